@@ -1,0 +1,70 @@
+//! The coding agents, by name.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ModelError, limits};
+
+/// The name of a coding agent. Five are known by heart; any other name in the same alphabet is
+/// accepted, so that scripts can record agents that Tome has never heard of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Agent(String);
+
+impl Agent {
+    /// The agents whose hooks Tome understands.
+    pub const KNOWN: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
+
+    /// Checks a name: lower-case letters, digits, `.`, `_` and `-`. `claude` means `claude-code`.
+    pub fn parse(name: &str) -> Result<Self, ModelError> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(ModelError::Missing { field: "agent" });
+        }
+        let fits = name.len() <= limits::AGENT_BYTES_MAX
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b));
+        if !fits {
+            return Err(ModelError::invalid(
+                "agent",
+                format!(
+                    "{:?} is not a name: use up to {} lower-case letters, digits, '.', '_' or '-'",
+                    crate::truncate_to(name, 80),
+                    limits::AGENT_BYTES_MAX
+                ),
+            ));
+        }
+        Ok(Self(
+            if name == "claude" {
+                "claude-code"
+            } else {
+                name
+            }
+            .to_owned(),
+        ))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl TryFrom<String> for Agent {
+    type Error = ModelError;
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::parse(&name)
+    }
+}
+
+impl From<Agent> for String {
+    fn from(agent: Agent) -> Self {
+        agent.0
+    }
+}

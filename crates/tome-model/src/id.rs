@@ -1,0 +1,118 @@
+//! Ids of events and sessions.
+//!
+//! An event id is text: either given from outside and kept as it is, or derived from what makes
+//! the event itself, so that the same thing seen twice gets the same id.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ModelError, limits};
+
+/// The id of one event. Printable ASCII without spaces, at most 128 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct EventId(String);
+
+impl EventId {
+    /// Takes an id from outside as it is.
+    pub fn parse(id: &str) -> Result<Self, ModelError> {
+        if id.is_empty() {
+            return Err(ModelError::Missing { field: "id" });
+        }
+        if id.len() > limits::ID_BYTES_MAX || !id.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(ModelError::invalid(
+                "id",
+                format!(
+                    "has to be 1 to {} printable ASCII characters without spaces",
+                    limits::ID_BYTES_MAX
+                ),
+            ));
+        }
+        Ok(Self(id.to_owned()))
+    }
+
+    /// Derives an id from the parts that make an event itself: 32 hexadecimal digits of a hash.
+    /// Parts are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
+    pub fn derive(parts: &[&str]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("tome event id v1");
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        let hex = hasher.finalize().to_hex();
+        Self(hex.as_str().chars().take(32).collect())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for EventId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl TryFrom<String> for EventId {
+    type Error = ModelError;
+    fn try_from(id: String) -> Result<Self, Self::Error> {
+        Self::parse(&id)
+    }
+}
+
+impl From<EventId> for String {
+    fn from(id: EventId) -> Self {
+        id.0
+    }
+}
+
+/// The id of one run of an agent, as the agent gives it. No control characters, at most 256 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Checks an id that comes from outside.
+    pub fn parse(id: &str) -> Result<Self, ModelError> {
+        if id.is_empty() {
+            return Err(ModelError::Missing {
+                field: "session_id",
+            });
+        }
+        if id.len() > limits::SESSION_ID_BYTES_MAX || id.chars().any(char::is_control) {
+            return Err(ModelError::invalid(
+                "session_id",
+                format!(
+                    "has to be 1 to {} bytes without control characters",
+                    limits::SESSION_ID_BYTES_MAX
+                ),
+            ));
+        }
+        Ok(Self(id.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = ModelError;
+    fn try_from(id: String) -> Result<Self, Self::Error> {
+        Self::parse(&id)
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> Self {
+        id.0
+    }
+}

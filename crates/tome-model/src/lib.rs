@@ -1,0 +1,27 @@
+//! The words of Tome: plain types, ids, times, limits.
+//!
+//! This crate knows no file, no socket, no clock of its own, no storage engine and no wire.
+//! Everything else speaks in these types.
+
+mod agent;
+mod draft;
+mod error;
+mod event;
+mod id;
+mod injection;
+pub mod limits;
+mod line;
+mod tally;
+mod text;
+mod time;
+
+pub use agent::Agent;
+pub use draft::{Draft, Identity};
+pub use error::ModelError;
+pub use event::{Event, EventKind, Role, Tool};
+pub use id::{EventId, SessionId};
+pub use injection::{INJECTION_CLOSE, INJECTION_OPEN, strip_injections};
+pub use line::EventLine;
+pub use tally::SessionTally;
+pub use text::{Capped, cap_json, cap_text, floor_boundary, truncate_to};
+pub use time::{Clock, Millis, SystemClock};

@@ -1,0 +1,157 @@
+//! Cutting text without breaking it.
+
+use serde_json::Value;
+
+/// A text that fits, and how much of it had to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capped {
+    /// The text, with a mark where it was cut.
+    pub text: String,
+    /// How many bytes were cut out; 0 when it was left alone.
+    pub cut_bytes: usize,
+}
+
+/// The largest character boundary at or below `at`.
+pub fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The start of the text, at most `bytes_max` bytes, never half a character.
+pub fn truncate_to(text: &str, bytes_max: usize) -> &str {
+    text.get(..floor_boundary(text, bytes_max))
+        .unwrap_or_default()
+}
+
+/// The end of the text, at most `bytes_max` bytes, never half a character.
+fn tail_of(text: &str, bytes_max: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes_max);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+/// Keeps the head and the tail of a text that is too long and marks the cut. The result, mark
+/// included, is never longer than `bytes_max` (which has to leave room for the mark).
+pub fn cap_text(text: &str, bytes_max: usize) -> Capped {
+    if text.len() <= bytes_max {
+        return Capped {
+            text: text.to_owned(),
+            cut_bytes: 0,
+        };
+    }
+    // The mark is sized with the whole length, which has at least as many digits as the cut.
+    let room = bytes_max.saturating_sub(cut_mark(text.len()).len());
+    let head = truncate_to(text, room.div_ceil(2));
+    let tail = tail_of(text, room - room.div_ceil(2));
+    let cut_bytes = text.len() - head.len() - tail.len();
+    Capped {
+        text: format!("{head}{}{tail}", cut_mark(cut_bytes)),
+        cut_bytes,
+    }
+}
+
+/// What stands where text was cut out.
+pub(crate) fn cut_mark(cut_bytes: usize) -> String {
+    format!("\n[… {cut_bytes} bytes cut …]\n")
+}
+
+/// Keeps a JSON value whole if it fits. Otherwise its long strings are capped, harder and harder;
+/// a value that is large for another reason becomes its own text, capped.
+pub fn cap_json(value: Value, bytes_max: usize) -> (Value, usize) {
+    let size = json_len(&value);
+    if size <= bytes_max {
+        return (value, 0);
+    }
+    let mut leaf_max = bytes_max / 2;
+    while leaf_max >= 256 {
+        let mut capped = value.clone();
+        let cut = cap_leaves(&mut capped, leaf_max);
+        if json_len(&capped) <= bytes_max {
+            return (capped, cut);
+        }
+        leaf_max /= 4;
+    }
+    let capped = cap_text(&value.to_string(), bytes_max);
+    (Value::String(capped.text), capped.cut_bytes)
+}
+
+fn cap_leaves(value: &mut Value, leaf_max: usize) -> usize {
+    match value {
+        Value::String(text) => {
+            let capped = cap_text(text, leaf_max);
+            *text = capped.text;
+            capped.cut_bytes
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .map(|item| cap_leaves(item, leaf_max))
+            .sum(),
+        Value::Object(map) => map
+            .values_mut()
+            .map(|item| cap_leaves(item, leaf_max))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+fn json_len(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Writing a Value to a counter cannot fail; if it ever did, the value counts as too large.
+    serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_capped_text_fits_and_keeps_head_and_tail(text in "\\PC{0,400}", max in 64usize..300) {
+            let capped = cap_text(&text, max);
+            prop_assert!(capped.text.len() <= max.max(text.len().min(max)));
+            if text.len() <= max {
+                prop_assert_eq!(&capped.text, &text);
+            } else {
+                let (head, rest) = capped.text.split_once("\n[… ").unwrap();
+                let (_, tail) = rest.split_once(" bytes cut …]\n").unwrap();
+                prop_assert!(text.starts_with(head) && text.ends_with(tail));
+                prop_assert_eq!(head.len() + tail.len() + capped.cut_bytes, text.len());
+            }
+        }
+
+        #[test]
+        fn capping_twice_changes_nothing(text in "\\PC{0,400}", max in 64usize..300) {
+            let once = cap_text(&text, max).text;
+            prop_assert_eq!(cap_text(&once, max).text, once);
+        }
+
+        #[test]
+        fn capped_json_fits(texts in proptest::collection::vec("[a-zé\"\n]{0,900}", 0..6)) {
+            let (value, _) = cap_json(serde_json::json!({"rows": texts}), 1024);
+            prop_assert!(json_len(&value) <= 1024 * 2 + 2, "{}", json_len(&value));
+        }
+    }
+
+    #[test]
+    fn json_that_fits_is_left_alone() {
+        let value = serde_json::json!({"command": "cargo test", "n": [1, 2]});
+        assert_eq!(cap_json(value.clone(), 1024), (value, 0));
+    }
+}

@@ -1,0 +1,107 @@
+//! Time: milliseconds since 1970 in UTC, and where "now" comes from.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::ModelError;
+
+/// A moment: milliseconds since 1970-01-01 UTC. Written as RFC 3339 with milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Millis(pub u64);
+
+/// The last moment that RFC 3339 can write: the end of the year 9999.
+const LAST_MS: u64 = 253_402_300_799_999;
+
+impl Millis {
+    /// Reads RFC 3339 (`2026-11-15T09:30:00Z`, with an offset) or a count of milliseconds.
+    pub fn parse(field: &'static str, text: &str) -> Result<Self, ModelError> {
+        let text = text.trim();
+        if let Ok(ms) = text.parse::<u64>() {
+            return Self::from_ms(field, ms);
+        }
+        let stamp: Timestamp = text.parse().map_err(|_| {
+            ModelError::invalid(
+                field,
+                format!(
+                    "{:?} is not a time: use RFC 3339 such as 2026-11-15T09:30:00Z, or milliseconds since 1970",
+                    crate::truncate_to(text, 80)
+                ),
+            )
+        })?;
+        let ms = u64::try_from(stamp.as_millisecond())
+            .map_err(|_| ModelError::invalid(field, "is before 1970"))?;
+        Self::from_ms(field, ms)
+    }
+
+    /// Takes a count of milliseconds that a calendar can write.
+    pub fn from_ms(field: &'static str, ms: u64) -> Result<Self, ModelError> {
+        if ms > LAST_MS {
+            return Err(ModelError::invalid(
+                field,
+                "is after the year 9999; is it in milliseconds?",
+            ));
+        }
+        Ok(Self(ms))
+    }
+
+    /// The distance to another moment, whichever is first.
+    pub fn distance_ms(self, other: Self) -> u64 {
+        self.0.abs_diff(other.0)
+    }
+}
+
+impl std::fmt::Display for Millis {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ms = i64::try_from(self.0.min(LAST_MS)).unwrap_or(0);
+        match Timestamp::from_millisecond(ms) {
+            Ok(stamp) => f.pad(&format!("{stamp:.3}")),
+            Err(_) => f.pad("?"),
+        }
+    }
+}
+
+impl Serialize for Millis {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written;
+        impl serde::de::Visitor<'_> for Written {
+            type Value = Millis;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a time: RFC 3339 or milliseconds since 1970")
+            }
+            fn visit_u64<E: serde::de::Error>(self, ms: u64) -> Result<Millis, E> {
+                Millis::from_ms("at", ms).map_err(E::custom)
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Millis, E> {
+                Millis::parse("at", text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Written)
+    }
+}
+
+/// Where "now" comes from. The engine asks one of these and never the system.
+pub trait Clock: Send + Sync {
+    /// The present moment.
+    fn now(&self) -> Millis;
+}
+
+/// The system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that asks the system for the time"
+    )]
+    fn now(&self) -> Millis {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Millis(since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
+    }
+}

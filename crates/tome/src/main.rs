@@ -1,0 +1,2 @@
+//! tome
+fn main() {}
