@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// One event as one line of JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventLine {
     /// An id of the writer's own; without one, the id comes from what the line says.
@@ -51,8 +51,7 @@ pub struct EventLine {
     pub meta: Map<String, Value>,
     /// Accepted so that `tome events --json` can be fed back; arrival is stamped anew.
     #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "read and dropped on purpose")]
-    arrived: Option<Millis>,
+    pub arrived: Option<Millis>,
 }
 
 impl EventLine {

@@ -1,0 +1,239 @@
+//! A typed client. Every call has a deadline, so that nothing that waits for the daemon can hang.
+
+use std::future::Future;
+use std::time::Duration;
+
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tome_model::{Draft, Event, EventKind, Millis};
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint, Uri};
+use tonic::{Request, Status, Streaming};
+
+use crate::v1::capture_client::CaptureClient;
+use crate::v1::daemon_client::DaemonClient;
+use crate::v1::events_client::EventsClient;
+use crate::{ClientError, convert, limits, v1};
+
+type Wire = InterceptedService<Channel, Token>;
+
+/// A connection to the daemon.
+#[derive(Debug, Clone)]
+pub struct Client {
+    wire: Wire,
+}
+
+/// Which events to read.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// The first moment.
+    pub from: Option<Millis>,
+    /// The first moment that is too late.
+    pub to: Option<Millis>,
+    /// Only this session.
+    pub session: Option<String>,
+    /// Only this project, by its root.
+    pub project: Option<String>,
+    /// Only these agents; all when empty.
+    pub agents: Vec<String>,
+    /// Only these kinds; all when empty.
+    pub kinds: Vec<EventKind>,
+    /// At most this many on a page; 0 leaves it to the daemon.
+    pub limit: u32,
+    /// The latest first.
+    pub newest_first: bool,
+    /// From the page before; empty for the first.
+    pub continuation: String,
+}
+
+/// One page of events.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The events, in the order asked for.
+    pub events: Vec<Event>,
+    /// What to ask the next page with; `None` when there are no more.
+    pub continuation: Option<String>,
+}
+
+impl Client {
+    /// Speaks over streams that `connect` opens: once now, and again if the connection is lost.
+    /// The token is sent with every call, where there is one.
+    pub async fn connect<C, F, S>(connect: C, token: Option<&str>) -> Result<Self, ClientError>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = std::io::Result<S>> + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let connector = tower::service_fn(move |_: Uri| {
+            let stream = connect();
+            async move { stream.await.map(TokioIo::new) }
+        });
+        let channel = Endpoint::from_static("http://tome.invalid")
+            .initial_stream_window_size(4 * 1024 * 1024)
+            .initial_connection_window_size(8 * 1024 * 1024)
+            .connect_with_connector(connector)
+            .await
+            .map_err(|error| ClientError::Unreachable(root_cause(&error)))?;
+        let bearer = token
+            .map(|token| format!("Bearer {token}").parse())
+            .transpose()
+            .map_err(|_| {
+                ClientError::Invalid("the token holds characters that cannot be sent".into())
+            })?;
+        Ok(Self {
+            wire: InterceptedService::new(channel, Token(bearer)),
+        })
+    }
+
+    /// Stores one event.
+    pub async fn ingest(
+        &self,
+        draft: Draft,
+        within: Duration,
+    ) -> Result<v1::IngestEventResponse, ClientError> {
+        let request = v1::IngestEventRequest {
+            event: Some(convert::draft_to_wire(draft)),
+        };
+        let mut capture = self.capture();
+        call(within, capture.ingest_event(request)).await
+    }
+
+    /// Opens a bulk stream: batches go in, an answer for each comes out in order.
+    pub async fn ingest_stream(
+        &self,
+        batches: impl tonic::IntoStreamingRequest<Message = v1::IngestEventsRequest>,
+    ) -> Result<Streaming<v1::IngestEventsResponse>, ClientError> {
+        let mut capture = self.capture();
+        Ok(capture.ingest_events(batches).await?.into_inner())
+    }
+
+    /// One page of events.
+    pub async fn events(&self, query: Query) -> Result<Page, ClientError> {
+        let request = v1::GetEventsRequest {
+            from_ms: query.from.map(|at| at.0),
+            to_ms: query.to.map(|at| at.0),
+            session_id: query.session.unwrap_or_default(),
+            project: query.project.unwrap_or_default(),
+            agents: query.agents,
+            kinds: query
+                .kinds
+                .iter()
+                .map(|kind| kind.as_str().to_owned())
+                .collect(),
+            limit: query.limit,
+            newest_first: query.newest_first,
+            continuation: query.continuation,
+        };
+        let mut events = self.events_client();
+        let page = call(limits::LONG_CALL_TIMEOUT, events.get_events(request)).await?;
+        let events = page
+            .events
+            .into_iter()
+            .map(convert::event_from_wire)
+            .collect::<Result<_, _>>();
+        Ok(Page {
+            events: events.map_err(|error| ClientError::Garbled(error.to_string()))?,
+            continuation: Some(page.continuation).filter(|token| !token.is_empty()),
+        })
+    }
+
+    /// One event by its id or by the beginning of its id.
+    pub async fn event(&self, id: &str, project: Option<&str>) -> Result<Event, ClientError> {
+        let request = v1::GetEventRequest {
+            id: id.to_owned(),
+            project: project.unwrap_or_default().to_owned(),
+        };
+        let mut events = self.events_client();
+        let found = call(limits::LONG_CALL_TIMEOUT, events.get_event(request)).await?;
+        let event = found
+            .event
+            .ok_or_else(|| ClientError::Garbled("no event in it".into()))?;
+        convert::event_from_wire(event).map_err(|error| ClientError::Garbled(error.to_string()))
+    }
+
+    /// What the daemon says of itself, with counts of what it holds if asked for.
+    pub async fn status(&self, counts: bool) -> Result<v1::StatusResponse, ClientError> {
+        let within = if counts {
+            limits::LONG_CALL_TIMEOUT
+        } else {
+            limits::CALL_TIMEOUT
+        };
+        call(within, self.daemon().status(v1::StatusRequest { counts })).await
+    }
+
+    /// Writes what is held in memory to tables.
+    pub async fn flush(&self) -> Result<v1::FlushResponse, ClientError> {
+        call(
+            limits::LONG_CALL_TIMEOUT,
+            self.daemon().flush(v1::FlushRequest {}),
+        )
+        .await
+    }
+
+    /// Rewrites the stores without what is superseded.
+    pub async fn compact(&self) -> Result<v1::CompactResponse, ClientError> {
+        call(
+            limits::LONG_CALL_TIMEOUT,
+            self.daemon().compact(v1::CompactRequest {}),
+        )
+        .await
+    }
+
+    /// Asks the daemon to finish and leave.
+    pub async fn shutdown(&self) -> Result<v1::ShutdownResponse, ClientError> {
+        call(
+            limits::CALL_TIMEOUT,
+            self.daemon().shutdown(v1::ShutdownRequest {}),
+        )
+        .await
+    }
+
+    fn capture(&self) -> CaptureClient<Wire> {
+        CaptureClient::new(self.wire.clone())
+            .max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(limits::MESSAGE_BYTES_MAX)
+    }
+
+    fn events_client(&self) -> EventsClient<Wire> {
+        EventsClient::new(self.wire.clone()).max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
+    }
+
+    fn daemon(&self) -> DaemonClient<Wire> {
+        DaemonClient::new(self.wire.clone())
+    }
+}
+
+async fn call<T>(
+    within: Duration,
+    answer: impl Future<Output = Result<tonic::Response<T>, Status>>,
+) -> Result<T, ClientError> {
+    match tokio::time::timeout(within, answer).await {
+        Ok(answer) => Ok(answer?.into_inner()),
+        Err(_) => Err(ClientError::TimedOut(within.as_millis())),
+    }
+}
+
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
+/// Puts the bearer token on every call.
+#[derive(Debug, Clone)]
+struct Token(Option<MetadataValue<Ascii>>);
+
+impl Interceptor for Token {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(bearer) = &self.0 {
+            request
+                .metadata_mut()
+                .insert("authorization", bearer.clone());
+        }
+        Ok(request)
+    }
+}

@@ -1,0 +1,162 @@
+//! Between the model and the wire. What comes from the wire is checked here, once.
+
+use serde_json::{Map, Value};
+use tome_model::{
+    Agent, Draft, Event, EventId, EventLine, Identity, Millis, ModelError, SessionId, Tool,
+};
+
+use crate::v1;
+
+/// The draft of a message, with every field checked.
+pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, ModelError> {
+    let given = |text: String| Some(text).filter(|text| !text.is_empty());
+    let line = EventLine {
+        id: given(draft.id),
+        key: given(draft.key),
+        at: Millis::from_ms("at", draft.at_ms)?,
+        session_id: draft.session_id,
+        agent: draft.agent,
+        cwd: draft.cwd,
+        project: given(draft.project),
+        kind: draft.kind,
+        role: given(draft.role),
+        text: draft.text,
+        tool: draft.tool.map(tool_from_wire).transpose()?,
+        meta: meta_from_wire(&draft.meta_json)?,
+        ..EventLine::default()
+    };
+    line.into_draft()
+}
+
+/// The message of a draft.
+pub fn draft_to_wire(draft: Draft) -> v1::Draft {
+    let (id, key) = match draft.identity {
+        Identity::Fixed(id) => (id.into(), String::new()),
+        Identity::Repeats(key) => (String::new(), key),
+    };
+    v1::Draft {
+        id,
+        key,
+        at_ms: draft.at.0,
+        session_id: draft.session.into(),
+        agent: draft.agent.into(),
+        cwd: draft.cwd,
+        project: draft.project.unwrap_or_default(),
+        kind: draft.kind.as_str().to_owned(),
+        role: draft.role.as_str().to_owned(),
+        text: draft.text,
+        tool: draft.tool.map(tool_to_wire),
+        meta_json: meta_to_wire(&draft.meta),
+    }
+}
+
+/// The event of a message.
+pub fn event_from_wire(event: v1::Event) -> Result<Event, ModelError> {
+    Ok(Event {
+        id: EventId::parse(&event.id)?,
+        at: Millis(event.at_ms),
+        arrived: Millis(event.arrived_ms),
+        session: SessionId::parse(&event.session_id)?,
+        agent: Agent::parse(&event.agent)?,
+        project: event.project,
+        cwd: event.cwd,
+        kind: event.kind.parse()?,
+        role: event.role.parse()?,
+        text: event.text,
+        tool: event.tool.map(tool_from_wire).transpose()?,
+        meta: meta_from_wire(&event.meta_json)?,
+    })
+}
+
+/// The message of an event.
+pub fn event_to_wire(event: Event) -> v1::Event {
+    v1::Event {
+        id: event.id.into(),
+        at_ms: event.at.0,
+        arrived_ms: event.arrived.0,
+        session_id: event.session.into(),
+        agent: event.agent.into(),
+        project: event.project,
+        cwd: event.cwd,
+        kind: event.kind.as_str().to_owned(),
+        role: event.role.as_str().to_owned(),
+        text: event.text,
+        tool: event.tool.map(tool_to_wire),
+        meta_json: meta_to_wire(&event.meta),
+    }
+}
+
+fn tool_from_wire(tool: v1::Tool) -> Result<Tool, ModelError> {
+    Ok(Tool {
+        name: tool.name,
+        input: json("tool.input", &tool.input_json)?,
+        output: json("tool.output", &tool.output_json)?,
+    })
+}
+
+fn tool_to_wire(tool: Tool) -> v1::Tool {
+    let text = |value: Value| {
+        if value.is_null() {
+            String::new()
+        } else {
+            value.to_string()
+        }
+    };
+    v1::Tool {
+        name: tool.name,
+        input_json: text(tool.input),
+        output_json: text(tool.output),
+    }
+}
+
+fn meta_from_wire(text: &str) -> Result<Map<String, Value>, ModelError> {
+    match json("meta", text)? {
+        Value::Null => Ok(Map::new()),
+        Value::Object(map) => Ok(map),
+        _ => Err(ModelError::invalid("meta", "has to be a JSON object")),
+    }
+}
+
+fn meta_to_wire(meta: &Map<String, Value>) -> String {
+    if meta.is_empty() {
+        String::new()
+    } else {
+        serde_json::to_string(meta).unwrap_or_default()
+    }
+}
+
+fn json(field: &'static str, text: &str) -> Result<Value, ModelError> {
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(text)
+        .map_err(|error| ModelError::invalid(field, format!("is not JSON: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_survives_the_wire() {
+        let line = r#"{"session_id":"s1","agent":"codex","cwd":"/app","kind":"tool_result","at":1794702485884,
+            "tool":{"name":"Bash","input":{"command":"ls"},"output":"a\nb"},"meta":{"turn":7}}"#;
+        let draft = EventLine::parse(line).unwrap().into_draft().unwrap();
+        assert_eq!(
+            draft_from_wire(draft_to_wire(draft.clone())).unwrap(),
+            draft
+        );
+    }
+
+    #[test]
+    fn bad_json_in_a_field_is_named() {
+        let wire = v1::Draft {
+            meta_json: "[1]".into(),
+            ..v1::Draft::default()
+        };
+        assert_eq!(
+            draft_from_wire(wire).unwrap_err().to_string(),
+            "meta has to be a JSON object"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! What can go wrong between a client and the daemon.
+
+use thiserror::Error;
+use tonic::{Code, Status};
+
+/// A call that did not succeed.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// Nobody answers there.
+    #[error("the daemon cannot be reached: {0}")]
+    Unreachable(String),
+    /// No answer in time.
+    #[error("the daemon did not answer within {0} ms")]
+    TimedOut(u128),
+    /// The daemon looked and there is no such thing.
+    #[error("{0}")]
+    NotFound(String),
+    /// The daemon does not take what was sent.
+    #[error("{0}")]
+    Invalid(String),
+    /// The token is missing or wrong.
+    #[error("{0}")]
+    Unauthorized(String),
+    /// The daemon tried and failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The daemon sent something that cannot be understood.
+    #[error("the daemon's answer makes no sense: {0}")]
+    Garbled(String),
+}
+
+impl From<Status> for ClientError {
+    fn from(status: Status) -> Self {
+        let message = status.message().to_owned();
+        match status.code() {
+            Code::NotFound => Self::NotFound(message),
+            Code::InvalidArgument | Code::OutOfRange => Self::Invalid(message),
+            Code::Unauthenticated | Code::PermissionDenied => Self::Unauthorized(message),
+            Code::Unavailable | Code::Cancelled => Self::Unreachable(message),
+            Code::DeadlineExceeded => Self::TimedOut(0),
+            _ => Self::Failed(message),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The caps of the wire.
+
+use std::time::Duration;
+
+/// The largest message either side takes: one event at the ceiling of its text, tool input and tool
+/// output, each escaped as JSON at worst, with room to spare.
+pub const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// A page of events is closed once it holds this much, whatever its limit.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The most events on one page.
+pub const PAGE_EVENTS_MAX: u32 = 10_000;
+
+/// The events on a page when the asker does not say.
+pub const PAGE_EVENTS_DEFAULT: u32 = 100;
+
+/// The most events in one batch of a bulk stream.
+pub const BATCH_EVENTS_MAX: usize = 1_000;
+
+/// A batch of a bulk stream is closed once it holds this much text.
+pub const BATCH_BYTES_MAX: usize = 1024 * 1024;
+
+/// Batches that a bulk stream may have on their way without an answer.
+pub const BATCHES_IN_FLIGHT_MAX: usize = 4;
+
+/// How long a client waits for an ordinary answer.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a client waits for work that rewrites stores, or that counts everything.
+pub const LONG_CALL_TIMEOUT: Duration = Duration::from_secs(600);
