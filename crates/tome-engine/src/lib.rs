@@ -1,1 +1,26 @@
-//! (being laid out)
+//! The mind of Tome: what becomes of an event, where it belongs, what is made of it.
+//!
+//! This crate knows no socket, no command line, no environment and no wall clock: whoever runs it
+//! brings a home folder, settings and a `Clock`.
+
+mod durable;
+mod error;
+mod home;
+mod intake;
+mod project;
+mod projects;
+mod reading;
+mod spool;
+mod stores;
+mod tally;
+
+pub use durable::write_atomic;
+pub use error::EngineError;
+pub use home::Home;
+pub use intake::{Ingested, Intake};
+pub use project::{Located, folder_name, locate};
+pub use projects::Projects;
+pub use reading::{Answer, Question};
+pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
+pub use stores::{Store, StoreMode, Stores};
+pub use tally::{TALLY, catch_up};

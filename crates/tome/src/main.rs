@@ -1,2 +1,36 @@
-//! tome
-fn main() {}
+//! `tome`, the memory of coding agents.
+//!
+//! A hook is run at every step of an agent, so it is told apart first and pays for nothing that it
+//! does not need: no command tree, no threads, no daemon's runtime.
+
+mod agents;
+mod cli;
+mod command;
+mod config;
+mod daemon;
+mod endpoint;
+mod hook;
+mod platform;
+mod reach;
+mod render;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let started = Instant::now();
+    platform::restrict_new_files();
+    // Bytes that are not UTF-8 cannot be meant for a hook; the command line reports them.
+    let args: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    match args.get(1..) {
+        Some([first, rest @ ..]) if first == "hook" && !asks_for_help(rest) => {
+            hook::run(rest, started);
+            ExitCode::SUCCESS
+        }
+        _ => command::run(),
+    }
+}
+
+fn asks_for_help(args: &[String]) -> bool {
+    args.iter().any(|arg| arg == "--help" || arg == "-h")
+}

@@ -1,0 +1,50 @@
+//! What can go wrong in the engine.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use tome_ledger::LedgerError;
+use tome_model::ModelError;
+
+/// A failure that the caller can act on.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// What came in cannot be taken.
+    #[error(transparent)]
+    Invalid(#[from] ModelError),
+    /// The ledger said no.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// A file or folder could not be read or written.
+    #[error("cannot {action} {path}: {cause}", path = path.display())]
+    File {
+        /// What was being done: read, write, create …
+        action: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why not.
+        cause: std::io::Error,
+    },
+    /// There is no such event, project or session.
+    #[error("{0}")]
+    NotFound(String),
+    /// The beginning of an id that several events share.
+    #[error("{prefix} is the beginning of several ids ({}): give more of it", some.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// Some of the ids.
+        some: Vec<String>,
+    },
+    /// The ledger's thread is gone: the daemon is on its way out.
+    #[error("the ledger was closed before it answered; try again")]
+    Closed,
+}
+
+impl EngineError {
+    /// A file or folder that could not be read or written.
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::File { action, path, cause }
+    }
+}

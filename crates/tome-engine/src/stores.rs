@@ -1,0 +1,180 @@
+//! The stores: which ledger a project's events go to, opened when needed, closed when unused.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tome_ledger::Ledger;
+use tome_model::{Clock, Millis, ModelError};
+
+use crate::{EngineError, Home, Projects, tally};
+
+/// A store that refused writes is opened anew at most this often.
+const REOPEN_EVERY_MS: u64 = 1_000;
+
+/// One ledger a project, or one for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreMode {
+    /// One ledger a project.
+    PerProject,
+    /// One ledger whose events carry project and agent.
+    Unified,
+}
+
+impl StoreMode {
+    /// The name, as it is written in the config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PerProject => "per-project",
+            Self::Unified => "unified",
+        }
+    }
+}
+
+impl FromStr for StoreMode {
+    type Err = ModelError;
+    fn from_str(text: &str) -> Result<Self, ModelError> {
+        match text {
+            "per-project" => Ok(Self::PerProject),
+            "unified" => Ok(Self::Unified),
+            _ => Err(ModelError::invalid("store.mode", format!("{text:?} is not known: use per-project or unified"))),
+        }
+    }
+}
+
+/// An open ledger, shared by whoever is using it.
+pub type Store = Arc<Ledger>;
+
+/// The stores of a home.
+pub struct Stores {
+    home: Home,
+    mode: StoreMode,
+    clock: Arc<dyn Clock>,
+    projects: Projects,
+    slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
+}
+
+/// A place for one ledger. Its lock is held while the ledger is opened, so that it is opened once.
+#[derive(Default)]
+struct Slot {
+    open: Option<Store>,
+    used: Millis,
+    opened: Millis,
+}
+
+impl Stores {
+    /// The stores of a home. Nothing is opened yet.
+    pub fn new(home: Home, mode: StoreMode, clock: Arc<dyn Clock>) -> Self {
+        let projects = Projects::load(&home);
+        Self { home, mode, clock, projects, slots: Mutex::default() }
+    }
+
+    /// The projects that are known.
+    pub fn projects(&self) -> &Projects {
+        &self.projects
+    }
+
+    /// One ledger a project, or one for all.
+    pub fn mode(&self) -> StoreMode {
+        self.mode
+    }
+
+    /// The store that a project's events go to, made on first use.
+    pub fn of_project(&self, root: &str) -> Result<Store, EngineError> {
+        let folder = self.projects.folder(root, self.clock.now())?;
+        match self.mode {
+            StoreMode::PerProject => self.open(&folder.join("ledger")),
+            StoreMode::Unified => self.open(&self.home.unified_ledger()),
+        }
+    }
+
+    /// The store that holds a project's events, if there is one.
+    pub fn existing(&self, root: &str) -> Result<Option<Store>, EngineError> {
+        let path = match self.mode {
+            StoreMode::Unified => Some(self.home.unified_ledger()),
+            StoreMode::PerProject => {
+                self.projects.all().into_iter().find(|(known, _)| known == root).map(|(_, folder)| folder.join("ledger"))
+            }
+        };
+        path.filter(|path| path.is_dir()).map(|path| self.open(&path)).transpose()
+    }
+
+    /// The paths of all stores, those written to last first.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = match self.mode {
+            StoreMode::Unified => vec![self.home.unified_ledger()],
+            StoreMode::PerProject => self.projects.all().into_iter().map(|(_, folder)| folder.join("ledger")).collect(),
+        };
+        paths.retain(|path| path.is_dir());
+        paths.sort_by_cached_key(|path| std::cmp::Reverse(last_written(path)));
+        paths
+    }
+
+    /// Opens the store at a path, or hands out the one that is open.
+    pub fn open(&self, path: &Path) -> Result<Store, EngineError> {
+        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        slot.used = now;
+        slot.drop_refusing(now);
+        if let Some(store) = &slot.open {
+            return Ok(Arc::clone(store));
+        }
+        std::fs::create_dir_all(path).map_err(EngineError::file("create", path))?;
+        let store = Arc::new(Ledger::open(path)?);
+        slot.open = Some(Arc::clone(&store));
+        slot.opened = now;
+        Ok(store)
+    }
+
+    /// The stores that are open now.
+    pub fn open_now(&self) -> Vec<Store> {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        // A slot that is locked is being opened or closed: it has nothing to show yet.
+        slots.iter().filter_map(|slot| slot.try_lock().ok()?.open.clone()).collect()
+    }
+
+    /// Closes the stores that nobody has used for a while; 0 closes all that nobody holds.
+    pub fn close_idle(&self, idle_ms: u64) -> usize {
+        let now = self.clock.now();
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        let mut closed = 0;
+        for slot in slots {
+            let Ok(mut slot) = slot.try_lock() else { continue };
+            let unused = slot.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1);
+            if unused && now.distance_ms(slot.used) >= idle_ms {
+                if let Some(store) = &slot.open {
+                    // Losing this costs a recount at the next opening and nothing else.
+                    let _ = tally::catch_up(store);
+                }
+                slot.open = None;
+                closed += 1;
+            }
+        }
+        closed
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Mutex<Slot>>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// Lets go of a ledger that refuses writes, so that the caller opens it anew: what made it fail
+    /// (a full disk) may be over. Not while someone else holds it, and not all the time.
+    fn drop_refusing(&mut self, now: Millis) {
+        let refuses = self.open.as_ref().is_some_and(|store| {
+            store.is_refusing().is_some() && Arc::strong_count(store) == 1
+        });
+        if refuses && now.distance_ms(self.opened) >= REOPEN_EVERY_MS {
+            self.open = None;
+        }
+    }
+}
+
+fn last_written(ledger: &Path) -> Option<std::time::SystemTime> {
+    let files = std::fs::read_dir(ledger).into_iter().flatten().flatten();
+    let newest = files.filter_map(|file| file.metadata().ok()?.modified().ok()).max();
+    newest.or_else(|| ledger.metadata().ok()?.modified().ok())
+}

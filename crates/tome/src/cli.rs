@@ -1,0 +1,212 @@
+//! The command line, as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  it was tried and failed
+  2  the command line, the configuration or some of the input cannot be taken
+  3  the daemon cannot be reached
+  4  what was asked for is not there";
+
+/// The memory of coding agents: records what an agent and its user do, and finds it again.
+///
+/// Without a command, tome shows what it remembers.
+#[derive(Debug, Parser)]
+#[command(name = "tome", version, after_help = EXIT_CODES, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Tome's home folder [default: $TOME_HOME, else $XDG_DATA_HOME/tome, else ~/.local/share/tome]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub home: Option<PathBuf>,
+    /// The config file [default: $TOME_CONFIG, else $XDG_CONFIG_HOME/tome/config.toml]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub config: Option<PathBuf>,
+    /// Set one setting for this run, over file and environment; `tome config` lists them
+    #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Global options")]
+    pub set: Vec<String>,
+    /// Print JSON: one object, or one object a line for lists
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub json: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
+    pub color: Color,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List events: the latest, or those of a time, a session, an agent, a kind
+    Events(Events),
+    /// Show one event whole, by its id or the beginning of it
+    Show(Show),
+    /// Store events from JSON lines on standard input
+    #[command(after_help = INGEST_HELP)]
+    Ingest(Ingest),
+    /// Say how the daemon, the stores and the spool are
+    Status(Status),
+    /// Show every setting, its value and where it comes from
+    Config,
+    /// Check paths, rights, daemon, spool and stores, and say what to do
+    Doctor,
+    /// Show the main job on sample sessions, in a home that is thrown away
+    Demo,
+    /// Start the daemon, or replace one that is older than this program
+    Start,
+    /// Ask the daemon to finish and leave
+    Stop(Stop),
+    /// Run the daemon in the foreground
+    Daemon(Daemon),
+    /// Record one step of a coding agent; for hooks, reads its JSON on standard input
+    #[command(after_help = HOOK_HELP)]
+    Hook(Hook),
+    /// Care for the stores
+    #[command(subcommand)]
+    Admin(Admin),
+    /// Print completions for a shell
+    Completions(Completions),
+    /// Print the manual page, or write the pages of all commands into a folder
+    Man(Man),
+}
+
+const INGEST_HELP: &str = "\
+A line is one JSON object:
+  {\"session_id\": \"s1\", \"agent\": \"codex\", \"cwd\": \"/home/dev/app\", \"kind\": \"user_message\",
+   \"text\": \"fix the lexer\", \"at\": \"2026-11-15T09:30:00Z\"}
+with optional id, role, tool (name, input, output), project and meta. `at` is RFC 3339 or
+milliseconds since 1970. Kinds: session_start, user_message, assistant_message, tool_result,
+assistant_stop, subagent_start, subagent_stop, session_end, compaction, unknown.
+A bad line is reported with its number and the others go in (exit code 2). What is stored already
+is counted and left alone, so that the same input can be given again at will.";
+
+const HOOK_HELP: &str = "\
+Agents: claude-code, codex, gemini, copilot, opencode. The event is taken from the JSON where the
+agent puts it there, else from the command line (`tome hook copilot sessionStart`).
+A hook always exits 0, writes nothing to standard error and is done within 100 ms: when the daemon
+does not answer in time, the event waits in the spool.";
+
+/// `tome events`
+#[derive(Debug, Args)]
+pub struct Events {
+    /// From this time on: 2026-11-15, 2026-11-15T09:30:00Z, or 90m, 2h, 3d for that long ago
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Before this time
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only this agent; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub agent: Vec<String>,
+    /// Only this kind; may be given several times
+    #[arg(long, value_name = "KIND")]
+    pub kind: Vec<String>,
+    /// Only this project [default: the one you stand in, if Tome knows it, else all]
+    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    pub project: Option<PathBuf>,
+    /// All projects
+    #[arg(long)]
+    pub all_projects: bool,
+    /// At most this many, the latest; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+    /// The latest first
+    #[arg(long)]
+    pub newest_first: bool,
+}
+
+/// `tome show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The event's id, or at least the first 4 characters of it
+    pub id: String,
+}
+
+/// `tome ingest`
+#[derive(Debug, Args)]
+pub struct Ingest {
+    /// Read this file instead of standard input
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// `tome status`
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Set the count of lost events back to zero
+    #[arg(long)]
+    pub reset_lost: bool,
+}
+
+/// `tome stop`
+#[derive(Debug, Args)]
+pub struct Stop {
+    /// End it even if it does not answer
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `tome daemon`
+#[derive(Debug, Args)]
+pub struct Daemon {
+    /// Leave the terminal's session; used by clients that start the daemon
+    #[arg(long, hide = true)]
+    pub detached: bool,
+}
+
+/// `tome hook`
+#[derive(Debug, Args)]
+pub struct Hook {
+    /// Which agent
+    pub agent: String,
+    /// Which event, where the agent's JSON does not say
+    pub event: Option<String>,
+}
+
+/// `tome admin`
+#[derive(Debug, Subcommand)]
+pub enum Admin {
+    /// Write what is held in memory to tables on disk
+    Flush,
+    /// Rewrite the stores without what is superseded
+    Compact,
+}
+
+/// `tome completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// Which shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `tome man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write tome.1, tome-events.1 and so on into this folder
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}

@@ -1,0 +1,127 @@
+//! `tome events`: lists events.
+
+use std::io::Write;
+
+use anyhow::Result;
+use tome_engine::Projects;
+use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
+use tome_proto::{Client, Query};
+
+use super::{Context, Outcome, time};
+use crate::cli::Events;
+use crate::reach::Start;
+use crate::render::{self, DIM, PLAIN};
+
+/// Asked for in one call; the daemon may send fewer.
+const PAGE_EVENTS: u32 = 1_000;
+
+pub fn run(context: &Context, asked: Events) -> Result<Outcome> {
+    context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        let project = project(context, &asked)?;
+        let query_is_narrow = project.is_some();
+        let query = query(&asked, project)?;
+        let shown = if asked.limit == 0 {
+            all(context, &client, Query { newest_first: asked.newest_first, ..query }).await?
+        } else {
+            latest(context, &client, &asked, query).await?
+        };
+        if shown == 0 && !context.json {
+            let narrowed = query_is_narrow.then_some("; --all-projects looks everywhere").unwrap_or_default();
+            writeln!(anstream::stderr(), "no events match{narrowed}")?;
+        }
+        Ok(Outcome::Done)
+    })
+}
+
+fn query(asked: &Events, project: Option<String>) -> Result<Query> {
+    let now = SystemClock.now();
+    let at = |field, text: &Option<String>| text.as_deref().map(|text| time::parse(field, text, now)).transpose();
+    for agent in &asked.agent {
+        Agent::parse(agent)?;
+    }
+    Ok(Query {
+        from: at("--since", &asked.since)?,
+        to: at("--until", &asked.until)?,
+        session: asked.session.clone(),
+        project,
+        agents: asked.agent.clone(),
+        kinds: asked.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?,
+        ..Query::default()
+    })
+}
+
+/// The project asked for: by its folder, or the one we stand in if Tome knows it.
+fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
+    if asked.all_projects || asked.session.is_some() {
+        return Ok(None);
+    }
+    if let Some(folder) = &asked.project {
+        let folder = std::path::absolute(folder)?;
+        let root = tome_engine::locate(&folder).map_or(folder, |found| found.root);
+        return Ok(Some(root.to_string_lossy().into_owned()));
+    }
+    let here = std::env::current_dir()?;
+    Ok(Projects::load(&context.settings.home).known_root_of(&here.to_string_lossy()))
+}
+
+/// The latest so many, in the order in which they happened unless asked otherwise.
+async fn latest(context: &Context, client: &Client, asked: &Events, mut query: Query) -> Result<usize> {
+    query.newest_first = true;
+    let mut events: Vec<Event> = Vec::new();
+    let wanted = asked.limit as usize;
+    loop {
+        let missing = u32::try_from(wanted - events.len()).unwrap_or(u32::MAX);
+        query.limit = missing.min(PAGE_EVENTS);
+        let page = client.events(query.clone()).await?;
+        events.extend(page.events);
+        match page.continuation {
+            Some(next) if events.len() < wanted => query.continuation = next,
+            _ => break,
+        }
+    }
+    if !asked.newest_first {
+        events.reverse();
+    }
+    print(context, &events)?;
+    Ok(events.len())
+}
+
+/// Everything, page by page: memory stays flat however long the history is.
+async fn all(context: &Context, client: &Client, mut query: Query) -> Result<usize> {
+    let mut shown = 0;
+    query.limit = PAGE_EVENTS;
+    loop {
+        let page = client.events(query.clone()).await?;
+        shown += page.events.len();
+        print(context, &page.events)?;
+        match page.continuation {
+            Some(next) => query.continuation = next,
+            None => return Ok(shown),
+        }
+    }
+}
+
+fn print(context: &Context, events: &[Event]) -> Result<()> {
+    if context.json {
+        return events.iter().try_for_each(|event| context.print_json(event));
+    }
+    let mut out = anstream::stdout().lock();
+    let width = terminal_width();
+    for event in events {
+        let id: String = event.id.as_str().chars().take(8).collect();
+        let gist = render::one_line(&render::gist(event), width.saturating_sub(62).max(24));
+        writeln!(
+            out,
+            "{DIM}{}{PLAIN}  {:<11}  {:<17}  {DIM}{id:<8}{PLAIN}  {gist}",
+            render::local(event.at),
+            event.agent,
+            event.kind
+        )?;
+    }
+    Ok(())
+}
+
+fn terminal_width() -> usize {
+    terminal_size::terminal_size().map_or(160, |(terminal_size::Width(columns), _)| usize::from(columns))
+}

@@ -1,0 +1,169 @@
+//! `tome ingest`: stores events from JSON lines.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use tokio::sync::{Semaphore, mpsc};
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+use tome_model::EventLine;
+use tome_proto::{Client, draft_to_wire, limits, v1};
+
+use super::{Context, Outcome};
+use crate::reach::Start;
+use crate::render;
+
+/// A line longer than this is no event.
+const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What became of the lines.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    created: u64,
+    duplicates: u64,
+    rejected: Vec<RejectedLine>,
+}
+
+#[derive(Debug, Serialize)]
+struct RejectedLine {
+    line: u64,
+    reason: String,
+}
+
+/// A batch on its way, with the number of each of its lines.
+struct Batch {
+    events: Vec<v1::Draft>,
+    lines: Vec<u64>,
+}
+
+pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
+    let progress = progress();
+    let report = context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        send(&client, file.map(Path::to_path_buf), &progress).await
+    });
+    progress.finish_and_clear();
+    let report = report?;
+    if context.json {
+        context.print_json(&report)?;
+    } else {
+        let mut err = anstream::stderr().lock();
+        for rejected in &report.rejected {
+            writeln!(err, "line {}: {}", rejected.line, rejected.reason)?;
+        }
+        writeln!(
+            anstream::stdout(),
+            "stored {}, already there {}, rejected {}",
+            render::count(report.created),
+            render::count(report.duplicates),
+            render::count(report.rejected.len() as u64)
+        )?;
+    }
+    Ok(if report.rejected.is_empty() { Outcome::Done } else { Outcome::BadInput })
+}
+
+fn progress() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} events, {per_sec}, {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Streams batches to the daemon while its answers come back: reading, sending and storing overlap.
+async fn send(client: &Client, file: Option<std::path::PathBuf>, progress: &ProgressBar) -> Result<Report> {
+    let (batches, incoming) = mpsc::channel::<Batch>(limits::BATCHES_IN_FLIGHT_MAX);
+    let reader = tokio::task::spawn_blocking(move || read(file.as_deref(), &batches));
+    // What was sent and is not answered yet: the daemon answers in order.
+    let (sent, mut unanswered) = mpsc::unbounded_channel();
+    let window = Arc::new(Semaphore::new(2 * limits::BATCHES_IN_FLIGHT_MAX));
+    let gate = Arc::clone(&window);
+    let outgoing = ReceiverStream::new(incoming).then(move |batch| {
+        let (gate, sent) = (Arc::clone(&gate), sent.clone());
+        async move {
+            if let Ok(permit) = gate.acquire().await {
+                permit.forget();
+            }
+            let _ = sent.send(batch.lines);
+            v1::IngestEventsRequest { events: batch.events }
+        }
+    });
+    let mut answers = client.ingest_stream(outgoing).await?;
+    let mut report = Report::default();
+    while let Some(answer) = answers.next().await {
+        let answer = answer.map_err(tome_proto::ClientError::from).with_context(|| {
+            format!("{} were stored before this; running it again stores the rest", render::counted(report.created, "event", "events"))
+        })?;
+        window.add_permits(1);
+        let lines = unanswered.recv().await.unwrap_or_default();
+        progress.inc(lines.len() as u64);
+        report.created += u64::from(answer.created);
+        report.duplicates += u64::from(answer.duplicates);
+        for rejected in answer.rejected {
+            let line = lines.get(rejected.index as usize).copied().unwrap_or_default();
+            report.rejected.push(RejectedLine { line, reason: rejected.reason });
+        }
+    }
+    report.rejected.extend(reader.await??);
+    report.rejected.sort_by_key(|rejected| rejected.line);
+    Ok(report)
+}
+
+/// Reads lines into batches. Returns the lines that are no events.
+fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch>) -> Result<Vec<RejectedLine>> {
+    let mut input: Box<dyn BufRead> = match file {
+        Some(path) => {
+            let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Box::new(BufReader::with_capacity(256 * 1024, file))
+        }
+        None => Box::new(BufReader::with_capacity(256 * 1024, std::io::stdin())),
+    };
+    let mut rejected = Vec::new();
+    let mut batch = Batch { events: Vec::new(), lines: Vec::new() };
+    let (mut bytes, mut line) = (0, Vec::new());
+    for number in 1u64.. {
+        line.clear();
+        let read = (&mut input).take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match parse(&line) {
+            Ok(draft) => {
+                batch.events.push(draft);
+                batch.lines.push(number);
+                bytes += line.len();
+            }
+            Err(reason) => rejected.push(RejectedLine { line: number, reason }),
+        }
+        if batch.events.len() >= limits::BATCH_EVENTS_MAX || bytes >= limits::BATCH_BYTES_MAX {
+            bytes = 0;
+            let full = std::mem::replace(&mut batch, Batch { events: Vec::new(), lines: Vec::new() });
+            if batches.blocking_send(full).is_err() {
+                return Ok(rejected);
+            }
+        }
+    }
+    if !batch.events.is_empty() {
+        let _ = batches.blocking_send(batch);
+    }
+    Ok(rejected)
+}
+
+/// One line as a draft. Bytes that are not UTF-8 are replaced, a byte order mark is skipped.
+fn parse(line: &[u8]) -> Result<v1::Draft, String> {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let draft = EventLine::parse(text).and_then(EventLine::into_draft);
+    draft.map(draft_to_wire).map_err(|error| error.to_string())
+}

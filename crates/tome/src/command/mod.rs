@@ -1,0 +1,190 @@
+//! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
+
+mod admin;
+mod config;
+mod daemon;
+mod demo;
+mod doctor;
+mod events;
+mod ingest;
+mod overview;
+mod pages;
+mod show;
+mod start;
+mod status;
+mod time;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use serde::Serialize;
+use tome_proto::ClientError;
+
+use crate::cli::{Admin, Cli, Color, Command, Global};
+use crate::config::{Config, ConfigError, Flags, Settings};
+use crate::reach::{Reach, ReachError};
+use crate::render;
+
+/// What a command found, beside failing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well.
+    Done,
+    /// It was tried and did not work out.
+    Failed,
+    /// Some of the input was not taken.
+    BadInput,
+    /// What was asked for is not there.
+    NothingFound,
+}
+
+/// What every command works with.
+pub struct Context {
+    pub settings: Settings,
+    pub config: Config,
+    pub reach: Reach,
+    pub json: bool,
+    pub flags: Flags,
+}
+
+/// Runs what the command line asks for.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => {
+            let _ = said.print();
+            return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    match cli.global.color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    match dispatch(cli) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::BadInput) => ExitCode::from(2),
+        Ok(Outcome::NothingFound) => ExitCode::from(4),
+        Err(error) => complain(&error),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Outcome> {
+    match &cli.command {
+        Some(Command::Completions(asked)) => return pages::completions(asked.shell),
+        Some(Command::Man(asked)) => return pages::man(asked.dir.as_deref()),
+        Some(Command::Hook(asked)) => {
+            // Reached only with options before `hook`: the same hook, told where its home is.
+            return hook(asked, &cli.global);
+        }
+        _ => {}
+    }
+    let context = Context::new(&cli.global)?;
+    if matches!(cli.command, Some(Command::Config)) {
+        return config::run(context);
+    }
+    if matches!(cli.command, Some(Command::Doctor)) {
+        return doctor::run(context);
+    }
+    if let Some(problem) = context.config.problems.first() {
+        return Err(problem.clone().into());
+    }
+    match cli.command {
+        None => overview::run(&context),
+        Some(Command::Events(asked)) => events::run(&context, asked),
+        Some(Command::Show(asked)) => show::run(&context, &asked.id),
+        Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
+        Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
+        Some(Command::Demo) => demo::run(&context),
+        Some(Command::Start) => start::start(&context),
+        Some(Command::Stop(asked)) => start::stop(&context, asked.force),
+        Some(Command::Daemon(asked)) => daemon::run(context, asked.detached),
+        Some(Command::Admin(Admin::Flush)) => admin::flush(&context),
+        Some(Command::Admin(Admin::Compact)) => admin::compact(&context),
+        Some(
+            Command::Config | Command::Doctor | Command::Hook(_) | Command::Completions(_) | Command::Man(_),
+        ) => Ok(Outcome::Done),
+    }
+}
+
+fn hook(asked: &crate::cli::Hook, global: &Global) -> Result<Outcome> {
+    let args: Vec<String> = [Some(asked.agent.clone()), asked.event.clone()].into_iter().flatten().collect();
+    crate::hook::run_with(&args, std::time::Instant::now(), &flags(global));
+    Ok(Outcome::Done)
+}
+
+fn flags(global: &Global) -> Flags {
+    Flags { home: global.home.clone(), config: global.config.clone(), set: global.set.clone() }
+}
+
+impl Context {
+    fn new(global: &Global) -> Result<Self> {
+        let flags = flags(global);
+        let mut config = Config::load(&flags, &|name| std::env::var(name).ok())?;
+        config.check_patterns();
+        let settings = config.settings();
+        let reach = Reach::new(settings.clone(), flags.clone());
+        Ok(Self { settings, config, reach, json: global.json, flags })
+    }
+
+    /// Does work that talks to the daemon.
+    pub fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(work)
+    }
+
+    /// Prints one JSON object.
+    pub fn print_json(&self, value: &impl Serialize) -> Result<()> {
+        let mut out = io::stdout().lock();
+        serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
+        Ok(writeln!(out)?)
+    }
+}
+
+/// Says what went wrong, why, and what to do about it. A reader that went away (`| head`) is no
+/// failure.
+fn complain(error: &anyhow::Error) -> ExitCode {
+    if error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }) {
+        return ExitCode::SUCCESS;
+    }
+    let mut err = anstream::stderr().lock();
+    let (red, bold, plain) = (render::RED, render::BOLD, render::PLAIN);
+    let _ = writeln!(err, "{red}error:{plain} {error}");
+    for cause in error.chain().skip(1) {
+        let _ = writeln!(err, "  because: {cause}");
+    }
+    let (code, hint) = meaning(error);
+    if let Some(hint) = hint {
+        let _ = writeln!(err, "{bold}hint:{plain} {hint}");
+    }
+    ExitCode::from(code)
+}
+
+/// The exit code of a failure, and what to do about it.
+fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
+    let reach = error.downcast_ref::<ReachError>();
+    let client = match reach {
+        Some(ReachError::Client(client)) => Some(client),
+        _ => error.downcast_ref::<ClientError>(),
+    };
+    if error.downcast_ref::<ConfigError>().is_some() {
+        return (2, Some("`tome config` shows every setting and where it comes from"));
+    }
+    match (reach, client) {
+        (Some(ReachError::Away), _) => (3, Some("`tome start` starts it")),
+        (Some(ReachError::NotStarted(_)), _) => (3, Some("`tome doctor` looks for the reason; the log is run/daemon.log in Tome's home")),
+        (Some(ReachError::Stuck(_)), _) => (3, None),
+        (_, Some(ClientError::Unreachable(_) | ClientError::TimedOut(_) | ClientError::Unauthorized(_))) => {
+            (3, Some("`tome status` and `tome doctor` say more"))
+        }
+        (_, Some(ClientError::NotFound(_))) => (4, Some("`tome events` lists events with their ids; `--all-projects` those of every project")),
+        (_, Some(ClientError::Invalid(_))) => (2, None),
+        _ if error.downcast_ref::<tome_model::ModelError>().is_some() => (2, None),
+        _ => (1, None),
+    }
+}

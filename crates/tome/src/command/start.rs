@@ -1,0 +1,44 @@
+//! `tome start` and `tome stop`.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::{Context, Outcome};
+use crate::reach::{ReachError, Start};
+
+pub fn start(context: &Context) -> Result<Outcome> {
+    let status = context.block_on(async {
+        let client = match context.reach.client(Start::IfAway).await {
+            Ok(client) => client,
+            // Asked for in so many words: `daemon.autostart = false` does not apply.
+            Err(ReachError::Client(_)) if !context.settings.daemon_autostart => context.reach.start().await?,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(client.status(false).await?)
+    })?;
+    if context.json {
+        context.print_json(&json!({
+            "running": true, "pid": status.pid, "version": status.version, "endpoints": status.endpoints,
+        }))?;
+    } else {
+        let at = status.endpoints.join(" and ");
+        writeln!(anstream::stdout(), "the daemon runs (process {}, version {}) at {at}", status.pid, status.version)?;
+    }
+    Ok(Outcome::Done)
+}
+
+pub fn stop(context: &Context, force: bool) -> Result<Outcome> {
+    let stopped = context.block_on(async { Ok(context.reach.stop(force).await?) })?;
+    if context.json {
+        context.print_json(&json!({"running": false, "stopped_pid": stopped}))?;
+    } else {
+        let mut out = anstream::stdout();
+        match stopped {
+            Some(pid) => writeln!(out, "the daemon (process {pid}) has left")?,
+            None => writeln!(out, "the daemon was not running")?,
+        }
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,183 @@
+//! `tome status`: how the daemon, the stores and the spool are. Starts nothing.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_engine::{Spool, Waiting};
+use tome_model::{Clock, Millis, SystemClock};
+use tome_proto::v1;
+
+use super::{Context, Outcome};
+use crate::hook::lost::{self, Lost};
+use crate::reach::{ReachError, Start};
+use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
+
+/// What is known without asking anybody to start.
+pub struct Report {
+    pub daemon: Daemon,
+    pub waiting: Waiting,
+    pub lost: Lost,
+    pub now: Millis,
+}
+
+/// How the daemon is.
+pub enum Daemon {
+    Running(Box<v1::StatusResponse>),
+    Away,
+    /// It holds its lock and does not answer.
+    Silent { pid: u32, problem: String },
+    /// Nobody answers where the configuration says that it is.
+    Unreachable(String),
+}
+
+pub fn run(context: &Context, reset_lost: bool) -> Result<Outcome> {
+    if reset_lost {
+        lost::reset(&context.settings.home)?;
+    }
+    let report = gather(context, Start::Never)?;
+    if context.json {
+        context.print_json(&as_json(context, &report))?;
+    } else {
+        print(context, &report)?;
+    }
+    Ok(match report.daemon {
+        Daemon::Running(_) | Daemon::Away => Outcome::Done,
+        Daemon::Silent { .. } | Daemon::Unreachable(_) => Outcome::Failed,
+    })
+}
+
+/// Asks the daemon, if it is there or may be started, and looks at the disk.
+pub fn gather(context: &Context, start: Start) -> Result<Report> {
+    let daemon = context.block_on(async {
+        let asked = match context.reach.client(start).await {
+            Ok(client) => client.status(true).await.map_err(ReachError::from),
+            Err(error) => Err(error),
+        };
+        Ok(match asked {
+            Ok(status) => Daemon::Running(Box::new(status)),
+            Err(error) => match (context.reach.holder(), error) {
+                (Some(pid), error) => Daemon::Silent { pid, problem: error.to_string() },
+                (None, ReachError::Away) => Daemon::Away,
+                (None, error @ ReachError::NotStarted(_)) => return Err(error.into()),
+                (None, error) => Daemon::Unreachable(error.to_string()),
+            },
+        })
+    })?;
+    let home = &context.settings.home;
+    Ok(Report { daemon, waiting: Spool::of(home).waiting(), lost: lost::read(home), now: SystemClock.now() })
+}
+
+fn print(context: &Context, report: &Report) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    print_daemon(&mut out, report)?;
+    if let Daemon::Running(status) = &report.daemon {
+        let created = counted(status.created, "event", "events");
+        writeln!(
+            out,
+            "captured {created} since it started ({} again, {} refused, {} from the spool)",
+            count(status.duplicates),
+            count(status.rejected),
+            count(status.drained)
+        )?;
+        let last = status.projects.iter().map(|project| project.last_at_ms).max();
+        match last {
+            Some(at) => writeln!(out, "last     {}", ago(report.now, Millis(at)))?,
+            None => writeln!(out, "last     nothing has been captured yet")?,
+        }
+        for store in &status.stores {
+            let behind = if store.behind > 0 { format!(", {} to count", store.behind) } else { String::new() };
+            writeln!(out, "store    {} ({}, {}{behind})", store.path, store.engine, counted(store.events, "event", "events"))?;
+            if !store.refusing.is_empty() {
+                writeln!(out, "         {RED}refuses writes:{PLAIN} {}", store.refusing)?;
+            }
+        }
+        writeln!(out, "disk     {}", bytes(status.disk_bytes))?;
+    }
+    writeln!(out, "home     {}", context.settings.home.root().display())?;
+    print_spool(&mut out, report)?;
+    Ok(())
+}
+
+/// The daemon's line, here and in the overview.
+pub fn print_daemon(out: &mut dyn Write, report: &Report) -> std::io::Result<()> {
+    match &report.daemon {
+        Daemon::Running(status) => writeln!(
+            out,
+            "daemon   {GREEN}runs{PLAIN} (version {}, process {}, for {}, {}) {DIM}{}{PLAIN}",
+            status.version,
+            status.pid,
+            span(status.now_ms.saturating_sub(status.started_ms)),
+            bytes(status.resident_bytes),
+            status.endpoints.join(" and ")
+        ),
+        Daemon::Away => writeln!(out, "daemon   is not running {DIM}(it starts by itself when it is needed){PLAIN}"),
+        Daemon::Silent { pid, problem } => {
+            writeln!(out, "daemon   {RED}does not answer{PLAIN} (process {pid}): {problem}; `tome stop --force` ends it")
+        }
+        Daemon::Unreachable(problem) => writeln!(out, "daemon   {RED}cannot be reached{PLAIN}: {problem}"),
+    }
+}
+
+/// What waits, what is damaged, what is lost.
+pub fn print_spool(out: &mut dyn Write, report: &Report) -> std::io::Result<()> {
+    let waiting = &report.waiting;
+    if waiting.events == 0 {
+        writeln!(out, "spool    nothing waits")?;
+    } else {
+        let events = counted(waiting.events, "event waits", "events wait");
+        writeln!(out, "spool    {YELLOW}{events}{PLAIN} for the daemon ({})", bytes(waiting.bytes))?;
+    }
+    if waiting.damaged > 0 {
+        let lines = counted(waiting.damaged, "damaged line", "damaged lines");
+        writeln!(out, "         {YELLOW}{lines}{PLAIN} set aside in spool/damaged.jsonl")?;
+    }
+    if report.lost.events > 0 {
+        let last = report.lost.last.map(|at| format!(", the last one {}", ago(report.now, at))).unwrap_or_default();
+        let events = counted(report.lost.events, "event", "events");
+        writeln!(
+            out,
+            "lost     {RED}{events}{PLAIN} that neither daemon nor spool could take{last}; `tome doctor` looks for the reason"
+        )?;
+    }
+    Ok(())
+}
+
+fn as_json(context: &Context, report: &Report) -> Value {
+    json!({
+        "home": context.settings.home.root(),
+        "daemon": daemon_json(&report.daemon),
+        "spool": {
+            "waiting_events": report.waiting.events,
+            "waiting_bytes": report.waiting.bytes,
+            "damaged_lines": report.waiting.damaged,
+        },
+        "lost": {"events": report.lost.events, "last_at": report.lost.last},
+    })
+}
+
+/// The daemon as JSON, here and in the overview.
+pub fn daemon_json(daemon: &Daemon) -> Value {
+    let status = match daemon {
+        Daemon::Running(status) => status,
+        Daemon::Away => return json!({"running": false}),
+        Daemon::Silent { pid, problem } => return json!({"running": true, "answers": false, "pid": pid, "problem": problem}),
+        Daemon::Unreachable(problem) => return json!({"running": false, "problem": problem}),
+    };
+    let stores: Vec<Value> = status
+        .stores
+        .iter()
+        .map(|store| {
+            json!({"path": store.path, "engine": store.engine, "events": store.events, "behind": store.behind,
+                   "refusing": Some(&store.refusing).filter(|why| !why.is_empty())})
+        })
+        .collect();
+    json!({
+        "running": true, "answers": true, "version": status.version, "pid": status.pid,
+        "started_at": Millis(status.started_ms), "endpoints": status.endpoints, "store_mode": status.store_mode,
+        "resident_bytes": status.resident_bytes, "disk_bytes": status.disk_bytes,
+        "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
+        "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
+        "stores": stores,
+    })
+}

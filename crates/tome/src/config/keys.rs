@@ -1,0 +1,97 @@
+//! Every key of the configuration, in one table.
+
+use std::net::SocketAddr;
+
+use tome_engine::StoreMode;
+use tome_model::limits;
+
+use super::duration;
+
+/// One key: its name, what it is without being set, what it means, and what it takes.
+pub struct Key {
+    /// As in the file: `section.name`. As a variable: `TOME_SECTION_NAME`.
+    pub name: &'static str,
+    /// The value when nobody sets it.
+    pub default: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// Says what is wrong with a value.
+    pub check: fn(&str) -> Result<(), String>,
+}
+
+/// All keys, in the order in which they are listed.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "store.mode",
+        default: "per-project",
+        about: "one ledger a project (per-project), or one for all (unified)",
+        check: |text| text.parse::<StoreMode>().map(drop).map_err(|error| error.to_string()),
+    },
+    Key {
+        name: "store.idle_close",
+        default: "5m",
+        about: "a store that nobody uses is closed after this",
+        check: |text| duration::parse(text).map(drop),
+    },
+    Key {
+        name: "daemon.idle_exit",
+        default: "30m",
+        about: "the daemon leaves after being idle for this; never keeps it",
+        check: |text| duration::parse(text).map(drop),
+    },
+    Key {
+        name: "daemon.autostart",
+        default: "true",
+        about: "clients and hooks start the daemon when it is away",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "daemon.tcp",
+        default: "",
+        about: "listen on TCP too: a port (on loopback) or host:port; callers need the token in run/token",
+        check: |text| address(text).map(drop),
+    },
+    Key {
+        name: "daemon.endpoint",
+        default: "",
+        about: "reach the daemon by TCP at host:port instead of at the local socket",
+        check: |text| address(text).map(drop),
+    },
+    Key {
+        name: "capture.text_max_bytes",
+        default: "262144",
+        about: "event text, tool input and tool output are each kept up to this size",
+        check: |text| size(text).map(drop),
+    },
+];
+
+/// Reads yes or no.
+pub fn truth(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err(format!("{text:?} is neither true nor false")),
+    }
+}
+
+/// Reads a port on loopback, or host and port; `None` for nothing.
+pub fn address(text: &str) -> Result<Option<SocketAddr>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(Some(SocketAddr::from(([127, 0, 0, 1], port))));
+    }
+    let named = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let parsed = named.as_deref().unwrap_or(text).parse();
+    parsed.map(Some).map_err(|_| format!("{text:?} is not an address: write a port such as 7427, or 127.0.0.1:7427"))
+}
+
+/// Reads a cap of event text.
+pub fn size(text: &str) -> Result<usize, String> {
+    let (least, most) = (4096, limits::TEXT_BYTES_CEILING);
+    match text.parse::<usize>() {
+        Ok(bytes) if (least..=most).contains(&bytes) => Ok(bytes),
+        _ => Err(format!("{text:?} is not a size between {least} and {most} bytes")),
+    }
+}

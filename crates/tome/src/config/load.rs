@@ -1,0 +1,217 @@
+//! Reading the configuration from its four places.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use toml::{Table, Value};
+use tome_engine::{Home, OwnPattern, Redactor};
+
+use super::keys::{self, KEYS};
+use super::{Settings, duration};
+use crate::platform;
+
+/// What the command line says about the configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// `--home`
+    pub home: Option<PathBuf>,
+    /// `--config`
+    pub config: Option<PathBuf>,
+    /// `--set key=value`, in order.
+    pub set: Vec<String>,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody set it.
+    Default,
+    /// The config file.
+    File(PathBuf),
+    /// An environment variable.
+    Variable(String),
+    /// The command line.
+    Flag,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Variable(name) => write!(f, "${name}"),
+            Self::Flag => f.write_str("flag"),
+        }
+    }
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// A value that its key does not take.
+    #[error("{key} (from {from}): {problem}")]
+    Value {
+        /// Which key.
+        key: String,
+        /// Where the value stands.
+        from: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A key that does not exist.
+    #[error("{key} (from {from}) is not a setting; `tome config` lists them all")]
+    Unknown {
+        /// As it was written.
+        key: String,
+        /// Where it stands.
+        from: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {path}: {problem}")]
+    File {
+        /// Which file.
+        path: String,
+        /// Why not.
+        problem: String,
+    },
+    /// Nothing says where the home is.
+    #[error("cannot tell where Tome's home is: set TOME_HOME to an absolute path, or HOME")]
+    NoHome,
+}
+
+/// Every setting with its value and where that comes from.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// By key.
+    pub values: BTreeMap<&'static str, (String, Source)>,
+    /// Where the home is, and where that comes from.
+    pub home: (PathBuf, Source),
+    /// The config file, whether it exists or not.
+    pub file: Option<PathBuf>,
+    /// The user's own patterns.
+    pub redact: Vec<OwnPattern>,
+    /// What is wrong with it. A hook goes on with the rest; everybody else says so and stops.
+    pub problems: Vec<ConfigError>,
+}
+
+impl Config {
+    /// Reads the configuration. `var` is the environment.
+    pub fn load(flags: &Flags, var: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let var = |name: &str| var(name).filter(|value| !value.is_empty());
+        let home = match (&flags.home, var("TOME_HOME")) {
+            (Some(path), _) => (path.clone(), Source::Flag),
+            (None, Some(path)) => (path.into(), Source::Variable("TOME_HOME".into())),
+            (None, None) => (platform::default_home(var).ok_or(ConfigError::NoHome)?, Source::Default),
+        };
+        let home = (std::path::absolute(&home.0).map_err(|_| ConfigError::NoHome)?, home.1);
+        let file = flags.config.clone().or_else(|| var("TOME_CONFIG").map(PathBuf::from));
+        let file_must_exist = file.is_some();
+        let file = file.or_else(|| platform::default_config(var));
+        let values = KEYS.iter().map(|key| (key.name, (key.default.to_owned(), Source::Default))).collect();
+        let mut config = Self { values, home, file, redact: Vec::new(), problems: Vec::new() };
+        config.read_file(file_must_exist);
+        for key in KEYS {
+            let name = format!("TOME_{}", key.name.replace('.', "_").to_uppercase());
+            if let Some(value) = var(&name) {
+                config.set(key.name, value, Source::Variable(name));
+            }
+        }
+        for setting in &flags.set {
+            let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+            config.set(key.trim(), value.trim().to_owned(), Source::Flag);
+        }
+        Ok(config)
+    }
+
+    fn read_file(&mut self, must_exist: bool) {
+        let Some(path) = self.file.clone() else { return };
+        let problem = |problem: String| ConfigError::File { path: path.display().to_string(), problem };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return,
+            Err(error) => return self.problems.push(problem(error.to_string())),
+        };
+        match text.parse::<Table>() {
+            Ok(table) => self.read_table(&table, &path),
+            Err(error) => self.problems.push(problem(error.to_string())),
+        }
+    }
+
+    fn read_table(&mut self, table: &Table, path: &Path) {
+        for (section, value) in table {
+            let Value::Table(section_table) = value else {
+                self.unknown(section, path);
+                continue;
+            };
+            for (name, value) in section_table {
+                let key = format!("{section}.{name}");
+                match value {
+                    Value::String(text) => self.set(&key, text.clone(), Source::File(path.into())),
+                    Value::Integer(number) => self.set(&key, number.to_string(), Source::File(path.into())),
+                    Value::Boolean(truth) => self.set(&key, truth.to_string(), Source::File(path.into())),
+                    Value::Array(rules) if key == "capture.redact" => self.read_redact(rules),
+                    _ => self.unknown(&key, path),
+                }
+            }
+        }
+    }
+
+    fn unknown(&mut self, key: &str, path: &Path) {
+        let from = path.display().to_string();
+        self.problems.push(ConfigError::Unknown { key: key.to_owned(), from });
+    }
+
+    /// `[[capture.redact]]` with `name` and `pattern`. Compiling them is left to whoever uses them:
+    /// a hook that reaches the daemon never needs to.
+    fn read_redact(&mut self, rules: &[Value]) {
+        for rule in rules {
+            let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            self.redact.push(OwnPattern { name: text("name"), pattern: text("pattern") });
+        }
+    }
+
+    /// Compiles the user's own patterns, and keeps those that are good.
+    pub fn check_patterns(&mut self) {
+        let from = self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let problems = &mut self.problems;
+        self.redact.retain(|own| match Redactor::new(std::slice::from_ref(own)) {
+            Ok(_) => true,
+            Err(error) => {
+                let problem = error.to_string();
+                problems.push(ConfigError::Value { key: "capture.redact".into(), from: from.clone(), problem });
+                false
+            }
+        });
+    }
+
+    fn set(&mut self, name: &str, value: String, source: Source) {
+        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+            return self.problems.push(ConfigError::Unknown { key: name.to_owned(), from: source.to_string() });
+        };
+        match (key.check)(&value) {
+            Ok(()) => drop(self.values.insert(key.name, (value, source))),
+            Err(problem) => {
+                let from = source.to_string();
+                self.problems.push(ConfigError::Value { key: name.to_owned(), from, problem });
+            }
+        }
+    }
+
+    /// The settings, typed. Every value has been checked when it was set.
+    pub fn settings(&self) -> Settings {
+        let text = |name: &str| self.values.get(name).map_or("", |(value, _)| value.as_str());
+        Settings {
+            home: Home::at(&self.home.0),
+            config_file: self.file.clone(),
+            store_mode: text("store.mode").parse().unwrap_or(tome_engine::StoreMode::PerProject),
+            store_idle_close: duration::parse(text("store.idle_close")).ok().flatten().unwrap_or(std::time::Duration::MAX),
+            daemon_idle_exit: duration::parse(text("daemon.idle_exit")).ok().flatten(),
+            daemon_autostart: keys::truth(text("daemon.autostart")).unwrap_or(true),
+            daemon_tcp: keys::address(text("daemon.tcp")).ok().flatten(),
+            daemon_endpoint: keys::address(text("daemon.endpoint")).ok().flatten(),
+            text_bytes_max: keys::size(text("capture.text_max_bytes")).unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
+            redact: self.redact.clone(),
+        }
+    }
+}

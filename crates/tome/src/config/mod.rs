@@ -1,0 +1,42 @@
+//! Configuration: defaults, then the config file, then `TOME_*` variables, then flags.
+//!
+//! Every key stands once in `keys.rs`; reading, checking, listing and documenting all come from
+//! that table.
+
+mod duration;
+mod keys;
+mod load;
+
+pub use keys::KEYS;
+pub use load::{Config, ConfigError, Flags, Source};
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tome_engine::{Home, OwnPattern, StoreMode};
+
+/// The effective settings, typed.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Tome's home folder.
+    pub home: Home,
+    /// The config file, whether it exists or not.
+    pub config_file: Option<PathBuf>,
+    /// One ledger a project, or one for all.
+    pub store_mode: StoreMode,
+    /// A store that nobody uses is closed after this.
+    pub store_idle_close: Duration,
+    /// The daemon leaves after being idle for this; `None` for never.
+    pub daemon_idle_exit: Option<Duration>,
+    /// Whether clients and hooks start the daemon when it is away.
+    pub daemon_autostart: bool,
+    /// Listen on TCP too, for those who have the token.
+    pub daemon_tcp: Option<SocketAddr>,
+    /// Reach the daemon here instead of at the local socket.
+    pub daemon_endpoint: Option<SocketAddr>,
+    /// Event text is kept up to this size.
+    pub text_bytes_max: usize,
+    /// Patterns of the user's own that are cut out.
+    pub redact: Vec<OwnPattern>,
+}

@@ -1,0 +1,155 @@
+//! The daemon's own service: status, flush, compact, shutdown.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tome_engine::{EngineError, Store, TALLY, catch_up};
+use tome_model::SessionTally;
+use tome_proto::v1;
+use tome_proto::v1::daemon_server::Daemon;
+use tonic::{Request, Response, Status};
+
+use super::shared::{Shared, status_of};
+use crate::platform;
+
+/// Stores opened for one status, those written to last first.
+const COUNTED_STORES_MAX: usize = 64;
+
+/// The daemon's own service.
+pub struct DaemonService(pub Arc<Shared>);
+
+#[tonic::async_trait]
+impl Daemon for DaemonService {
+    async fn status(
+        &self,
+        request: Request<v1::StatusRequest>,
+    ) -> Result<Response<v1::StatusResponse>, Status> {
+        let counts = request.into_inner().counts;
+        let status = self.0.wait_for(move |shared| status(shared, counts)).await?;
+        Ok(Response::new(status.map_err(|error| status_of(&error))?))
+    }
+
+    async fn flush(&self, _: Request<v1::FlushRequest>) -> Result<Response<v1::FlushResponse>, Status> {
+        let flushed = self.0.wait_for(|shared| {
+            let stores = shared.stores.open_now();
+            for store in &stores {
+                catch_up(store)?;
+                store.flush()?;
+            }
+            Ok::<_, EngineError>(stores.len())
+        });
+        let stores = flushed.await?.map_err(|error| status_of(&error))?;
+        Ok(Response::new(v1::FlushResponse { stores: u32::try_from(stores).unwrap_or(u32::MAX) }))
+    }
+
+    async fn compact(&self, _: Request<v1::CompactRequest>) -> Result<Response<v1::CompactResponse>, Status> {
+        let compacted = self.0.wait_for(|shared| {
+            let mut answer = v1::CompactResponse::default();
+            for path in shared.stores.paths() {
+                let store = shared.stores.open(&path)?;
+                answer.bytes_before += store.disk_bytes();
+                store.compact()?;
+                answer.bytes_after += store.disk_bytes();
+                answer.stores += 1;
+            }
+            Ok::<_, EngineError>(answer)
+        });
+        Ok(Response::new(compacted.await?.map_err(|error| status_of(&error))?))
+    }
+
+    async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Result<Response<v1::ShutdownResponse>, Status> {
+        self.0.log.say("asked to leave");
+        self.0.leave();
+        Ok(Response::new(v1::ShutdownResponse { pid: std::process::id() }))
+    }
+}
+
+fn status(shared: &Shared, counts: bool) -> Result<v1::StatusResponse, EngineError> {
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let mut status = v1::StatusResponse {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        started_ms: shared.started.0,
+        now_ms: shared.clock.now().0,
+        home: shared.settings.home.root().display().to_string(),
+        endpoints: shared.endpoints(),
+        store_mode: shared.stores.mode().as_str().to_owned(),
+        resident_bytes: platform::resident_bytes(),
+        created: count(&shared.counters.created),
+        duplicates: count(&shared.counters.duplicates),
+        rejected: count(&shared.counters.rejected),
+        drained: count(&shared.counters.drained),
+        last_arrived_ms: count(&shared.counters.last_arrived_ms),
+        ..v1::StatusResponse::default()
+    };
+    if counts {
+        count_up(shared, &mut status)?;
+    }
+    for store in shared.stores.open_now() {
+        status.stores.push(describe(&store)?);
+    }
+    Ok(status)
+}
+
+fn describe(store: &Store) -> Result<v1::Store, EngineError> {
+    let seen = store.cursor(TALLY)?;
+    Ok(v1::Store {
+        path: store.path().display().to_string(),
+        engine: store.engine().to_string(),
+        events: store.last_seq(),
+        behind: store.last_seq().saturating_sub(seen),
+        refusing: store.is_refusing().unwrap_or_default(),
+    })
+}
+
+/// Counts projects and agents from the tallies of the stores written to last.
+fn count_up(shared: &Shared, status: &mut v1::StatusResponse) -> Result<(), EngineError> {
+    let paths = shared.stores.paths();
+    let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
+    let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
+    for path in paths.iter().take(COUNTED_STORES_MAX) {
+        let store = shared.stores.open(path)?;
+        catch_up(&store)?;
+        let disk_bytes = store.disk_bytes();
+        status.disk_bytes += disk_bytes;
+        let tallies = store.session_tallies()?;
+        let alone = tallies.iter().all(|tally| tallies.first().is_some_and(|first| first.project == tally.project));
+        for tally in &tallies {
+            add(&mut projects, &mut agents, tally, path, if alone { disk_bytes } else { 0 });
+        }
+    }
+    let uncounted = paths.len().saturating_sub(COUNTED_STORES_MAX);
+    status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);
+    status.projects = projects.into_values().collect();
+    status.agents = agents.into_values().collect();
+    status.projects.sort_by_key(|project| std::cmp::Reverse(project.last_at_ms));
+    status.agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
+    Ok(())
+}
+
+fn add(
+    projects: &mut BTreeMap<String, v1::Project>,
+    agents: &mut BTreeMap<String, v1::AgentCount>,
+    tally: &SessionTally,
+    path: &Path,
+    disk_bytes: u64,
+) {
+    let project = projects.entry(tally.project.clone()).or_insert_with(|| v1::Project {
+        root: tally.project.clone(),
+        path: path.display().to_string(),
+        disk_bytes,
+        ..v1::Project::default()
+    });
+    project.events += tally.events;
+    project.sessions += 1;
+    project.last_at_ms = project.last_at_ms.max(tally.last_at.0);
+    let agent = agents.entry(tally.agent.to_string()).or_insert_with(|| v1::AgentCount {
+        agent: tally.agent.to_string(),
+        ..v1::AgentCount::default()
+    });
+    agent.events += tally.events;
+    agent.sessions += 1;
+    agent.last_at_ms = agent.last_at_ms.max(tally.last_at.0);
+}

@@ -1,0 +1,78 @@
+//! The way back, over the wire.
+
+use std::sync::Arc;
+
+use tome_engine::Question;
+use tome_ledger::Position;
+use tome_model::{Agent, EventId, Millis, ModelError, SessionId};
+use tome_proto::v1::events_server::Events;
+use tome_proto::{event_to_wire, limits, v1};
+use tonic::{Request, Response, Status};
+
+use super::shared::{Shared, status_of};
+
+/// The events service.
+pub struct EventsService(pub Arc<Shared>);
+
+#[tonic::async_trait]
+impl Events for EventsService {
+    async fn get_events(
+        &self,
+        request: Request<v1::GetEventsRequest>,
+    ) -> Result<Response<v1::GetEventsResponse>, Status> {
+        let question =
+            question(request.into_inner()).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let answer = self.0.wait_for(move |shared| shared.stores.read(&question)).await?;
+        let answer = answer.map_err(|error| status_of(&error))?;
+        Ok(Response::new(v1::GetEventsResponse {
+            events: answer.events.into_iter().map(event_to_wire).collect(),
+            continuation: answer.more_after.map(|at| continuation(&at)).unwrap_or_default(),
+        }))
+    }
+
+    async fn get_event(
+        &self,
+        request: Request<v1::GetEventRequest>,
+    ) -> Result<Response<v1::GetEventResponse>, Status> {
+        let asked = request.into_inner();
+        let found = self.0.wait_for(move |shared| shared.stores.find(&asked.id, given(&asked.project))).await?;
+        let event = found.map_err(|error| status_of(&error))?;
+        Ok(Response::new(v1::GetEventResponse { event: Some(event_to_wire(event)) }))
+    }
+}
+
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn question(asked: v1::GetEventsRequest) -> Result<Question, ModelError> {
+    let limit = match asked.limit {
+        0 => limits::PAGE_EVENTS_DEFAULT,
+        limit => limit.min(limits::PAGE_EVENTS_MAX),
+    };
+    Ok(Question {
+        from: asked.from_ms.map(Millis),
+        to: asked.to_ms.map(Millis),
+        session: given(&asked.session_id).map(SessionId::parse).transpose()?,
+        project: given(&asked.project).map(str::to_owned),
+        agents: asked.agents.iter().map(|agent| Agent::parse(agent)).collect::<Result<_, _>>()?,
+        kinds: asked.kinds.iter().map(|kind| kind.parse()).collect::<Result<_, _>>()?,
+        newest_first: asked.newest_first,
+        after: given(&asked.continuation).map(position).transpose()?,
+        events_max: limit as usize,
+        bytes_max: limits::PAGE_BYTES_MAX,
+    })
+}
+
+/// Where a page ended: the last event's time and id. Good for ever, since events never change.
+fn continuation(at: &Position) -> String {
+    format!("{}:{}", at.at.0, at.id)
+}
+
+fn position(text: &str) -> Result<Position, ModelError> {
+    let parsed = text.split_once(':').and_then(|(at, id)| Some((at.parse().ok()?, EventId::parse(id).ok()?)));
+    match parsed {
+        Some((at, id)) => Ok(Position { at: Millis(at), id }),
+        None => Err(ModelError::invalid("continuation", "was not made by GetEvents")),
+    }
+}

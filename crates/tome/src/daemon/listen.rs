@@ -1,0 +1,147 @@
+//! Listening: the owner's socket always, TCP with a token where it is configured.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use tokio::task::JoinSet;
+use tokio_stream::StreamExt;
+use tome_engine::write_atomic;
+use tome_proto::v1::capture_server::CaptureServer;
+use tome_proto::v1::daemon_server::DaemonServer;
+use tome_proto::v1::events_server::EventsServer;
+use tome_proto::{limits, v1};
+use tonic::service::{InterceptorLayer, Routes};
+use tonic::transport::Server;
+use tonic::{Request, Status};
+
+use super::capture::CaptureService;
+use super::control::DaemonService;
+use super::events::EventsService;
+use super::shared::Shared;
+use crate::endpoint;
+use crate::platform;
+
+/// The servers that listen.
+pub struct Servers(JoinSet<()>);
+
+impl Servers {
+    /// Waits until every call in flight has been answered.
+    pub async fn finished(mut self) {
+        while self.0.join_next().await.is_some() {}
+    }
+}
+
+/// Starts to listen everywhere it should.
+pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
+    let mut servers = JoinSet::new();
+    let mut endpoints = Vec::new();
+    let routes = routes(shared).await?;
+    #[cfg(unix)]
+    {
+        let path = platform::socket_path(shared.settings.home.root());
+        if !path.starts_with(shared.settings.home.root())
+            && let Some(folder) = path.parent()
+        {
+            platform::own_folder(folder).context("the socket's folder")?;
+        }
+        let listener = platform::bind_local(&path).with_context(|| format!("cannot listen at {}", path.display()))?;
+        let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener)
+            .filter(|stream| stream.as_ref().map_or(true, platform::is_own));
+        let leaving = leaving(shared);
+        let served = server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, leaving);
+        let shared = Arc::clone(shared);
+        endpoints.push(path.display().to_string());
+        servers.spawn(async move {
+            report(&shared, served.await);
+            let _ = std::fs::remove_file(path);
+        });
+    }
+    if let Some(address) = tcp_address(shared) {
+        let listener = tokio::net::TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
+        let address = listener.local_addr().context("the address listened at")?;
+        #[cfg(not(unix))]
+        write_atomic(&endpoint::address_file(&shared.settings.home), address.to_string().as_bytes())?;
+        let token = token(shared)?;
+        let guard = InterceptorLayer::new(move |request| admit(request, &token));
+        let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
+        let served = server().layer(guard).add_routes(routes).serve_with_incoming_shutdown(incoming, leaving(shared));
+        let shared = Arc::clone(shared);
+        endpoints.push(address.to_string());
+        servers.spawn(async move { report(&shared, served.await) });
+    }
+    shared.listens_at(endpoints);
+    Ok(Servers(servers))
+}
+
+fn server() -> Server {
+    Server::builder()
+        .initial_stream_window_size(4 * 1024 * 1024)
+        .initial_connection_window_size(8 * 1024 * 1024)
+}
+
+async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
+    let (reporter, health) = tonic_health::server::health_reporter();
+    reporter.set_serving::<CaptureServer<CaptureService>>().await;
+    reporter.set_serving::<EventsServer<EventsService>>().await;
+    reporter.set_serving::<DaemonServer<DaemonService>>().await;
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .build_v1()
+        .context("the reflection service")?;
+    let capture = CaptureServer::new(CaptureService(Arc::clone(shared)))
+        .max_decoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let events = EventsServer::new(EventsService(Arc::clone(shared)))
+        .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let daemon = DaemonServer::new(DaemonService(Arc::clone(shared)));
+    Ok(Routes::new(health).add_service(reflection).add_service(capture).add_service(events).add_service(daemon))
+}
+
+fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {
+    let shared = Arc::clone(shared);
+    async move { shared.leaving().await }
+}
+
+fn report(shared: &Shared, served: Result<(), tonic::transport::Error>) {
+    if let Err(error) = served {
+        shared.log.say(&format!("stopped listening: {error}"));
+        shared.leave();
+    }
+}
+
+/// Where to listen on TCP. A platform without sockets for one user alone always does, on loopback.
+fn tcp_address(shared: &Shared) -> Option<SocketAddr> {
+    let configured = shared.settings.daemon_tcp;
+    if cfg!(unix) { configured } else { configured.or(Some(SocketAddr::from(([127, 0, 0, 1], 0)))) }
+}
+
+/// The token in `run/token`, made on first use.
+fn token(shared: &Shared) -> Result<String> {
+    let path = endpoint::token_file(&shared.settings.home);
+    if let Some(token) = endpoint::read_token(&path) {
+        return Ok(token);
+    }
+    let token = random_token()?;
+    write_atomic(&path, token.as_bytes())?;
+    Ok(token)
+}
+
+fn random_token() -> Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no randomness for a token: {error}"))?;
+    Ok(blake3::Hash::from_bytes(bytes).to_hex().to_string())
+}
+
+/// Lets a call in that carries the token. Hashes are compared in constant time.
+fn admit(request: Request<()>, token: &str) -> Result<Request<()>, Status> {
+    let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    if blake3::hash(given.as_bytes()) == blake3::hash(token.as_bytes()) {
+        Ok(request)
+    } else {
+        Err(Status::unauthenticated(
+            "the bearer token is missing or wrong: it stands in run/token in the daemon's home (or set TOME_TOKEN)",
+        ))
+    }
+}

@@ -1,0 +1,77 @@
+//! The daemon's log: one line an occurrence, rotated by size. It never holds what an event says.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tome_model::Clock;
+
+/// A log file is closed at this size.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Older files kept: `daemon.log.1` is the latest of them.
+const OLDER_MAX: u32 = 3;
+
+/// The daemon's log.
+pub struct Log {
+    path: PathBuf,
+    clock: Arc<dyn Clock>,
+    file: Mutex<Option<File>>,
+}
+
+impl Log {
+    /// Opens the log. A log that cannot be written is no reason not to serve.
+    pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Self {
+        let file = Mutex::new(append(path));
+        Self { path: path.to_path_buf(), clock, file }
+    }
+
+    /// Writes one line.
+    pub fn say(&self, what: &str) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.as_ref().and_then(|file| file.metadata().ok()).is_some_and(|meta| meta.len() >= FILE_BYTES_MAX) {
+            *file = None;
+            self.rotate();
+        }
+        if file.is_none() {
+            *file = append(&self.path);
+        }
+        if let Some(file) = file.as_mut() {
+            let line = what.replace(['\n', '\r'], " ");
+            let _ = file.write_all(format!("{} {line}\n", self.clock.now()).as_bytes());
+        }
+    }
+
+    fn rotate(&self) {
+        let older = |n: u32| self.path.with_extension(format!("log.{n}"));
+        for n in (1..OLDER_MAX).rev() {
+            let _ = std::fs::rename(older(n), older(n + 1));
+        }
+        let _ = std::fs::rename(&self.path, older(1));
+    }
+}
+
+fn append(path: &Path) -> Option<File> {
+    OpenOptions::new().append(true).create(true).open(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tome_model::SystemClock;
+
+    #[test]
+    fn it_rotates_and_keeps_three_older_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daemon.log");
+        let log = Log::open(&path, Arc::new(SystemClock));
+        let line = "x".repeat(512 * 1024);
+        for _ in 0..12 {
+            log.say(&line);
+        }
+        let mut names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["daemon.log", "daemon.log.1", "daemon.log.2", "daemon.log.3"]);
+        assert!(path.metadata().unwrap().len() <= FILE_BYTES_MAX + 600 * 1024);
+    }
+}

@@ -1,0 +1,124 @@
+//! The daemon: the one process that writes. It serves every project of one home, opens stores when
+//! they are needed, and leaves when nobody has needed it for a while.
+//!
+//! Whoever holds the lock on `run/daemon.lock` is the daemon. The lock goes with the process, so
+//! that a crash leaves nothing to clean up but a socket, which the next daemon replaces.
+
+mod activity;
+mod capture;
+mod chores;
+mod control;
+mod events;
+mod listen;
+mod log;
+mod shared;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tome_model::{Clock, SystemClock};
+
+use crate::config::Settings;
+use crate::hook::lost;
+use crate::{platform, reach};
+use log::Log;
+use shared::Shared;
+
+/// How long calls in flight may take to finish once the daemon is asked to leave.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How a run of the daemon came to its end.
+pub enum Ran {
+    /// It served, and left when it was asked to or had been idle.
+    Served,
+    /// Another daemon serves this home already.
+    AlreadyRunning(Option<u32>),
+}
+
+/// Runs the daemon until it is asked to leave.
+pub fn run(settings: Settings) -> Result<Ran> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    prepare_home(&settings)?;
+    let Some(_lock) = take_lock(&settings)? else {
+        let holder = reach::Reach::new(settings, crate::config::Flags::default()).holder();
+        return Ok(Ran::AlreadyRunning(holder));
+    };
+    // Worth nothing to a daemon that could not write anything else either.
+    let _ = lost::prepare(&settings.home);
+    let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
+    let shared = Arc::new(Shared::new(settings, clock, log)?);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("tome")
+        .enable_all()
+        .build()
+        .context("cannot start the daemon's threads")?;
+    runtime.block_on(serve(Arc::clone(&shared)))?;
+    runtime.shutdown_timeout(FINISH_TIMEOUT);
+    shared.stores.close_idle(0);
+    shared.log.say("left");
+    Ok(Ran::Served)
+}
+
+async fn serve(shared: Arc<Shared>) -> Result<()> {
+    let servers = listen::start(&shared).await?;
+    shared.log.say(&format!(
+        "version {} listens at {}",
+        env!("CARGO_PKG_VERSION"),
+        shared.endpoints().join(" and ")
+    ));
+    let chores = tokio::spawn(chores::run(Arc::clone(&shared)));
+    tokio::select! {
+        () = platform::end_requested() => shared.log.say("asked to end by a signal"),
+        () = shared.leaving() => {}
+    }
+    shared.leave();
+    let finished = async {
+        let _ = chores.await;
+        servers.finished().await;
+    };
+    if tokio::time::timeout(FINISH_TIMEOUT, finished).await.is_err() {
+        shared.log.say("left with calls unfinished");
+    }
+    Ok(())
+}
+
+fn prepare_home(settings: &Settings) -> Result<()> {
+    let home = &settings.home;
+    for folder in [home.root().to_path_buf(), home.run(), home.projects()] {
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot create {}; set TOME_HOME to a folder that can be written", folder.display()))?;
+    }
+    // A home that an earlier hand made with wider rights is closed; its parents are not touched.
+    if platform::is_open_to_others(home.root()) == Some(true) {
+        platform::close_to_others(home.root())
+            .with_context(|| format!("cannot make {} private", home.root().display()))?;
+    }
+    Ok(())
+}
+
+/// Takes the daemon's lock and signs it; `None` when another daemon holds it.
+fn take_lock(settings: &Settings) -> Result<Option<File>> {
+    let path = reach::daemon_lock(settings);
+    let mut lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => {
+            return Err(error).with_context(|| format!("cannot lock {}", path.display()));
+        }
+    }
+    lock.set_len(0)
+        .and_then(|()| writeln!(lock, "{} {}", std::process::id(), env!("CARGO_PKG_VERSION")))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(Some(lock))
+}

@@ -1,0 +1,144 @@
+//! What all parts of the daemon share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result};
+use tokio::sync::{Notify, Semaphore, watch};
+use tome_engine::{EngineError, Ingested, Intake, Redactor, Sealer, Spool, Stores};
+use tome_ledger::Outcome;
+use tome_model::{Clock, Draft, Millis};
+use tonic::{Code, Status};
+
+use super::activity::{Activity, Busy};
+use super::log::Log;
+use crate::config::Settings;
+
+/// Calls that work on the ledger at the same time. Each waits on a thread of its own, and a group
+/// commit is as large as the number that wait.
+const CALLS_MAX: usize = 64;
+
+/// What all parts of the daemon share.
+pub struct Shared {
+    pub settings: Settings,
+    pub clock: Arc<dyn Clock>,
+    pub log: Log,
+    pub stores: Arc<Stores>,
+    pub spool: Spool,
+    pub started: Millis,
+    pub counters: Counters,
+    pub activity: Arc<Activity>,
+    /// Told whenever something was stored.
+    pub stored: Notify,
+    intake: Intake,
+    calls: Semaphore,
+    leaving: watch::Sender<bool>,
+    endpoints: OnceLock<Vec<String>>,
+}
+
+/// What happened since the daemon started.
+#[derive(Debug, Default)]
+pub struct Counters {
+    pub created: AtomicU64,
+    pub duplicates: AtomicU64,
+    pub rejected: AtomicU64,
+    pub drained: AtomicU64,
+    pub last_arrived_ms: AtomicU64,
+}
+
+impl Shared {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>, log: Log) -> Result<Self> {
+        let redactor = Redactor::new(&settings.redact).context("capture.redact in the config")?;
+        let sealer = Sealer::new(redactor, settings.text_bytes_max);
+        let stores = Arc::new(Stores::new(settings.home.clone(), settings.store_mode, Arc::clone(&clock)));
+        Ok(Self {
+            spool: Spool::of(&settings.home),
+            started: clock.now(),
+            intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
+            counters: Counters::default(),
+            activity: Arc::new(Activity::new()),
+            stored: Notify::new(),
+            calls: Semaphore::new(CALLS_MAX),
+            leaving: watch::Sender::new(false),
+            endpoints: OnceLock::new(),
+            settings,
+            clock,
+            log,
+            stores,
+        })
+    }
+
+    /// A call begins.
+    pub fn begin(&self) -> Busy {
+        self.activity.begin()
+    }
+
+    /// Stores drafts and counts what became of them.
+    pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
+        let answers = self.intake.ingest(drafts);
+        let mut created = 0;
+        for answer in &answers {
+            match answer {
+                Ok(appended) if appended.outcome == Outcome::Stored => created += 1,
+                Ok(_) => drop(self.counters.duplicates.fetch_add(1, Ordering::Relaxed)),
+                Err(error) => self.log.say(&format!("not stored: {error}")),
+            }
+        }
+        if created > 0 {
+            self.counters.created.fetch_add(created, Ordering::Relaxed);
+            self.counters.last_arrived_ms.store(self.clock.now().0, Ordering::Relaxed);
+            self.stored.notify_one();
+        }
+        answers
+    }
+
+    /// Does work that waits for the disk on a thread made for waiting.
+    pub async fn wait_for<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        let busy = self.begin();
+        let _permit = self.calls.acquire().await.map_err(|_| Status::unavailable("the daemon is leaving"))?;
+        let shared = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || {
+            let _busy = busy;
+            work(&shared)
+        });
+        done.await.map_err(|error| {
+            self.log.say(&format!("a call failed: {error}"));
+            Status::internal("the daemon failed at this; its log says more")
+        })
+    }
+
+    /// Asks the daemon to leave.
+    pub fn leave(&self) {
+        self.leaving.send_replace(true);
+    }
+
+    /// Waits until the daemon is asked to leave.
+    pub async fn leaving(&self) {
+        let mut leaving = self.leaving.subscribe();
+        let _ = leaving.wait_for(|leaving| *leaving).await;
+    }
+
+    /// Where the daemon listens.
+    pub fn endpoints(&self) -> Vec<String> {
+        self.endpoints.get().cloned().unwrap_or_default()
+    }
+
+    /// Notes where the daemon listens, once.
+    pub fn listens_at(&self, endpoints: Vec<String>) {
+        let _ = self.endpoints.set(endpoints);
+    }
+}
+
+/// What a caller is told of a failure.
+pub fn status_of(error: &EngineError) -> Status {
+    let code = match error {
+        EngineError::Invalid(_) | EngineError::Ambiguous { .. } => Code::InvalidArgument,
+        EngineError::NotFound(_) => Code::NotFound,
+        EngineError::Closed => Code::Unavailable,
+        EngineError::Ledger(_) | EngineError::File { .. } => Code::Internal,
+    };
+    Status::new(code, error.to_string())
+}

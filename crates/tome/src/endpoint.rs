@@ -1,0 +1,94 @@
+//! Where the daemon is reached: the socket in its home, or TCP with a token.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use tome_engine::Home;
+use tome_proto::{Client, ClientError};
+
+use crate::config::Settings;
+
+/// Where the daemon is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// The owner's socket.
+    #[cfg(unix)]
+    Socket(PathBuf),
+    /// TCP, with the token that the daemon asks for.
+    Tcp {
+        /// Host and port.
+        address: SocketAddr,
+        /// What the daemon's `run/token` holds.
+        token: String,
+    },
+    /// No daemon has said yet where it listens.
+    Nowhere(PathBuf),
+}
+
+impl Endpoint {
+    /// Where these settings say that the daemon is.
+    pub fn of(settings: &Settings) -> Self {
+        if let Some(address) = settings.daemon_endpoint {
+            return Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() };
+        }
+        #[cfg(unix)]
+        return Self::Socket(crate::platform::socket_path(settings.home.root()));
+        #[cfg(not(unix))]
+        {
+            let path = address_file(&settings.home);
+            let address = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
+            match address {
+                Some(address) => Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() },
+                None => Self::Nowhere(path),
+            }
+        }
+    }
+
+    /// Connects, once.
+    pub async fn connect(&self) -> Result<Client, ClientError> {
+        match self {
+            #[cfg(unix)]
+            Self::Socket(path) => {
+                let path = path.clone();
+                Client::connect(move || crate::platform::LocalStream::connect(path.clone()), None).await
+            }
+            Self::Tcp { address, token } => {
+                let address = *address;
+                Client::connect(move || tokio::net::TcpStream::connect(address), Some(token)).await
+            }
+            Self::Nowhere(path) => Err(ClientError::Unreachable(format!("{} does not exist", path.display()))),
+        }
+    }
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            #[cfg(unix)]
+            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Tcp { address, .. } => write!(f, "{address}"),
+            Self::Nowhere(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// The file with the token that callers over TCP have to know.
+pub fn token_file(home: &Home) -> PathBuf {
+    home.run().join("token")
+}
+
+/// The file in which a daemon without a socket says where it listens.
+#[cfg(not(unix))]
+pub fn address_file(home: &Home) -> PathBuf {
+    home.run().join("address")
+}
+
+fn token_of(home: &Home) -> Option<String> {
+    std::env::var("TOME_TOKEN").ok().or_else(|| read_token(&token_file(home)))
+}
+
+/// The token in a file, if there is one.
+pub fn read_token(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|token| !token.is_empty())
+}

@@ -1,0 +1,183 @@
+//! Everything that differs between operating systems, in one file.
+//!
+//! Unix has the socket in the home folder, signals and file modes. Windows has none of them here:
+//! there the daemon listens on loopback with a token, and the folder inherits its owner's rights.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A local stream to the daemon.
+#[cfg(unix)]
+pub type LocalStream = tokio::net::UnixStream;
+
+/// The longest path that a socket's address holds on every Unix (104 on macOS, with its NUL).
+#[cfg(unix)]
+const SOCKET_PATH_BYTES_MAX: usize = 103;
+
+/// Makes every file and folder that this process creates readable by its owner alone.
+pub fn restrict_new_files() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// Leaves the session of whoever started this process, so that closing their terminal or ending
+/// their agent does not end the daemon.
+pub fn leave_session() {
+    #[cfg(unix)]
+    // Fails only for a process that leads a group already, which is as good.
+    let _ = rustix::process::setsid();
+}
+
+/// The default place of Tome's home.
+pub fn default_home(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if cfg!(windows) {
+        return absolute("LOCALAPPDATA").map(|data| data.join("tome"));
+    }
+    absolute("XDG_DATA_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".local/share")))
+        .map(|data| data.join("tome"))
+}
+
+/// The default place of the config file.
+pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if cfg!(windows) {
+        return absolute("APPDATA").map(|data| data.join("tome").join("config.toml"));
+    }
+    absolute("XDG_CONFIG_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".config")))
+        .map(|config| config.join("tome").join("config.toml"))
+}
+
+/// A folder of this user's own outside the home, for what the home cannot take: a socket whose path
+/// would be too long, the count of lost events when the home is read-only.
+pub fn side_folder(home: &Path) -> PathBuf {
+    let tag = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
+    let tag: String = tag.chars().take(16).collect();
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
+    #[cfg(unix)]
+    let user = rustix::process::getuid().as_raw().to_string();
+    #[cfg(not(unix))]
+    let user = std::env::var("USERNAME").unwrap_or_default();
+    match runtime {
+        Some(runtime) => runtime.join(format!("tome-{tag}")),
+        None => std::env::temp_dir().join(format!("tome-{user}-{tag}")),
+    }
+}
+
+/// Makes a folder that belongs to this user alone, or refuses one that somebody else put there.
+pub fn own_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+        match std::fs::DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let meta = std::fs::symlink_metadata(path)?;
+        let own = meta.is_dir() && meta.uid() == rustix::process::getuid().as_raw() && meta.mode() & 0o077 == 0;
+        if own { Ok(()) } else { Err(io::Error::other(format!("{} is not this user's own", path.display()))) }
+    }
+    #[cfg(not(unix))]
+    std::fs::create_dir_all(path)
+}
+
+/// Whether anybody but the owner may read a file or folder; `None` where that cannot be told.
+pub fn is_open_to_others(path: &Path) -> Option<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some(std::fs::symlink_metadata(path).ok()?.mode() & 0o077 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
+/// Takes everybody else's rights to a file or folder away.
+pub fn close_to_others(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::symlink_metadata(path)?.permissions().mode();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode & 0o700))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Ok(())
+    }
+}
+
+/// Where the daemon's socket is. Beside the other files, unless that path is too long for an address.
+#[cfg(unix)]
+pub fn socket_path(home: &Path) -> PathBuf {
+    let path = home.join("run").join("tome.sock");
+    if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX { path } else { side_folder(home).join("tome.sock") }
+}
+
+/// Listens on the socket for this user alone. A socket that a dead daemon left is replaced; the
+/// caller holds the daemon's lock, so that it cannot be a living one's.
+#[cfg(unix)]
+pub fn bind_local(path: &Path) -> io::Result<tokio::net::UnixListener> {
+    use std::os::unix::fs::PermissionsExt;
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = tokio::net::UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Whether a connection comes from this user (or from root).
+#[cfg(unix)]
+pub fn is_own(stream: &tokio::net::UnixStream) -> bool {
+    let own = rustix::process::getuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+}
+
+/// Asks a process to end; a second, firmer way if it does not listen.
+pub fn end_process(pid: u32, firmly: bool) -> bool {
+    #[cfg(unix)]
+    {
+        let signal = if firmly { rustix::process::Signal::KILL } else { rustix::process::Signal::TERM };
+        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+        pid.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (pid, firmly);
+        false
+    }
+}
+
+/// Waits until the process is asked to end.
+pub async fn end_requested() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+            return std::future::pending().await;
+        };
+        tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
+
+/// The memory this process holds, in bytes; 0 where that cannot be told.
+pub fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    #[cfg(unix)]
+    let page_size = rustix::param::page_size() as u64;
+    #[cfg(not(unix))]
+    let page_size = 4096;
+    pages.unwrap_or(0) * page_size
+}

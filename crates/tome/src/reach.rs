@@ -1,0 +1,271 @@
+//! Reaching the daemon: connect; start it when it is away; replace it when it is older than this
+//! program.
+
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::time::{Instant, sleep};
+use tome_model::{Clock, SystemClock};
+use tome_proto::{Client, ClientError};
+
+use crate::config::{Flags, Settings};
+use crate::endpoint::Endpoint;
+use crate::platform;
+
+/// How long a daemon may take until it answers. Opening no store, it takes milliseconds; a machine
+/// may be busy.
+const START_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a daemon may take to finish what is in flight and leave.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
+/// A hook starts no second daemon so soon after the last attempt.
+const HOOK_START_EVERY_MS: u64 = 3_000;
+
+/// Whether to start the daemon when it is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Start it, unless the configuration says not to.
+    IfAway,
+    /// Only reach one that is there.
+    Never,
+}
+
+/// Why the daemon cannot be reached.
+#[derive(Debug, Error)]
+pub enum ReachError {
+    /// It is not running, and was not started.
+    #[error("the daemon is not running")]
+    Away,
+    /// It was started and did not come up.
+    #[error("the daemon did not start: {0}")]
+    NotStarted(String),
+    /// An older one does not leave.
+    #[error("the daemon (process {0}) does not end; look at it, or run `tome stop --force`")]
+    Stuck(u32),
+    /// It is there and does not answer, or not well.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// How to reach the daemon of one home.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    settings: Settings,
+    flags: Flags,
+}
+
+impl Reach {
+    /// Reaches the daemon that these settings describe; the flags are handed on to a daemon that
+    /// has to be started.
+    pub fn new(settings: Settings, flags: Flags) -> Self {
+        Self { settings, flags }
+    }
+
+    /// Where the daemon is.
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::of(&self.settings)
+    }
+
+    /// A client of the daemon, started or replaced as needed.
+    pub async fn client(&self, start: Start) -> Result<Client, ReachError> {
+        let may_start = start == Start::IfAway && self.settings.daemon_autostart && self.is_local();
+        match self.endpoint().connect().await {
+            Ok(client) if may_start => self.at_least_as_new(client).await,
+            Ok(client) => Ok(client),
+            Err(_) if may_start => self.start().await,
+            Err(error) if self.is_local() && start == Start::Never => {
+                let _ = error;
+                Err(ReachError::Away)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Starts the daemon, once, whoever else is trying to, and waits until it answers.
+    pub async fn start(&self) -> Result<Client, ReachError> {
+        self.make_run_folder().map_err(ReachError::NotStarted)?;
+        // Whoever holds this lock does the starting; the others wait for the same daemon.
+        let guard = self.start_lock().ok().filter(|lock| lock.try_lock().is_ok());
+        let mut child = match &guard {
+            Some(_) => Some(self.launch().map_err(|error| ReachError::NotStarted(error.to_string()))?),
+            None => None,
+        };
+        let deadline = Instant::now() + START_TIMEOUT;
+        let mut pause = Duration::from_millis(2);
+        loop {
+            if let Ok(client) = self.endpoint().connect().await {
+                return Ok(client);
+            }
+            if let Some(problem) = child.as_mut().and_then(|child| self.failure(child)) {
+                return Err(ReachError::NotStarted(problem));
+            }
+            if Instant::now() >= deadline {
+                return Err(ReachError::NotStarted(format!("no answer within {} s", START_TIMEOUT.as_secs())));
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    /// Starts the daemon and does not wait for it, unless someone has just done so.
+    pub fn start_behind(&self) {
+        let Ok(lock) = self.start_lock() else { return };
+        if lock.try_lock().is_err() {
+            return;
+        }
+        let tried = lock.metadata().and_then(|meta| Ok((meta.len(), meta.modified()?)));
+        if let Ok((1.., at)) = tried
+            && let Ok(at) = at.duration_since(std::time::UNIX_EPOCH)
+            && u128::from(SystemClock.now().0).abs_diff(at.as_millis()) < u128::from(HOOK_START_EVERY_MS)
+        {
+            return;
+        }
+        use std::io::Write;
+        if (&lock).write_all(b".").is_ok() {
+            // A hook must not fail its agent; the event is in the spool and the next hook tries again.
+            let _ = self.launch();
+        }
+    }
+
+    /// Has an older daemon replaced and does not wait for it.
+    pub fn replace_behind(&self) {
+        let Ok(program) = std::env::current_exe() else { return };
+        let mut command = Command::new(program);
+        command.arg("--home").arg(self.settings.home.root()).arg("start");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // The next hook tries again.
+        let _ = command.spawn();
+    }
+
+    /// Asks the daemon to leave and waits until it has. Returns its process id, if there was one.
+    pub async fn stop(&self, force: bool) -> Result<Option<u32>, ReachError> {
+        let client = self.endpoint().connect().await;
+        let asked = match &client {
+            Ok(client) => client.shutdown().await.map(|answer| answer.pid),
+            Err(_) => Err(ClientError::Unreachable(String::new())),
+        };
+        drop(client);
+        let Some(holder) = self.holder() else { return Ok(asked.ok()) };
+        if asked.is_err() {
+            platform::end_process(holder, false);
+        }
+        if self.wait_until_gone(STOP_TIMEOUT).await {
+            return Ok(Some(holder));
+        }
+        if force {
+            platform::end_process(holder, true);
+            if self.wait_until_gone(STOP_TIMEOUT).await {
+                return Ok(Some(holder));
+            }
+        }
+        Err(ReachError::Stuck(holder))
+    }
+
+    /// The process that holds the daemon's lock, if one does.
+    pub fn holder(&self) -> Option<u32> {
+        let path = daemon_lock(&self.settings);
+        let lock = OpenOptions::new().read(true).write(true).open(&path).ok()?;
+        if lock.try_lock().is_ok() {
+            return None;
+        }
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        text.split_whitespace().next().and_then(|pid| pid.parse().ok())
+    }
+
+    /// Replaces a daemon that is older than this program. A newer one is left alone: it understands
+    /// older clients, and two versions must not take turns throwing each other out.
+    async fn at_least_as_new(&self, client: Client) -> Result<Client, ReachError> {
+        let status = client.status(false).await?;
+        if !is_older(&status.version, env!("CARGO_PKG_VERSION")) {
+            return Ok(client);
+        }
+        drop(client);
+        self.stop(true).await?;
+        self.start().await
+    }
+
+    async fn wait_until_gone(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        while self.holder().is_some() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+        true
+    }
+
+    fn launch(&self) -> std::io::Result<Child> {
+        let errors = OpenOptions::new().write(true).create(true).truncate(true).open(self.start_errors())?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("--home").arg(self.settings.home.root());
+        if let Some(config) = &self.flags.config {
+            command.arg("--config").arg(config);
+        }
+        for setting in &self.flags.set {
+            command.arg("--set").arg(setting);
+        }
+        command.args(["daemon", "--detached"]);
+        // The root folder: the daemon must not keep anybody's folder busy.
+        command.current_dir(if cfg!(windows) { "." } else { "/" });
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
+    }
+
+    /// What a started daemon died of, if it did. Losing the race to another one is not dying.
+    fn failure(&self, child: &mut Child) -> Option<String> {
+        let status = child.try_wait().ok().flatten()?;
+        if status.success() {
+            return None;
+        }
+        let said = std::fs::read_to_string(self.start_errors()).unwrap_or_default();
+        let said = said.trim();
+        Some(if said.is_empty() { status.to_string() } else { said.trim_start_matches("error: ").to_owned() })
+    }
+
+    fn is_local(&self) -> bool {
+        self.settings.daemon_endpoint.is_none()
+    }
+
+    fn make_run_folder(&self) -> Result<(), String> {
+        let run = self.settings.home.run();
+        std::fs::create_dir_all(&run).map_err(|error| format!("cannot create {}: {error}", run.display()))
+    }
+
+    fn start_lock(&self) -> std::io::Result<File> {
+        OpenOptions::new().read(true).append(true).create(true).open(self.settings.home.run().join("start.lock"))
+    }
+
+    fn start_errors(&self) -> PathBuf {
+        self.settings.home.run().join("start.err")
+    }
+}
+
+/// The file whose lock a daemon holds for as long as it lives. It says the process and the version.
+pub fn daemon_lock(settings: &Settings) -> PathBuf {
+    settings.home.run().join("daemon.lock")
+}
+
+/// Whether version `a` is older than version `b`. What cannot be read counts as oldest.
+pub fn is_older(a: &str, b: &str) -> bool {
+    let numbers = |version: &str| -> Vec<u64> {
+        let plain = version.split(['-', '+']).next().unwrap_or_default();
+        plain.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+    };
+    numbers(a) < numbers(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_older;
+
+    #[test]
+    fn versions_compare_by_number() {
+        assert!(is_older("0.9.0", "0.10.0"));
+        assert!(is_older("0.1.0", "0.1.1"));
+        assert!(is_older("", "0.1.0"));
+        assert!(!is_older("0.1.0", "0.1.0"));
+        assert!(!is_older("1.0.0", "0.9.9"));
+    }
+}
