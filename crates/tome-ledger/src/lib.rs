@@ -1,1 +1,35 @@
-//! (being laid out)
+//! The ledger: the append-only store of events and of what is derived from them.
+//!
+//! This crate knows no socket, no clock, no project and no agent; it is the only one that names a
+//! storage engine. An acknowledged event has been synced to disk. Events are never changed and
+//! never deleted. After a failed write it refuses every further one until it is opened again.
+//!
+//! From the bottom up: a [`KeyValue`] store (two engines), the [`Store`] that guards a directory
+//! of it, and the [`Ledger`] written once on top.
+
+mod batch;
+mod codec;
+mod engine;
+mod error;
+mod event_value;
+mod key;
+mod kv;
+mod ledger;
+mod limits;
+mod new_event;
+mod projection;
+mod queue;
+mod range;
+mod resolve;
+mod store;
+mod store_file;
+mod writer;
+
+pub use batch::{Batch, Op};
+pub use engine::Engine;
+pub use error::{KvError, LedgerError};
+pub use kv::{Durability, Family, KeyValue, Pair, Pairs, Span};
+pub use ledger::{Ledger, OutboxEntry, Work};
+pub use new_event::{Appended, NewEvent, Outcome};
+pub use range::{Direction, EventRange, Position};
+pub use store::Store;

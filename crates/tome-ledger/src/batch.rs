@@ -1,0 +1,110 @@
+//! Puts and deletes across families that are written together.
+//!
+//! All bytes lie in one buffer: a group of thousands of events costs a handful of allocations.
+
+use std::ops::Range;
+
+use crate::Family;
+
+/// Puts and deletes across families that are written together or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    ops: Vec<Placed>,
+}
+
+#[derive(Debug, Clone)]
+struct Placed {
+    family: Family,
+    key: Range<usize>,
+    value: Option<Range<usize>>,
+}
+
+/// One put or delete of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Op<'a> {
+    /// The family it belongs to.
+    pub family: Family,
+    /// The key.
+    pub key: &'a [u8],
+    /// The new value, or none to delete the key.
+    pub value: Option<&'a [u8]>,
+}
+
+impl Batch {
+    /// Sets a key.
+    pub fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
+        let key = self.place(key);
+        let value = Some(self.place(value));
+        self.ops.push(Placed { family, key, value });
+    }
+
+    /// Removes a key.
+    pub fn delete(&mut self, family: Family, key: &[u8]) {
+        let key = self.place(key);
+        self.ops.push(Placed {
+            family,
+            key,
+            value: None,
+        });
+    }
+
+    /// What is in it, in the order in which it was put there.
+    pub fn ops(&self) -> impl ExactSizeIterator<Item = Op<'_>> {
+        self.ops.iter().map(|op| Op {
+            family: op.family,
+            key: self.at(&op.key),
+            value: op.value.as_ref().map(|value| self.at(value)),
+        })
+    }
+
+    /// How many bytes of keys and values are in it.
+    pub fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// Empties it and keeps the room, unless that was unusually large.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(crate::limits::BATCH_ROOM_BYTES);
+        self.ops.clear();
+        self.ops.shrink_to(crate::limits::BATCH_ROOM_BYTES / 64);
+    }
+
+    fn place(&mut self, bytes: &[u8]) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        start..self.bytes.len()
+    }
+
+    fn at(&self, range: &Range<usize>) -> &[u8] {
+        // Ranges come from `place` and the buffer only grows until both are cleared together.
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_gives_back_what_was_put() {
+        let mut batch = Batch::default();
+        assert!(batch.is_empty());
+        batch.put(Family::Ids, b"k", b"value");
+        batch.delete(Family::Events, b"gone");
+        batch.put(Family::Sessions, b"s", b"");
+        let ops: Vec<Op<'_>> = batch.ops().collect();
+        assert_eq!(ops.len(), 3);
+        assert_eq!((ops[0].key, ops[0].value), (&b"k"[..], Some(&b"value"[..])));
+        assert_eq!((ops[1].family, ops[1].value), (Family::Events, None));
+        assert_eq!((ops[2].key, ops[2].value), (&b"s"[..], Some(&b""[..])));
+        batch.clear();
+        assert!(batch.is_empty() && batch.bytes_len() == 0);
+    }
+}

@@ -1,0 +1,277 @@
+//! fjall, the default engine: an LSM store in Rust. Families are its keyspaces.
+//!
+//! Tuned for many small stores in one daemon that sleeps most of the time: one worker thread,
+//! small caches and memtables. Closing flushes and empties the journal, so that the next open
+//! replays nothing; a crash is recovered from the journal.
+//!
+//! What was found in its source and matters here:
+//! - A batch is written to the journal and synced before it can be read, so what is seen is safe.
+//! - Everything that was flushed stays in the journal until 64 MB have been written, and is read
+//!   and skipped by the next open. Hence `empty_journals`.
+//! - The journal is never deleted as a whole: without one fjall forgets its sequence number.
+//! - The journal is 64 MiB long from the start, as a hole that takes no room.
+//! - Its own way to flush and wait never returns if the worker has died of a full disk. Hence the
+//!   flush on the caller's thread.
+
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use fjall::config::{
+    BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry, PinningPolicy,
+};
+use fjall::{
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch,
+    PersistMode,
+};
+
+use crate::{
+    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
+};
+
+/// Blocks of tables that were read last. Answers come from the files; this keeps filters and
+/// indexes close.
+const CACHE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Journals are dropped when all of their content is in tables; this is the least that fjall takes.
+const JOURNALS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Open table files. A store of a few hundred megabytes has some dozens.
+const OPEN_FILES_MAX: usize = 64;
+
+/// What a family holds in memory before it becomes a table.
+const EVENTS_MEMTABLE_BYTES: u64 = 16 * 1024 * 1024;
+const KEYS_MEMTABLE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// An open fjall database.
+pub(crate) struct Fjall {
+    dir: PathBuf,
+    /// Gone only while it is being closed.
+    open: Option<Open>,
+}
+
+struct Open {
+    database: Database,
+    keyspaces: [Keyspace; Family::ALL.len()],
+}
+
+impl Fjall {
+    pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
+        clear_unfinished(dir)?;
+        let database = Database::builder(dir)
+            .cache_size(CACHE_BYTES)
+            .max_cached_files(Some(OPEN_FILES_MAX))
+            .max_journaling_size(JOURNALS_BYTES_MAX)
+            .worker_threads(1)
+            .open()
+            .map_err(plain)?;
+        let mut keyspaces = Vec::with_capacity(Family::ALL.len());
+        for family in Family::ALL {
+            let keyspace = database.keyspace(family.as_str(), || options(family));
+            keyspaces.push(keyspace.map_err(plain)?);
+        }
+        let keyspaces = keyspaces
+            .try_into()
+            .map_err(|_| "a family is missing after all were opened")?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            open: Some(Open {
+                database,
+                keyspaces,
+            }),
+        })
+    }
+
+    fn inner(&self) -> Result<&Open, KvError> {
+        self.open
+            .as_ref()
+            .ok_or_else(|| "it is being closed".into())
+    }
+}
+
+impl Open {
+    fn keyspace(&self, family: Family) -> Result<&Keyspace, KvError> {
+        let found = self.keyspaces.get(family.index());
+        found.ok_or_else(|| format!("there is no family {family}").into())
+    }
+
+    /// Moves all memtables into tables, on this thread, so that a failure is told and not waited
+    /// for.
+    fn flush(&self) -> Result<(), KvError> {
+        // A table must not be ahead of the journal: after power loss its batch would be there in
+        // one family and missing in another.
+        self.database.persist(PersistMode::SyncAll).map_err(plain)?;
+        for keyspace in &self.keyspaces {
+            keyspace.rotate_memtable().map_err(plain)?;
+            let lock = keyspace.tree.get_flush_lock();
+            // 0: no old version is dropped here, compaction does that.
+            keyspace.tree.flush(&lock, 0).map_err(|e| plain(e.into()))?;
+        }
+        Ok(())
+    }
+}
+
+impl KeyValue for Fjall {
+    fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::Fjall
+    }
+
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
+        let value = self.inner()?.keyspace(family)?.get(key).map_err(plain)?;
+        Ok(value.map(|value| value.to_vec()))
+    }
+
+    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
+        if span.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        let keyspace = match self.inner().and_then(|open| open.keyspace(family)) {
+            Ok(keyspace) => keyspace,
+            Err(error) => return Box::new(std::iter::once(Err(error))),
+        };
+        let found =
+            keyspace.range::<Vec<u8>, (Bound<Vec<u8>>, Bound<Vec<u8>>)>((span.from, span.to));
+        let read = |guard: fjall::Guard| {
+            let (key, value) = guard.into_inner().map_err(plain)?;
+            Ok((key.to_vec(), value.to_vec()))
+        };
+        match direction {
+            Direction::Forward => Box::new(found.map(read)),
+            Direction::Backward => Box::new(found.rev().map(read)),
+        }
+    }
+
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        let open = self.inner()?;
+        let ops = batch.ops();
+        let mode = match durability {
+            Durability::Synced => PersistMode::SyncData,
+            Durability::Buffered => PersistMode::Buffer,
+        };
+        let mut write =
+            OwnedWriteBatch::with_capacity(open.database.clone(), ops.len()).durability(Some(mode));
+        for op in ops {
+            let keyspace = open.keyspace(op.family)?;
+            match op.value {
+                Some(value) => write.insert(keyspace, op.key, value),
+                None => write.remove(keyspace, op.key),
+            }
+        }
+        write.commit().map_err(plain)
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        let database = &self.inner()?.database;
+        database.persist(PersistMode::SyncData).map_err(plain)
+    }
+
+    fn flush(&self) -> Result<(), KvError> {
+        self.inner()?.flush()
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        let open = self.inner()?;
+        open.flush()?;
+        for keyspace in &open.keyspaces {
+            keyspace.major_compact().map_err(plain)?;
+        }
+        Ok(())
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        store_file::disk_bytes(&self.dir)
+    }
+}
+
+impl Drop for Fjall {
+    /// Leaves nothing to replay. Whatever fails here is recovered from the journal by the next open.
+    fn drop(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let flushed = open.flush();
+        drop(open);
+        if flushed.is_ok() {
+            let _ = empty_journals(&self.dir);
+        }
+    }
+}
+
+fn options(family: Family) -> KeyspaceCreateOptions {
+    let options = KeyspaceCreateOptions::default()
+        .manual_journal_persist(true)
+        .max_memtable_size(match family {
+            Family::Events => EVENTS_MEMTABLE_BYTES,
+            _ => KEYS_MEMTABLE_BYTES,
+        });
+    match family {
+        // Asked about every new event, and almost always the answer is no.
+        Family::Ids => options
+            .filter_policy(bloom(0.001))
+            .filter_block_pinning_policy(PinningPolicy::all(true)),
+        // Values are compressed one by one before they come here.
+        Family::Events => options
+            .filter_policy(FilterPolicy::disabled())
+            .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
+        _ => options
+            .filter_policy(FilterPolicy::disabled())
+            .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
+    }
+}
+
+fn bloom(false_positives: f32) -> FilterPolicy {
+    FilterPolicy::all(FilterPolicyEntry::Bloom(
+        BloomConstructionPolicy::FalsePositiveRate(false_positives),
+    ))
+}
+
+/// Removes what a creation that was cut short has left behind, which fjall would stumble over.
+/// Without a single keyspace, not even its own, there cannot be anything worth keeping.
+fn clear_unfinished(dir: &Path) -> std::io::Result<()> {
+    if !dir.try_exists()? {
+        return Ok(());
+    }
+    let keyspaces = dir.join("keyspaces");
+    let unfinished = !keyspaces.try_exists()? || std::fs::read_dir(keyspaces)?.next().is_none();
+    if unfinished {
+        std::fs::remove_dir_all(dir)?;
+    }
+    Ok(())
+}
+
+/// Empties the journals of a closed database whose memtables have all been flushed. The newest
+/// stays, empty: its absence would reset the sequence numbers.
+fn empty_journals(dir: &Path) -> std::io::Result<()> {
+    let mut journals: Vec<(u64, PathBuf)> = std::fs::read_dir(dir)?
+        .flatten()
+        .filter_map(|entry| {
+            let path = entry.path();
+            let number = path.file_name()?.to_str()?.strip_suffix(".jnl")?;
+            Some((number.parse().ok()?, path))
+        })
+        .collect();
+    journals.sort();
+    let newest = journals.pop();
+    // The oldest first: what is left after a crash in between is still a row without gaps.
+    for (_, path) in &journals {
+        std::fs::remove_file(path)?;
+    }
+    if let Some((_, path)) = newest {
+        let file = std::fs::OpenOptions::new().write(true).open(path)?;
+        file.set_len(0)?;
+        file.sync_all()?;
+    }
+    store_file::sync_dir(dir)
+}
+
+/// fjall prints its errors as code; what lies below says more.
+fn plain(error: fjall::Error) -> KvError {
+    match error {
+        fjall::Error::Io(error) => error.into(),
+        fjall::Error::Poisoned => {
+            "fjall refuses writes since it failed in the background; often the disk is full".into()
+        }
+        error => error.into(),
+    }
+}

@@ -1,0 +1,186 @@
+//! RocksDB, in a build with the cargo feature `rocksdb`. Families are its column families.
+//!
+//! Its log is written on every batch and synced when asked, all of it in order, so a synced batch
+//! brings every earlier one with it. Closing flushes, so that the next open replays nothing.
+
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType,
+    FlushOptions, IteratorMode, Options, ReadOptions, WriteBatch, WriteOptions,
+};
+
+use crate::{
+    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
+};
+
+/// Blocks of tables that were read last, shared by all families.
+const CACHE_BYTES: usize = 4 * 1024 * 1024;
+
+/// What a family holds in memory before it becomes a table.
+const EVENTS_MEMTABLE_BYTES: usize = 16 * 1024 * 1024;
+const KEYS_MEMTABLE_BYTES: usize = 8 * 1024 * 1024;
+
+/// The log is replayed after a crash, so it is kept short.
+const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Bits of the filter that says at once that an id is not known: one answer in a thousand is wrong.
+const IDS_BLOOM_BITS: f64 = 14.4;
+
+/// An open RocksDB database.
+pub(crate) struct RocksDb {
+    dir: PathBuf,
+    db: DB,
+}
+
+impl RocksDb {
+    pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
+        let cache = Cache::new_lru_cache(CACHE_BYTES);
+        let families = Family::ALL
+            .map(|family| ColumnFamilyDescriptor::new(family.as_str(), options(family, &cache)));
+        let mut options = Options::default();
+        options.create_if_missing(true);
+        options.create_missing_column_families(true);
+        options.set_max_total_wal_size(LOG_BYTES_MAX);
+        options.set_max_background_jobs(2);
+        options.set_keep_log_file_num(1);
+        let db = DB::open_cf_descriptors(&options, dir, families)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            db,
+        })
+    }
+
+    fn family(&self, family: Family) -> Result<&ColumnFamily, KvError> {
+        let found = self.db.cf_handle(family.as_str());
+        found.ok_or_else(|| format!("there is no family {family}").into())
+    }
+}
+
+impl KeyValue for RocksDb {
+    fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::RocksDb
+    }
+
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
+        Ok(self.db.get_cf(self.family(family)?, key)?)
+    }
+
+    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
+        if span.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        let family = match self.family(family) {
+            Ok(family) => family,
+            Err(error) => return Box::new(std::iter::once(Err(error))),
+        };
+        let mut options = ReadOptions::default();
+        if let Some(from) = lower(span.from) {
+            options.set_iterate_lower_bound(from);
+        }
+        if let Some(to) = upper(span.to) {
+            options.set_iterate_upper_bound(to);
+        }
+        let mode = match direction {
+            Direction::Forward => IteratorMode::Start,
+            Direction::Backward => IteratorMode::End,
+        };
+        let found = self.db.iterator_cf_opt(family, options, mode);
+        Box::new(found.map(|pair| {
+            let (key, value) = pair?;
+            Ok((key.into_vec(), value.into_vec()))
+        }))
+    }
+
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        let mut write = WriteBatch::default();
+        for op in batch.ops() {
+            let family = self.family(op.family)?;
+            match op.value {
+                Some(value) => write.put_cf(family, op.key, value),
+                None => write.delete_cf(family, op.key),
+            }
+        }
+        let mut options = WriteOptions::default();
+        options.set_sync(durability == Durability::Synced);
+        Ok(self.db.write_opt(write, &options)?)
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        Ok(self.db.flush_wal(true)?)
+    }
+
+    fn flush(&self) -> Result<(), KvError> {
+        let mut families = Vec::with_capacity(Family::ALL.len());
+        for family in Family::ALL {
+            families.push(self.family(family)?);
+        }
+        Ok(self.db.flush_cfs_opt(&families, &FlushOptions::default())?)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.flush()?;
+        for family in Family::ALL {
+            self.db
+                .compact_range_cf::<&[u8], &[u8]>(self.family(family)?, None, None);
+        }
+        Ok(())
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        store_file::disk_bytes(&self.dir)
+    }
+}
+
+impl Drop for RocksDb {
+    /// Leaves nothing to replay. Whatever fails here is recovered from the log by the next open.
+    fn drop(&mut self) {
+        let _ = self.flush();
+        self.db.cancel_all_background_work(true);
+    }
+}
+
+fn options(family: Family, cache: &Cache) -> Options {
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    if family == Family::Ids {
+        // Asked about every new event, and almost always the answer is no.
+        table.set_bloom_filter(IDS_BLOOM_BITS, false);
+    }
+    let mut options = Options::default();
+    options.set_block_based_table_factory(&table);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_write_buffer_size(match family {
+        Family::Events => EVENTS_MEMTABLE_BYTES,
+        _ => KEYS_MEMTABLE_BYTES,
+    });
+    options
+}
+
+/// RocksDB's lower bound is included; the next key after `k` is `k ++ 0x00`.
+fn lower(from: Bound<Vec<u8>>) -> Option<Vec<u8>> {
+    match from {
+        Bound::Included(key) => Some(key),
+        Bound::Excluded(key) => Some(next(key)),
+        Bound::Unbounded => None,
+    }
+}
+
+/// RocksDB's upper bound is excluded.
+fn upper(to: Bound<Vec<u8>>) -> Option<Vec<u8>> {
+    match to {
+        Bound::Included(key) => Some(next(key)),
+        Bound::Excluded(key) => Some(key),
+        Bound::Unbounded => None,
+    }
+}
+
+fn next(mut key: Vec<u8>) -> Vec<u8> {
+    key.push(0);
+    key
+}

@@ -1,0 +1,269 @@
+//! The value of an event: everything but its id and when it happened, which are its key.
+//!
+//! Version 1 is the postcard encoding of `StoredEvent`, packed as in `codec.rs`. Kinds and roles
+//! are their codes. What a tool was given and answered, and `meta`, are JSON text; an empty text
+//! stands for null and for no meta.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tome_model::{Agent, Draft, Event, EventKind, Millis, Role, SessionId, Tool};
+
+use crate::codec::{Place, decode, pack, unpack};
+use crate::limits::JSON_DEPTH_MAX;
+use crate::{Family, LedgerError, Position};
+
+const VERSION: u8 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct StoredEvent<'a> {
+    arrived: u64,
+    session: &'a str,
+    agent: &'a str,
+    project: &'a str,
+    cwd: &'a str,
+    kind: u8,
+    role: u8,
+    text: &'a str,
+    #[serde(borrow)]
+    tool: Option<StoredTool<'a>>,
+    meta: &'a str,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredTool<'a> {
+    name: &'a str,
+    input: &'a str,
+    output: &'a str,
+}
+
+/// Encodes the value of an event. The error says what is wrong with the event.
+pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Vec<u8>, String> {
+    let (input, output) = match &draft.tool {
+        Some(tool) => (json_text(&tool.input)?, json_text(&tool.output)?),
+        None => Default::default(),
+    };
+    let meta = meta_text(&draft.meta)?;
+    let stored = StoredEvent {
+        arrived: arrived.0,
+        session: draft.session.as_str(),
+        agent: draft.agent.as_str(),
+        project,
+        cwd: &draft.cwd,
+        kind: draft.kind.code(),
+        role: draft.role.code(),
+        text: &draft.text,
+        tool: draft.tool.as_ref().map(|tool| StoredTool {
+            name: &tool.name,
+            input: &input,
+            output: &output,
+        }),
+        meta: &meta,
+    };
+    pack(VERSION, &stored)
+}
+
+/// Reads an event from its key and its value.
+pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event, LedgerError> {
+    let place = Place {
+        family: Family::Events,
+        key,
+    };
+    let (_, body) = unpack(place, &[VERSION], bytes)?;
+    let stored: StoredEvent<'_> = decode(place, &body)?;
+    Ok(Event {
+        id: position.id,
+        at: position.at,
+        arrived: Millis(stored.arrived),
+        session: SessionId::parse(stored.session).map_err(|error| place.corrupt(error))?,
+        agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
+        project: stored.project.to_owned(),
+        cwd: stored.cwd.to_owned(),
+        kind: EventKind::from_code(stored.kind)
+            .ok_or_else(|| place.corrupt(format!("kind {} is not known", stored.kind)))?,
+        role: Role::from_code(stored.role)
+            .ok_or_else(|| place.corrupt(format!("role {} is not known", stored.role)))?,
+        text: stored.text.to_owned(),
+        tool: stored
+            .tool
+            .map(|tool| read_tool(place, &tool))
+            .transpose()?,
+        meta: read_meta(place, stored.meta)?,
+    })
+}
+
+fn read_tool(place: Place<'_>, tool: &StoredTool<'_>) -> Result<Tool, LedgerError> {
+    Ok(Tool {
+        name: tool.name.to_owned(),
+        input: read_json(place, tool.input)?,
+        output: read_json(place, tool.output)?,
+    })
+}
+
+fn json_text(value: &Value) -> Result<String, String> {
+    if value.is_null() {
+        return Ok(String::new());
+    }
+    if !nests_at_most(value, JSON_DEPTH_MAX) {
+        return Err(too_deep());
+    }
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+fn meta_text(meta: &Map<String, Value>) -> Result<String, String> {
+    if meta.is_empty() {
+        return Ok(String::new());
+    }
+    if !meta
+        .values()
+        .all(|value| nests_at_most(value, JSON_DEPTH_MAX))
+    {
+        return Err(too_deep());
+    }
+    serde_json::to_string(meta).map_err(|error| error.to_string())
+}
+
+fn too_deep() -> String {
+    format!("its JSON is nested deeper than {JSON_DEPTH_MAX} levels: send it as text")
+}
+
+fn nests_at_most(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(items) => depth > 0 && items.iter().all(|item| nests_at_most(item, depth - 1)),
+        Value::Object(fields) => {
+            depth > 0 && fields.values().all(|item| nests_at_most(item, depth - 1))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+fn read_json(place: Place<'_>, text: &str) -> Result<Value, LedgerError> {
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(text).map_err(|error| place.corrupt(error))
+}
+
+fn read_meta(place: Place<'_>, text: &str) -> Result<Map<String, Value>, LedgerError> {
+    if text.is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_str(text).map_err(|error| place.corrupt(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+    use tome_model::{EventId, Identity};
+
+    use super::*;
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "\\PC{0,30}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map("\\PC{0,8}", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn draft() -> impl Strategy<Value = Draft> {
+        let tool = proptest::option::of(("\\PC{1,12}", json(), json()).prop_map(
+            |(name, input, output)| Tool {
+                name,
+                input,
+                output,
+            },
+        ));
+        let meta = proptest::collection::btree_map("\\PC{0,8}", json(), 0..3);
+        let codes = (0u8..10, 1u8..5);
+        (
+            any::<u64>(),
+            "[ -~]{1,40}",
+            "\\PC{0,600}",
+            tool,
+            meta,
+            codes,
+        )
+            .prop_map(|(at, session, text, tool, meta, (kind, role))| Draft {
+                identity: Identity::Repeats("k".into()),
+                at: Millis(at),
+                session: SessionId::parse(&session).unwrap(),
+                agent: Agent::parse("codex").unwrap(),
+                cwd: "/home/dev/app/src".into(),
+                project: None,
+                kind: EventKind::from_code(kind).unwrap(),
+                role: Role::from_code(role).unwrap(),
+                text,
+                tool,
+                meta: meta.into_iter().collect(),
+            })
+    }
+
+    fn position(at: Millis) -> Position {
+        Position {
+            at,
+            id: EventId::parse("e1").unwrap(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_event_comes_back_as_it_went_in(draft in draft(), arrived in any::<u64>()) {
+            let bytes = encode(&draft, "/home/dev/app", Millis(arrived)).unwrap();
+            let event = read(b"k", position(draft.at), &bytes).unwrap();
+            prop_assert_eq!(event.arrived, Millis(arrived));
+            prop_assert_eq!((event.at, event.kind, event.role), (draft.at, draft.kind, draft.role));
+            prop_assert_eq!((event.session, event.agent), (draft.session, draft.agent));
+            prop_assert_eq!((event.project.as_str(), event.cwd), ("/home/dev/app", draft.cwd));
+            prop_assert_eq!((event.text, event.tool, event.meta), (draft.text, draft.tool, draft.meta));
+        }
+
+        #[test]
+        fn a_damaged_event_is_an_error_or_another_event(draft in draft(), at in any::<proptest::sample::Index>(), bit in 0u8..8) {
+            let mut bytes = encode(&draft, "/p", Millis(1)).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+            let _ = read(b"k", position(draft.at), &bytes);
+            let cut = read(b"k", position(draft.at), &bytes[..at]);
+            prop_assert!(cut.is_err());
+        }
+    }
+
+    #[test]
+    fn json_that_could_not_be_read_again_is_refused() {
+        let mut draft = draft()
+            .new_tree(&mut proptest::test_runner::TestRunner::deterministic())
+            .unwrap()
+            .current();
+        let nested = |depth| (0..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        draft.tool = Some(Tool {
+            name: "t".into(),
+            input: nested(JSON_DEPTH_MAX),
+            output: Value::Null,
+        });
+        let bytes = encode(&draft, "/p", Millis(1)).unwrap();
+        assert_eq!(
+            read(b"k", position(draft.at), &bytes).unwrap().tool,
+            draft.tool
+        );
+        draft.tool = Some(Tool {
+            name: "t".into(),
+            input: Value::Null,
+            output: nested(JSON_DEPTH_MAX + 1),
+        });
+        assert!(
+            encode(&draft, "/p", Millis(1))
+                .unwrap_err()
+                .contains("nested deeper")
+        );
+    }
+}

@@ -1,0 +1,370 @@
+//! The ledger itself: append, read, and the workers' progress.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+
+use tome_model::{Event, EventId, SessionId, SessionTally};
+
+use crate::limits::WORKER_BYTES_MAX;
+use crate::queue::Request;
+use crate::writer::{self, Shared};
+use crate::{
+    Appended, Batch, Direction, Durability, Engine, EventRange, Family, KeyValue, KvError,
+    LedgerError, NewEvent, Pair, Position, Span, Store, event_value, key, projection,
+};
+
+/// The append-only store of events and of what is derived from them.
+///
+/// Dropping it finishes what was queued, flushes and releases the store.
+pub struct Ledger {
+    shared: Arc<Shared>,
+    writer: Option<JoinHandle<()>>,
+    /// Held while a worker's cursor is compared and moved.
+    commits: Mutex<()>,
+}
+
+/// One event in the order of arrival.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxEntry {
+    /// Its number: 1 for the first event that was ever appended, without gaps.
+    pub seq: u64,
+    /// Where the event is.
+    pub position: Position,
+}
+
+/// What a worker has done: results and how far it has come, written together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// The worker's name.
+    pub worker: String,
+    /// Everything up to this number of the outbox is done.
+    pub upto_seq: u64,
+    /// Session tallies as they are now.
+    pub tallies: Vec<SessionTally>,
+}
+
+impl Ledger {
+    /// Opens the ledger in a directory with the engine it was made with, or makes a new one with
+    /// the default engine.
+    pub fn open(dir: &Path) -> Result<Self, LedgerError> {
+        Self::on(Box::new(Store::open(dir, None)?))
+    }
+
+    /// Opens or makes the ledger in a directory with this engine and no other.
+    pub fn open_with(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
+        Self::on(Box::new(Store::open(dir, Some(engine))?))
+    }
+
+    /// Puts a ledger on any ordered store.
+    pub fn on(kv: Box<dyn KeyValue>) -> Result<Self, LedgerError> {
+        let last_seq = last_seq(kv.as_ref())?;
+        let shared = Arc::new(Shared::new(kv, last_seq));
+        let writer = std::thread::Builder::new()
+            .name("ledger-writer".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || writer::run(&shared)
+            })
+            .map_err(LedgerError::io("start the writer of", shared.kv.path()))?;
+        Ok(Self {
+            shared,
+            writer: Some(writer),
+            commits: Mutex::new(()),
+        })
+    }
+
+    /// The directory it lives in.
+    pub fn path(&self) -> &Path {
+        self.shared.kv.path()
+    }
+
+    /// The engine it is stored with.
+    pub fn engine(&self) -> Engine {
+        self.shared.kv.engine()
+    }
+
+    /// Appends events and waits until they are synced to disk. What is already there is not
+    /// written again. After an error some of them may have been stored; appending all of them
+    /// again is always safe.
+    pub fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, LedgerError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.append_then(events, move |result| {
+            let _ = sender.send(result);
+        });
+        match receiver.recv() {
+            Ok(result) => result,
+            Err(mpsc::RecvError) => Err(LedgerError::Refusing {
+                path: self.path().to_owned(),
+                cause: "the writer stopped".to_owned(),
+            }),
+        }
+    }
+
+    /// Appends events and calls `done` on the writer's thread when they are synced to disk, or
+    /// cannot be. `done` has to be quick and must not append. Waits only if very much is queued.
+    pub fn append_then(
+        &self,
+        events: Vec<NewEvent>,
+        done: impl FnOnce(Result<Vec<Appended>, LedgerError>) + Send + 'static,
+    ) {
+        let request = Request::new(events, Box::new(done));
+        if let Err(request) = self.shared.queue.push(request) {
+            let refused = self.shared.check().map(|()| Vec::new());
+            (request.done)(refused.and_then(|_: Vec<Appended>| Err(self.stopped())));
+        }
+    }
+
+    /// The event of this id.
+    pub fn event(&self, id: &EventId) -> Result<Option<Event>, LedgerError> {
+        let name = id.as_str().as_bytes();
+        match self.get(Family::Ids, name)? {
+            Some(bytes) => {
+                let at = key::read_u64(Family::Ids, name, &bytes)?;
+                let position = Position {
+                    at: tome_model::Millis(at),
+                    id: id.clone(),
+                };
+                match self.event_at(&position)? {
+                    Some(event) => Ok(Some(event)),
+                    None => Err(LedgerError::corrupt(
+                        Family::Ids,
+                        name,
+                        "its event is missing",
+                    )),
+                }
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The event at this place.
+    pub fn event_at(&self, position: &Position) -> Result<Option<Event>, LedgerError> {
+        let key = key::event(position.at, &position.id);
+        match self.get(Family::Events, &key)? {
+            Some(bytes) => event_value::read(&key, position.clone(), &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The first ids that begin with `prefix`, in order.
+    pub fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, LedgerError> {
+        self.scan(
+            Family::Ids,
+            Span::prefix(prefix.as_bytes()),
+            Direction::Forward,
+        )
+        .take(limit)
+        .map(|pair| {
+            let (id, _) = pair?;
+            let text = std::str::from_utf8(&id)
+                .map_err(|error| LedgerError::corrupt(Family::Ids, &id, error))?;
+            EventId::parse(text).map_err(|error| LedgerError::corrupt(Family::Ids, &id, error))
+        })
+        .collect()
+    }
+
+    /// The events of a range, read as they are asked for. After an error nothing more comes.
+    pub fn events<'a>(
+        &'a self,
+        range: &EventRange,
+    ) -> impl Iterator<Item = Result<Event, LedgerError>> + use<'a> {
+        let session = range.session.clone();
+        let family = match session {
+            Some(_) => Family::Sessions,
+            None => Family::Events,
+        };
+        let mut pairs = self.scan(family, range.span(), range.direction);
+        let mut failed = false;
+        std::iter::from_fn(move || {
+            if failed {
+                return None;
+            }
+            let event = pairs.next()?.and_then(|(key, value)| match &session {
+                Some(session) => self.event_of_session(session, &key),
+                None => {
+                    let position = key::read_event(Family::Events, &key, &key)?;
+                    event_value::read(&key, position, &value)
+                }
+            });
+            failed = event.is_err();
+            Some(event)
+        })
+    }
+
+    /// What arrived after number `after_seq`, in the order of arrival.
+    pub fn outbox(&self, after_seq: u64, limit: usize) -> Result<Vec<OutboxEntry>, LedgerError> {
+        let mut span = Span::ALL;
+        span.from = std::ops::Bound::Excluded(after_seq.to_be_bytes().to_vec());
+        self.scan(Family::Outbox, span, Direction::Forward)
+            .take(limit)
+            .map(|pair| {
+                let (key, value) = pair?;
+                Ok(OutboxEntry {
+                    seq: key::read_u64(Family::Outbox, &key, &key)?,
+                    position: key::read_event(Family::Outbox, &key, &value)?,
+                })
+            })
+            .collect()
+    }
+
+    /// The number of the event that arrived last; 0 if there is none.
+    pub fn last_seq(&self) -> u64 {
+        self.shared.last_seq.load(Ordering::Acquire)
+    }
+
+    /// How far a worker has come: everything up to this number is done. 0 if it never ran.
+    pub fn cursor(&self, worker: &str) -> Result<u64, LedgerError> {
+        match self.get(Family::Checkpoints, worker_key(worker)?)? {
+            Some(bytes) => projection::read_cursor(worker, &bytes),
+            None => Ok(0),
+        }
+    }
+
+    /// Writes what a worker has done and how far it has come, all of it or nothing. It is not
+    /// synced: if it is lost, the work is done again. A cursor never goes back, and never ahead of
+    /// the events.
+    pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
+        let Work {
+            worker,
+            upto_seq,
+            tallies,
+        } = work;
+        self.shared.check()?;
+        let _commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = self.cursor(&worker)?;
+        let problem = match upto_seq {
+            upto if upto < at => Some("a cursor never goes back"),
+            upto if upto > self.last_seq() => Some("no event has that number yet"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            return Err(LedgerError::Cursor {
+                worker,
+                at,
+                upto: upto_seq,
+                problem,
+            });
+        }
+        let mut batch = Batch::default();
+        for tally in &tallies {
+            let session = tally.session.as_str().as_bytes();
+            batch.put(Family::Tallies, session, &projection::encode_tally(tally)?);
+        }
+        let cursor = projection::encode_cursor(upto_seq);
+        batch.put(Family::Checkpoints, worker_key(&worker)?, &cursor);
+        let written = self.shared.kv.write(&batch, Durability::Buffered);
+        written.map_err(|cause| self.shared.refuse(&cause))
+    }
+
+    /// What is known of a session at a glance.
+    pub fn session_tally(&self, session: &SessionId) -> Result<Option<SessionTally>, LedgerError> {
+        let key = session.as_str().as_bytes();
+        match self.get(Family::Tallies, key)? {
+            Some(bytes) => projection::read_tally(key, &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The same of all sessions, in the order of their ids.
+    pub fn session_tallies(&self) -> Result<Vec<SessionTally>, LedgerError> {
+        self.scan(Family::Tallies, Span::ALL, Direction::Forward)
+            .map(|pair| pair.and_then(|(key, bytes)| projection::read_tally(&key, &bytes)))
+            .collect()
+    }
+
+    /// Moves what is in memory into tables: frees the memory, and the next open replays nothing.
+    pub fn flush(&self) -> Result<(), LedgerError> {
+        self.shared.check()?;
+        let flushed = self.shared.kv.flush();
+        flushed.map_err(|cause| self.shared.refuse(&cause))
+    }
+
+    /// Rewrites the tables without what is outdated. Takes long on a large store.
+    pub fn compact(&self) -> Result<(), LedgerError> {
+        self.shared.check()?;
+        let compacted = self.shared.kv.compact();
+        compacted.map_err(|cause| self.shared.refuse(&cause))
+    }
+
+    /// How much room it takes on disk.
+    pub fn disk_bytes(&self) -> u64 {
+        self.shared.kv.disk_bytes()
+    }
+
+    /// Why it refuses writes, if it does.
+    pub fn is_refusing(&self) -> Option<String> {
+        self.shared.refusal().map(str::to_owned)
+    }
+
+    fn event_of_session(&self, session: &SessionId, key: &[u8]) -> Result<Event, LedgerError> {
+        let position = key::read_session(session, key)?;
+        let event = self.event_at(&position)?;
+        event.ok_or_else(|| LedgerError::corrupt(Family::Sessions, key, "its event is missing"))
+    }
+
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, LedgerError> {
+        let value = self.shared.kv.get(family, key);
+        value.map_err(|source| storage(self.path(), source))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        family: Family,
+        span: Span,
+        direction: Direction,
+    ) -> impl Iterator<Item = Result<Pair, LedgerError>> + use<'a> {
+        let pairs = self.shared.kv.scan(family, span, direction);
+        pairs.map(|pair| pair.map_err(|source| storage(self.path(), source)))
+    }
+
+    fn stopped(&self) -> LedgerError {
+        LedgerError::Refusing {
+            path: self.path().to_owned(),
+            cause: "the writer stopped".to_owned(),
+        }
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+        // The writer's share is gone with its thread, so the store closes with `self.shared`.
+    }
+}
+
+fn last_seq(kv: &dyn KeyValue) -> Result<u64, LedgerError> {
+    let last = kv
+        .scan(Family::Outbox, Span::ALL, Direction::Backward)
+        .next();
+    match last
+        .transpose()
+        .map_err(|source| storage(kv.path(), source))?
+    {
+        Some((key, _)) => key::read_u64(Family::Outbox, &key, &key),
+        None => Ok(0),
+    }
+}
+
+fn storage(path: &Path, source: KvError) -> LedgerError {
+    LedgerError::Storage {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn worker_key(worker: &str) -> Result<&[u8], LedgerError> {
+    if worker.is_empty() || worker.len() > WORKER_BYTES_MAX {
+        return Err(LedgerError::Cursor {
+            worker: tome_model::truncate_to(worker, WORKER_BYTES_MAX).to_owned(),
+            at: 0,
+            upto: 0,
+            problem: "a worker's name has 1 to 128 bytes",
+        });
+    }
+    Ok(worker.as_bytes())
+}

@@ -1,0 +1,37 @@
+//! Every cap of the ledger, with its reason.
+
+/// One event, encoded and not yet compressed. Text, tool input and tool output at the highest cap
+/// that can be configured (4 MiB each) and everything else fit; a decompression bomb does not.
+pub(crate) const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// JSON nested deeper than this is refused: it could be written and never be read again.
+pub(crate) const JSON_DEPTH_MAX: usize = 100;
+
+/// Values shorter than this are not compressed: zstd gains nothing on a line of text.
+pub(crate) const COMPRESS_BYTES_MIN: usize = 256;
+
+/// A group of appends that shares one sync is closed at this size, so that whoever came first does
+/// not wait for an endless stream behind it.
+pub(crate) const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// The same in events.
+pub(crate) const GROUP_EVENTS_MAX: usize = 16 * 1024;
+
+/// A group is written in batches of about this size: the engine keeps a whole batch in memory.
+pub(crate) const BATCH_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// The room that an emptied batch keeps for the next one.
+pub(crate) const BATCH_ROOM_BYTES: usize = 64 * 1024;
+
+/// Appends that wait for the writer may hold this much memory; whoever comes then has to wait.
+pub(crate) const QUEUE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// This many occurrences of the same words are looked at one by one. The person who says the same
+/// thing more often than that is a script, and its occurrences are found through an index.
+pub(crate) const OCCURRENCES_PROBED: u32 = 8;
+
+/// Nobody says the same words this often in one session.
+pub(crate) const OCCURRENCES_MAX: u32 = 1 << 30;
+
+/// Names of workers are keys.
+pub(crate) const WORKER_BYTES_MAX: usize = 128;

@@ -1,0 +1,130 @@
+//! What workers derive from events: session tallies, and how far each worker has come.
+//!
+//! ```text
+//! tallies      session      -> version:u8 ++ …          version 1: postcard of `StoredTally`, codec.rs
+//! checkpoints  worker name  -> version:u8 ++ seq:u64be  version 1: everything up to `seq` is done
+//! ```
+
+use serde::{Deserialize, Serialize};
+use tome_model::{Agent, Millis, SessionId, SessionTally};
+
+use crate::codec::{Place, decode, pack, unpack};
+use crate::error::readable;
+use crate::{Family, LedgerError, key};
+
+const TALLY_VERSION: u8 = 1;
+const CURSOR_VERSION: u8 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct StoredTally<'a> {
+    agent: &'a str,
+    project: &'a str,
+    first_at: u64,
+    last_at: u64,
+    events: u64,
+    user_messages: u64,
+    tool_results: u64,
+}
+
+pub(crate) fn encode_tally(tally: &SessionTally) -> Result<Vec<u8>, LedgerError> {
+    let stored = StoredTally {
+        agent: tally.agent.as_str(),
+        project: &tally.project,
+        first_at: tally.first_at.0,
+        last_at: tally.last_at.0,
+        events: tally.events,
+        user_messages: tally.user_messages,
+        tool_results: tally.tool_results,
+    };
+    pack(TALLY_VERSION, &stored).map_err(|problem| LedgerError::Rejected {
+        name: format!("tally of {}", tally.session),
+        problem,
+    })
+}
+
+pub(crate) fn read_tally(key: &[u8], bytes: &[u8]) -> Result<SessionTally, LedgerError> {
+    let place = Place {
+        family: Family::Tallies,
+        key,
+    };
+    let (_, body) = unpack(place, &[TALLY_VERSION], bytes)?;
+    let stored: StoredTally<'_> = decode(place, &body)?;
+    let session = std::str::from_utf8(key).map_err(|error| place.corrupt(error))?;
+    Ok(SessionTally {
+        session: SessionId::parse(session).map_err(|error| place.corrupt(error))?,
+        agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
+        project: stored.project.to_owned(),
+        first_at: Millis(stored.first_at),
+        last_at: Millis(stored.last_at),
+        events: stored.events,
+        user_messages: stored.user_messages,
+        tool_results: stored.tool_results,
+    })
+}
+
+pub(crate) fn encode_cursor(seq: u64) -> Vec<u8> {
+    let mut value = vec![CURSOR_VERSION];
+    value.extend_from_slice(&seq.to_be_bytes());
+    value
+}
+
+pub(crate) fn read_cursor(worker: &str, bytes: &[u8]) -> Result<u64, LedgerError> {
+    let name = worker.as_bytes();
+    match bytes.split_first() {
+        Some((&CURSOR_VERSION, seq)) => key::read_u64(Family::Checkpoints, name, seq),
+        Some((&found, _)) => Err(LedgerError::UnknownVersion {
+            family: Family::Checkpoints,
+            key: readable(name),
+            what: "version",
+            found,
+        }),
+        None => Err(LedgerError::corrupt(
+            Family::Checkpoints,
+            name,
+            "it is empty",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn tallies_and_cursors_come_back(session in "[ -~é]{1,30}", project in "\\PC{0,400}", n in any::<[u64; 6]>()) {
+            let tally = SessionTally {
+                session: SessionId::parse(&session).unwrap(),
+                agent: Agent::parse("gemini").unwrap(),
+                project,
+                first_at: Millis(n[0]),
+                last_at: Millis(n[1]),
+                events: n[2],
+                user_messages: n[3],
+                tool_results: n[4],
+            };
+            let bytes = encode_tally(&tally).unwrap();
+            prop_assert_eq!(read_tally(session.as_bytes(), &bytes).unwrap(), tally);
+            prop_assert_eq!(read_cursor("w", &encode_cursor(n[5])).unwrap(), n[5]);
+        }
+
+        #[test]
+        fn garbage_is_an_error_or_a_value(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            let _ = read_tally(b"s", &bytes);
+            if let Ok(seq) = read_cursor("w", &bytes) {
+                prop_assert_eq!(encode_cursor(seq), bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_cursor_is_named() {
+        let error = read_cursor("contents", &[9, 0]).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "checkpoints contents: version 9 is not known here: upgrade Tome"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! A directory that holds a store: locked, of a known format, opened with the engine it was made
+//! with.
+//!
+//! ```text
+//! <dir>/STORE  <dir>/LOCK      store_file.rs
+//! <dir>/fjall/  or  rocksdb/   the engine's own files
+//! ```
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::{
+    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, LedgerError, Pairs, Span,
+    engine, store_file,
+};
+
+/// A store on disk, open and locked.
+pub struct Store {
+    /// Closed before the lock goes: fields are dropped in this order.
+    kv: Box<dyn KeyValue>,
+    dir: PathBuf,
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the store in a directory with the engine it was made with. Makes one, with `engine`
+    /// or else the default, if there is none; an existing one has to be of `engine`, if given.
+    pub fn open(dir: &Path, engine: Option<Engine>) -> Result<Self, LedgerError> {
+        store_file::create_dir(dir)?;
+        let lock = store_file::lock(dir)?;
+        let found = store_file::read(dir)?;
+        if let (Some(found), Some(asked)) = (found, engine)
+            && found != asked
+        {
+            return Err(LedgerError::WrongEngine {
+                path: dir.to_owned(),
+                found,
+                asked,
+            });
+        }
+        let engine = found.or(engine).unwrap_or(Engine::DEFAULT);
+        engine::check_built(engine, dir)?;
+        if found.is_none() {
+            store_file::write(dir, engine)?;
+        }
+        let kv = engine::open(engine, &dir.join(engine.as_str())).map_err(|source| {
+            LedgerError::Storage {
+                path: dir.to_owned(),
+                source,
+            }
+        })?;
+        Ok(Self {
+            kv,
+            dir: dir.to_owned(),
+            _lock: lock,
+        })
+    }
+}
+
+impl KeyValue for Store {
+    fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    fn engine(&self) -> Engine {
+        self.kv.engine()
+    }
+
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
+        self.kv.get(family, key)
+    }
+
+    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
+        self.kv.scan(family, span, direction)
+    }
+
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.kv.write(batch, durability)
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.kv.sync()
+    }
+
+    fn flush(&self) -> Result<(), KvError> {
+        self.kv.flush()
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.kv.compact()
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        store_file::disk_bytes(&self.dir)
+    }
+}

@@ -1,0 +1,168 @@
+//! What stands beside the engine's files: who may open the store, and with what.
+//!
+//! ```text
+//! STORE    # …a comment that says what this is
+//!          engine = "fjall"        or "rocksdb"
+//!          format = 1
+//! LOCK     empty; locked exclusively by whoever has the store open
+//! ```
+//!
+//! `STORE` is written before the engine's files and never changed, so a store whose creation was
+//! cut short has either nothing or a `STORE`, and both are taken up where they were left.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use crate::{Engine, LedgerError};
+
+/// The newest format this Tome writes and reads.
+pub(crate) const FORMAT: u32 = 1;
+
+const STORE: &str = "STORE";
+const LOCK: &str = "LOCK";
+
+/// Makes the directory, for the owner only.
+pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {
+    match std::fs::metadata(dir) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => {
+            return Err(LedgerError::NotADirectory {
+                path: dir.to_owned(),
+            });
+        }
+        Err(_) => {}
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(dir) {
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Err(LedgerError::NotADirectory {
+            path: dir.to_owned(),
+        }),
+        created => created.map_err(LedgerError::io("create", dir)),
+    }
+}
+
+/// Takes the lock of a store. It is held as long as the file is open.
+pub(crate) fn lock(dir: &Path) -> Result<File, LedgerError> {
+    let path = dir.join(LOCK);
+    let file = for_owner(OpenOptions::new().create(true).write(true))
+        .open(&path)
+        .map_err(LedgerError::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LedgerError::Locked {
+            path: dir.to_owned(),
+        }),
+        Err(TryLockError::Error(error)) => Err(LedgerError::io("lock", &path)(error)),
+    }
+}
+
+/// The engine that a store was made with; none if there is no store yet.
+pub(crate) fn read(dir: &Path) -> Result<Option<Engine>, LedgerError> {
+    let path = dir.join(STORE);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            return Err(damaged(&path, "it is not text"));
+        }
+        Err(error) => return Err(LedgerError::io("read", &path)(error)),
+    };
+    // The format first: a newer one may say the rest in another way.
+    let format: u32 = field(&text, "format")
+        .and_then(|format| format.parse().ok())
+        .ok_or_else(|| damaged(&path, "it has no line `format = <number>`"))?;
+    if format > FORMAT {
+        return Err(LedgerError::NewerFormat {
+            path: dir.to_owned(),
+            found: format,
+            known: FORMAT,
+        });
+    }
+    let engine = field(&text, "engine")
+        .and_then(|engine| engine.strip_prefix('"')?.strip_suffix('"'))
+        .ok_or_else(|| damaged(&path, "it has no line `engine = \"<name>\"`"))?;
+    match Engine::named(engine) {
+        Some(engine) if format == FORMAT => Ok(Some(engine)),
+        Some(_) => Err(damaged(&path, "its format is not one that ever was")),
+        None => Err(damaged(&path, "its engine is neither fjall nor rocksdb")),
+    }
+}
+
+/// Writes down how a new store is made: the whole file or nothing.
+pub(crate) fn write(dir: &Path, engine: Engine) -> Result<(), LedgerError> {
+    let text = format!(
+        "# A ledger of Tome. This file says `engine = \"fjall\"` or `engine = \"rocksdb\"`, and `format = {FORMAT}`.\n\
+         engine = \"{engine}\"\nformat = {FORMAT}\n"
+    );
+    let (path, new) = (dir.join(STORE), dir.join("STORE.new"));
+    let written = for_owner(OpenOptions::new().create(true).truncate(true).write(true))
+        .open(&new)
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        })
+        .and_then(|()| std::fs::rename(&new, &path))
+        .and_then(|()| sync_dir(dir))
+        .and_then(|()| dir.parent().map_or(Ok(()), sync_dir));
+    written.map_err(LedgerError::io("write", &path))
+}
+
+/// Makes the names in a directory survive power loss.
+pub(crate) fn sync_dir(dir: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let dir = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            dir
+        };
+        File::open(dir)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = dir;
+    Ok(())
+}
+
+/// The room that the files under a directory take: what they hold, not how long they say they are.
+pub(crate) fn disk_bytes(dir: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(found) if found.is_dir() => disk_bytes(&entry.path()),
+        Ok(found) => allocated(&found),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).sum()
+}
+
+fn allocated(found: &std::fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::blocks(found) * 512;
+    #[cfg(not(unix))]
+    return found.len();
+}
+
+fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let (found, value) = line.split_once('=')?;
+        (found.trim() == name).then(|| value.trim())
+    })
+}
+
+fn damaged(path: &Path, problem: &str) -> LedgerError {
+    LedgerError::Damaged {
+        path: path.to_owned(),
+        problem: problem.to_owned(),
+    }
+}

@@ -1,0 +1,251 @@
+//! The one thread that appends.
+//!
+//! It takes everything that waits, decides what is new, writes events, their other keys and their
+//! outbox entries in one atomic batch (several, if the group is large), syncs once for the whole
+//! group, and then answers everyone. While it syncs, the next group gathers.
+//!
+//! The first write or sync that fails makes the ledger refuse every further write: after a failed
+//! sync nobody knows what is on disk, and only opening the store again can tell.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tome_model::Millis;
+
+use crate::limits::BATCH_BYTES_MAX;
+use crate::queue::{Done, Queue, Request};
+use crate::resolve::{Pending, Resolved, Resolver};
+use crate::{
+    Appended, Batch, Durability, Family, KeyValue, KvError, LedgerError, NewEvent, Outcome, key,
+};
+
+/// What the writer and the readers of a ledger share.
+pub(crate) struct Shared {
+    pub(crate) kv: Box<dyn KeyValue>,
+    pub(crate) queue: Queue,
+    pub(crate) last_seq: AtomicU64,
+    refusal: OnceLock<String>,
+}
+
+impl Shared {
+    pub(crate) fn new(kv: Box<dyn KeyValue>, last_seq: u64) -> Self {
+        Self {
+            kv,
+            queue: Queue::default(),
+            last_seq: AtomicU64::new(last_seq),
+            refusal: OnceLock::new(),
+        }
+    }
+
+    /// Why writes are refused, if they are.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        self.refusal.get().map(String::as_str)
+    }
+
+    /// Refuses every further write because of this one. The first cause is the one that is told.
+    pub(crate) fn refuse(&self, cause: &KvError) -> LedgerError {
+        self.refuse_because(causes(cause.as_ref()))
+    }
+
+    fn refuse_because(&self, cause: String) -> LedgerError {
+        let cause = self.refusal.get_or_init(|| cause).clone();
+        LedgerError::Refusing {
+            path: self.kv.path().to_owned(),
+            cause,
+        }
+    }
+
+    /// The error of a ledger that refuses, if it does.
+    pub(crate) fn check(&self) -> Result<(), LedgerError> {
+        match self.refusal.get() {
+            Some(cause) => Err(self.refuse_because(cause.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error and what caused it, in one line.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}
+
+/// Appends until the queue is closed and empty.
+pub(crate) fn run(shared: &Arc<Shared>) {
+    let _closing = CloseOnExit(shared);
+    let mut writer = Writer {
+        shared,
+        batch: Batch::default(),
+        pending: Pending::default(),
+        next_seq: shared.last_seq.load(Ordering::Acquire) + 1,
+        unsynced: false,
+    };
+    loop {
+        let group = shared.queue.take_group();
+        if group.is_empty() {
+            return;
+        }
+        writer.append_group(group);
+    }
+}
+
+/// However the writer ends, nobody may wait for it afterwards.
+struct CloseOnExit<'a>(&'a Arc<Shared>);
+
+impl Drop for CloseOnExit<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0
+                .refuse_because("the writer stopped unexpectedly".to_owned());
+        }
+        self.0.queue.close();
+        loop {
+            let left = self.0.queue.take_group();
+            if left.is_empty() {
+                return;
+            }
+            for request in left {
+                let error = self.0.refuse_because("the writer stopped".to_owned());
+                answer(request.done, Err(error));
+            }
+        }
+    }
+}
+
+struct Writer<'a> {
+    shared: &'a Arc<Shared>,
+    batch: Batch,
+    pending: Pending,
+    next_seq: u64,
+    /// Something of the current group was written and not yet synced.
+    unsynced: bool,
+}
+
+/// A request that has been resolved and waits for the sync.
+type Answered = (Done, Result<Vec<Appended>, LedgerError>);
+
+impl Writer<'_> {
+    fn append_group(&mut self, group: Vec<Request>) {
+        let mut answers: Vec<Answered> = Vec::with_capacity(group.len());
+        for request in group {
+            let result = self.append_request(&request.events);
+            answers.push((request.done, result));
+        }
+        let synced = self.sync_group();
+        for (done, result) in answers {
+            // What was resolved counts only if all of the group is on disk.
+            answer(
+                done,
+                if synced.is_ok() {
+                    result
+                } else {
+                    self.refused(result)
+                },
+            );
+        }
+    }
+
+    fn refused(
+        &self,
+        result: Result<Vec<Appended>, LedgerError>,
+    ) -> Result<Vec<Appended>, LedgerError> {
+        result.and_then(|appended| self.shared.check().map(|()| appended))
+    }
+
+    /// Resolves the events of one request into the batch. An error is that of this request alone;
+    /// what it had resolved before stays in the batch, and a retry will find it stored.
+    fn append_request(&mut self, events: &[NewEvent]) -> Result<Vec<Appended>, LedgerError> {
+        self.shared.check()?;
+        let bodies: Vec<&[u8]> = events
+            .iter()
+            .map(NewEvent::body)
+            .collect::<Result<_, _>>()?;
+        let mut appended = Vec::with_capacity(events.len());
+        for (event, body) in events.iter().zip(bodies) {
+            appended.push(self.append_event(event, body)?);
+            if self.batch.bytes_len() >= BATCH_BYTES_MAX {
+                self.write(Durability::Buffered)?;
+            }
+        }
+        Ok(appended)
+    }
+
+    fn append_event(&mut self, event: &NewEvent, body: &[u8]) -> Result<Appended, LedgerError> {
+        let resolver = Resolver {
+            kv: self.shared.kv.as_ref(),
+            pending: &self.pending,
+        };
+        let (id, outcome) = match resolver.resolve(&event.identity, event.at)? {
+            Resolved::Known { id } => (id, Outcome::Duplicate),
+            Resolved::New { id, sighting } => {
+                if let (Some(occurrence), tome_model::Identity::Repeats(words)) =
+                    (sighting, &event.identity)
+                {
+                    self.put_sighting(words, event.at, occurrence);
+                }
+                self.put(event, &id, body);
+                (id, Outcome::Stored)
+            }
+        };
+        Ok(Appended { id, outcome })
+    }
+
+    /// The order matters to readers: an engine may show a batch piece by piece, so what points to
+    /// an event comes behind the event, and the outbox last.
+    fn put(&mut self, event: &NewEvent, id: &tome_model::EventId, body: &[u8]) {
+        let at = event.at;
+        let event_key = key::event(at, id);
+        let batch = &mut self.batch;
+        batch.put(Family::Events, &event_key, body);
+        batch.put(Family::Sessions, &key::session(&event.session, at, id), &[]);
+        batch.put(Family::Ids, id.as_str().as_bytes(), &at.0.to_be_bytes());
+        batch.put(Family::Outbox, &self.next_seq.to_be_bytes(), &event_key);
+        self.next_seq += 1;
+        self.pending.add(id.clone(), at);
+    }
+
+    fn put_sighting(&mut self, words: &str, at: Millis, occurrence: u32) {
+        let key = key::sighting(words, at);
+        self.batch
+            .put(Family::Sightings, &key, &occurrence.to_be_bytes());
+        self.pending.add_sighting(key, occurrence);
+    }
+
+    /// Writes the end of a group and syncs all of it. A group of nothing but duplicates needs no
+    /// sync: what it found belongs to a group that was synced before.
+    fn sync_group(&mut self) -> Result<(), LedgerError> {
+        self.shared.check()?;
+        if !self.batch.is_empty() {
+            self.write(Durability::Synced)?;
+        } else if self.unsynced {
+            let synced = self.shared.kv.sync();
+            synced.map_err(|cause| self.shared.refuse(&cause))?;
+        }
+        self.unsynced = false;
+        Ok(())
+    }
+
+    fn write(&mut self, durability: Durability) -> Result<(), LedgerError> {
+        let written = self.shared.kv.write(&self.batch, durability);
+        self.batch.clear();
+        self.pending.clear();
+        written.map_err(|cause| self.shared.refuse(&cause))?;
+        self.unsynced = true;
+        self.shared
+            .last_seq
+            .store(self.next_seq - 1, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// A caller's callback must not take the writer down with it.
+fn answer(done: Done, result: Result<Vec<Appended>, LedgerError>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| done(result)));
+}

@@ -1,0 +1,185 @@
+//! Reading: ranges both ways, pages, sessions, ids.
+
+use tome_ledger::{Direction, Engine, EventRange, Ledger, Position};
+use tome_model::Millis;
+
+use crate::scene::*;
+
+on_every_engine!(
+    ranges_have_a_start_and_an_end,
+    pages_continue_where_the_last_one_ended,
+    a_session_is_read_alone,
+    odd_ranges_are_empty,
+    ids_are_found_by_their_beginning,
+    the_outbox_keeps_the_order_of_arrival,
+);
+
+/// a at 10, b and c at 20, d at 30, e at 40; b and d belong to s2. They arrive in another order.
+fn timeline(engine: Engine) -> Ledger {
+    let ledger = Scene::new(engine).open();
+    let of = |name: &str, at, of_session| {
+        let mut draft = draft(name, at, name);
+        draft.session = session(of_session);
+        draft
+    };
+    let drafts = [
+        of("d", 30, "s2"),
+        of("a", 10, "s1"),
+        of("c", 20, "s1"),
+        of("e", 40, "s1"),
+        of("b", 20, "s2"),
+    ];
+    ledger.append(new_events(drafts)).unwrap();
+    ledger
+}
+
+fn range(from: Option<u64>, to: Option<u64>) -> EventRange {
+    EventRange {
+        from: from.map(Millis),
+        to: to.map(Millis),
+        ..EventRange::default()
+    }
+}
+
+fn backward(range: EventRange) -> EventRange {
+    EventRange {
+        direction: Direction::Backward,
+        ..range
+    }
+}
+
+fn after(at: u64, name: &str) -> Option<Position> {
+    Some(Position {
+        at: Millis(at),
+        id: id(name),
+    })
+}
+
+fn ranges_have_a_start_and_an_end(engine: Engine) {
+    let ledger = timeline(engine);
+    let check = |from, to, expected: &str| {
+        assert_eq!(ids_of(&ledger, &range(from, to)), expected);
+        let reversed: Vec<&str> = expected.split_whitespace().rev().collect();
+        assert_eq!(
+            ids_of(&ledger, &backward(range(from, to))),
+            reversed.join(" ")
+        );
+    };
+    check(None, None, "a b c d e");
+    check(Some(20), None, "b c d e");
+    check(Some(21), None, "d e");
+    check(None, Some(20), "a");
+    check(Some(20), Some(40), "b c d");
+    check(Some(u64::MAX), None, "");
+    check(None, Some(0), "");
+    check(Some(0), Some(u64::MAX), "a b c d e");
+}
+
+fn pages_continue_where_the_last_one_ended(engine: Engine) {
+    let ledger = timeline(engine);
+    for direction in [Direction::Forward, Direction::Backward] {
+        let mut range = EventRange {
+            direction,
+            ..range(Some(10), Some(40))
+        };
+        let mut seen = Vec::new();
+        while let Some(event) = ledger.events(&range).next().transpose().unwrap() {
+            seen.push(event.id.to_string());
+            range.after = Some(Position {
+                at: event.at,
+                id: event.id,
+            });
+        }
+        if direction == Direction::Backward {
+            seen.reverse();
+        }
+        assert_eq!(seen.join(" "), "a b c d");
+    }
+    // A place between events, or outside of the range, works as well.
+    let from = |after| EventRange {
+        after,
+        ..range(Some(20), Some(40))
+    };
+    assert_eq!(ids_of(&ledger, &from(after(20, "bb"))), "c d");
+    assert_eq!(ids_of(&ledger, &from(after(5, "zzz"))), "b c d");
+    assert_eq!(ids_of(&ledger, &from(after(50, "a"))), "");
+    assert_eq!(ids_of(&ledger, &backward(from(after(50, "a")))), "d c b");
+    assert_eq!(ids_of(&ledger, &backward(from(after(20, "c")))), "b");
+    assert_eq!(ids_of(&ledger, &backward(from(after(20, "b")))), "");
+}
+
+fn a_session_is_read_alone(engine: Engine) {
+    let ledger = timeline(engine);
+    let of = |name: &str| EventRange {
+        session: Some(session(name)),
+        ..EventRange::default()
+    };
+    assert_eq!(ids_of(&ledger, &of("s1")), "a c e");
+    assert_eq!(ids_of(&ledger, &backward(of("s2"))), "d b");
+    assert_eq!(ids_of(&ledger, &of("s")), "");
+    let late = EventRange {
+        from: Some(Millis(20)),
+        ..of("s1")
+    };
+    assert_eq!(ids_of(&ledger, &late), "c e");
+    let page = EventRange {
+        after: after(20, "c"),
+        ..of("s1")
+    };
+    assert_eq!(ids_of(&ledger, &page), "e");
+    assert_eq!(ids_of(&ledger, &backward(page)), "a");
+}
+
+fn odd_ranges_are_empty(engine: Engine) {
+    let ledger = timeline(engine);
+    assert_eq!(ids_of(&ledger, &range(Some(30), Some(20))), "");
+    assert_eq!(ids_of(&ledger, &range(Some(20), Some(20))), "");
+    assert_eq!(ids_of(&ledger, &backward(range(Some(30), Some(20)))), "");
+    let behind = EventRange {
+        after: after(40, "e"),
+        ..range(None, Some(20))
+    };
+    assert_eq!(ids_of(&ledger, &behind), "");
+}
+
+fn ids_are_found_by_their_beginning(engine: Engine) {
+    let ledger = Scene::new(engine).open();
+    let names = ["ab", "abc", "abd", "b", "~~"];
+    ledger
+        .append(new_events(names.map(|name| draft(name, 1, "x"))))
+        .unwrap();
+    let find = |prefix: &str, limit| {
+        let ids = ledger.ids_with_prefix(prefix, limit).unwrap();
+        ids.iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(find("ab", 10), "ab abc abd");
+    assert_eq!(find("ab", 2), "ab abc");
+    assert_eq!(find("abcd", 10), "");
+    assert_eq!(find("", 10), "ab abc abd b ~~");
+    assert_eq!(find("~", 10), "~~");
+}
+
+fn the_outbox_keeps_the_order_of_arrival(engine: Engine) {
+    let ledger = timeline(engine);
+    let names = |after, limit| {
+        let entries = ledger.outbox(after, limit).unwrap();
+        let names = entries.iter().map(|entry| {
+            let event = ledger.event_at(&entry.position).unwrap().unwrap();
+            format!("{}{}", entry.seq, event.id)
+        });
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(0, 10), "1d 2a 3c 4e 5b");
+    assert_eq!(names(2, 2), "3c 4e");
+    assert_eq!(names(5, 10), "");
+    assert_eq!(names(u64::MAX, 10), "");
+    assert_eq!(ledger.last_seq(), 5);
+    let nowhere = Position {
+        at: Millis(11),
+        id: id("a"),
+    };
+    assert_eq!(ledger.event_at(&nowhere).unwrap(), None);
+}

@@ -1,0 +1,147 @@
+//! What the tests share: events from a few words, and each test once per engine.
+
+use std::path::Path;
+
+use serde_json::{Map, json};
+use tempfile::TempDir;
+use tome_ledger::{Appended, Engine, EventRange, Ledger, LedgerError, NewEvent, Outcome};
+use tome_model::{
+    Agent, Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool,
+};
+
+/// Makes a test of each function, for every engine of this build.
+macro_rules! on_every_engine {
+    ($($name:ident),+ $(,)?) => {
+        mod fjall {
+            $(#[test] fn $name() { super::$name(tome_ledger::Engine::Fjall); })+
+        }
+        #[cfg(feature = "rocksdb")]
+        mod rocksdb {
+            $(#[test] fn $name() { super::$name(tome_ledger::Engine::RocksDb); })+
+        }
+    };
+}
+
+pub(crate) const PROJECT: &str = "/home/dev/app";
+pub(crate) const ARRIVED: Millis = Millis(1_794_702_500_000);
+
+/// A ledger in a folder of its own.
+pub(crate) struct Scene {
+    pub(crate) home: TempDir,
+    pub(crate) engine: Engine,
+}
+
+impl Scene {
+    pub(crate) fn new(engine: Engine) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        Self { home, engine }
+    }
+
+    pub(crate) fn dir(&self) -> std::path::PathBuf {
+        self.home.path().join("ledger")
+    }
+
+    pub(crate) fn open(&self) -> Ledger {
+        Ledger::open_with(&self.dir(), self.engine).unwrap()
+    }
+}
+
+pub(crate) fn id(text: &str) -> EventId {
+    EventId::parse(text).unwrap()
+}
+
+pub(crate) fn session(text: &str) -> SessionId {
+    SessionId::parse(text).unwrap()
+}
+
+/// A prompt with an id of its own.
+pub(crate) fn draft(name: &str, at: u64, text: &str) -> Draft {
+    Draft {
+        identity: Identity::Fixed(id(name)),
+        at: Millis(at),
+        session: session("s1"),
+        agent: Agent::parse("codex").unwrap(),
+        cwd: "/home/dev/app/src".into(),
+        project: None,
+        kind: EventKind::UserMessage,
+        role: Role::User,
+        text: text.into(),
+        tool: None,
+        meta: Map::new(),
+    }
+}
+
+/// A prompt that has nothing but its words.
+pub(crate) fn words(text: &str, at: u64) -> Draft {
+    let mut draft = draft("unused", at, text);
+    draft.identity = Identity::words(&draft.agent, &draft.session, draft.role, text);
+    draft
+}
+
+/// The result of a tool, with all that an event can have.
+pub(crate) fn tool(name: &str, at: u64) -> Draft {
+    let mut draft = draft(name, at, "ran the tests");
+    draft.kind = EventKind::ToolResult;
+    draft.role = Role::Tool;
+    draft.tool = Some(Tool {
+        name: "Bash".into(),
+        input: json!({"command": "cargo test", "timeout": 1.5}),
+        output: json!(["ok", null, {"passed": 17}]),
+    });
+    draft.meta = Map::from_iter([("exit".to_owned(), json!(0))]);
+    draft
+}
+
+pub(crate) fn new_event(draft: Draft) -> NewEvent {
+    NewEvent::encode(draft, PROJECT.into(), ARRIVED)
+}
+
+pub(crate) fn new_events(drafts: impl IntoIterator<Item = Draft>) -> Vec<NewEvent> {
+    drafts.into_iter().map(new_event).collect()
+}
+
+/// The event that a draft becomes.
+pub(crate) fn stored(draft: Draft, id: EventId) -> Event {
+    Event {
+        id,
+        at: draft.at,
+        arrived: ARRIVED,
+        session: draft.session,
+        agent: draft.agent,
+        project: PROJECT.into(),
+        cwd: draft.cwd,
+        kind: draft.kind,
+        role: draft.role,
+        text: draft.text,
+        tool: draft.tool,
+        meta: draft.meta,
+    }
+}
+
+pub(crate) fn outcomes(appended: &[Appended]) -> Vec<Outcome> {
+    appended.iter().map(|one| one.outcome).collect()
+}
+
+pub(crate) fn read_all(ledger: &Ledger, range: &EventRange) -> Vec<Event> {
+    ledger.events(range).collect::<Result<_, _>>().unwrap()
+}
+
+/// The ids of a range, as one line.
+pub(crate) fn ids_of(ledger: &Ledger, range: &EventRange) -> String {
+    let ids: Vec<String> = read_all(ledger, range)
+        .iter()
+        .map(|event| event.id.to_string())
+        .collect();
+    ids.join(" ")
+}
+
+pub(crate) fn open_error(dir: &Path, engine: Option<Engine>) -> LedgerError {
+    let opened = match engine {
+        Some(engine) => Ledger::open_with(dir, engine),
+        None => Ledger::open(dir),
+    };
+    match opened {
+        Ok(_) => panic!("{} opened", dir.display()),
+        Err(error) => error,
+    }
+}

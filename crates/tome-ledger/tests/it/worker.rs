@@ -1,0 +1,109 @@
+//! Workers: results and cursors go together, and never back.
+
+use tome_ledger::{Engine, Ledger, LedgerError, Work};
+use tome_model::SessionTally;
+
+use crate::scene::*;
+
+on_every_engine!(
+    results_and_cursor_are_written_together,
+    a_cursor_never_goes_back_nor_ahead,
+    flushing_and_compacting_lose_nothing,
+);
+
+fn tally_of(ledger: &Ledger, name: &str) -> SessionTally {
+    SessionTally::of_first(&ledger.event(&id(name)).unwrap().unwrap())
+}
+
+fn work(upto_seq: u64, tallies: Vec<SessionTally>) -> Work {
+    Work {
+        worker: "tally".into(),
+        upto_seq,
+        tallies,
+    }
+}
+
+fn results_and_cursor_are_written_together(engine: Engine) {
+    let scene = Scene::new(engine);
+    let expected = {
+        let ledger = scene.open();
+        assert_eq!(ledger.cursor("tally").unwrap(), 0);
+        assert_eq!(ledger.session_tallies().unwrap(), []);
+        let mut other = tool("b", 20);
+        other.session = session("s0");
+        ledger
+            .append(new_events([draft("a", 10, "hi"), other]))
+            .unwrap();
+        let tallies = vec![tally_of(&ledger, "a"), tally_of(&ledger, "b")];
+        ledger.commit(work(2, tallies.clone())).unwrap();
+        tallies
+    };
+    let ledger = scene.open();
+    assert_eq!(ledger.cursor("tally").unwrap(), 2);
+    assert_eq!(ledger.cursor("finder").unwrap(), 0);
+    assert_eq!(
+        ledger.session_tally(&session("s1")).unwrap().as_ref(),
+        Some(&expected[0])
+    );
+    assert_eq!(ledger.session_tally(&session("s2")).unwrap(), None);
+    let sorted = [expected[1].clone(), expected[0].clone()];
+    assert_eq!(ledger.session_tallies().unwrap(), sorted);
+}
+
+fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
+    let ledger = Scene::new(engine).open();
+    ledger
+        .append(new_events([draft("a", 10, "x"), draft("b", 20, "x")]))
+        .unwrap();
+    ledger.commit(work(2, Vec::new())).unwrap();
+    ledger.commit(work(2, Vec::new())).unwrap();
+    let back = ledger
+        .commit(work(1, vec![tally_of(&ledger, "a")]))
+        .unwrap_err();
+    assert_eq!(
+        back.to_string(),
+        "worker \"tally\" cannot go from 2 to 1: a cursor never goes back"
+    );
+    let ahead = ledger.commit(work(3, Vec::new())).unwrap_err();
+    assert!(
+        matches!(ahead, LedgerError::Cursor { at: 2, upto: 3, .. }),
+        "{ahead}"
+    );
+    assert_eq!(ledger.cursor("tally").unwrap(), 2);
+    assert_eq!(ledger.session_tallies().unwrap(), []);
+    assert!(ledger.cursor("").is_err());
+    // Nothing of this makes the ledger refuse.
+    assert_eq!(ledger.is_refusing(), None);
+}
+
+fn flushing_and_compacting_lose_nothing(engine: Engine) {
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
+    for round in 0..4u64 {
+        let drafts = (0..50).map(|n| tool(&format!("e{round}-{n}"), n * 7 + round));
+        ledger.append(new_events(drafts)).unwrap();
+        let tally = tally_of(&ledger, &format!("e{round}-0"));
+        ledger.commit(work(ledger.last_seq(), vec![tally])).unwrap();
+        match round {
+            0 | 2 => ledger.flush().unwrap(),
+            1 => ledger.compact().unwrap(),
+            _ => {}
+        }
+    }
+    let before = read_all(&ledger, &tome_ledger::EventRange::default());
+    assert_eq!(before.len(), 200);
+    ledger.compact().unwrap();
+    assert_eq!(
+        read_all(&ledger, &tome_ledger::EventRange::default()),
+        before
+    );
+    assert!(ledger.disk_bytes() > 1000);
+    drop(ledger);
+    let ledger = scene.open();
+    assert_eq!(
+        read_all(&ledger, &tome_ledger::EventRange::default()),
+        before
+    );
+    assert_eq!(ledger.cursor("tally").unwrap(), 200);
+    assert_eq!(ledger.session_tallies().unwrap().len(), 1);
+}
