@@ -1,2 +1,6 @@
 //! tome
+
+#[allow(dead_code)]
+mod agents;
+
 fn main() {}
