@@ -1,0 +1,104 @@
+//! Reading JSON that is almost right, because a hook cannot ask its agent to say it again.
+//!
+//! Accepted beyond the standard: bytes that are not UTF-8 (replaced), a byte-order mark, NULs and
+//! white space around, anything after the first value, raw control characters inside strings,
+//! escapes that stand for half a character or for nothing at all. What still is not an object is
+//! handed back as text, nothing cut.
+
+use serde_json::Value;
+
+use super::fields::Fields;
+
+/// What came on stdin.
+pub(super) enum Reading {
+    /// Nothing at all.
+    Empty,
+    /// Something that is not a JSON object.
+    Text(String),
+    /// A JSON object.
+    Object(Fields),
+}
+
+/// Reads one payload.
+pub(super) fn read(payload: &[u8]) -> Reading {
+    let text = String::from_utf8_lossy(payload);
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '\0');
+    if text.is_empty() {
+        return Reading::Empty;
+    }
+    match first_value(text).or_else(|| first_value(&repaired(text))) {
+        Some((Value::Object(map), rest)) => {
+            let mut fields = Fields::new(map);
+            if !rest.is_empty() {
+                fields.put("trailing", Value::String(rest));
+            }
+            Reading::Object(fields)
+        }
+        _ => Reading::Text(text.to_owned()),
+    }
+}
+
+/// The first JSON value of the text and what stands behind it.
+fn first_value(text: &str) -> Option<(Value, String)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    let rest = text.get(values.byte_offset()..).unwrap_or_default();
+    Some((value, rest.trim().to_owned()))
+}
+
+/// The text with the strings in it made acceptable: raw control characters escaped, lone
+/// surrogates replaced, backslashes that escape nothing doubled.
+fn repaired(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars();
+    let mut in_string = false;
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => {
+                in_string = !in_string;
+                out.push(c);
+            }
+            '\\' if in_string => {
+                let (escape, after) = repaired_escape(rest.as_str());
+                out.push_str(&escape);
+                rest = after.chars();
+            }
+            c if in_string && c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// One escape, given what follows its backslash; and what follows the escape.
+fn repaired_escape(after: &str) -> (String, &str) {
+    let mut chars = after.chars();
+    match chars.next() {
+        Some('u') => match hex4(chars.as_str()) {
+            Some((unit, rest)) => unicode_escape(unit, rest),
+            None => ("\\\\".to_owned(), after),
+        },
+        Some(c) if "\"\\/bfnrt".contains(c) => (format!("\\{c}"), chars.as_str()),
+        _ => ("\\\\".to_owned(), after),
+    }
+}
+
+/// `\uXXXX`, with the low half of a pair if the high half stands here; a half alone is replaced.
+fn unicode_escape(unit: u32, rest: &str) -> (String, &str) {
+    let replaced = || ("\\ufffd".to_owned(), rest);
+    match unit {
+        0xD800..=0xDBFF => match rest.strip_prefix("\\u").and_then(hex4) {
+            Some((low @ 0xDC00..=0xDFFF, rest)) => (format!("\\u{unit:04x}\\u{low:04x}"), rest),
+            _ => replaced(),
+        },
+        0xDC00..=0xDFFF => replaced(),
+        _ => (format!("\\u{unit:04x}"), rest),
+    }
+}
+
+fn hex4(text: &str) -> Option<(u32, &str)> {
+    let (digits, rest) = text.split_at_checked(4)?;
+    let hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let unit = u32::from_str_radix(digits, 16).ok().filter(|_| hex)?;
+    Some((unit, rest))
+}

@@ -1,0 +1,62 @@
+//! The coding agents: what each one's hooks say, turned into drafts of events.
+//!
+//! One file per agent. Reading never fails and never panics: what cannot be read becomes one
+//! `unknown` draft with the raw text, an event that nobody here knows becomes an `unknown` draft
+//! with everything it said, and only the events on an agent's named list are left out, because
+//! their content arrives in another event. Nothing here redacts or caps text; that comes later on
+//! an event's way in. Nothing here touches the disk, the clock or the environment.
+
+mod claude_code;
+mod codex;
+mod copilot;
+mod fields;
+mod gemini;
+mod identity;
+mod lenient;
+mod opencode;
+mod prompt;
+mod scene;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use tome_model::{Agent, Draft, Millis};
+
+use lenient::Reading;
+use scene::Scene;
+
+/// What a hook was handed.
+pub struct Heard<'a> {
+    /// Whose hook it is, as the command line says.
+    pub agent: &'a Agent,
+    /// The event, where the command line names it (`tome hook copilot sessionStart`). What the
+    /// payload itself says comes first.
+    pub event: Option<&'a str>,
+    /// What came on stdin: any bytes.
+    pub payload: &'a [u8],
+    /// The present moment, for agents whose payloads carry no time.
+    pub now: Millis,
+    /// Where the process stands, for payloads that name no directory.
+    pub cwd: &'a str,
+    /// Reads the end of a transcript: at most its last 256 KiB, or nothing.
+    pub read_tail: &'a dyn Fn(&Path) -> Option<String>,
+}
+
+/// The events that one hook payload stands for; none for an empty payload and for echoes.
+pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
+    let draft = match lenient::read(heard.payload) {
+        Reading::Empty => None,
+        Reading::Text(text) => Scene::bare(heard).map(|scene| scene.raw(heard.event, text)),
+        Reading::Object(fields) => match heard.agent.as_str() {
+            "codex" => codex::draft(heard, fields),
+            "gemini" => gemini::draft(heard, fields),
+            "copilot" => copilot::draft(heard, fields),
+            "opencode" => opencode::draft(heard, fields),
+            // Agents that Tome has never heard of mostly speak Claude Code's shapes; if they do
+            // not, what they say is kept as unknown.
+            _ => claude_code::draft(heard, fields),
+        },
+    };
+    draft.into_iter().collect()
+}

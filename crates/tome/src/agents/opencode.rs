@@ -1,0 +1,361 @@
+//! OpenCode, through Tome's plugin, which passes on what OpenCode's plugin hooks and its event bus
+//! say: `{"input", "output", "directory"}` with the hook's name on the command line or in `ev`, or a
+//! bus event `{"event": {"type", "properties"}}`. Sessions of subagents are sessions of their own,
+//! with a `parentID`.
+
+use serde_json::Value;
+use tome_model::{Draft, EventKind, Role, Tool, cap_json};
+
+use super::Heard;
+use super::fields::{Fields, joined};
+use super::prompt::unquoted;
+use super::scene::{Scene, stamp_of};
+
+/// Events that say nothing of their own. A name that ends in `.` stands for all that begin so.
+const ECHOES: [&str; 35] = [
+    // The plugin's own start and end, and the server's.
+    "init",
+    "dispose",
+    "config",
+    "server.",
+    "installation.",
+    "project.",
+    // The state of a session and of its messages, again and again while they change.
+    "session.updated",
+    "session.status",
+    "session.diff",
+    "session.next.",
+    "message.updated",
+    "message.part.delta",
+    "message.part.removed",
+    // What is about to be sent to a model.
+    "chat.params",
+    "chat.headers",
+    "system.transform",
+    "messages.transform",
+    "experimental.chat.system.transform",
+    "experimental.chat.messages.transform",
+    "experimental.provider.small_model",
+    "experimental.compaction.autocontinue",
+    // message.part.updated has the same text, with its times.
+    "experimental.text.complete",
+    // tool.execute.after says the input again, with the answer.
+    "tool.execute.before",
+    "tool.definition",
+    "shell.env",
+    // Asks about the same input.
+    "permission.ask",
+    "permission.asked",
+    "permission.updated",
+    // command.executed says it again.
+    "command.execute.before",
+    // The result of the todo tool once more.
+    "todo.updated",
+    // The editor's and the terminal's business.
+    "file.",
+    "lsp.",
+    "tui.",
+    "pty.",
+    "vcs.",
+];
+
+/// A tool's metadata (diffs, exit codes) and structured answer, each, beside what it answered.
+const METADATA_BYTES_MAX: usize = 8 * 1024;
+
+/// One hook call or bus event.
+struct Told {
+    input: Fields,
+    output: Fields,
+    rest: Fields,
+}
+
+/// The event that a payload of OpenCode stands for.
+pub(super) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
+    let (event, mut told) = opened(heard, fields);
+    if ECHOES.iter().any(|echo| is_echo(&event, echo)) {
+        return None;
+    }
+    let scene = told.scene(heard, &event)?;
+    match event.as_str() {
+        "session.created" => Some(created(&scene, told)),
+        "session.deleted" => Some(deleted(&scene, told)),
+        "session.idle" => Some(idle(&scene, told)),
+        "session.compacted" => Some(compaction(&scene, "after", told)),
+        "experimental.session.compacting" => Some(compaction(&scene, "before", told)),
+        "chat.message" => prompt(&scene, told),
+        "tool.execute.after" if told.input.str("tool").is_some() => Some(tool_result(&scene, told)),
+        "message.part.updated" => part(&scene, told.input.object("part")),
+        _ => Some(scene.unknown(&event, told.left())),
+    }
+}
+
+fn is_echo(event: &str, echo: &str) -> bool {
+    event == echo || echo.ends_with('.') && event.starts_with(echo)
+}
+
+/// The event's name and its parts, whichever of the shapes they came in.
+fn opened(heard: &Heard<'_>, mut fields: Fields) -> (String, Told) {
+    let mut bus = fields.object("event");
+    let named = bus.str("type").or_else(|| fields.str("ev"));
+    let named = named.or(heard.event).or_else(|| fields.str("type"));
+    let event = named.unwrap_or_default();
+    let event = event.strip_prefix("event:").unwrap_or(event).to_owned();
+    fields.take("ev");
+    let output = fields.object("output");
+    let mut input = bus.object("properties");
+    for name in ["input", "properties"] {
+        if input.is_empty() {
+            input = fields.object(name);
+        }
+    }
+    // A plugin may also hand over the input alone.
+    let (input, rest) = match input.is_empty() {
+        true => (fields, Fields::default()),
+        false => (input, fields),
+    };
+    let told = Told {
+        input,
+        output,
+        rest,
+    };
+    (event, told)
+}
+
+impl Told {
+    fn scene<'a>(&mut self, heard: &Heard<'a>, event: &str) -> Option<Scene<'a>> {
+        let session = self.session(event);
+        let stamp = self.time(event);
+        let directory = [
+            self.rest.take("directory"),
+            self.input.take("directory"),
+            self.rest.take("worktree"),
+        ];
+        let info = self
+            .input
+            .get("info")
+            .and_then(|info| info.get("directory"));
+        let cwd = directory.into_iter().find(|path| !path.is_null());
+        let cwd = cwd.or_else(|| info.cloned()).unwrap_or_default();
+        Scene::new(heard, &session, cwd, &stamp)
+    }
+
+    /// Hooks say `sessionID`; older bus events only have it in what they are about.
+    fn session(&mut self, event: &str) -> Value {
+        for fields in [&mut self.input, &mut self.rest] {
+            let given = fields.take("sessionID");
+            if !given.is_null() {
+                return given;
+            }
+        }
+        let about = |name: &str, field: &str| self.input.get(name).and_then(|of| of.get(field));
+        let own = about("info", "id").filter(|_| event.starts_with("session."));
+        let found = own
+            .or_else(|| about("info", "sessionID"))
+            .or_else(|| about("part", "sessionID"))
+            .or_else(|| {
+                self.output
+                    .get("message")
+                    .and_then(|of| of.get("sessionID"))
+            });
+        found.cloned().unwrap_or_default()
+    }
+
+    /// When it happened, where the event says it. (A deleted session only says when it began.)
+    fn time(&mut self, event: &str) -> Value {
+        let at = |value: Option<&Value>, name: &str| {
+            value
+                .and_then(|of| of.get("time"))
+                .and_then(|time| time.get(name))
+                .cloned()
+        };
+        let found = match event {
+            "session.created" => at(self.input.get("info"), "created"),
+            "chat.message" => at(self.output.get("message"), "created"),
+            "message.part.updated" => at(self.input.get("part"), "end"),
+            _ => None,
+        };
+        let given = [
+            self.rest.take("timestamp"),
+            self.input.take("timestamp"),
+            self.input.take("time"),
+        ];
+        let mut all = found.into_iter().chain(given);
+        all.find(|value| stamp_of(value).is_some())
+            .unwrap_or_default()
+    }
+
+    /// All that nobody has taken.
+    fn left(self) -> Fields {
+        let mut left = self.input.into_map();
+        let output = self.output.into_map();
+        if !output.is_empty() {
+            left.insert("output".to_owned(), Value::Object(output));
+        }
+        left.extend(self.rest.into_map());
+        Fields::new(left)
+    }
+}
+
+/// A session with a parent is a subagent of it.
+fn created(scene: &Scene<'_>, mut told: Told) -> Draft {
+    let mut info = told.input.object("info");
+    let parent = info.take("parentID");
+    let kind = if parent.is_null() {
+        EventKind::SessionStart
+    } else {
+        EventKind::SubagentStart
+    };
+    let mut fields = Fields::default();
+    fields.put("parent", parent);
+    for name in ["title", "version", "agent", "model"] {
+        fields.put(name, info.take(name));
+    }
+    scene.moment(kind, &["created"], String::new(), fields)
+}
+
+fn deleted(scene: &Scene<'_>, mut told: Told) -> Draft {
+    let mut info = told.input.object("info");
+    let mut fields = Fields::default();
+    fields.put("reason", "deleted");
+    fields.put("title", info.take("title"));
+    scene.moment(EventKind::SessionEnd, &["deleted"], String::new(), fields)
+}
+
+fn compaction(scene: &Scene<'_>, phase: &str, mut told: Told) -> Draft {
+    let text = told.input.words("summary");
+    told.output = Fields::default(); // What plugins put into the summarizer's prompt.
+    let mut fields = told.left();
+    fields.put("phase", phase);
+    scene.moment(EventKind::Compaction, &[phase], text, fields)
+}
+
+/// OpenCode does not say the final words here; the plugin may.
+fn idle(scene: &Scene<'_>, mut told: Told) -> Draft {
+    let given = told.input.words("last_assistant_message");
+    let text = if given.is_empty() {
+        told.rest.words("last_assistant_message")
+    } else {
+        given
+    };
+    scene.stop(text, "", told.left())
+}
+
+/// The prompt is the text that the person typed: what plugins and OpenCode itself added is
+/// synthetic. Files are named and not kept.
+fn prompt(scene: &Scene<'_>, mut told: Told) -> Option<Draft> {
+    let mut message = told.output.object("message");
+    let id = message.str("id").or_else(|| told.input.str("messageID"));
+    let id = id.map(str::to_owned);
+    let Value::Array(parts) = told.output.take("parts") else {
+        return Some(scene.unknown("chat.message", told.left()));
+    };
+    let (mut texts, files) = spoken(parts);
+    if texts.is_empty() && !files.is_empty() {
+        texts.push(format!("[{}]", files.join("] [")));
+    }
+    let mut fields = Fields::default();
+    for name in ["agent", "model"] {
+        fields.put(name, message.take(name));
+    }
+    fields.put("message_id", id.clone());
+    fields.put("files", files);
+    scene.prompt("chat.message", &texts.join("\n"), id.as_deref(), fields)
+}
+
+/// The texts that the person typed, and the names of the files beside them.
+fn spoken(parts: Vec<Value>) -> (Vec<String>, Vec<String>) {
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
+    for part in parts {
+        let Value::Object(part) = part else { continue };
+        let mut part = Fields::new(part);
+        match part.str("type") {
+            _ if part.is_true("synthetic") => {}
+            Some("text") => texts.push(unquoted(&part.words("text"))),
+            Some("file") => files.push(part.words("filename")),
+            _ => {}
+        }
+    }
+    (texts, files)
+}
+
+fn tool_result(scene: &Scene<'_>, mut told: Told) -> Draft {
+    let name = told.input.words("tool");
+    let input = told.input.take("args");
+    let output = match told.output.take("output") {
+        Value::Null => {
+            let content = told.output.take("content");
+            joined(&content).map_or(content, Value::String)
+        }
+        output => output,
+    };
+    let mut fields = Fields::default();
+    fields.put("title", told.output.take("title"));
+    let structured = told.output.take("structuredContent");
+    fields.put("structured", cap_json(structured, METADATA_BYTES_MAX).0);
+    let mut metadata = told.output.object("metadata");
+    if metadata.get("output") == Some(&output) {
+        metadata.take("output");
+    }
+    fields.put(
+        "metadata",
+        cap_json(metadata.into_value(), METADATA_BYTES_MAX).0,
+    );
+    tool(
+        scene,
+        told.input.take("callID"),
+        Tool {
+            name,
+            input,
+            output,
+        },
+        fields,
+    )
+}
+
+fn tool(scene: &Scene<'_>, call: Value, tool: Tool, mut fields: Fields) -> Draft {
+    let identity = scene
+        .whose()
+        .tool(call.as_str(), &tool.name, &tool.input, &tool.output);
+    fields.put("call_id", call);
+    scene.tool(identity, tool, fields)
+}
+
+/// A part of a message. Only two kinds are news: a finished text of the agent, and a tool call that
+/// failed (for which OpenCode runs no hook). Everything else is the same part on its way, or comes
+/// through a hook, or is bookkeeping. The person's texts have no end: nobody streamed them.
+fn part(scene: &Scene<'_>, mut part: Fields) -> Option<Draft> {
+    match part.str("type")? {
+        "text" if !part.is_true("synthetic") => assistant_message(scene, part),
+        "tool" => {
+            let mut state = part.object("state");
+            if state.str("status") != Some("error") {
+                return None;
+            }
+            let mut fields = Fields::default();
+            fields.put_failed();
+            let failed = Tool {
+                name: part.words("tool"),
+                input: state.take("input"),
+                output: state.take("error"),
+            };
+            Some(tool(scene, part.take("callID"), failed, fields))
+        }
+        _ => None,
+    }
+}
+
+/// One finished text is its part: OpenCode's own store has it under the same id.
+fn assistant_message(scene: &Scene<'_>, mut part: Fields) -> Option<Draft> {
+    part.get("time")?.get("end")?;
+    let text = part.words("text");
+    if text.trim().is_empty() {
+        return None;
+    }
+    let identity = match part.str("id") {
+        Some(id) => scene.whose().named(Role::Assistant, id),
+        None => scene.whose().reply(&text, ""),
+    };
+    let mut fields = Fields::default();
+    fields.put("message_id", part.take("messageID"));
+    Some(scene.draft(EventKind::AssistantMessage, identity, text, fields))
+}

@@ -1,0 +1,255 @@
+//! Whose event it is, where and when; and the drafts that all agents have in common.
+
+use serde_json::Value;
+use tome_model::{
+    Agent, Draft, EventId, EventKind, Identity, Millis, Role, SessionId, Tool, limits,
+};
+
+use super::Heard;
+use super::fields::{Fields, words_of};
+use super::identity::Whose;
+use super::prompt::{Said, said};
+
+/// The session of payloads that name none.
+const SESSION_UNKNOWN: &str = "unknown";
+
+/// Times before this (September 2001, in milliseconds) are seconds or nonsense, not times.
+const STAMP_MIN: u64 = 1_000_000_000_000;
+
+/// A payload of an unknown event that is larger than this goes into the event's text, if that is
+/// free: text has more room than meta.
+const PAYLOAD_BYTES_MAX: usize = 24 * 1024;
+
+/// The fields that say best what an unknown event is about.
+const TELLING: [&str; 10] = [
+    "message",
+    "prompt",
+    "text",
+    "error",
+    "reason",
+    "task_subject",
+    "summary",
+    "title",
+    "content",
+    "last_assistant_message",
+];
+
+/// Whose event it is, where and when.
+pub(super) struct Scene<'a> {
+    agent: &'a Agent,
+    session: SessionId,
+    cwd: String,
+    now: Millis,
+    stamp: Option<Millis>,
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of a payload that cannot be read.
+    pub(super) fn bare(heard: &Heard<'a>) -> Option<Self> {
+        Self::new(heard, &Value::Null, Value::Null, &Value::Null)
+    }
+
+    /// The scene of a payload in the shape that most agents share.
+    pub(super) fn of(heard: &Heard<'a>, fields: &mut Fields) -> Option<Self> {
+        let session = fields.take("session_id");
+        let cwd = fields.take("cwd");
+        let stamp = fields.take("timestamp");
+        Self::new(heard, &session, cwd, &stamp)
+    }
+
+    /// Never `None` in practice: every session id can be cleaned into one that the model takes.
+    pub(super) fn new(
+        heard: &Heard<'a>,
+        session: &Value,
+        cwd: Value,
+        stamp: &Value,
+    ) -> Option<Self> {
+        Some(Self {
+            agent: heard.agent,
+            session: session_of(session)?,
+            cwd: directory(cwd).unwrap_or_else(|| heard.cwd.to_owned()),
+            now: heard.now,
+            stamp: stamp_of(stamp),
+        })
+    }
+
+    pub(super) fn whose(&self) -> Whose<'_> {
+        Whose {
+            agent: self.agent,
+            session: &self.session,
+            stamp: self.stamp,
+        }
+    }
+
+    /// A session began or ended, a context was compacted, a subagent came or went. `why` is all
+    /// that tells it apart from another one of its kind.
+    pub(super) fn moment(
+        &self,
+        kind: EventKind,
+        why: &[&str],
+        text: String,
+        fields: Fields,
+    ) -> Draft {
+        let mut parts = vec![kind.as_str(), text.trim()];
+        parts.extend(why);
+        let identity = self.whose().moment(kind.default_role(), &parts);
+        self.draft(kind, identity, text, fields)
+    }
+
+    /// The person said something; nothing if all of it was Tome's own.
+    pub(super) fn prompt(
+        &self,
+        event: &str,
+        text: &str,
+        native: Option<&str>,
+        mut fields: Fields,
+    ) -> Option<Draft> {
+        match said(text) {
+            Said::Nothing => None,
+            Said::Harness(text) => {
+                fields.put("message", text);
+                Some(self.unknown(event, fields))
+            }
+            Said::Person(text) => {
+                let identity = self.whose().prompt(native, &text);
+                Some(self.draft(EventKind::UserMessage, identity, text, fields))
+            }
+        }
+    }
+
+    /// A tool was called and answered.
+    pub(super) fn tool(&self, identity: Identity, tool: Tool, fields: Fields) -> Draft {
+        let mut draft = self.draft(EventKind::ToolResult, identity, String::new(), fields);
+        draft.tool = Some(tool);
+        draft
+    }
+
+    /// The agent finished its turn.
+    pub(super) fn stop(&self, text: String, turn: &str, fields: Fields) -> Draft {
+        let identity = self.whose().reply(&text, turn);
+        self.draft(EventKind::AssistantStop, identity, text, fields)
+    }
+
+    /// Something that Tome does not know, with everything it said.
+    pub(super) fn unknown(&self, event: &str, mut fields: Fields) -> Draft {
+        fields.drop_noise();
+        let telling = TELLING.iter().find(|name| fields.has(name));
+        let mut text = match telling.map(|name| fields.take(name)) {
+            Some(Value::Object(error)) => telling_of(&mut fields, error),
+            Some(value) => words_of(value),
+            None => String::new(),
+        };
+        let subagent = fields.take("agent_id");
+        let payload = fields.into_value();
+        let json = payload.to_string();
+        let parts = ["unknown", event, &text, &json, &subagent.to_string()];
+        let identity = self.whose().moment(Role::System, &parts);
+        let mut meta = Fields::default();
+        meta.put("event", event);
+        meta.put("agent_id", subagent);
+        if json.len() <= PAYLOAD_BYTES_MAX || !text.is_empty() {
+            meta.put("payload", payload);
+        } else {
+            text = json;
+        }
+        self.draft(EventKind::Unknown, identity, text, meta)
+    }
+
+    /// A payload that is not a JSON object.
+    pub(super) fn raw(&self, event: Option<&str>, text: String) -> Draft {
+        let event = event.unwrap_or_default();
+        let identity = self.whose().moment(Role::System, &["raw", event, &text]);
+        let mut meta = Fields::default();
+        meta.put("event", event);
+        meta.put("unreadable", true);
+        self.draft(EventKind::Unknown, identity, text, meta)
+    }
+
+    /// A draft of this scene.
+    pub(super) fn draft(
+        &self,
+        kind: EventKind,
+        identity: Identity,
+        text: String,
+        fields: Fields,
+    ) -> Draft {
+        Draft {
+            identity,
+            at: self.stamp.unwrap_or(self.now),
+            session: self.session.clone(),
+            agent: self.agent.clone(),
+            cwd: self.cwd.clone(),
+            project: None,
+            kind,
+            role: kind.default_role(),
+            text,
+            tool: None,
+            meta: fields.into_meta(),
+        }
+    }
+}
+
+/// The text of an error that is an object; its other fields stay with the payload.
+fn telling_of(fields: &mut Fields, error: serde_json::Map<String, Value>) -> String {
+    let mut error = Fields::new(error);
+    let mut text = error.words("message");
+    if text.is_empty()
+        && let Some(Value::String(deeper)) = error.get("data").and_then(|data| data.get("message"))
+    {
+        text.clone_from(deeper);
+    }
+    fields.put("error", error.into_value());
+    text
+}
+
+/// The agent's session id, or one made of it: the model takes no control characters and not more
+/// than so many bytes. What was changed carries a hash, so that two ids stay two.
+fn session_of(value: &Value) -> Option<SessionId> {
+    let id = match value {
+        Value::String(id) => id.trim().to_owned(),
+        Value::Number(id) => id.to_string(),
+        _ => String::new(),
+    };
+    if id.is_empty() {
+        return SessionId::parse(SESSION_UNKNOWN).ok();
+    }
+    SessionId::parse(&id)
+        .or_else(|_| SessionId::parse(&cleaned(&id)))
+        .ok()
+}
+
+fn cleaned(id: &str) -> String {
+    let hash = EventId::derive(&["session", id]);
+    let plain: String = id.chars().filter(|c| !c.is_control()).collect();
+    let room = limits::SESSION_ID_BYTES_MAX - hash.as_str().len() - 1;
+    format!("{}-{hash}", tome_model::truncate_to(&plain, room))
+}
+
+/// A directory as the model takes it: absolute, also in the manner of Windows.
+fn directory(value: Value) -> Option<String> {
+    let Value::String(path) = value else {
+        return None;
+    };
+    let bytes = path.as_bytes();
+    let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
+    let fits = path.len() <= limits::PATH_BYTES_MAX && !path.contains('\0');
+    (fits && (drive || path.starts_with(['/', '\\']))).then_some(path)
+}
+
+/// A time: milliseconds, as a number or as text, or RFC 3339.
+pub(super) fn stamp_of(value: &Value) -> Option<Millis> {
+    let at = match value {
+        Value::String(text) => Millis::parse("timestamp", text).ok()?,
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast of floats saturates, and what it saturates to is refused"
+        )]
+        Value::Number(ms) => {
+            let ms = ms.as_u64().or_else(|| ms.as_f64().map(|ms| ms as u64))?;
+            Millis::from_ms("timestamp", ms).ok()?
+        }
+        _ => return None,
+    };
+    (at.0 >= STAMP_MIN).then_some(at)
+}

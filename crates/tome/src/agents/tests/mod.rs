@@ -1,0 +1,67 @@
+//! The parsers, checked: what each agent's payloads become, what is one event and what is two, and
+//! that nothing handed to a hook can break it.
+
+mod fixtures;
+mod garbage;
+mod sameness;
+
+use std::path::Path;
+
+use tome_model::{Agent, Draft, Identity, Millis};
+
+use super::{Heard, drafts};
+
+/// 2026-11-15T10:00:00Z, half an hour after the fixtures' sessions.
+const NOW: Millis = Millis(1_794_736_800_000);
+
+/// What a hook of this agent makes of a payload.
+fn hear(agent: &str, event: Option<&str>, payload: impl AsRef<[u8]>) -> Vec<Draft> {
+    hear_with(agent, event, payload.as_ref(), &|_: &Path| None)
+}
+
+fn hear_with(
+    agent: &str,
+    event: Option<&str>,
+    payload: &[u8],
+    read_tail: &dyn Fn(&Path) -> Option<String>,
+) -> Vec<Draft> {
+    drafts(&Heard {
+        agent: &Agent::parse(agent).unwrap(),
+        event,
+        payload,
+        now: NOW,
+        cwd: "/home/dev/elsewhere",
+        read_tail,
+    })
+}
+
+/// The one draft that a payload becomes.
+fn one(agent: &str, payload: impl AsRef<[u8]>) -> Draft {
+    let mut drafts = hear(agent, None, payload);
+    assert_eq!(drafts.len(), 1, "{drafts:?}");
+    drafts.remove(0)
+}
+
+/// A draft in one line: kind, time if the payload gave one, identity, text, tool, meta.
+fn line(draft: &Draft) -> String {
+    let at = if draft.at == NOW {
+        "now".to_owned()
+    } else {
+        draft.at.to_string()
+    };
+    let identity = match draft.identity {
+        Identity::Fixed(_) => "fixed",
+        Identity::Repeats(_) => "words",
+    };
+    let mut line = format!("{} {at} {identity}", draft.kind);
+    if !draft.text.is_empty() {
+        line += &format!(" {:?}", draft.text);
+    }
+    if let Some(tool) = &draft.tool {
+        line += &format!(" {}({}) -> {}", tool.name, tool.input, tool.output);
+    }
+    if !draft.meta.is_empty() {
+        line += &format!(" {}", serde_json::to_string(&draft.meta).unwrap());
+    }
+    line
+}
