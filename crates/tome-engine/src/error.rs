@@ -45,6 +45,10 @@ impl EngineError {
     /// A file or folder that could not be read or written.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |cause| Self::File { action, path, cause }
+        move |cause| Self::File {
+            action,
+            path,
+            cause,
+        }
     }
 }

@@ -22,17 +22,26 @@ pub type Ingested = Result<Appended, Arc<EngineError>>;
 impl Intake {
     /// The way into some stores.
     pub fn new(sealer: Sealer, stores: Arc<Stores>, clock: Arc<dyn Clock>) -> Self {
-        Self { sealer, stores, clock }
+        Self {
+            sealer,
+            stores,
+            clock,
+        }
     }
 
     /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
     /// synced. One that fails does not keep the others out.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
-        let mut answers: Vec<Ingested> =
-            drafts.iter().map(|_| Err(Arc::new(EngineError::Closed))).collect();
+        let mut answers: Vec<Ingested> = drafts
+            .iter()
+            .map(|_| Err(Arc::new(EngineError::Closed)))
+            .collect();
         // Every ledger gets its share before the first is waited for.
         let shares = self.share_out(drafts);
-        let pending: Vec<Pending> = shares.into_iter().map(|(root, share)| self.append(&root, share)).collect();
+        let pending: Vec<Pending> = shares
+            .into_iter()
+            .map(|(root, share)| self.append(&root, share))
+            .collect();
         for one in pending {
             one.settle(&mut answers);
         }
@@ -44,7 +53,10 @@ impl Intake {
         let mut shares: HashMap<String, Share> = HashMap::new();
         for (place, draft) in drafts.into_iter().enumerate() {
             let draft = self.sealer.seal(draft);
-            let root = self.stores.projects().root_of(&draft.cwd, draft.project.as_deref());
+            let root = self
+                .stores
+                .projects()
+                .root_of(&draft.cwd, draft.project.as_deref());
             let share = shares.entry(root.clone()).or_default();
             share.places.push(place);
             if !share.cwds.contains(&draft.cwd) {
@@ -67,7 +79,11 @@ impl Intake {
             });
             Ok(store)
         });
-        Pending { places: share.places, store, answer }
+        Pending {
+            places: share.places,
+            store,
+            answer,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! This crate knows no socket, no command line, no environment and no wall clock: whoever runs it
 //! brings a home folder, settings and a `Clock`.
 
+mod capture;
 mod durable;
 mod error;
 mod home;
@@ -14,6 +15,7 @@ mod spool;
 mod stores;
 mod tally;
 
+pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;

@@ -62,20 +62,29 @@ impl Projects {
     /// Reads what is there. A `project.toml` that cannot be read hides its folder and nothing else.
     pub fn load(home: &Home) -> Self {
         let mut known = Known::default();
-        let folders = std::fs::read_dir(home.projects()).into_iter().flatten().flatten();
+        let folders = std::fs::read_dir(home.projects())
+            .into_iter()
+            .flatten()
+            .flatten();
         for folder in folders.map(|entry| entry.path()) {
             if let Some(record) = read_record(&folder) {
                 known.insert(Entry { folder, record });
             }
         }
-        Self { home: home.clone(), known: Mutex::new(known) }
+        Self {
+            home: home.clone(),
+            known: Mutex::new(known),
+        }
     }
 
     /// The roots of all known projects and their folders, in order of their roots.
     pub fn all(&self) -> Vec<(String, PathBuf)> {
         let known = self.lock();
-        let mut all: Vec<_> =
-            known.projects.values().map(|entry| (entry.record.root.clone(), entry.folder.clone())).collect();
+        let mut all: Vec<_> = known
+            .projects
+            .values()
+            .map(|entry| (entry.record.root.clone(), entry.folder.clone()))
+            .collect();
         all.sort();
         all
     }
@@ -121,7 +130,10 @@ impl Projects {
             created: now.to_string(),
         };
         save(&folder, &record)?;
-        known.insert(Entry { folder: folder.clone(), record });
+        known.insert(Entry {
+            folder: folder.clone(),
+            record,
+        });
         Ok(folder)
     }
 
@@ -129,14 +141,20 @@ impl Projects {
     /// after it has been removed.
     pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), EngineError> {
         let mut known = self.lock();
-        let Some(worktree) = known.located.get(cwd).and_then(|found| found.worktree.as_ref()) else {
+        let Some(worktree) = known
+            .located
+            .get(cwd)
+            .and_then(|found| found.worktree.as_ref())
+        else {
             return Ok(());
         };
         let worktree = worktree.to_string_lossy().into_owned();
         if known.aliases.contains_key(&worktree) {
             return Ok(());
         }
-        let Some(entry) = known.projects.get_mut(root) else { return Ok(()) };
+        let Some(entry) = known.projects.get_mut(root) else {
+            return Ok(());
+        };
         entry.record.aliases.push(worktree.clone());
         let surplus = entry.record.aliases.len().saturating_sub(ALIASES_MAX);
         entry.record.aliases.drain(..surplus);
@@ -154,7 +172,10 @@ impl Projects {
         if folder.join("project.toml").exists()
             && read_record(&folder).is_none_or(|record| record.root != root)
         {
-            folder = self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
+            folder = self
+                .home
+                .projects()
+                .join(format!("{name}.{}", project::fingerprint(root, 8)));
         }
         std::fs::create_dir_all(&folder).map_err(EngineError::file("create", &folder))?;
         Ok(folder)
@@ -169,7 +190,8 @@ impl Projects {
 impl Known {
     fn insert(&mut self, entry: Entry) {
         for alias in &entry.record.aliases {
-            self.aliases.insert(alias.clone(), entry.record.root.clone());
+            self.aliases
+                .insert(alias.clone(), entry.record.root.clone());
         }
         self.projects.insert(entry.record.root.clone(), entry);
     }
@@ -199,7 +221,8 @@ fn read_record(folder: &Path) -> Option<Record> {
 
 fn save(folder: &Path, record: &Record) -> Result<(), EngineError> {
     let path = folder.join("project.toml");
-    let text = toml::to_string(record).map_err(|error| EngineError::file("write", &path)(std::io::Error::other(error)))?;
+    let text = toml::to_string(record)
+        .map_err(|error| EngineError::file("write", &path)(std::io::Error::other(error)))?;
     write_atomic(&path, text.as_bytes())
 }
 
@@ -215,5 +238,9 @@ fn clean(path: &str) -> String {
             part => parts.push(part),
         }
     }
-    if path.starts_with('/') { format!("/{}", parts.join("/")) } else { path.trim_end_matches('\\').to_owned() }
+    if path.starts_with('/') {
+        format!("/{}", parts.join("/"))
+    } else {
+        path.trim_end_matches('\\').to_owned()
+    }
 }

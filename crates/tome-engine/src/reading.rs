@@ -63,8 +63,17 @@ impl Stores {
             }
         }
         loop {
-            let head = if question.newest_first { heads.pop_last() } else { heads.pop_first() };
-            let Some(((at, which), event)) = head else { return Ok(Answer { more_after: None, ..answer }) };
+            let head = if question.newest_first {
+                heads.pop_last()
+            } else {
+                heads.pop_first()
+            };
+            let Some(((at, which), event)) = head else {
+                return Ok(Answer {
+                    more_after: None,
+                    ..answer
+                });
+            };
             if let Some(next) = streams.get_mut(which).and_then(Iterator::next) {
                 let next = next?;
                 heads.insert((position(&next), which), next);
@@ -95,7 +104,12 @@ impl Stores {
                 return Ok(event);
             }
             if id.len() >= PREFIX_BYTES_MIN {
-                like.extend(store.ids_with_prefix(id, 4)?.into_iter().map(|id| (store, id)));
+                like.extend(
+                    store
+                        .ids_with_prefix(id, 4)?
+                        .into_iter()
+                        .map(|id| (store, id)),
+                );
             }
         }
         match like.as_slice() {
@@ -125,22 +139,34 @@ impl Question {
             to: self.to,
             session: self.session.clone(),
             after: self.after.clone(),
-            direction: if self.newest_first { Direction::Backward } else { Direction::Forward },
+            direction: if self.newest_first {
+                Direction::Backward
+            } else {
+                Direction::Forward
+            },
         }
     }
 
     fn wants(&self, event: &Event) -> bool {
         (self.agents.is_empty() || self.agents.contains(&event.agent))
             && (self.kinds.is_empty() || self.kinds.contains(&event.kind))
-            && self.project.as_ref().is_none_or(|root| *root == event.project)
+            && self
+                .project
+                .as_ref()
+                .is_none_or(|root| *root == event.project)
     }
 }
 
 fn position(event: &Event) -> Position {
-    Position { at: event.at, id: event.id.clone() }
+    Position {
+        at: event.at,
+        id: event.id.clone(),
+    }
 }
 
 fn weight(event: &Event) -> usize {
-    let tool = event.tool.as_ref().map_or(0, |tool| tool.input.to_string().len() + tool.output.to_string().len());
+    let tool = event.tool.as_ref().map_or(0, |tool| {
+        tool.input.to_string().len() + tool.output.to_string().len()
+    });
     event.text.len() + tool + 256
 }

@@ -38,7 +38,10 @@ impl FromStr for StoreMode {
         match text {
             "per-project" => Ok(Self::PerProject),
             "unified" => Ok(Self::Unified),
-            _ => Err(ModelError::invalid("store.mode", format!("{text:?} is not known: use per-project or unified"))),
+            _ => Err(ModelError::invalid(
+                "store.mode",
+                format!("{text:?} is not known: use per-project or unified"),
+            )),
         }
     }
 }
@@ -67,7 +70,13 @@ impl Stores {
     /// The stores of a home. Nothing is opened yet.
     pub fn new(home: Home, mode: StoreMode, clock: Arc<dyn Clock>) -> Self {
         let projects = Projects::load(&home);
-        Self { home, mode, clock, projects, slots: Mutex::default() }
+        Self {
+            home,
+            mode,
+            clock,
+            projects,
+            slots: Mutex::default(),
+        }
     }
 
     /// The projects that are known.
@@ -93,18 +102,28 @@ impl Stores {
     pub fn existing(&self, root: &str) -> Result<Option<Store>, EngineError> {
         let path = match self.mode {
             StoreMode::Unified => Some(self.home.unified_ledger()),
-            StoreMode::PerProject => {
-                self.projects.all().into_iter().find(|(known, _)| known == root).map(|(_, folder)| folder.join("ledger"))
-            }
+            StoreMode::PerProject => self
+                .projects
+                .all()
+                .into_iter()
+                .find(|(known, _)| known == root)
+                .map(|(_, folder)| folder.join("ledger")),
         };
-        path.filter(|path| path.is_dir()).map(|path| self.open(&path)).transpose()
+        path.filter(|path| path.is_dir())
+            .map(|path| self.open(&path))
+            .transpose()
     }
 
     /// The paths of all stores, those written to last first.
     pub fn paths(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = match self.mode {
             StoreMode::Unified => vec![self.home.unified_ledger()],
-            StoreMode::PerProject => self.projects.all().into_iter().map(|(_, folder)| folder.join("ledger")).collect(),
+            StoreMode::PerProject => self
+                .projects
+                .all()
+                .into_iter()
+                .map(|(_, folder)| folder.join("ledger"))
+                .collect(),
         };
         paths.retain(|path| path.is_dir());
         paths.sort_by_cached_key(|path| std::cmp::Reverse(last_written(path)));
@@ -132,7 +151,30 @@ impl Stores {
     pub fn open_now(&self) -> Vec<Store> {
         let slots: Vec<_> = self.slots().values().cloned().collect();
         // A slot that is locked is being opened or closed: it has nothing to show yet.
-        slots.iter().filter_map(|slot| slot.try_lock().ok()?.open.clone()).collect()
+        slots
+            .iter()
+            .filter_map(|slot| slot.try_lock().ok()?.open.clone())
+            .collect()
+    }
+
+    /// Closes the store at a path if nobody is using it: for those that open many, once each.
+    pub fn close(&self, path: &Path) {
+        let slot = self.slots().get(path).cloned();
+        if let Some(slot) = slot
+            && let Ok(mut slot) = slot.try_lock()
+            && slot
+                .open
+                .as_ref()
+                .is_some_and(|store| Arc::strong_count(store) == 1)
+        {
+            slot.open = None;
+        }
+    }
+
+    /// Whether the store at a path is open.
+    pub fn is_open(&self, path: &Path) -> bool {
+        let slot = self.slots().get(path).cloned();
+        slot.is_some_and(|slot| slot.try_lock().map_or(true, |slot| slot.open.is_some()))
     }
 
     /// Closes the stores that nobody has used for a while; 0 closes all that nobody holds.
@@ -141,8 +183,13 @@ impl Stores {
         let slots: Vec<_> = self.slots().values().cloned().collect();
         let mut closed = 0;
         for slot in slots {
-            let Ok(mut slot) = slot.try_lock() else { continue };
-            let unused = slot.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1);
+            let Ok(mut slot) = slot.try_lock() else {
+                continue;
+            };
+            let unused = slot
+                .open
+                .as_ref()
+                .is_some_and(|store| Arc::strong_count(store) == 1);
             if unused && now.distance_ms(slot.used) >= idle_ms {
                 if let Some(store) = &slot.open {
                     // Losing this costs a recount at the next opening and nothing else.
@@ -164,9 +211,10 @@ impl Slot {
     /// Lets go of a ledger that refuses writes, so that the caller opens it anew: what made it fail
     /// (a full disk) may be over. Not while someone else holds it, and not all the time.
     fn drop_refusing(&mut self, now: Millis) {
-        let refuses = self.open.as_ref().is_some_and(|store| {
-            store.is_refusing().is_some() && Arc::strong_count(store) == 1
-        });
+        let refuses = self
+            .open
+            .as_ref()
+            .is_some_and(|store| store.is_refusing().is_some() && Arc::strong_count(store) == 1);
         if refuses && now.distance_ms(self.opened) >= REOPEN_EVERY_MS {
             self.open = None;
         }
@@ -175,6 +223,8 @@ impl Slot {
 
 fn last_written(ledger: &Path) -> Option<std::time::SystemTime> {
     let files = std::fs::read_dir(ledger).into_iter().flatten().flatten();
-    let newest = files.filter_map(|file| file.metadata().ok()?.modified().ok()).max();
+    let newest = files
+        .filter_map(|file| file.metadata().ok()?.modified().ok())
+        .max();
     newest.or_else(|| ledger.metadata().ok()?.modified().ok())
 }

@@ -23,10 +23,14 @@ pub fn catch_up(ledger: &Ledger) -> Result<u64, EngineError> {
     loop {
         let cursor = ledger.cursor(TALLY)?;
         let entries = ledger.outbox(cursor, BATCH_MAX)?;
-        let Some(last) = entries.last() else { return Ok(counted) };
+        let Some(last) = entries.last() else {
+            return Ok(counted);
+        };
         let mut tallies: HashMap<SessionId, SessionTally> = HashMap::new();
         for entry in &entries {
-            let Some(event) = ledger.event_at(&entry.position)? else { continue };
+            let Some(event) = ledger.event_at(&entry.position)? else {
+                continue;
+            };
             if let Some(tally) = tallies.get_mut(&event.session) {
                 tally.add(&event);
                 continue;

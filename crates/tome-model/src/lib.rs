@@ -23,5 +23,5 @@ pub use id::{EventId, SessionId};
 pub use injection::{INJECTION_CLOSE, INJECTION_OPEN, strip_injections};
 pub use line::EventLine;
 pub use tally::SessionTally;
-pub use text::{Capped, cap_json, cap_text, floor_boundary, truncate_to};
+pub use text::{Capped, cap_json, cap_text, cut_mark, floor_boundary, truncate_to};
 pub use time::{Clock, Millis, SystemClock};

@@ -56,7 +56,7 @@ pub fn cap_text(text: &str, bytes_max: usize) -> Capped {
 }
 
 /// What stands where text was cut out.
-pub(crate) fn cut_mark(cut_bytes: usize) -> String {
+pub fn cut_mark(cut_bytes: usize) -> String {
     format!("\n[… {cut_bytes} bytes cut …]\n")
 }
 

@@ -21,7 +21,9 @@ fn main() -> ExitCode {
     let started = Instant::now();
     platform::restrict_new_files();
     // Bytes that are not UTF-8 cannot be meant for a hook; the command line reports them.
-    let args: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<String> = std::env::args_os()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
     match args.get(1..) {
         Some([first, rest @ ..]) if first == "hook" && !asks_for_help(rest) => {
             hook::run(rest, started);

@@ -30,23 +30,36 @@ pub fn leave_session() {
 
 /// The default place of Tome's home.
 pub fn default_home(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name: &str| {
+        var(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     if cfg!(windows) {
         return absolute("LOCALAPPDATA").map(|data| data.join("tome"));
     }
     absolute("XDG_DATA_HOME")
-        .or_else(|| Some(absolute("HOME")?.join(".local/share")))
+        .or_else(|| Some(person_home()?.join(".local/share")))
         .map(|data| data.join("tome"))
+}
+
+/// The person's home folder: `HOME`, or what the system's user database says.
+fn person_home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|path| path.is_absolute())
 }
 
 /// The default place of the config file.
 pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name: &str| {
+        var(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     if cfg!(windows) {
         return absolute("APPDATA").map(|data| data.join("tome").join("config.toml"));
     }
     absolute("XDG_CONFIG_HOME")
-        .or_else(|| Some(absolute("HOME")?.join(".config")))
+        .or_else(|| Some(person_home()?.join(".config")))
         .map(|config| config.join("tome").join("config.toml"))
 }
 
@@ -55,7 +68,9 @@ pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 pub fn side_folder(home: &Path) -> PathBuf {
     let tag = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
     let tag: String = tag.chars().take(16).collect();
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR")
+        .map(PathBuf::from)
+        .filter(|path| path.is_dir());
     #[cfg(unix)]
     let user = rustix::process::getuid().as_raw().to_string();
     #[cfg(not(unix))]
@@ -76,8 +91,17 @@ pub fn own_folder(path: &Path) -> io::Result<()> {
             _ => {}
         }
         let meta = std::fs::symlink_metadata(path)?;
-        let own = meta.is_dir() && meta.uid() == rustix::process::getuid().as_raw() && meta.mode() & 0o077 == 0;
-        if own { Ok(()) } else { Err(io::Error::other(format!("{} is not this user's own", path.display()))) }
+        let own = meta.is_dir()
+            && meta.uid() == rustix::process::getuid().as_raw()
+            && meta.mode() & 0o077 == 0;
+        if own {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!(
+                "{} is not this user's own",
+                path.display()
+            )))
+        }
     }
     #[cfg(not(unix))]
     std::fs::create_dir_all(path)
@@ -116,7 +140,11 @@ pub fn close_to_others(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 pub fn socket_path(home: &Path) -> PathBuf {
     let path = home.join("run").join("tome.sock");
-    if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX { path } else { side_folder(home).join("tome.sock") }
+    if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+        path
+    } else {
+        side_folder(home).join("tome.sock")
+    }
 }
 
 /// Listens on the socket for this user alone. A socket that a dead daemon left is replaced; the
@@ -137,15 +165,23 @@ pub fn bind_local(path: &Path) -> io::Result<tokio::net::UnixListener> {
 #[cfg(unix)]
 pub fn is_own(stream: &tokio::net::UnixStream) -> bool {
     let own = rustix::process::getuid().as_raw();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+    stream
+        .peer_cred()
+        .is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
 }
 
 /// Asks a process to end; a second, firmer way if it does not listen.
 pub fn end_process(pid: u32, firmly: bool) -> bool {
     #[cfg(unix)]
     {
-        let signal = if firmly { rustix::process::Signal::KILL } else { rustix::process::Signal::TERM };
-        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+        let signal = if firmly {
+            rustix::process::Signal::KILL
+        } else {
+            rustix::process::Signal::TERM
+        };
+        let pid = i32::try_from(pid)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
         pid.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok())
     }
     #[cfg(not(unix))]
@@ -160,7 +196,10 @@ pub async fn end_requested() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+        let (Ok(mut term), Ok(mut int)) = (
+            signal(SignalKind::terminate()),
+            signal(SignalKind::interrupt()),
+        ) else {
             return std::future::pending().await;
         };
         tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
@@ -174,7 +213,10 @@ pub async fn end_requested() {
 /// The memory this process holds, in bytes; 0 where that cannot be told.
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    let pages = statm
+        .split_whitespace()
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok());
     #[cfg(unix)]
     let page_size = rustix::param::page_size() as u64;
     #[cfg(not(unix))]

@@ -87,9 +87,15 @@ impl Reach {
     pub async fn start(&self) -> Result<Client, ReachError> {
         self.make_run_folder().map_err(ReachError::NotStarted)?;
         // Whoever holds this lock does the starting; the others wait for the same daemon.
-        let guard = self.start_lock().ok().filter(|lock| lock.try_lock().is_ok());
+        let guard = self
+            .start_lock()
+            .ok()
+            .filter(|lock| lock.try_lock().is_ok());
         let mut child = match &guard {
-            Some(_) => Some(self.launch().map_err(|error| ReachError::NotStarted(error.to_string()))?),
+            Some(_) => Some(
+                self.launch()
+                    .map_err(|error| ReachError::NotStarted(error.to_string()))?,
+            ),
             None => None,
         };
         let deadline = Instant::now() + START_TIMEOUT;
@@ -102,7 +108,10 @@ impl Reach {
                 return Err(ReachError::NotStarted(problem));
             }
             if Instant::now() >= deadline {
-                return Err(ReachError::NotStarted(format!("no answer within {} s", START_TIMEOUT.as_secs())));
+                return Err(ReachError::NotStarted(format!(
+                    "no answer within {} s",
+                    START_TIMEOUT.as_secs()
+                )));
             }
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(50));
@@ -115,10 +124,13 @@ impl Reach {
         if lock.try_lock().is_err() {
             return;
         }
-        let tried = lock.metadata().and_then(|meta| Ok((meta.len(), meta.modified()?)));
+        let tried = lock
+            .metadata()
+            .and_then(|meta| Ok((meta.len(), meta.modified()?)));
         if let Ok((1.., at)) = tried
             && let Ok(at) = at.duration_since(std::time::UNIX_EPOCH)
-            && u128::from(SystemClock.now().0).abs_diff(at.as_millis()) < u128::from(HOOK_START_EVERY_MS)
+            && u128::from(SystemClock.now().0).abs_diff(at.as_millis())
+                < u128::from(HOOK_START_EVERY_MS)
         {
             return;
         }
@@ -131,10 +143,18 @@ impl Reach {
 
     /// Has an older daemon replaced and does not wait for it.
     pub fn replace_behind(&self) {
-        let Ok(program) = std::env::current_exe() else { return };
+        let Ok(program) = std::env::current_exe() else {
+            return;
+        };
         let mut command = Command::new(program);
-        command.arg("--home").arg(self.settings.home.root()).arg("start");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("--home")
+            .arg(self.settings.home.root())
+            .arg("start");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         // The next hook tries again.
         let _ = command.spawn();
     }
@@ -147,7 +167,9 @@ impl Reach {
             Err(_) => Err(ClientError::Unreachable(String::new())),
         };
         drop(client);
-        let Some(holder) = self.holder() else { return Ok(asked.ok()) };
+        let Some(holder) = self.holder() else {
+            return Ok(asked.ok());
+        };
         if asked.is_err() {
             platform::end_process(holder, false);
         }
@@ -171,7 +193,9 @@ impl Reach {
             return None;
         }
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        text.split_whitespace().next().and_then(|pid| pid.parse().ok())
+        text.split_whitespace()
+            .next()
+            .and_then(|pid| pid.parse().ok())
     }
 
     /// Replaces a daemon that is older than this program. A newer one is left alone: it understands
@@ -198,7 +222,11 @@ impl Reach {
     }
 
     fn launch(&self) -> std::io::Result<Child> {
-        let errors = OpenOptions::new().write(true).create(true).truncate(true).open(self.start_errors())?;
+        let errors = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(self.start_errors())?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("--home").arg(self.settings.home.root());
         if let Some(config) = &self.flags.config {
@@ -210,7 +238,11 @@ impl Reach {
         command.args(["daemon", "--detached"]);
         // The root folder: the daemon must not keep anybody's folder busy.
         command.current_dir(if cfg!(windows) { "." } else { "/" });
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(errors)
+            .spawn()
     }
 
     /// What a started daemon died of, if it did. Losing the race to another one is not dying.
@@ -221,7 +253,11 @@ impl Reach {
         }
         let said = std::fs::read_to_string(self.start_errors()).unwrap_or_default();
         let said = said.trim();
-        Some(if said.is_empty() { status.to_string() } else { said.trim_start_matches("error: ").to_owned() })
+        Some(if said.is_empty() {
+            status.to_string()
+        } else {
+            said.trim_start_matches("error: ").to_owned()
+        })
     }
 
     fn is_local(&self) -> bool {
@@ -230,11 +266,16 @@ impl Reach {
 
     fn make_run_folder(&self) -> Result<(), String> {
         let run = self.settings.home.run();
-        std::fs::create_dir_all(&run).map_err(|error| format!("cannot create {}: {error}", run.display()))
+        std::fs::create_dir_all(&run)
+            .map_err(|error| format!("cannot create {}: {error}", run.display()))
     }
 
     fn start_lock(&self) -> std::io::Result<File> {
-        OpenOptions::new().read(true).append(true).create(true).open(self.settings.home.run().join("start.lock"))
+        OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(self.settings.home.run().join("start.lock"))
     }
 
     fn start_errors(&self) -> PathBuf {
@@ -251,7 +292,10 @@ pub fn daemon_lock(settings: &Settings) -> PathBuf {
 pub fn is_older(a: &str, b: &str) -> bool {
     let numbers = |version: &str| -> Vec<u64> {
         let plain = version.split(['-', '+']).next().unwrap_or_default();
-        plain.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+        plain
+            .split('.')
+            .map(|part| part.parse().unwrap_or(0))
+            .collect()
     };
     numbers(a) < numbers(b)
 }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tome_model::{Event, Millis};
 use serde_json::Value;
+use tome_model::{Event, Millis};
 
 /// Strong text.
 pub const BOLD: &str = "\x1b[1m";
@@ -23,7 +23,11 @@ pub const PLAIN: &str = "\x1b[0m";
 /// How long ago a moment is, in words. The future is said as such: clocks differ.
 pub fn ago(now: Millis, then: Millis) -> String {
     if then > now {
-        return if now.distance_ms(then) < 2_000 { "now".into() } else { format!("in {}", span(now.distance_ms(then))) };
+        return if now.distance_ms(then) < 2_000 {
+            "now".into()
+        } else {
+            format!("in {}", span(now.distance_ms(then)))
+        };
     }
     match now.distance_ms(then) {
         0..1_000 => "now".into(),
@@ -52,7 +56,11 @@ pub fn bytes(size: u64) -> String {
         unit += 1;
     }
     let name = units.get(unit).copied().unwrap_or("B");
-    if unit == 0 || value >= 100.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
+    if unit == 0 || value >= 100.0 {
+        format!("{value:.0} {name}")
+    } else {
+        format!("{value:.1} {name}")
+    }
 }
 
 /// A count with its thousands apart.
@@ -60,7 +68,7 @@ pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -75,9 +83,14 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 
 /// A moment in the system's time zone.
 pub fn local(at: Millis) -> String {
-    let stamp = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let stamp = i64::try_from(at.0)
+        .ok()
+        .and_then(|ms| Timestamp::from_millisecond(ms).ok());
     match stamp {
-        Some(stamp) => stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Some(stamp) => stamp
+            .to_zoned(TimeZone::system())
+            .strftime("%Y-%m-%d %H:%M:%S")
+            .to_string(),
         None => at.to_string(),
     }
 }
@@ -101,7 +114,15 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
 
 /// A text without the control characters that could steer a terminal.
 pub fn safe(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| {
+            if c.is_control() && c != '\n' && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// What an event says, in a few words.
@@ -116,7 +137,10 @@ pub fn gist(event: &Event) -> String {
         return event.text.clone();
     }
     let meta = ["reason", "source", "trigger", "event", "subagent_type"];
-    meta.iter().find_map(|name| event.meta.get(*name)).map(plain).unwrap_or_default()
+    meta.iter()
+        .find_map(|name| event.meta.get(*name))
+        .map(plain)
+        .unwrap_or_default()
 }
 
 /// The words of a JSON value: the one telling string of a small object, else all of it.
@@ -125,8 +149,21 @@ pub fn plain(value: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Object(map) => {
-            let telling = ["command", "stdout", "file_path", "path", "query", "pattern", "content", "text", "output"];
-            let found = telling.iter().filter_map(|name| map.get(*name)?.as_str()).find(|text| !text.is_empty());
+            let telling = [
+                "command",
+                "stdout",
+                "file_path",
+                "path",
+                "query",
+                "pattern",
+                "content",
+                "text",
+                "output",
+            ];
+            let found = telling
+                .iter()
+                .filter_map(|name| map.get(*name)?.as_str())
+                .find(|text| !text.is_empty());
             found.map_or_else(|| value.to_string(), str::to_owned)
         }
         Value::Array(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
@@ -136,17 +173,31 @@ pub fn plain(value: &Value) -> String {
 /// A table whose columns are as wide as what is in them. Columns marked `>` are set right.
 pub fn table(out: &mut dyn Write, heads: &[&str], rows: &[Vec<String>]) -> std::io::Result<()> {
     let is_right = |column: usize| heads.get(column).is_some_and(|head| head.starts_with('>'));
-    let head = |column: usize| heads.get(column).map_or("", |head| head.trim_start_matches('>'));
+    let head = |column: usize| {
+        heads
+            .get(column)
+            .map_or("", |head| head.trim_start_matches('>'))
+    };
     let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([head(column).chars().count()]).max().unwrap_or(0)
+        let cells = rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count());
+        cells
+            .chain([head(column).chars().count()])
+            .max()
+            .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut line = String::from("  ");
         for (column, cell) in cells.enumerate() {
             let width = widths.get(column).copied().unwrap_or(0);
-            let padded = if is_right(column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
+            let padded = if is_right(column) {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            };
             line.push_str(&padded);
             line.push_str("  ");
         }

@@ -58,7 +58,7 @@ impl Fields {
 
     /// Moves a value out; null where there is none.
     pub(super) fn take(&mut self, name: &str) -> Value {
-        self.0.remove(name).unwrap_or_default()
+        self.0.shift_remove(name).unwrap_or_default()
     }
 
     /// Moves a value out as text, whatever its type.
@@ -71,7 +71,7 @@ impl Fields {
         match self.0.get_mut(name) {
             Some(Value::Object(map)) => {
                 let map = std::mem::take(map);
-                self.0.remove(name);
+                self.0.shift_remove(name);
                 Self(map)
             }
             _ => Self::default(),
@@ -109,10 +109,10 @@ impl Fields {
     pub(super) fn into_meta(mut self) -> Map<String, Value> {
         self.drop_noise();
         if !self.is_true("stop_hook_active") {
-            self.0.remove("stop_hook_active");
+            self.0.shift_remove("stop_hook_active");
         }
         for (theirs, ours) in RENAMED {
-            if let Some(value) = self.0.remove(theirs) {
+            if let Some(value) = self.0.shift_remove(theirs) {
                 self.0.insert(ours.to_owned(), value);
             }
         }
@@ -122,7 +122,7 @@ impl Fields {
 
     pub(super) fn drop_noise(&mut self) {
         for name in NOISE {
-            self.0.remove(name);
+            self.0.shift_remove(name);
         }
     }
 }

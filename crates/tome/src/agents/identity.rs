@@ -7,6 +7,9 @@
 use serde_json::Value;
 use tome_model::{Agent, EventId, Identity, Millis, Role, SessionId};
 
+/// Ids of tool calls that are made to be unique are longer than this.
+const UNIQUE_ID_BYTES_MIN: usize = 12;
+
 /// The session that identities are relative to, and the time that the payload itself gave.
 pub(super) struct Whose<'a> {
     pub(super) agent: &'a Agent,
@@ -15,7 +18,9 @@ pub(super) struct Whose<'a> {
 }
 
 impl Whose<'_> {
-    /// A tool call is its id: the hook, the transcript and the wire all carry it. Where the hook
+    /// A tool call is its id: the hook, the transcript and the wire all carry it. An id that is too
+    /// short to be unique comes from a model server that counts its calls and starts anew with every
+    /// answer (`call_1`): there the input belongs to it. Where the hook
     /// has none (Gemini, Copilot), the same call cannot happen twice in one millisecond with the
     /// same input. With neither, all that it said is what tells it apart.
     pub(super) fn tool(
@@ -26,7 +31,11 @@ impl Whose<'_> {
         output: &Value,
     ) -> Identity {
         match (id, self.stamp) {
-            (Some(id), _) => self.named(Role::Tool, id),
+            (Some(id), _) if id.len() >= UNIQUE_ID_BYTES_MIN => self.named(Role::Tool, id),
+            (Some(id), _) => {
+                let parts = ["tool", id, name, &input.to_string()];
+                self.named(Role::Tool, EventId::derive(&parts).as_str())
+            }
             (None, Some(at)) => {
                 let parts = ["tool", name, &input.to_string(), &at.0.to_string()];
                 self.named(Role::Tool, EventId::derive(&parts).as_str())

@@ -10,23 +10,35 @@ use crate::reach::Start;
 use crate::render::{bytes, counted};
 
 pub fn flush(context: &Context) -> Result<Outcome> {
-    let flushed = context.block_on(async { Ok(context.reach.client(Start::IfAway).await?.flush().await?) })?;
+    let flushed = context
+        .block_on(async { Ok(context.reach.client(Start::IfAway).await?.flush().await?) })?;
     if context.json {
         context.print_json(&json!({"stores": flushed.stores}))?;
     } else {
-        writeln!(anstream::stdout(), "flushed {}", counted(flushed.stores.into(), "open store", "open stores"))?;
+        writeln!(
+            anstream::stdout(),
+            "flushed {}",
+            counted(flushed.stores.into(), "open store", "open stores")
+        )?;
     }
     Ok(Outcome::Done)
 }
 
 pub fn compact(context: &Context) -> Result<Outcome> {
-    let done = context.block_on(async { Ok(context.reach.client(Start::IfAway).await?.compact().await?) })?;
+    let done = context
+        .block_on(async { Ok(context.reach.client(Start::IfAway).await?.compact().await?) })?;
     if context.json {
         let (stores, before, after) = (done.stores, done.bytes_before, done.bytes_after);
-        context.print_json(&json!({"stores": stores, "bytes_before": before, "bytes_after": after}))?;
+        context
+            .print_json(&json!({"stores": stores, "bytes_before": before, "bytes_after": after}))?;
     } else {
         let stores = counted(done.stores.into(), "store", "stores");
-        writeln!(anstream::stdout(), "compacted {stores}: {} before, {} after", bytes(done.bytes_before), bytes(done.bytes_after))?;
+        writeln!(
+            anstream::stdout(),
+            "compacted {stores}: {} before, {} after",
+            bytes(done.bytes_before),
+            bytes(done.bytes_after)
+        )?;
     }
     Ok(Outcome::Done)
 }

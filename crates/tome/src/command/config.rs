@@ -9,33 +9,66 @@ use super::{Context, Outcome};
 use crate::config::KEYS;
 use crate::render::{DIM, PLAIN, RED, table};
 
-pub fn run(context: Context) -> Result<Outcome> {
+pub fn run(context: &Context) -> Result<Outcome> {
     let config = &context.config;
     if context.json {
-        context.print_json(&as_json(&context))?;
+        context.print_json(&as_json(context))?;
     } else {
         let mut out = anstream::stdout().lock();
-        let file = config.file.as_ref().map_or_else(|| "none".to_owned(), |path| {
-            format!("{}{}", path.display(), if path.exists() { "" } else { " (does not exist)" })
-        });
-        writeln!(out, "home    {}  {DIM}{}{PLAIN}", config.home.0.display(), config.home.1)?;
+        let file = config.file.as_ref().map_or_else(
+            || "none".to_owned(),
+            |path| {
+                format!(
+                    "{}{}",
+                    path.display(),
+                    if path.exists() {
+                        ""
+                    } else {
+                        " (does not exist)"
+                    }
+                )
+            },
+        );
+        writeln!(
+            out,
+            "home    {}  {DIM}{}{PLAIN}",
+            config.home.0.display(),
+            config.home.1
+        )?;
         writeln!(out, "config  {file}\n")?;
         let rows: Vec<Vec<String>> = KEYS
             .iter()
             .filter_map(|key| {
                 let (value, source) = config.values.get(key.name)?;
                 let value = if value.is_empty() { "-" } else { value };
-                Some(vec![key.name.to_owned(), value.to_owned(), source.to_string(), key.about.to_owned()])
+                Some(vec![
+                    key.name.to_owned(),
+                    value.to_owned(),
+                    source.to_string(),
+                    key.about.to_owned(),
+                ])
             })
             .collect();
-        table(&mut out, &["setting", "value", "from", "what it does"], &rows)?;
-        writeln!(out, "  {DIM}[[capture.redact]] with name and pattern: {} of your own{PLAIN}", config.redact.len())?;
+        table(
+            &mut out,
+            &["setting", "value", "from", "what it does"],
+            &rows,
+        )?;
+        writeln!(
+            out,
+            "  {DIM}[[capture.redact]] with name and pattern: {} of your own{PLAIN}",
+            config.redact.len()
+        )?;
     }
     let mut err = anstream::stderr().lock();
     for problem in &config.problems {
         writeln!(err, "{RED}error:{PLAIN} {problem}")?;
     }
-    Ok(if config.problems.is_empty() { Outcome::Done } else { Outcome::BadInput })
+    Ok(if config.problems.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::BadInput
+    })
 }
 
 fn as_json(context: &Context) -> Value {
@@ -45,8 +78,11 @@ fn as_json(context: &Context) -> Value {
         .iter()
         .map(|(key, (value, source))| json!({"key": key, "value": value, "from": source.to_string()}))
         .collect();
-    let redact: Vec<Value> =
-        config.redact.iter().map(|own| json!({"name": own.name, "pattern": own.pattern})).collect();
+    let redact: Vec<Value> = config
+        .redact
+        .iter()
+        .map(|own| json!({"name": own.name, "pattern": own.pattern}))
+        .collect();
     json!({
         "home": config.home.0, "home_from": config.home.1.to_string(), "config_file": config.file,
         "settings": settings, "redact": redact,

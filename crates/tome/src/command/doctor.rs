@@ -33,15 +33,19 @@ struct Check {
 /// Files looked at for their rights; a home can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
 
-pub fn run(context: Context) -> Result<Outcome> {
-    let checks = check(&context)?;
+pub fn run(context: &Context) -> Result<Outcome> {
+    let checks = check(context)?;
     let is_bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
     if context.json {
         context.print_json(&serde_json::json!({"ok": !is_bad, "checks": checks}))?;
     } else {
         print(&checks)?;
     }
-    Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
+    Ok(if is_bad {
+        Outcome::Failed
+    } else {
+        Outcome::Done
+    })
 }
 
 fn print(checks: &[Check]) -> Result<()> {
@@ -52,7 +56,11 @@ fn print(checks: &[Check]) -> Result<()> {
             Verdict::Warning => (YELLOW, "look"),
             Verdict::Bad => (RED, "bad"),
         };
-        writeln!(out, "{colour}{mark:<4}{PLAIN}  {:<8}  {}", check.what, check.found)?;
+        writeln!(
+            out,
+            "{colour}{mark:<4}{PLAIN}  {:<8}  {}",
+            check.what, check.found
+        )?;
         if let Some(advice) = &check.advice {
             writeln!(out, "                {DIM}→{PLAIN} {advice}")?;
         }
@@ -66,24 +74,51 @@ fn check(context: &Context) -> Result<Vec<Check>> {
     let report = gather(context, Start::Never)?;
     checks.push(check_daemon(&report.daemon));
     if let Daemon::Running(status) = &report.daemon {
-        checks.extend(status.stores.iter().filter(|store| !store.refusing.is_empty()).map(|store| {
-            bad("store", format!("{} refuses writes: {}", store.path, store.refusing), "free some disk space; the daemon opens it anew by itself")
-        }));
+        checks.extend(
+            status
+                .stores
+                .iter()
+                .filter(|store| !store.refusing.is_empty())
+                .map(|store| {
+                    bad(
+                        "store",
+                        format!("{} refuses writes: {}", store.path, store.refusing),
+                        "free some disk space; the daemon opens it anew by itself",
+                    )
+                }),
+        );
         let size = bytes(status.disk_bytes);
         let stores = counted(status.projects.len() as u64, "project", "projects");
-        checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
+        checks.push(good(
+            "stores",
+            format!("{stores}, {size}, mode {}", status.store_mode),
+        ));
     }
     checks.push(if report.waiting.events == 0 {
         good("spool", "nothing waits")
     } else {
-        warning("spool", format!("{} for the daemon", counted(report.waiting.events, "event waits", "events wait")), "`tome start` has them stored")
+        warning(
+            "spool",
+            format!(
+                "{} for the daemon",
+                counted(report.waiting.events, "event waits", "events wait")
+            ),
+            "`tome start` has them stored",
+        )
     });
     if report.waiting.damaged > 0 {
         let found = counted(report.waiting.damaged, "line was", "lines were");
-        checks.push(warning("spool", format!("{found} damaged and set aside in spool/damaged.jsonl"), "look at it, mend it, give it to `tome ingest`, delete it"));
+        checks.push(warning(
+            "spool",
+            format!("{found} damaged and set aside in spool/damaged.jsonl"),
+            "look at it, mend it, give it to `tome ingest`, delete it",
+        ));
     }
     if report.lost.events > 0 {
-        let found = format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
+        let found = format!(
+            "{} could be stored nowhere",
+            counted(report.lost.events, "event", "events")
+        );
         checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
     }
     Ok(checks)
@@ -93,8 +128,17 @@ fn check_config(context: &Context) -> Check {
     let config = &context.config;
     let file = config.file.as_ref().filter(|path| path.exists());
     match config.problems.first() {
-        Some(problem) => bad("config", problem.to_string(), "mend it; until then only hooks go on, with the other settings"),
-        None => good("config", file.map_or("defaults; there is no config file".to_owned(), |path| path.display().to_string())),
+        Some(problem) => bad(
+            "config",
+            problem.to_string(),
+            "mend it; until then only hooks go on, with the other settings",
+        ),
+        None => good(
+            "config",
+            file.map_or("defaults; there is no config file".to_owned(), |path| {
+                path.display().to_string()
+            }),
+        ),
     }
 }
 
@@ -102,11 +146,19 @@ fn check_home(context: &Context) -> Check {
     let home = context.settings.home.root();
     let shown = home.display();
     if !home.exists() {
-        return warning("home", format!("{shown} does not exist yet"), "it is made when the first event comes");
+        return warning(
+            "home",
+            format!("{shown} does not exist yet"),
+            "it is made when the first event comes",
+        );
     }
     match tempfile::tempfile_in(home) {
         Ok(_) => good("home", shown.to_string()),
-        Err(error) => bad("home", format!("{shown} cannot be written: {error}"), "make it writable, or set TOME_HOME to a folder that is"),
+        Err(error) => bad(
+            "home",
+            format!("{shown} cannot be written: {error}"),
+            "make it writable, or set TOME_HOME to a folder that is",
+        ),
     }
 }
 
@@ -118,14 +170,14 @@ fn check_rights(context: &Context) -> Option<Check> {
     let mut folders = vec![home.to_path_buf()];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {
-        open.extend(Some(folder.clone()).filter(|folder| is_open(folder)));
+        open.extend(Some(folder.clone()).filter(is_open));
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             seen += 1;
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_folder {
                 folders.push(entry.path());
             } else {
-                open.extend(Some(entry.path()).filter(|path| is_open(path)));
+                open.extend(Some(entry.path()).filter(is_open));
             }
         }
         if seen > FILES_CHECKED_MAX {
@@ -136,7 +188,11 @@ fn check_rights(context: &Context) -> Option<Check> {
         None => good("rights", "readable by its owner alone"),
         Some(first) => bad(
             "rights",
-            format!("{} can be read by others, such as {}", counted(open.len() as u64, "file or folder", "files and folders"), first.display()),
+            format!(
+                "{} can be read by others, such as {}",
+                counted(open.len() as u64, "file or folder", "files and folders"),
+                first.display()
+            ),
             &format!("chmod -R go-rwx {}", home.display()),
         ),
     })
@@ -149,24 +205,60 @@ fn is_open(path: &PathBuf) -> bool {
 fn check_daemon(daemon: &Daemon) -> Check {
     let own = env!("CARGO_PKG_VERSION");
     match daemon {
-        Daemon::Running(status) if is_older(&status.version, own) => {
-            warning("daemon", format!("runs version {}, this is {own}", status.version), "`tome start` replaces it")
-        }
-        Daemon::Running(status) => good("daemon", format!("runs (process {}, version {}, {})", status.pid, status.version, bytes(status.resident_bytes))),
-        Daemon::Away => good("daemon", "is not running; it starts by itself when it is needed"),
-        Daemon::Silent { pid, problem } => bad("daemon", format!("process {pid} does not answer: {problem}"), "`tome stop --force` ends it; events wait in the spool meanwhile"),
-        Daemon::Unreachable(problem) => bad("daemon", format!("cannot be reached: {problem}"), "see daemon.endpoint in `tome config`, and TOME_TOKEN"),
+        Daemon::Running(status) if is_older(&status.version, own) => warning(
+            "daemon",
+            format!("runs version {}, this is {own}", status.version),
+            "`tome start` replaces it",
+        ),
+        Daemon::Running(status) => good(
+            "daemon",
+            format!(
+                "runs (process {}, version {}, {})",
+                status.pid,
+                status.version,
+                bytes(status.resident_bytes)
+            ),
+        ),
+        Daemon::Away => good(
+            "daemon",
+            "is not running; it starts by itself when it is needed",
+        ),
+        Daemon::Silent { pid, problem } => bad(
+            "daemon",
+            format!("process {pid} does not answer: {problem}"),
+            "`tome stop --force` ends it; events wait in the spool meanwhile",
+        ),
+        Daemon::Unreachable(problem) => bad(
+            "daemon",
+            format!("cannot be reached: {problem}"),
+            "see daemon.endpoint in `tome config`, and TOME_TOKEN",
+        ),
     }
 }
 
 fn good(what: &'static str, found: impl Into<String>) -> Check {
-    Check { what, verdict: Verdict::Good, found: found.into(), advice: None }
+    Check {
+        what,
+        verdict: Verdict::Good,
+        found: found.into(),
+        advice: None,
+    }
 }
 
 fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check { what, verdict: Verdict::Warning, found: found.into(), advice: Some(advice.to_owned()) }
+    Check {
+        what,
+        verdict: Verdict::Warning,
+        found: found.into(),
+        advice: Some(advice.to_owned()),
+    }
 }
 
 fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check { what, verdict: Verdict::Bad, found: found.into(), advice: Some(advice.to_owned()) }
+    Check {
+        what,
+        verdict: Verdict::Bad,
+        found: found.into(),
+        advice: Some(advice.to_owned()),
+    }
 }

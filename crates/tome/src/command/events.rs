@@ -15,19 +15,31 @@ use crate::render::{self, DIM, PLAIN};
 /// Asked for in one call; the daemon may send fewer.
 const PAGE_EVENTS: u32 = 1_000;
 
-pub fn run(context: &Context, asked: Events) -> Result<Outcome> {
+pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
     context.block_on(async {
         let client = context.reach.client(Start::IfAway).await?;
-        let project = project(context, &asked)?;
+        let project = project(context, asked)?;
         let query_is_narrow = project.is_some();
-        let query = query(&asked, project)?;
+        let query = query(asked, project)?;
         let shown = if asked.limit == 0 {
-            all(context, &client, Query { newest_first: asked.newest_first, ..query }).await?
+            all(
+                context,
+                &client,
+                Query {
+                    newest_first: asked.newest_first,
+                    ..query
+                },
+            )
+            .await?
         } else {
-            latest(context, &client, &asked, query).await?
+            latest(context, &client, asked, query).await?
         };
         if shown == 0 && !context.json {
-            let narrowed = query_is_narrow.then_some("; --all-projects looks everywhere").unwrap_or_default();
+            let narrowed = if query_is_narrow {
+                "; --all-projects looks everywhere"
+            } else {
+                ""
+            };
             writeln!(anstream::stderr(), "no events match{narrowed}")?;
         }
         Ok(Outcome::Done)
@@ -36,7 +48,11 @@ pub fn run(context: &Context, asked: Events) -> Result<Outcome> {
 
 fn query(asked: &Events, project: Option<String>) -> Result<Query> {
     let now = SystemClock.now();
-    let at = |field, text: &Option<String>| text.as_deref().map(|text| time::parse(field, text, now)).transpose();
+    let at = |field, text: &Option<String>| {
+        text.as_deref()
+            .map(|text| time::parse(field, text, now))
+            .transpose()
+    };
     for agent in &asked.agent {
         Agent::parse(agent)?;
     }
@@ -46,7 +62,11 @@ fn query(asked: &Events, project: Option<String>) -> Result<Query> {
         session: asked.session.clone(),
         project,
         agents: asked.agent.clone(),
-        kinds: asked.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?,
+        kinds: asked
+            .kind
+            .iter()
+            .map(|kind| kind.parse())
+            .collect::<Result<Vec<EventKind>, _>>()?,
         ..Query::default()
     })
 }
@@ -66,7 +86,12 @@ fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
 }
 
 /// The latest so many, in the order in which they happened unless asked otherwise.
-async fn latest(context: &Context, client: &Client, asked: &Events, mut query: Query) -> Result<usize> {
+async fn latest(
+    context: &Context,
+    client: &Client,
+    asked: &Events,
+    mut query: Query,
+) -> Result<usize> {
     query.newest_first = true;
     let mut events: Vec<Event> = Vec::new();
     let wanted = asked.limit as usize;
@@ -104,7 +129,9 @@ async fn all(context: &Context, client: &Client, mut query: Query) -> Result<usi
 
 fn print(context: &Context, events: &[Event]) -> Result<()> {
     if context.json {
-        return events.iter().try_for_each(|event| context.print_json(event));
+        return events
+            .iter()
+            .try_for_each(|event| context.print_json(event));
     }
     let mut out = anstream::stdout().lock();
     let width = terminal_width();
@@ -123,5 +150,7 @@ fn print(context: &Context, events: &[Event]) -> Result<()> {
 }
 
 fn terminal_width() -> usize {
-    terminal_size::terminal_size().map_or(160, |(terminal_size::Width(columns), _)| usize::from(columns))
+    terminal_size::terminal_size().map_or(160, |(terminal_size::Width(columns), _)| {
+        usize::from(columns)
+    })
 }

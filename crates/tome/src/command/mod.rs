@@ -36,8 +36,6 @@ pub enum Outcome {
     Failed,
     /// Some of the input was not taken.
     BadInput,
-    /// What was asked for is not there.
-    NothingFound,
 }
 
 /// What every command works with.
@@ -46,7 +44,6 @@ pub struct Context {
     pub config: Config,
     pub reach: Reach,
     pub json: bool,
-    pub flags: Flags,
 }
 
 /// Runs what the command line asks for.
@@ -55,7 +52,11 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(said) => {
             let _ = said.print();
-            return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+            return if said.use_stderr() {
+                ExitCode::from(2)
+            } else {
+                ExitCode::SUCCESS
+            };
         }
     };
     match cli.global.color {
@@ -67,7 +68,6 @@ pub fn run() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::BadInput) => ExitCode::from(2),
-        Ok(Outcome::NothingFound) => ExitCode::from(4),
         Err(error) => complain(&error),
     }
 }
@@ -84,17 +84,17 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
     let context = Context::new(&cli.global)?;
     if matches!(cli.command, Some(Command::Config)) {
-        return config::run(context);
+        return config::run(&context);
     }
     if matches!(cli.command, Some(Command::Doctor)) {
-        return doctor::run(context);
+        return doctor::run(&context);
     }
     if let Some(problem) = context.config.problems.first() {
         return Err(problem.clone().into());
     }
     match cli.command {
         None => overview::run(&context),
-        Some(Command::Events(asked)) => events::run(&context, asked),
+        Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked.id),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
@@ -105,19 +105,30 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::Flush)) => admin::flush(&context),
         Some(Command::Admin(Admin::Compact)) => admin::compact(&context),
         Some(
-            Command::Config | Command::Doctor | Command::Hook(_) | Command::Completions(_) | Command::Man(_),
+            Command::Config
+            | Command::Doctor
+            | Command::Hook(_)
+            | Command::Completions(_)
+            | Command::Man(_),
         ) => Ok(Outcome::Done),
     }
 }
 
 fn hook(asked: &crate::cli::Hook, global: &Global) -> Result<Outcome> {
-    let args: Vec<String> = [Some(asked.agent.clone()), asked.event.clone()].into_iter().flatten().collect();
+    let args: Vec<String> = [Some(asked.agent.clone()), asked.event.clone()]
+        .into_iter()
+        .flatten()
+        .collect();
     crate::hook::run_with(&args, std::time::Instant::now(), &flags(global));
     Ok(Outcome::Done)
 }
 
 fn flags(global: &Global) -> Flags {
-    Flags { home: global.home.clone(), config: global.config.clone(), set: global.set.clone() }
+    Flags {
+        home: global.home.clone(),
+        config: global.config.clone(),
+        set: global.set.clone(),
+    }
 }
 
 impl Context {
@@ -126,13 +137,20 @@ impl Context {
         let mut config = Config::load(&flags, &|name| std::env::var(name).ok())?;
         config.check_patterns();
         let settings = config.settings();
-        let reach = Reach::new(settings.clone(), flags.clone());
-        Ok(Self { settings, config, reach, json: global.json, flags })
+        let reach = Reach::new(settings.clone(), flags);
+        Ok(Self {
+            settings,
+            config,
+            reach,
+            json: global.json,
+        })
     }
 
     /// Does work that talks to the daemon.
     pub fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         runtime.block_on(work)
     }
 
@@ -148,7 +166,9 @@ impl Context {
 /// failure.
 fn complain(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }) {
         return ExitCode::SUCCESS;
     }
@@ -173,16 +193,32 @@ fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
         _ => error.downcast_ref::<ClientError>(),
     };
     if error.downcast_ref::<ConfigError>().is_some() {
-        return (2, Some("`tome config` shows every setting and where it comes from"));
+        return (
+            2,
+            Some("`tome config` shows every setting and where it comes from"),
+        );
     }
     match (reach, client) {
         (Some(ReachError::Away), _) => (3, Some("`tome start` starts it")),
-        (Some(ReachError::NotStarted(_)), _) => (3, Some("`tome doctor` looks for the reason; the log is run/daemon.log in Tome's home")),
+        (Some(ReachError::NotStarted(_)), _) => (
+            3,
+            Some("`tome doctor` looks for the reason; the log is run/daemon.log in Tome's home"),
+        ),
         (Some(ReachError::Stuck(_)), _) => (3, None),
-        (_, Some(ClientError::Unreachable(_) | ClientError::TimedOut(_) | ClientError::Unauthorized(_))) => {
-            (3, Some("`tome status` and `tome doctor` say more"))
-        }
-        (_, Some(ClientError::NotFound(_))) => (4, Some("`tome events` lists events with their ids; `--all-projects` those of every project")),
+        (
+            _,
+            Some(
+                ClientError::Unreachable(_)
+                | ClientError::TimedOut(_)
+                | ClientError::Unauthorized(_),
+            ),
+        ) => (3, Some("`tome status` and `tome doctor` say more")),
+        (_, Some(ClientError::NotFound(_))) => (
+            4,
+            Some(
+                "`tome events` lists events with their ids; `--all-projects` those of every project",
+            ),
+        ),
         (_, Some(ClientError::Invalid(_))) => (2, None),
         _ if error.downcast_ref::<tome_model::ModelError>().is_some() => (2, None),
         _ => (1, None),

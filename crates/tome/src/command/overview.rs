@@ -27,19 +27,33 @@ pub fn run(context: &Context) -> Result<Outcome> {
     } else {
         print(context, &report, status)?;
     }
-    Ok(if matches!(report.daemon, Daemon::Running(_)) { Outcome::Done } else { Outcome::Failed })
+    Ok(if matches!(report.daemon, Daemon::Running(_)) {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    })
 }
 
 fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Result<()> {
     let mut out = anstream::stdout().lock();
     let events: u64 = status.projects.iter().map(|project| project.events).sum();
     let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
-    let last = status.projects.iter().map(|project| project.last_at_ms).max();
+    let last = status
+        .projects
+        .iter()
+        .map(|project| project.last_at_ms)
+        .max();
     match last {
         None => {
             writeln!(out, "{BOLD}Tome remembers nothing yet.{PLAIN}")?;
-            writeln!(out, "  Have your agent run `tome hook <agent>` at its hooks (`tome hook --help`),")?;
-            writeln!(out, "  feed it events with `tome ingest`, or watch `tome demo`.\n")?;
+            writeln!(
+                out,
+                "  Have your agent run `tome hook <agent>` at its hooks (`tome hook --help`),"
+            )?;
+            writeln!(
+                out,
+                "  feed it events with `tome ingest`, or watch `tome demo`.\n"
+            )?;
         }
         Some(last) => {
             writeln!(
@@ -51,23 +65,47 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
                 ago(report.now, Millis(last))
             )?;
             let rows = status.projects.iter().take(PROJECTS_SHOWN).map(|project| {
-                vec![project.root.clone(), count(project.sessions), count(project.events), ago(report.now, Millis(project.last_at_ms))]
+                vec![
+                    project.root.clone(),
+                    count(project.sessions),
+                    count(project.events),
+                    ago(report.now, Millis(project.last_at_ms)),
+                ]
             });
-            table(&mut out, &["project", ">sessions", ">events", "last"], &rows.collect::<Vec<_>>())?;
-            let more = status.projects.len().saturating_sub(PROJECTS_SHOWN) + status.projects_uncounted as usize;
+            table(
+                &mut out,
+                &["project", ">sessions", ">events", "last"],
+                &rows.collect::<Vec<_>>(),
+            )?;
+            let more = status.projects.len().saturating_sub(PROJECTS_SHOWN)
+                + status.projects_uncounted as usize;
             if more > 0 {
                 writeln!(out, "  {DIM}and {more} more{PLAIN}")?;
             }
             writeln!(out)?;
             let rows = status.agents.iter().map(|agent| {
-                vec![agent.agent.clone(), count(agent.sessions), count(agent.events), ago(report.now, Millis(agent.last_at_ms))]
+                vec![
+                    agent.agent.clone(),
+                    count(agent.sessions),
+                    count(agent.events),
+                    ago(report.now, Millis(agent.last_at_ms)),
+                ]
             });
-            table(&mut out, &["agent", ">sessions", ">events", "last"], &rows.collect::<Vec<_>>())?;
+            table(
+                &mut out,
+                &["agent", ">sessions", ">events", "last"],
+                &rows.collect::<Vec<_>>(),
+            )?;
             writeln!(out)?;
         }
     }
     print_daemon(&mut out, report)?;
-    writeln!(out, "disk     {} {DIM}in {}{PLAIN}", bytes(status.disk_bytes), context.settings.home.root().display())?;
+    writeln!(
+        out,
+        "disk     {} {DIM}in {}{PLAIN}",
+        bytes(status.disk_bytes),
+        context.settings.home.root().display()
+    )?;
     print_spool(&mut out, report)?;
     Ok(())
 }

@@ -24,7 +24,8 @@ pub fn man(folder: Option<&Path>) -> Result<Outcome> {
             io::stdout().write_all(&page)?;
         }
         Some(folder) => {
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot create {}", folder.display()))?;
             clap_mangen::generate_to(Cli::command(), folder)
                 .with_context(|| format!("cannot write pages into {}", folder.display()))?;
         }

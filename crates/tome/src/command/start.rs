@@ -13,7 +13,9 @@ pub fn start(context: &Context) -> Result<Outcome> {
         let client = match context.reach.client(Start::IfAway).await {
             Ok(client) => client,
             // Asked for in so many words: `daemon.autostart = false` does not apply.
-            Err(ReachError::Client(_)) if !context.settings.daemon_autostart => context.reach.start().await?,
+            Err(ReachError::Client(_)) if !context.settings.daemon_autostart => {
+                context.reach.start().await?
+            }
             Err(error) => return Err(error.into()),
         };
         Ok(client.status(false).await?)
@@ -24,7 +26,12 @@ pub fn start(context: &Context) -> Result<Outcome> {
         }))?;
     } else {
         let at = status.endpoints.join(" and ");
-        writeln!(anstream::stdout(), "the daemon runs (process {}, version {}) at {at}", status.pid, status.version)?;
+        writeln!(
+            anstream::stdout(),
+            "the daemon runs (process {}, version {}) at {at}",
+            status.pid,
+            status.version
+        )?;
     }
     Ok(Outcome::Done)
 }

@@ -26,7 +26,10 @@ pub enum Daemon {
     Running(Box<v1::StatusResponse>),
     Away,
     /// It holds its lock and does not answer.
-    Silent { pid: u32, problem: String },
+    Silent {
+        pid: u32,
+        problem: String,
+    },
     /// Nobody answers where the configuration says that it is.
     Unreachable(String),
 }
@@ -57,7 +60,10 @@ pub fn gather(context: &Context, start: Start) -> Result<Report> {
         Ok(match asked {
             Ok(status) => Daemon::Running(Box::new(status)),
             Err(error) => match (context.reach.holder(), error) {
-                (Some(pid), error) => Daemon::Silent { pid, problem: error.to_string() },
+                (Some(pid), error) => Daemon::Silent {
+                    pid,
+                    problem: error.to_string(),
+                },
                 (None, ReachError::Away) => Daemon::Away,
                 (None, error @ ReachError::NotStarted(_)) => return Err(error.into()),
                 (None, error) => Daemon::Unreachable(error.to_string()),
@@ -65,7 +71,12 @@ pub fn gather(context: &Context, start: Start) -> Result<Report> {
         })
     })?;
     let home = &context.settings.home;
-    Ok(Report { daemon, waiting: Spool::of(home).waiting(), lost: lost::read(home), now: SystemClock.now() })
+    Ok(Report {
+        daemon,
+        waiting: Spool::of(home).waiting(),
+        lost: lost::read(home),
+        now: SystemClock.now(),
+    })
 }
 
 fn print(context: &Context, report: &Report) -> Result<()> {
@@ -80,16 +91,34 @@ fn print(context: &Context, report: &Report) -> Result<()> {
             count(status.rejected),
             count(status.drained)
         )?;
-        let last = status.projects.iter().map(|project| project.last_at_ms).max();
+        let last = status
+            .projects
+            .iter()
+            .map(|project| project.last_at_ms)
+            .max();
         match last {
             Some(at) => writeln!(out, "last     {}", ago(report.now, Millis(at)))?,
             None => writeln!(out, "last     nothing has been captured yet")?,
         }
         for store in &status.stores {
-            let behind = if store.behind > 0 { format!(", {} to count", store.behind) } else { String::new() };
-            writeln!(out, "store    {} ({}, {}{behind})", store.path, store.engine, counted(store.events, "event", "events"))?;
+            let behind = if store.behind > 0 {
+                format!(", {} to count", store.behind)
+            } else {
+                String::new()
+            };
+            writeln!(
+                out,
+                "store    {} ({}, {}{behind})",
+                store.path,
+                store.engine,
+                counted(store.events, "event", "events")
+            )?;
             if !store.refusing.is_empty() {
-                writeln!(out, "         {RED}refuses writes:{PLAIN} {}", store.refusing)?;
+                writeln!(
+                    out,
+                    "         {RED}refuses writes:{PLAIN} {}",
+                    store.refusing
+                )?;
             }
         }
         writeln!(out, "disk     {}", bytes(status.disk_bytes))?;
@@ -111,11 +140,19 @@ pub fn print_daemon(out: &mut dyn Write, report: &Report) -> std::io::Result<()>
             bytes(status.resident_bytes),
             status.endpoints.join(" and ")
         ),
-        Daemon::Away => writeln!(out, "daemon   is not running {DIM}(it starts by itself when it is needed){PLAIN}"),
+        Daemon::Away => writeln!(
+            out,
+            "daemon   is not running {DIM}(it starts by itself when it is needed){PLAIN}"
+        ),
         Daemon::Silent { pid, problem } => {
-            writeln!(out, "daemon   {RED}does not answer{PLAIN} (process {pid}): {problem}; `tome stop --force` ends it")
+            writeln!(
+                out,
+                "daemon   {RED}does not answer{PLAIN} (process {pid}): {problem}; `tome stop --force` ends it"
+            )
         }
-        Daemon::Unreachable(problem) => writeln!(out, "daemon   {RED}cannot be reached{PLAIN}: {problem}"),
+        Daemon::Unreachable(problem) => {
+            writeln!(out, "daemon   {RED}cannot be reached{PLAIN}: {problem}")
+        }
     }
 }
 
@@ -126,14 +163,25 @@ pub fn print_spool(out: &mut dyn Write, report: &Report) -> std::io::Result<()> 
         writeln!(out, "spool    nothing waits")?;
     } else {
         let events = counted(waiting.events, "event waits", "events wait");
-        writeln!(out, "spool    {YELLOW}{events}{PLAIN} for the daemon ({})", bytes(waiting.bytes))?;
+        writeln!(
+            out,
+            "spool    {YELLOW}{events}{PLAIN} for the daemon ({})",
+            bytes(waiting.bytes)
+        )?;
     }
     if waiting.damaged > 0 {
         let lines = counted(waiting.damaged, "damaged line", "damaged lines");
-        writeln!(out, "         {YELLOW}{lines}{PLAIN} set aside in spool/damaged.jsonl")?;
+        writeln!(
+            out,
+            "         {YELLOW}{lines}{PLAIN} set aside in spool/damaged.jsonl"
+        )?;
     }
     if report.lost.events > 0 {
-        let last = report.lost.last.map(|at| format!(", the last one {}", ago(report.now, at))).unwrap_or_default();
+        let last = report
+            .lost
+            .last
+            .map(|at| format!(", the last one {}", ago(report.now, at)))
+            .unwrap_or_default();
         let events = counted(report.lost.events, "event", "events");
         writeln!(
             out,
@@ -161,7 +209,9 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
     let status = match daemon {
         Daemon::Running(status) => status,
         Daemon::Away => return json!({"running": false}),
-        Daemon::Silent { pid, problem } => return json!({"running": true, "answers": false, "pid": pid, "problem": problem}),
+        Daemon::Silent { pid, problem } => {
+            return json!({"running": true, "answers": false, "pid": pid, "problem": problem});
+        }
         Daemon::Unreachable(problem) => return json!({"running": false, "problem": problem}),
     };
     let stores: Vec<Value> = status

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use toml::{Table, Value};
 use tome_engine::{Home, OwnPattern, Redactor};
+use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
 use super::{Settings, duration};
@@ -80,6 +80,32 @@ pub enum ConfigError {
     NoHome,
 }
 
+/// Where the home is. A relative `TOME_HOME` would be another one in every folder: it is reported,
+/// and a hook, which cannot report anything, uses the default.
+fn home(
+    flags: &Flags,
+    var: &impl Fn(&str) -> Option<String>,
+) -> Result<((PathBuf, Source), Option<ConfigError>), ConfigError> {
+    if let Some(path) = &flags.home {
+        let path = std::path::absolute(path).map_err(|_| ConfigError::NoHome)?;
+        return Ok(((path, Source::Flag), None));
+    }
+    let mut problem = None;
+    if let Some(text) = var("TOME_HOME") {
+        let from = Source::Variable("TOME_HOME".into());
+        if Path::new(&text).is_absolute() {
+            return Ok(((text.into(), from), None));
+        }
+        problem = Some(ConfigError::Value {
+            key: "home".into(),
+            from: from.to_string(),
+            problem: format!("{text:?} has to be an absolute path"),
+        });
+    }
+    let default = platform::default_home(var).ok_or(ConfigError::NoHome)?;
+    Ok(((default, Source::Default), problem))
+}
+
 /// Every setting with its value and where that comes from.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -99,17 +125,24 @@ impl Config {
     /// Reads the configuration. `var` is the environment.
     pub fn load(flags: &Flags, var: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let var = |name: &str| var(name).filter(|value| !value.is_empty());
-        let home = match (&flags.home, var("TOME_HOME")) {
-            (Some(path), _) => (path.clone(), Source::Flag),
-            (None, Some(path)) => (path.into(), Source::Variable("TOME_HOME".into())),
-            (None, None) => (platform::default_home(var).ok_or(ConfigError::NoHome)?, Source::Default),
-        };
-        let home = (std::path::absolute(&home.0).map_err(|_| ConfigError::NoHome)?, home.1);
-        let file = flags.config.clone().or_else(|| var("TOME_CONFIG").map(PathBuf::from));
+        let (home, problem) = home(flags, &var)?;
+        let file = flags
+            .config
+            .clone()
+            .or_else(|| var("TOME_CONFIG").map(PathBuf::from));
         let file_must_exist = file.is_some();
         let file = file.or_else(|| platform::default_config(var));
-        let values = KEYS.iter().map(|key| (key.name, (key.default.to_owned(), Source::Default))).collect();
-        let mut config = Self { values, home, file, redact: Vec::new(), problems: Vec::new() };
+        let values = KEYS
+            .iter()
+            .map(|key| (key.name, (key.default.to_owned(), Source::Default)))
+            .collect();
+        let mut config = Self {
+            values,
+            home,
+            file,
+            redact: Vec::new(),
+            problems: problem.into_iter().collect(),
+        };
         config.read_file(file_must_exist);
         for key in KEYS {
             let name = format!("TOME_{}", key.name.replace('.', "_").to_uppercase());
@@ -125,8 +158,13 @@ impl Config {
     }
 
     fn read_file(&mut self, must_exist: bool) {
-        let Some(path) = self.file.clone() else { return };
-        let problem = |problem: String| ConfigError::File { path: path.display().to_string(), problem };
+        let Some(path) = self.file.clone() else {
+            return;
+        };
+        let problem = |problem: String| ConfigError::File {
+            path: path.display().to_string(),
+            problem,
+        };
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return,
@@ -139,6 +177,7 @@ impl Config {
     }
 
     fn read_table(&mut self, table: &Table, path: &Path) {
+        let source = || Source::File(path.into());
         for (section, value) in table {
             let Value::Table(section_table) = value else {
                 self.unknown(section, path);
@@ -147,10 +186,11 @@ impl Config {
             for (name, value) in section_table {
                 let key = format!("{section}.{name}");
                 match value {
-                    Value::String(text) => self.set(&key, text.clone(), Source::File(path.into())),
-                    Value::Integer(number) => self.set(&key, number.to_string(), Source::File(path.into())),
-                    Value::Boolean(truth) => self.set(&key, truth.to_string(), Source::File(path.into())),
                     Value::Array(rules) if key == "capture.redact" => self.read_redact(rules),
+                    Value::String(text) => self.set(&key, text.clone(), source()),
+                    Value::Integer(_) | Value::Boolean(_) => {
+                        self.set(&key, value.to_string(), source());
+                    }
                     _ => self.unknown(&key, path),
                 }
             }
@@ -159,58 +199,94 @@ impl Config {
 
     fn unknown(&mut self, key: &str, path: &Path) {
         let from = path.display().to_string();
-        self.problems.push(ConfigError::Unknown { key: key.to_owned(), from });
+        self.problems.push(ConfigError::Unknown {
+            key: key.to_owned(),
+            from,
+        });
     }
 
     /// `[[capture.redact]]` with `name` and `pattern`. Compiling them is left to whoever uses them:
     /// a hook that reaches the daemon never needs to.
     fn read_redact(&mut self, rules: &[Value]) {
         for rule in rules {
-            let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            self.redact.push(OwnPattern { name: text("name"), pattern: text("pattern") });
+            let text = |name: &str| {
+                rule.get(name)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            self.redact.push(OwnPattern {
+                name: text("name"),
+                pattern: text("pattern"),
+            });
         }
     }
 
     /// Compiles the user's own patterns, and keeps those that are good.
     pub fn check_patterns(&mut self) {
-        let from = self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let from = self
+            .file
+            .as_ref()
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
         let problems = &mut self.problems;
-        self.redact.retain(|own| match Redactor::new(std::slice::from_ref(own)) {
-            Ok(_) => true,
-            Err(error) => {
-                let problem = error.to_string();
-                problems.push(ConfigError::Value { key: "capture.redact".into(), from: from.clone(), problem });
-                false
-            }
-        });
+        self.redact
+            .retain(|own| match Redactor::new(std::slice::from_ref(own)) {
+                Ok(_) => true,
+                Err(error) => {
+                    let problem = error.to_string();
+                    problems.push(ConfigError::Value {
+                        key: "capture.redact".into(),
+                        from: from.clone(),
+                        problem,
+                    });
+                    false
+                }
+            });
     }
 
     fn set(&mut self, name: &str, value: String, source: Source) {
         let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-            return self.problems.push(ConfigError::Unknown { key: name.to_owned(), from: source.to_string() });
+            return self.problems.push(ConfigError::Unknown {
+                key: name.to_owned(),
+                from: source.to_string(),
+            });
         };
         match (key.check)(&value) {
             Ok(()) => drop(self.values.insert(key.name, (value, source))),
             Err(problem) => {
                 let from = source.to_string();
-                self.problems.push(ConfigError::Value { key: name.to_owned(), from, problem });
+                self.problems.push(ConfigError::Value {
+                    key: name.to_owned(),
+                    from,
+                    problem,
+                });
             }
         }
     }
 
     /// The settings, typed. Every value has been checked when it was set.
     pub fn settings(&self) -> Settings {
-        let text = |name: &str| self.values.get(name).map_or("", |(value, _)| value.as_str());
+        let text = |name: &str| {
+            self.values
+                .get(name)
+                .map_or("", |(value, _)| value.as_str())
+        };
         Settings {
             home: Home::at(&self.home.0),
-            config_file: self.file.clone(),
-            store_mode: text("store.mode").parse().unwrap_or(tome_engine::StoreMode::PerProject),
-            store_idle_close: duration::parse(text("store.idle_close")).ok().flatten().unwrap_or(std::time::Duration::MAX),
+            store_mode: text("store.mode")
+                .parse()
+                .unwrap_or(tome_engine::StoreMode::PerProject),
+            store_idle_close: duration::parse(text("store.idle_close"))
+                .ok()
+                .flatten()
+                .unwrap_or(std::time::Duration::MAX),
             daemon_idle_exit: duration::parse(text("daemon.idle_exit")).ok().flatten(),
             daemon_autostart: keys::truth(text("daemon.autostart")).unwrap_or(true),
             daemon_tcp: keys::address(text("daemon.tcp")).ok().flatten(),
             daemon_endpoint: keys::address(text("daemon.endpoint")).ok().flatten(),
-            text_bytes_max: keys::size(text("capture.text_max_bytes")).unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
+            text_bytes_max: keys::size(text("capture.text_max_bytes"))
+                .unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
             redact: self.redact.clone(),
         }
     }

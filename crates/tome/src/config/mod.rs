@@ -8,10 +8,9 @@ mod keys;
 mod load;
 
 pub use keys::KEYS;
-pub use load::{Config, ConfigError, Flags, Source};
+pub use load::{Config, ConfigError, Flags};
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use tome_engine::{Home, OwnPattern, StoreMode};
@@ -21,8 +20,6 @@ use tome_engine::{Home, OwnPattern, StoreMode};
 pub struct Settings {
     /// Tome's home folder.
     pub home: Home,
-    /// The config file, whether it exists or not.
-    pub config_file: Option<PathBuf>,
     /// One ledger a project, or one for all.
     pub store_mode: StoreMode,
     /// A store that nobody uses is closed after this.

@@ -27,12 +27,18 @@ impl Capture for CaptureService {
         &self,
         request: Request<v1::IngestEventRequest>,
     ) -> Result<Response<v1::IngestEventResponse>, Status> {
-        let event = request.into_inner().event.ok_or_else(|| Status::invalid_argument("event is missing"))?;
+        let event = request
+            .into_inner()
+            .event
+            .ok_or_else(|| Status::invalid_argument("event is missing"))?;
         let draft = draft_from_wire(event).map_err(|error| {
             self.0.counters.rejected.fetch_add(1, Ordering::Relaxed);
             Status::invalid_argument(error.to_string())
         })?;
-        let mut answers = self.0.wait_for(move |shared| shared.ingest(vec![draft])).await?;
+        let mut answers = self
+            .0
+            .wait_for(move |shared| shared.ingest(vec![draft]))
+            .await?;
         let appended = match answers.pop() {
             Some(Ok(appended)) => appended,
             Some(Err(error)) => return Err(status_of(&error)),
@@ -63,7 +69,8 @@ impl Capture for CaptureService {
             }
         });
         let answers = ReceiverStream::new(answers).then(|work| async move {
-            work.await.unwrap_or_else(|error| Err(Status::internal(error.to_string())))
+            work.await
+                .unwrap_or_else(|error| Err(Status::internal(error.to_string())))
         });
         Ok(Response::new(Box::pin(answers)))
     }
@@ -79,7 +86,9 @@ async fn store(shared: &Arc<Shared>, events: Vec<v1::Draft>) -> Answer {
             limits::BATCH_EVENTS_MAX
         )));
     }
-    shared.wait_for(move |shared| store_now(shared, events)).await?
+    shared
+        .wait_for(move |shared| store_now(shared, events))
+        .await?
 }
 
 fn store_now(shared: &Shared, events: Vec<v1::Draft>) -> Answer {
@@ -88,10 +97,16 @@ fn store_now(shared: &Shared, events: Vec<v1::Draft>) -> Answer {
     for (index, event) in (0u32..).zip(events) {
         match draft_from_wire(event) {
             Ok(draft) => drafts.push(draft),
-            Err(error) => answer.rejected.push(v1::Rejected { index, reason: error.to_string() }),
+            Err(error) => answer.rejected.push(v1::Rejected {
+                index,
+                reason: error.to_string(),
+            }),
         }
     }
-    shared.counters.rejected.fetch_add(answer.rejected.len() as u64, Ordering::Relaxed);
+    shared
+        .counters
+        .rejected
+        .fetch_add(answer.rejected.len() as u64, Ordering::Relaxed);
     for ingested in shared.ingest(drafts) {
         match ingested {
             Ok(appended) if appended.outcome == Outcome::Stored => answer.created += 1,

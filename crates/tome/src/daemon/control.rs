@@ -11,6 +11,7 @@ use tome_proto::v1;
 use tome_proto::v1::daemon_server::Daemon;
 use tonic::{Request, Response, Status};
 
+use super::drain::drain;
 use super::shared::{Shared, status_of};
 use crate::platform;
 
@@ -27,11 +28,17 @@ impl Daemon for DaemonService {
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let counts = request.into_inner().counts;
-        let status = self.0.wait_for(move |shared| status(shared, counts)).await?;
+        let status = self
+            .0
+            .wait_for(move |shared| status(shared, counts))
+            .await?;
         Ok(Response::new(status.map_err(|error| status_of(&error))?))
     }
 
-    async fn flush(&self, _: Request<v1::FlushRequest>) -> Result<Response<v1::FlushResponse>, Status> {
+    async fn flush(
+        &self,
+        _: Request<v1::FlushRequest>,
+    ) -> Result<Response<v1::FlushResponse>, Status> {
         let flushed = self.0.wait_for(|shared| {
             let stores = shared.stores.open_now();
             for store in &stores {
@@ -41,10 +48,15 @@ impl Daemon for DaemonService {
             Ok::<_, EngineError>(stores.len())
         });
         let stores = flushed.await?.map_err(|error| status_of(&error))?;
-        Ok(Response::new(v1::FlushResponse { stores: u32::try_from(stores).unwrap_or(u32::MAX) }))
+        Ok(Response::new(v1::FlushResponse {
+            stores: u32::try_from(stores).unwrap_or(u32::MAX),
+        }))
     }
 
-    async fn compact(&self, _: Request<v1::CompactRequest>) -> Result<Response<v1::CompactResponse>, Status> {
+    async fn compact(
+        &self,
+        _: Request<v1::CompactRequest>,
+    ) -> Result<Response<v1::CompactResponse>, Status> {
         let compacted = self.0.wait_for(|shared| {
             let mut answer = v1::CompactResponse::default();
             for path in shared.stores.paths() {
@@ -56,13 +68,20 @@ impl Daemon for DaemonService {
             }
             Ok::<_, EngineError>(answer)
         });
-        Ok(Response::new(compacted.await?.map_err(|error| status_of(&error))?))
+        Ok(Response::new(
+            compacted.await?.map_err(|error| status_of(&error))?,
+        ))
     }
 
-    async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Result<Response<v1::ShutdownResponse>, Status> {
+    async fn shutdown(
+        &self,
+        _: Request<v1::ShutdownRequest>,
+    ) -> Result<Response<v1::ShutdownResponse>, Status> {
         self.0.log.say("asked to leave");
         self.0.leave();
-        Ok(Response::new(v1::ShutdownResponse { pid: std::process::id() }))
+        Ok(Response::new(v1::ShutdownResponse {
+            pid: std::process::id(),
+        }))
     }
 }
 
@@ -85,6 +104,7 @@ fn status(shared: &Shared, counts: bool) -> Result<v1::StatusResponse, EngineErr
         ..v1::StatusResponse::default()
     };
     if counts {
+        drain(shared);
         count_up(shared, &mut status)?;
     }
     for store in shared.stores.open_now() {
@@ -110,23 +130,44 @@ fn count_up(shared: &Shared, status: &mut v1::StatusResponse) -> Result<(), Engi
     let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
     let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
     for path in paths.iter().take(COUNTED_STORES_MAX) {
-        let store = shared.stores.open(path)?;
-        catch_up(&store)?;
-        let disk_bytes = store.disk_bytes();
+        // Counting must not leave every store there is open.
+        let was_open = shared.stores.is_open(path);
+        let (tallies, disk_bytes) = tallies(shared, path)?;
+        if !was_open {
+            shared.stores.close(path);
+        }
         status.disk_bytes += disk_bytes;
-        let tallies = store.session_tallies()?;
-        let alone = tallies.iter().all(|tally| tallies.first().is_some_and(|first| first.project == tally.project));
+        let first = tallies.first().map(|tally| tally.project.clone());
+        let is_alone = tallies
+            .iter()
+            .all(|tally| Some(&tally.project) == first.as_ref());
         for tally in &tallies {
-            add(&mut projects, &mut agents, tally, path, if alone { disk_bytes } else { 0 });
+            add(
+                &mut projects,
+                &mut agents,
+                tally,
+                path,
+                if is_alone { disk_bytes } else { 0 },
+            );
         }
     }
     let uncounted = paths.len().saturating_sub(COUNTED_STORES_MAX);
     status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);
     status.projects = projects.into_values().collect();
     status.agents = agents.into_values().collect();
-    status.projects.sort_by_key(|project| std::cmp::Reverse(project.last_at_ms));
-    status.agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
+    status
+        .projects
+        .sort_by_key(|project| std::cmp::Reverse(project.last_at_ms));
+    status
+        .agents
+        .sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
     Ok(())
+}
+
+fn tallies(shared: &Shared, path: &Path) -> Result<(Vec<SessionTally>, u64), EngineError> {
+    let store = shared.stores.open(path)?;
+    catch_up(&store)?;
+    Ok((store.session_tallies()?, store.disk_bytes()))
 }
 
 fn add(
@@ -136,19 +177,23 @@ fn add(
     path: &Path,
     disk_bytes: u64,
 ) {
-    let project = projects.entry(tally.project.clone()).or_insert_with(|| v1::Project {
-        root: tally.project.clone(),
-        path: path.display().to_string(),
-        disk_bytes,
-        ..v1::Project::default()
-    });
+    let project = projects
+        .entry(tally.project.clone())
+        .or_insert_with(|| v1::Project {
+            root: tally.project.clone(),
+            path: path.display().to_string(),
+            disk_bytes,
+            ..v1::Project::default()
+        });
     project.events += tally.events;
     project.sessions += 1;
     project.last_at_ms = project.last_at_ms.max(tally.last_at.0);
-    let agent = agents.entry(tally.agent.to_string()).or_insert_with(|| v1::AgentCount {
-        agent: tally.agent.to_string(),
-        ..v1::AgentCount::default()
-    });
+    let agent = agents
+        .entry(tally.agent.to_string())
+        .or_insert_with(|| v1::AgentCount {
+            agent: tally.agent.to_string(),
+            ..v1::AgentCount::default()
+        });
     agent.events += tally.events;
     agent.sessions += 1;
     agent.last_at_ms = agent.last_at_ms.max(tally.last_at.0);

@@ -9,6 +9,7 @@ use tome_proto::v1::events_server::Events;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
 
+use super::drain::drain;
 use super::shared::{Shared, status_of};
 
 /// The events service.
@@ -20,13 +21,22 @@ impl Events for EventsService {
         &self,
         request: Request<v1::GetEventsRequest>,
     ) -> Result<Response<v1::GetEventsResponse>, Status> {
-        let question =
-            question(request.into_inner()).map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let answer = self.0.wait_for(move |shared| shared.stores.read(&question)).await?;
+        let question = question(&request.into_inner())
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let answer = self
+            .0
+            .wait_for(move |shared| {
+                drain(shared);
+                shared.stores.read(&question)
+            })
+            .await?;
         let answer = answer.map_err(|error| status_of(&error))?;
         Ok(Response::new(v1::GetEventsResponse {
             events: answer.events.into_iter().map(event_to_wire).collect(),
-            continuation: answer.more_after.map(|at| continuation(&at)).unwrap_or_default(),
+            continuation: answer
+                .more_after
+                .map(|at| continuation(&at))
+                .unwrap_or_default(),
         }))
     }
 
@@ -35,9 +45,17 @@ impl Events for EventsService {
         request: Request<v1::GetEventRequest>,
     ) -> Result<Response<v1::GetEventResponse>, Status> {
         let asked = request.into_inner();
-        let found = self.0.wait_for(move |shared| shared.stores.find(&asked.id, given(&asked.project))).await?;
+        let found = self
+            .0
+            .wait_for(move |shared| {
+                drain(shared);
+                shared.stores.find(&asked.id, given(&asked.project))
+            })
+            .await?;
         let event = found.map_err(|error| status_of(&error))?;
-        Ok(Response::new(v1::GetEventResponse { event: Some(event_to_wire(event)) }))
+        Ok(Response::new(v1::GetEventResponse {
+            event: Some(event_to_wire(event)),
+        }))
     }
 }
 
@@ -45,7 +63,7 @@ fn given(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn question(asked: v1::GetEventsRequest) -> Result<Question, ModelError> {
+fn question(asked: &v1::GetEventsRequest) -> Result<Question, ModelError> {
     let limit = match asked.limit {
         0 => limits::PAGE_EVENTS_DEFAULT,
         limit => limit.min(limits::PAGE_EVENTS_MAX),
@@ -55,8 +73,16 @@ fn question(asked: v1::GetEventsRequest) -> Result<Question, ModelError> {
         to: asked.to_ms.map(Millis),
         session: given(&asked.session_id).map(SessionId::parse).transpose()?,
         project: given(&asked.project).map(str::to_owned),
-        agents: asked.agents.iter().map(|agent| Agent::parse(agent)).collect::<Result<_, _>>()?,
-        kinds: asked.kinds.iter().map(|kind| kind.parse()).collect::<Result<_, _>>()?,
+        agents: asked
+            .agents
+            .iter()
+            .map(|agent| Agent::parse(agent))
+            .collect::<Result<_, _>>()?,
+        kinds: asked
+            .kinds
+            .iter()
+            .map(|kind| kind.parse())
+            .collect::<Result<_, _>>()?,
         newest_first: asked.newest_first,
         after: given(&asked.continuation).map(position).transpose()?,
         events_max: limit as usize,
@@ -70,9 +96,14 @@ fn continuation(at: &Position) -> String {
 }
 
 fn position(text: &str) -> Result<Position, ModelError> {
-    let parsed = text.split_once(':').and_then(|(at, id)| Some((at.parse().ok()?, EventId::parse(id).ok()?)));
+    let parsed = text
+        .split_once(':')
+        .and_then(|(at, id)| Some((at.parse().ok()?, EventId::parse(id).ok()?)));
     match parsed {
         Some((at, id)) => Ok(Position { at: Millis(at), id }),
-        None => Err(ModelError::invalid("continuation", "was not made by GetEvents")),
+        None => Err(ModelError::invalid(
+            "continuation",
+            "was not made by GetEvents",
+        )),
     }
 }

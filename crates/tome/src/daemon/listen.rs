@@ -45,11 +45,14 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
         {
             platform::own_folder(folder).context("the socket's folder")?;
         }
-        let listener = platform::bind_local(&path).with_context(|| format!("cannot listen at {}", path.display()))?;
+        let listener = platform::bind_local(&path)
+            .with_context(|| format!("cannot listen at {}", path.display()))?;
         let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener)
             .filter(|stream| stream.as_ref().map_or(true, platform::is_own));
         let leaving = leaving(shared);
-        let served = server().add_routes(routes.clone()).serve_with_incoming_shutdown(incoming, leaving);
+        let served = server()
+            .add_routes(routes.clone())
+            .serve_with_incoming_shutdown(incoming, leaving);
         let shared = Arc::clone(shared);
         endpoints.push(path.display().to_string());
         servers.spawn(async move {
@@ -58,14 +61,22 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
         });
     }
     if let Some(address) = tcp_address(shared) {
-        let listener = tokio::net::TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
+        let listener = tokio::net::TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr().context("the address listened at")?;
         #[cfg(not(unix))]
-        write_atomic(&endpoint::address_file(&shared.settings.home), address.to_string().as_bytes())?;
+        write_atomic(
+            &endpoint::address_file(&shared.settings.home),
+            address.to_string().as_bytes(),
+        )?;
         let token = token(shared)?;
         let guard = InterceptorLayer::new(move |request| admit(request, &token));
         let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
-        let served = server().layer(guard).add_routes(routes).serve_with_incoming_shutdown(incoming, leaving(shared));
+        let served = server()
+            .layer(guard)
+            .add_routes(routes)
+            .serve_with_incoming_shutdown(incoming, leaving(shared));
         let shared = Arc::clone(shared);
         endpoints.push(address.to_string());
         servers.spawn(async move { report(&shared, served.await) });
@@ -82,7 +93,9 @@ fn server() -> Server {
 
 async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     let (reporter, health) = tonic_health::server::health_reporter();
-    reporter.set_serving::<CaptureServer<CaptureService>>().await;
+    reporter
+        .set_serving::<CaptureServer<CaptureService>>()
+        .await;
     reporter.set_serving::<EventsServer<EventsService>>().await;
     reporter.set_serving::<DaemonServer<DaemonService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
@@ -95,7 +108,11 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     let events = EventsServer::new(EventsService(Arc::clone(shared)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     let daemon = DaemonServer::new(DaemonService(Arc::clone(shared)));
-    Ok(Routes::new(health).add_service(reflection).add_service(capture).add_service(events).add_service(daemon))
+    Ok(Routes::new(health)
+        .add_service(reflection)
+        .add_service(capture)
+        .add_service(events)
+        .add_service(daemon))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {
@@ -113,7 +130,11 @@ fn report(shared: &Shared, served: Result<(), tonic::transport::Error>) {
 /// Where to listen on TCP. A platform without sockets for one user alone always does, on loopback.
 fn tcp_address(shared: &Shared) -> Option<SocketAddr> {
     let configured = shared.settings.daemon_tcp;
-    if cfg!(unix) { configured } else { configured.or(Some(SocketAddr::from(([127, 0, 0, 1], 0)))) }
+    if cfg!(unix) {
+        configured
+    } else {
+        configured.or(Some(SocketAddr::from(([127, 0, 0, 1], 0))))
+    }
 }
 
 /// The token in `run/token`, made on first use.
@@ -129,14 +150,20 @@ fn token(shared: &Shared) -> Result<String> {
 
 fn random_token() -> Result<String> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no randomness for a token: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("no randomness for a token: {error}"))?;
     Ok(blake3::Hash::from_bytes(bytes).to_hex().to_string())
 }
 
 /// Lets a call in that carries the token. Hashes are compared in constant time.
 fn admit(request: Request<()>, token: &str) -> Result<Request<()>, Status> {
-    let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
-    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    let given = request
+        .metadata()
+        .get("authorization")
+        .and_then(|value| value.to_str().ok());
+    let given = given
+        .and_then(|value| value.strip_prefix("Bearer "))
+        .unwrap_or_default();
     if blake3::hash(given.as_bytes()) == blake3::hash(token.as_bytes()) {
         Ok(request)
     } else {

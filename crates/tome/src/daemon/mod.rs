@@ -8,6 +8,7 @@ mod activity;
 mod capture;
 mod chores;
 mod control;
+mod drain;
 mod events;
 mod listen;
 mod log;
@@ -80,7 +81,10 @@ async fn serve(shared: Arc<Shared>) -> Result<()> {
         let _ = chores.await;
         servers.finished().await;
     };
-    if tokio::time::timeout(FINISH_TIMEOUT, finished).await.is_err() {
+    if tokio::time::timeout(FINISH_TIMEOUT, finished)
+        .await
+        .is_err()
+    {
         shared.log.say("left with calls unfinished");
     }
     Ok(())
@@ -89,8 +93,12 @@ async fn serve(shared: Arc<Shared>) -> Result<()> {
 fn prepare_home(settings: &Settings) -> Result<()> {
     let home = &settings.home;
     for folder in [home.root().to_path_buf(), home.run(), home.projects()] {
-        std::fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot create {}; set TOME_HOME to a folder that can be written", folder.display()))?;
+        std::fs::create_dir_all(&folder).with_context(|| {
+            format!(
+                "cannot create {}; set TOME_HOME to a folder that can be written",
+                folder.display()
+            )
+        })?;
     }
     // A home that an earlier hand made with wider rights is closed; its parents are not touched.
     if platform::is_open_to_others(home.root()) == Some(true) {

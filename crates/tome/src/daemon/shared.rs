@@ -1,7 +1,7 @@
 //! What all parts of the daemon share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, watch};
@@ -30,6 +30,8 @@ pub struct Shared {
     pub activity: Arc<Activity>,
     /// Told whenever something was stored.
     pub stored: Notify,
+    /// Held while the spool is drained.
+    pub draining: Mutex<()>,
     intake: Intake,
     calls: Semaphore,
     leaving: watch::Sender<bool>,
@@ -50,7 +52,11 @@ impl Shared {
     pub fn new(settings: Settings, clock: Arc<dyn Clock>, log: Log) -> Result<Self> {
         let redactor = Redactor::new(&settings.redact).context("capture.redact in the config")?;
         let sealer = Sealer::new(redactor, settings.text_bytes_max);
-        let stores = Arc::new(Stores::new(settings.home.clone(), settings.store_mode, Arc::clone(&clock)));
+        let stores = Arc::new(Stores::new(
+            settings.home.clone(),
+            settings.store_mode,
+            Arc::clone(&clock),
+        ));
         Ok(Self {
             spool: Spool::of(&settings.home),
             started: clock.now(),
@@ -58,6 +64,7 @@ impl Shared {
             counters: Counters::default(),
             activity: Arc::new(Activity::new()),
             stored: Notify::new(),
+            draining: Mutex::new(()),
             calls: Semaphore::new(CALLS_MAX),
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
@@ -76,17 +83,26 @@ impl Shared {
     /// Stores drafts and counts what became of them.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
         let answers = self.intake.ingest(drafts);
-        let mut created = 0;
+        let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
         for answer in &answers {
             match answer {
                 Ok(appended) if appended.outcome == Outcome::Stored => created += 1,
-                Ok(_) => drop(self.counters.duplicates.fetch_add(1, Ordering::Relaxed)),
-                Err(error) => self.log.say(&format!("not stored: {error}")),
+                Ok(_) => duplicates += 1,
+                Err(error) => failed.push(error),
             }
         }
+        if let Some(first) = failed.first() {
+            self.log
+                .say(&format!("{} not stored: {first}", failed.len()));
+        }
+        self.counters
+            .duplicates
+            .fetch_add(duplicates, Ordering::Relaxed);
         if created > 0 {
             self.counters.created.fetch_add(created, Ordering::Relaxed);
-            self.counters.last_arrived_ms.store(self.clock.now().0, Ordering::Relaxed);
+            self.counters
+                .last_arrived_ms
+                .store(self.clock.now().0, Ordering::Relaxed);
             self.stored.notify_one();
         }
         answers
@@ -98,7 +114,11 @@ impl Shared {
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, Status> {
         let busy = self.begin();
-        let _permit = self.calls.acquire().await.map_err(|_| Status::unavailable("the daemon is leaving"))?;
+        let _permit = self
+            .calls
+            .acquire()
+            .await
+            .map_err(|_| Status::unavailable("the daemon is leaving"))?;
         let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
             let _busy = busy;

@@ -37,20 +37,27 @@ const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
 /// Runs the hook. `args` are what follows `tome hook`.
 pub fn run(args: &[String], started: Instant) {
+    run_with(args, started, &Flags::default());
+}
+
+/// Runs the hook with what stood before `hook` on the command line.
+pub fn run_with(args: &[String], started: Instant, flags: &Flags) {
     // A panic in here would print to stderr and fail the agent: neither may happen.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| {
-        let _ = record(args, started);
+        let _ = record(args, started, flags);
     });
 }
 
 /// Records what the hook was handed. `None` when there is nothing to record.
-fn record(args: &[String], started: Instant) -> Option<()> {
-    let agent = Agent::parse(args.first()?).ok()?;
+fn record(args: &[String], started: Instant, flags: &Flags) -> Option<()> {
+    let agent = agent(args.first()?)?;
     let payload = read_payload(started)?;
-    let config = Config::load(&Flags::default(), &|name| std::env::var(name).ok()).ok()?;
+    let config = Config::load(flags, &|name| std::env::var(name).ok()).ok()?;
     let settings = config.settings();
-    let cwd = std::env::current_dir().map(|cwd| cwd.to_string_lossy().into_owned()).unwrap_or_else(|_| "/".into());
+    let cwd = std::env::current_dir()
+        .map(|cwd| cwd.to_string_lossy().into_owned())
+        .unwrap_or_else(|_| "/".into());
     let drafts = agents::drafts(&Heard {
         agent: &agent,
         event: args.get(1).map(String::as_str),
@@ -66,8 +73,21 @@ fn record(args: &[String], started: Instant) -> Option<()> {
     if drafts.is_empty() {
         return None;
     }
-    deliver(&settings, drafts, started);
+    deliver(&settings, flags, drafts, started);
     Some(())
+}
+
+/// The agent that runs the hook. Copilot CLI also runs the hooks of a repository's Claude Code
+/// settings; what happens then is its doing.
+fn agent(name: &str) -> Option<Agent> {
+    let agent = Agent::parse(name).ok()?;
+    let is_copilot =
+        std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none();
+    if is_copilot && agent.as_str() == "claude-code" {
+        Agent::parse("copilot").ok()
+    } else {
+        Some(agent)
+    }
 }
 
 /// Notes the project while its folder is sure to exist.
@@ -82,14 +102,20 @@ fn seal(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
     // A pattern of the user's that does not compile is reported by every other command; here the
     // built-in ones still hold.
     let redactor = Redactor::new(&settings.redact).or_else(|_| Redactor::new(&[]));
-    let Ok(redactor) = redactor else { return Vec::new() };
+    let Ok(redactor) = redactor else {
+        return Vec::new();
+    };
     let sealer = Sealer::new(redactor, settings.text_bytes_max);
     drafts.into_iter().map(|draft| sealer.seal(draft)).collect()
 }
 
-fn deliver(settings: &Settings, drafts: Vec<Draft>, started: Instant) {
-    let reach = Reach::new(settings.clone(), Flags::default());
-    match send(&reach, &drafts, ANSWER_UNTIL.saturating_sub(started.elapsed())) {
+fn deliver(settings: &Settings, flags: &Flags, drafts: Vec<Draft>, started: Instant) {
+    let reach = Reach::new(settings.clone(), flags.clone());
+    match send(
+        &reach,
+        &drafts,
+        ANSWER_UNTIL.saturating_sub(started.elapsed()),
+    ) {
         Ok(version) => {
             if is_older(&version, env!("CARGO_PKG_VERSION")) && settings.daemon_autostart {
                 reach.replace_behind();
@@ -121,7 +147,9 @@ fn send(reach: &Reach, drafts: &[Draft], within: Duration) -> Result<String, Cli
             }
             Ok(version)
         };
-        tokio::time::timeout(within, exchange).await.unwrap_or(Err(ClientError::TimedOut(within.as_millis())))
+        tokio::time::timeout(within, exchange)
+            .await
+            .unwrap_or(Err(ClientError::TimedOut(within.as_millis())))
     })
 }
 
@@ -152,7 +180,9 @@ fn read_payload(started: Instant) -> Option<Vec<u8>> {
             match stdin.read(&mut chunk) {
                 Ok(0) | Err(_) => return,
                 Ok(read) => {
-                    let Some(read) = chunk.get(..read) else { return };
+                    let Some(read) = chunk.get(..read) else {
+                        return;
+                    };
                     if chunks.send(read.to_vec()).is_err() {
                         return;
                     }
@@ -170,9 +200,18 @@ fn read_payload(started: Instant) -> Option<Vec<u8>> {
 fn read_tail(path: &Path) -> Option<String> {
     use std::io::{Seek, SeekFrom};
     let mut file = std::fs::File::open(path).ok()?;
-    let length = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT_TAIL_BYTES))).ok()?;
+    let length = file
+        .metadata()
+        .ok()
+        .filter(std::fs::Metadata::is_file)?
+        .len();
+    file.seek(SeekFrom::Start(
+        length.saturating_sub(TRANSCRIPT_TAIL_BYTES),
+    ))
+    .ok()?;
     let mut bytes = Vec::new();
-    file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(TRANSCRIPT_TAIL_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

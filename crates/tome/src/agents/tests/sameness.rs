@@ -30,21 +30,34 @@ fn a_tool_call_is_its_id() {
         )
         .identity
     };
-    assert_eq!(call("t1", 3), call("t1", 4));
-    assert_ne!(call("t1", 3), call("t2", 3));
+    assert_eq!(call("toolu_0000000001", 3), call("toolu_0000000001", 4));
+    assert_ne!(call("toolu_0000000001", 3), call("toolu_0000000002", 3));
     let agent = Agent::parse("claude-code").unwrap();
     let session = SessionId::parse("s1").unwrap();
     assert_eq!(
-        call("t1", 3),
-        Identity::named(&agent, &session, Role::Tool, "t1")
+        call("toolu_0000000001", 3),
+        Identity::named(&agent, &session, Role::Tool, "toolu_0000000001")
     );
 }
 
 #[test]
+fn a_counter_that_starts_anew_is_no_id() {
+    let call = |command: &str| {
+        claude(
+            json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "call_1",
+            "tool_input": {"command": command}, "tool_response": "a"}),
+        )
+        .identity
+    };
+    assert_eq!(call("ls"), call("ls"));
+    assert_ne!(call("ls"), call("pwd"));
+}
+
+#[test]
 fn a_failed_call_is_the_same_call() {
-    let after = json!({"input": {"sessionID": "s1", "callID": "c1", "tool": "edit", "args": {}}, "output": {"output": "x"}});
+    let after = json!({"input": {"sessionID": "s1", "callID": "call_000000000001", "tool": "edit", "args": {}}, "output": {"output": "x"}});
     let failed = json!({"input": {"sessionID": "s1", "part": {"type": "tool", "tool": "edit",
-        "callID": "c1", "state": {"status": "error", "error": "x"}}}});
+        "callID": "call_000000000001", "state": {"status": "error", "error": "x"}}}});
     let after = hear("opencode", Some("tool.execute.after"), after.to_string());
     let failed = hear("opencode", Some("message.part.updated"), failed.to_string());
     assert_eq!(after[0].identity, failed[0].identity);

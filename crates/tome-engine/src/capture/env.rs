@@ -1,0 +1,88 @@
+//! Lines of an environment: `NAME=value` whose value a generator made, whatever the name says.
+
+use super::assign::extent;
+use super::cut::{Cut, Sure};
+use super::randomness::{is_hex, is_random, is_uuid};
+use super::scan::{Scan, is_quote};
+
+/// Shorter values are names, versions, regions.
+const VALUE_BYTES_MIN: usize = 20;
+const NAME_BYTES_MAX: usize = 96;
+
+/// The secret behind this `=`, if a name in capitals stands before it.
+pub(super) fn at_equals(scan: Scan<'_>, equals: usize) -> Option<Cut<'static>> {
+    let start = scan.run_back(equals, NAME_BYTES_MAX, is_env_name);
+    let name = scan.part(start, equals);
+    let opens = name.len() >= 2 && !name.starts_with(|c: char| c.is_ascii_digit());
+    if !opens || !is_line_place(scan, start) {
+        return None;
+    }
+    let value = extent(scan, equals + 1)?;
+    let text = scan.part(value.start, value.end);
+    is_secret(name, text)
+        .then(|| Cut::secret(value.start, value.end_in(scan), "env", Sure::Guessed))
+}
+
+fn is_env_name(b: u8) -> bool {
+    b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'
+}
+
+/// Where a variable is set: at the start of a line, of a quoted string, or behind a blank.
+fn is_line_place(scan: Scan<'_>, start: usize) -> bool {
+    let before = scan.before(start);
+    before <= b' '
+        || is_quote(before)
+        || matches!(before, b';' | b',' | b'[' | b'{' | b'(' | b'&')
+        || scan.is_behind_escape(start)
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    let elsewhere = value.contains("://")
+        || value.starts_with(['/', '~', '.', '$', '-', '<', '{', '('])
+        || value.contains(['$', ' ', '\\', '*', '(', ';', ','])
+        || value.contains(":/")
+        || value.starts_with("sha")
+        || value.contains("sha256:");
+    value.len() >= VALUE_BYTES_MIN
+        && !elsewhere
+        && !is_uuid(value)
+        && !(is_hex(value) && is_harmless_name(name))
+        && is_random(value)
+}
+
+/// Names whose value is a fingerprint of something public.
+fn is_harmless_name(name: &str) -> bool {
+    name.split('_').any(|part| {
+        matches!(
+            part,
+            "SHA"
+                | "SHA1"
+                | "SHA256"
+                | "SHA512"
+                | "MD5"
+                | "COMMIT"
+                | "REV"
+                | "REVISION"
+                | "HASH"
+                | "DIGEST"
+                | "CHECKSUM"
+                | "VERSION"
+                | "REF"
+                | "ID"
+                | "UUID"
+                | "GUID"
+                | "BUILD"
+                | "TAG"
+                | "ETAG"
+                | "SUM"
+                | "HEAD"
+                | "BASE"
+                | "FINGERPRINT"
+                | "GIT"
+                | "PUBLIC"
+                | "IMAGE"
+                | "TRACE"
+                | "SPAN"
+        )
+    })
+}

@@ -1,0 +1,277 @@
+//! Sealing: a draft with its secrets cut and its size capped, fit to be stored.
+//!
+//! A text that is too long keeps its head and its tail, with the mark of `tome_model::cut_mark`
+//! between. A window on each is redacted together with a margin beyond what is kept, so that a
+//! secret across the cut is seen whole or lies in the part that goes; the work is bounded by the
+//! cap, not by the text. Sealing what is sealed changes nothing.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use tome_model::{Draft, Tool, cut_mark, limits};
+
+use super::cut::{self, Cut, mark_around};
+use super::json;
+use super::private::Edges;
+use super::redact::Redactor;
+use super::scan::Scan;
+
+/// No secret is longer than this: a PEM key of 16,384 bits fits.
+const MARGIN: usize = 16 * 1024;
+/// Below this there is no room for the mark of a cut.
+const TEXT_BYTES_MIN: usize = 64;
+/// Strings inside JSON are not capped harder than this; rather the whole becomes text.
+const LEAF_BYTES_MIN: usize = 256;
+/// Where the number of bytes that were cut is kept.
+const CUT_BYTES: &str = "cut_bytes";
+
+/// Makes drafts fit to be stored.
+#[derive(Debug)]
+pub struct Sealer {
+    redactor: Redactor,
+    text_bytes_max: usize,
+}
+
+impl Sealer {
+    /// A sealer that caps event text, tool input and tool output at so many bytes each (64 at
+    /// least: there has to be room for the mark of the cut).
+    pub fn new(redactor: Redactor, text_bytes_max: usize) -> Self {
+        Self {
+            redactor,
+            text_bytes_max: text_bytes_max.max(TEXT_BYTES_MIN),
+        }
+    }
+
+    /// The draft as it may be stored. Who, where and when stay as they are: they identify it.
+    pub fn seal(&self, draft: Draft) -> Draft {
+        let mut cut_bytes = 0;
+        let text = self.seal_text(draft.text, self.text_bytes_max, &mut cut_bytes);
+        let tool = draft.tool.map(|tool| Tool {
+            input: self.seal_json(&tool.input, self.text_bytes_max, &mut cut_bytes),
+            output: self.seal_json(&tool.output, self.text_bytes_max, &mut cut_bytes),
+            ..tool
+        });
+        let meta = self.seal_meta(draft.meta, cut_bytes);
+        Draft {
+            text,
+            tool,
+            meta,
+            ..draft
+        }
+    }
+
+    fn seal_meta(&self, mut meta: Map<String, Value>, mut cut_bytes: usize) -> Map<String, Value> {
+        // Kept out of the cap: it is written after everything has been cut.
+        let before = match meta.remove(CUT_BYTES) {
+            Some(Value::Number(before)) => before.as_u64().unwrap_or(0),
+            Some(other) => {
+                meta.insert(CUT_BYTES.to_owned(), other);
+                0
+            }
+            None => 0,
+        };
+        let room = limits::META_BYTES_MAX - TEXT_BYTES_MIN;
+        let mut meta = match self.seal_json(&Value::Object(meta), room, &mut cut_bytes) {
+            Value::Object(meta) => meta,
+            // So many small values that it had to become text.
+            other => Map::from_iter([("meta".to_owned(), other)]),
+        };
+        let total = before.saturating_add(cut_bytes as u64);
+        if total > 0 {
+            meta.insert(CUT_BYTES.to_owned(), total.into());
+        }
+        meta
+    }
+
+    /// A JSON value with every string sealed, as text no longer than the cap.
+    fn seal_json(&self, value: &Value, bytes_max: usize, cut_bytes: &mut usize) -> Value {
+        let (whole, whole_cut) = self.seal_leaves(value, bytes_max);
+        if json_len(&whole) <= bytes_max {
+            *cut_bytes += whole_cut;
+            return whole;
+        }
+        // Each try starts from the value as it came, so that every mark says all that went there.
+        let mut leaf_max = bytes_max / 2;
+        while leaf_max >= LEAF_BYTES_MIN && least_len(&whole) <= bytes_max {
+            let (sealed, cut) = self.seal_leaves(value, leaf_max);
+            if json_len(&sealed) <= bytes_max {
+                *cut_bytes += cut;
+                return sealed;
+            }
+            leaf_max /= 4;
+        }
+        *cut_bytes += whole_cut;
+        // Writing it as a string escapes every quote, so half the room is all there is.
+        let room = (bytes_max / 2).saturating_sub(16).max(TEXT_BYTES_MIN);
+        Value::String(self.seal_text(whole.to_string(), room, cut_bytes))
+    }
+
+    fn seal_leaves(&self, value: &Value, bytes_max: usize) -> (Value, usize) {
+        let mut cut_bytes = 0;
+        let sealed = json::rewritten(value, &mut |text| {
+            self.seal_part(text, bytes_max, &mut cut_bytes)
+        });
+        (sealed, cut_bytes)
+    }
+
+    fn seal_text(&self, text: String, bytes_max: usize, cut_bytes: &mut usize) -> String {
+        match self.seal_part(&text, bytes_max, cut_bytes) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(sealed) => sealed,
+        }
+    }
+
+    fn seal_part<'t>(
+        &self,
+        text: &'t str,
+        bytes_max: usize,
+        cut_bytes: &mut usize,
+    ) -> Cow<'t, str> {
+        if text.len() > bytes_max + 2 * MARGIN {
+            return Cow::Owned(self.seal_windows(text, bytes_max, cut_bytes));
+        }
+        let cuts = self.redactor.cuts(text, Edges::Whole);
+        if cuts.is_empty() && text.len() <= bytes_max {
+            return Cow::Borrowed(text);
+        }
+        let redacted = cut::render(text, &cuts);
+        if redacted.len() <= bytes_max {
+            return Cow::Owned(redacted);
+        }
+        let head = Window::new(text, cuts.clone(), 0, text.len());
+        let tail = Window::new(text, cuts, 0, text.len());
+        Cow::Owned(self.join(&head, &tail, text.len(), bytes_max, cut_bytes))
+    }
+
+    /// Looks at the two ends of a text only.
+    fn seal_windows(&self, text: &str, bytes_max: usize, cut_bytes: &mut usize) -> String {
+        let reach = bytes_max / 2 + MARGIN;
+        let head = tome_model::truncate_to(text, reach);
+        let tail_start = ceil_boundary(text, text.len() - reach);
+        let tail = Scan(text).part(tail_start, text.len());
+        let kept_max = head.len() - MARGIN;
+        let head = Window::new(head, self.redactor.cuts(head, Edges::Head), 0, kept_max);
+        let tail_cuts = self.redactor.cuts(tail, Edges::Tail);
+        let tail = Window::new(tail, tail_cuts, MARGIN, tail.len());
+        self.join(&head, &tail, text.len(), bytes_max, cut_bytes)
+    }
+
+    /// Puts head and tail together. What the cut itself lays bare (half a call looks like a word)
+    /// is redacted as well, which may need more room: then less is kept.
+    fn join(
+        &self,
+        head: &Window<'_, '_>,
+        tail: &Window<'_, '_>,
+        text_len: usize,
+        bytes_max: usize,
+        cut_bytes: &mut usize,
+    ) -> String {
+        let mut room = bytes_max.saturating_sub(cut_mark(text_len).len());
+        loop {
+            let (head, head_bytes) = head.head(room.div_ceil(2));
+            let (tail, tail_bytes) = tail.tail(room / 2);
+            let cut = text_len - head_bytes - tail_bytes;
+            let joined = format!("{head}{}{tail}", cut_mark(cut));
+            let sealed = self.redactor.redact(&joined);
+            if sealed.len() <= bytes_max || room == 0 {
+                *cut_bytes += cut;
+                return sealed.into_owned();
+            }
+            room = room.saturating_sub((sealed.len() - bytes_max).max(room / 8 + 1));
+        }
+    }
+}
+
+/// A text with its cuts, of which the part between two places may be kept.
+struct Window<'t, 'r> {
+    scan: Scan<'t>,
+    cuts: Vec<Cut<'r>>,
+    from: usize,
+    to: usize,
+}
+
+impl<'t, 'r> Window<'t, 'r> {
+    fn new(text: &'t str, cuts: Vec<Cut<'r>>, from: usize, to: usize) -> Self {
+        Self {
+            scan: Scan(text),
+            cuts,
+            from,
+            to,
+        }
+    }
+
+    /// The start of the redacted text, at most so long, and how many bytes of the source it covers.
+    /// It ends before a mark rather than inside one.
+    fn head(&self, bytes_max: usize) -> (String, usize) {
+        let mut out = String::new();
+        let mut at = self.from;
+        for cut in &self.cuts {
+            let room = bytes_max - out.len();
+            let plain = cut.start.saturating_sub(at);
+            if cut.start >= self.to || plain + cut.mark.len() > room {
+                break;
+            }
+            out.push_str(self.scan.part(at, cut.start));
+            cut.mark.push_to(&mut out);
+            at = cut.end.min(self.to);
+        }
+        let next_cut = self.cuts.iter().find(|cut| cut.start >= at);
+        let stop = next_cut.map_or(self.to, |cut| cut.start.min(self.to));
+        let end = tome_model::floor_boundary(self.scan.0, stop.min(at + bytes_max - out.len()));
+        let end = mark_around(self.scan, end).map_or(end, |(start, _)| start.max(at));
+        out.push_str(self.scan.part(at, end));
+        (out, end)
+    }
+
+    /// The end of the redacted text, at most so long, and how many bytes of the source it covers.
+    fn tail(&self, bytes_max: usize) -> (String, usize) {
+        let mut parts: Vec<String> = Vec::new();
+        let mut room = bytes_max;
+        let mut at = self.to;
+        for cut in self.cuts.iter().rev() {
+            let plain = at.saturating_sub(cut.end);
+            if cut.end <= self.from || plain + cut.mark.len() > room {
+                break;
+            }
+            let mut part = String::new();
+            cut.mark.push_to(&mut part);
+            part.push_str(self.scan.part(cut.end, at));
+            room -= part.len();
+            parts.push(part);
+            at = cut.start.max(self.from);
+        }
+        let next_cut = self.cuts.iter().rfind(|cut| cut.end <= at);
+        let stop = next_cut.map_or(self.from, |cut| cut.end.max(self.from));
+        let start = ceil_boundary(self.scan.0, stop.max(at.saturating_sub(room)));
+        let start = mark_around(self.scan, start).map_or(start, |(_, end)| end.min(at));
+        parts.push(self.scan.part(start, at).to_owned());
+        let out: String = parts.into_iter().rev().collect();
+        (out, self.to - start)
+    }
+}
+
+fn ceil_boundary(text: &str, at: usize) -> usize {
+    let mut at = at;
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+fn json_len(value: &Value) -> usize {
+    value.to_string().len()
+}
+
+/// How short a value can get by capping its strings alone.
+fn least_len(value: &Value) -> usize {
+    let items = |sum: usize, len: usize| sum + len + 1;
+    match value {
+        Value::String(text) => text.len().min(LEAF_BYTES_MIN) + 2,
+        Value::Array(list) => list.iter().map(least_len).fold(2, items),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| key.len().min(LEAF_BYTES_MIN) + 3 + least_len(value))
+            .fold(2, items),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+    }
+}

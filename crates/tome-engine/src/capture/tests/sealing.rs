@@ -1,0 +1,269 @@
+//! Sealing: what is cut for size, and that no half secret survives at the cut.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use tome_model::{
+    Agent, Draft, EventKind, Identity, Millis, Role, SessionId, Tool, limits, truncate_to,
+};
+
+use super::redactor;
+use crate::Sealer;
+
+const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+fn sealer(text_bytes_max: usize) -> Sealer {
+    Sealer::new(redactor(), text_bytes_max)
+}
+
+fn draft(text: &str) -> Draft {
+    Draft {
+        identity: Identity::Repeats("key".to_owned()),
+        at: Millis::parse("at", "2026-11-14T09:00:00Z").unwrap(),
+        session: SessionId::parse("s1").unwrap(),
+        agent: Agent::parse("codex").unwrap(),
+        cwd: format!("/home/dev/{TOKEN}"),
+        project: Some(format!("/home/dev/{TOKEN}")),
+        kind: EventKind::UserMessage,
+        role: Role::User,
+        text: text.to_owned(),
+        tool: None,
+        meta: Map::new(),
+    }
+}
+
+/// Seals, and checks that a second sealing changes nothing.
+fn seal(sealer: &Sealer, draft: Draft) -> Draft {
+    let once = sealer.seal(draft);
+    assert_eq!(sealer.seal(once.clone()), once);
+    once
+}
+
+#[test]
+fn a_draft_that_fits_and_holds_no_secret_is_left_alone() {
+    let draft = Draft {
+        tool: Some(Tool {
+            name: "Bash".to_owned(),
+            input: json!({"command": "cargo test", "n": 1}),
+            output: json!("ok"),
+        }),
+        meta: Map::from_iter([("reason".to_owned(), json!("clear"))]),
+        ..draft("fix the lexer")
+    };
+    assert_eq!(seal(&sealer(4096), draft.clone()), draft);
+}
+
+#[test]
+fn secrets_are_cut_from_text_tool_and_meta_but_not_from_places() {
+    let sealed = seal(
+        &sealer(4096),
+        Draft {
+            tool: Some(Tool {
+                name: "Bash".to_owned(),
+                input: json!({"command": format!("curl -H 'Authorization: token {TOKEN}'")}),
+                output: json!({"stdout": format!("TOKEN={TOKEN}\n"), "file": format!("/x/{TOKEN}.txt")}),
+            }),
+            meta: Map::from_iter([
+                ("why".to_owned(), json!(TOKEN)),
+                (TOKEN.to_owned(), json!(1)),
+            ]),
+            ..draft(&format!("use {TOKEN} please"))
+        },
+    );
+    assert_eq!(sealed.text, "use [redacted:github] please");
+    let tool = sealed.tool.unwrap();
+    assert_eq!(
+        tool.input,
+        json!({"command": "curl -H 'Authorization: token [redacted:github]'"})
+    );
+    assert_eq!(
+        tool.output,
+        json!({"stdout": "TOKEN=[redacted:github]\n", "file": "/x/[redacted:github].txt"})
+    );
+    assert_eq!(
+        Value::Object(sealed.meta),
+        json!({"why": "[redacted:github]", "[redacted:github]": 1})
+    );
+    assert_eq!(sealed.cwd, format!("/home/dev/{TOKEN}"));
+    assert_eq!(sealed.project, Some(format!("/home/dev/{TOKEN}")));
+}
+
+#[test]
+fn a_long_text_keeps_head_and_tail_and_says_what_went() {
+    let text = format!("start {} end", "é middle ".repeat(20_000));
+    let sealed = seal(&sealer(1000), draft(&text));
+    assert!(sealed.text.len() <= 1000, "{}", sealed.text.len());
+    let (head, rest) = sealed.text.split_once("\n[… ").unwrap();
+    let (cut, tail) = rest.split_once(" bytes cut …]\n").unwrap();
+    assert!(text.starts_with(head) && head.len() > 400, "{head}");
+    assert!(text.ends_with(tail) && tail.len() > 400, "{tail}");
+    let cut: usize = cut.parse().unwrap();
+    assert_eq!(head.len() + cut + tail.len(), text.len());
+    assert_eq!(sealed.meta.get("cut_bytes"), Some(&json!(cut)));
+}
+
+#[test]
+fn redaction_alone_leaves_no_trace_in_meta() {
+    assert!(seal(&sealer(4096), draft(TOKEN)).meta.is_empty());
+}
+
+#[test]
+fn text_that_grows_over_the_cap_by_its_marks_is_cut() {
+    let text = "pwd=a1b2 ".repeat(100);
+    let sealed = seal(&sealer(text.len()), draft(&text));
+    assert!(sealed.text.len() <= text.len());
+    assert!(!sealed.text.contains("a1b2"));
+    assert!(sealed.meta.contains_key("cut_bytes"));
+}
+
+#[test]
+fn private_parts_across_a_cut_are_cut() {
+    let filler = "words and words ".repeat(10_000);
+    for text in [
+        format!("open <private>hush {filler}</private> done"),
+        format!("{filler}<private>{filler} hush</private> done"),
+        format!("open <private>hush {filler}{filler} hush</private> done"),
+    ] {
+        let sealed = seal(&sealer(2000), draft(&text));
+        assert!(!sealed.text.contains("hush"), "{}", sealed.text);
+        assert!(sealed.text.ends_with("[private] done"), "{}", sealed.text);
+    }
+}
+
+#[test]
+fn large_json_is_capped_string_by_string_and_then_as_text() {
+    let long = |n: usize| format!("{}{TOKEN}{}", "a b ".repeat(n), " c d".repeat(n));
+    let tool = |output: Value| Draft {
+        tool: Some(Tool {
+            name: "Read".to_owned(),
+            input: Value::Null,
+            output,
+        }),
+        ..draft("")
+    };
+    let output = |draft: Draft| draft.tool.unwrap().output;
+
+    let one = seal(
+        &sealer(4096),
+        tool(json!({"file": long(30_000), "lines": 3})),
+    );
+    assert!(one.meta["cut_bytes"].as_u64().unwrap() > 200_000);
+    let one = output(one);
+    assert_eq!(one["lines"], 3);
+    assert!(one["file"].as_str().unwrap().contains(" bytes cut …]"));
+    assert!(one.to_string().len() <= 4096);
+
+    let many: Vec<String> = (0..2000)
+        .map(|n| format!("row {n} {TOKEN} \"quoted\""))
+        .collect();
+    let many = output(seal(&sealer(4096), tool(json!({"rows": many}))));
+    let text = many.as_str().unwrap();
+    assert!(
+        text.starts_with(r#"{"rows":["row 0 [redacted:github]"#),
+        "{text}"
+    );
+    assert!(many.to_string().len() <= 4096 && text.contains(" bytes cut …]"));
+}
+
+#[test]
+fn meta_is_capped_and_the_count_of_cut_bytes_is_kept() {
+    let big: Map<String, Value> = (0..20_000).map(|n| (format!("k{n}"), json!(n))).collect();
+    let mut input = draft("x");
+    input.meta = big;
+    let sealed = seal(&sealer(4096), input);
+    assert!(Value::Object(sealed.meta.clone()).to_string().len() <= limits::META_BYTES_MAX);
+    assert!(sealed.meta["cut_bytes"].as_u64().unwrap() > 0);
+
+    let mut again = draft(&"word ".repeat(10_000));
+    again.meta.insert("cut_bytes".to_owned(), json!(7));
+    let sealed = seal(&sealer(4096), again);
+    assert!(sealed.meta["cut_bytes"].as_u64().unwrap() > 45_000);
+}
+
+/// The longest run of bytes that two texts share.
+fn longest_common(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut row = vec![0usize; b.len() + 1];
+    let mut best = 0;
+    for x in a {
+        let mut diagonal = 0;
+        for (at, y) in b.iter().enumerate() {
+            let above = row[at + 1];
+            row[at + 1] = if x == y { diagonal + 1 } else { 0 };
+            best = best.max(row[at + 1]);
+            diagonal = above;
+        }
+    }
+    best
+}
+
+const PEM_BODY: &str = "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2Xw\nq2FvR1pKc3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2XwAbCdEfGh";
+
+fn secrets() -> impl Strategy<Value = (String, String)> {
+    let pair = |text: &str, secret: &str| (text.to_owned(), secret.to_owned());
+    prop::sample::select(vec![
+        pair(TOKEN, TOKEN),
+        pair(
+            "password=\"correct9horse7battery5staple\"",
+            "correct9horse7battery5staple",
+        ),
+        pair(
+            "https://bob:hunter2hunter3hunter4@host/x",
+            "hunter2hunter3hunter4",
+        ),
+        pair(
+            &format!("-----BEGIN PRIVATE KEY-----\n{PEM_BODY}\n-----END PRIVATE KEY-----"),
+            PEM_BODY,
+        ),
+        pair(
+            "<private>QQQQ ZZZZ QQQQ ZZZZ QQQQ ZZZZ</private>",
+            "QQQQ ZZZZ QQQQ ZZZZ QQQQ ZZZZ",
+        ),
+        pair(
+            "Authorization: Bearer mF_9.B5f-4.1JqMmF_9.B5f-4.1JqM",
+            "mF_9.B5f-4.1JqMmF_9.B5f-4.1JqM",
+        ),
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Near the edges of what is kept, of the margins, and anywhere: for a text of 80 KB capped at
+    /// 2 KB the head ends near 1,000 and its margin near 17,400.
+    #[test]
+    fn no_part_of_a_secret_survives_near_a_cut(
+        (text, secret) in secrets(),
+        near in prop::sample::select(vec![900usize, 1_000, 17_300, 17_400, 40_000, 62_600, 63_700, 79_000]),
+        offset in 0usize..400,
+        max in 1_900usize..2_100,
+        filler in prop::sample::select(vec!["lorem ipsum ", "x\n", "let n = 1; ", "é "]),
+    ) {
+        let filler_text = filler.repeat(80_000 / filler.len());
+        let at = truncate_to(&filler_text, near + offset).len();
+        let whole = format!("{}\n{text}\n{}", &filler_text[..at], &filler_text[at..]);
+        let sealed = seal(&sealer(max), draft(&whole));
+        prop_assert!(sealed.text.len() <= max);
+        prop_assert!(longest_common(&sealed.text, &secret) < 8, "{}", sealed.text);
+    }
+
+    /// The same where the text is so short that it is seen whole.
+    #[test]
+    fn no_part_of_a_secret_survives_a_short_cut(
+        (text, secret) in secrets(),
+        before in 0usize..700,
+        after in 0usize..700,
+        max in 64usize..500,
+    ) {
+        let filler = "lorem ipsum ".repeat(100);
+        let whole = format!("{}\n{text}\n{}", &filler[..before], &filler[..after]);
+        let sealed = seal(&sealer(max), draft(&whole));
+        prop_assert!(sealed.text.len() <= max);
+        prop_assert!(longest_common(&sealed.text, &secret) < 8, "{}", sealed.text);
+    }
+
+    #[test]
+    fn any_sealed_text_fits_and_stays(text in super::properties::any_text(), max in 64usize..300) {
+        let sealed = seal(&sealer(max), draft(&text));
+        prop_assert!(sealed.text.len() <= max);
+    }
+}

@@ -1,0 +1,88 @@
+//! The spool: what was appended is read back once, wherever a crash has cut it.
+
+use std::fs::OpenOptions;
+
+use proptest::prelude::*;
+use tome_engine::{Home, Spool, SpoolLine};
+use tome_model::{Draft, EventLine, Millis};
+
+fn draft(text: &str, at: u64) -> Draft {
+    let line = EventLine {
+        at: Millis(at),
+        session_id: "s1".into(),
+        agent: "codex".into(),
+        cwd: "/app".into(),
+        kind: "user_message".into(),
+        text: text.into(),
+        ..EventLine::default()
+    };
+    line.into_draft().unwrap()
+}
+
+/// Takes everything away; the texts in order, and how many lines were damaged.
+fn drain(spool: &Spool) -> (Vec<String>, usize) {
+    let (mut texts, mut damaged) = (Vec::new(), 0);
+    for file in spool.take(Millis(7)).unwrap() {
+        for line in file.lines().unwrap() {
+            match line.unwrap() {
+                SpoolLine::Draft(draft) => texts.push(draft.text),
+                SpoolLine::Damaged(_) => damaged += 1,
+            }
+        }
+        file.done().unwrap();
+    }
+    (texts, damaged)
+}
+
+#[test]
+fn nothing_is_created_before_there_is_something_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let spool = Spool::of(&Home::at(folder.path()));
+    assert!(!spool.is_waiting());
+    assert!(spool.take(Millis(1)).unwrap().is_empty());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_an_interrupted_daemon_had_taken_is_taken_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let spool = Spool::of(&Home::at(folder.path()));
+    spool.append(vec![draft("first", 1)]).unwrap();
+    // Taken, and then the daemon dies before it has deleted the file.
+    drop(spool.take(Millis(7)).unwrap());
+    spool.append(vec![draft("second", 2)]).unwrap();
+    assert_eq!(spool.waiting().events, 2);
+    assert_eq!(drain(&spool), (vec!["first".into(), "second".into()], 0));
+    assert!(!spool.is_waiting());
+}
+
+proptest! {
+    #[test]
+    fn a_cut_costs_at_most_the_line_it_falls_into(
+        texts in proptest::collection::vec("\\PC{0,40}", 1..6),
+        cut in any::<proptest::sample::Index>(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let spool = Spool::of(&home);
+        for (at, text) in (1..).zip(&texts) {
+            spool.append(vec![draft(text, at)]).unwrap();
+        }
+        let path = home.spool().join("events.jsonl");
+        let bytes = std::fs::read(&path).unwrap();
+        let cut = cut.index(bytes.len() + 1);
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(cut as u64).unwrap();
+        let kept = &bytes[..cut];
+        let whole = kept.iter().filter(|byte| **byte == b'\n').count();
+        let torn = &kept[kept.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)..];
+
+        spool.append(vec![draft("afterwards", 99)]).unwrap();
+        let (read, damaged) = drain(&spool);
+        // A cut right before the newline leaves a line that is still whole.
+        let still_whole = usize::from(EventLine::parse(&String::from_utf8_lossy(torn)).is_ok());
+        let mut expected: Vec<String> = texts[..whole + still_whole].to_vec();
+        expected.push("afterwards".into());
+        prop_assert_eq!(read, expected);
+        prop_assert_eq!(damaged, usize::from(!torn.is_empty()) - still_whole);
+    }
+}

@@ -1,0 +1,179 @@
+//! `tome demo`: the main job on sample sessions, in a home that is thrown away afterwards.
+//!
+//! Nothing is faked: this program runs itself as the agents' hook, with payloads of the shape that
+//! each agent really sends, against a daemon of the demo's own.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use tempfile::TempDir;
+use tome_model::{Clock, SystemClock};
+
+use super::{Context, Outcome};
+use crate::render::{BOLD, DIM, PLAIN};
+
+/// One sample session: the agent, and its hook payloads, one a line; `{cwd}` stands for the project
+/// and `{now}` for the time.
+const SESSIONS: [(&str, &str); 3] = [
+    ("claude-code", include_str!("demo/claude-code.jsonl")),
+    ("codex", include_str!("demo/codex.jsonl")),
+    ("gemini", include_str!("demo/gemini.jsonl")),
+];
+
+pub fn run(context: &Context) -> Result<Outcome> {
+    let demo = Demo::new()?;
+    let mut out = anstream::stdout();
+    writeln!(
+        out,
+        "{BOLD}A private home{PLAIN} {DIM}{}{PLAIN}\n",
+        demo.home().display()
+    )?;
+    demo.record(&mut out)?;
+    let show = |title: &str, args: &[&str]| -> Result<()> {
+        let mut out = anstream::stdout();
+        writeln!(
+            out,
+            "\n{BOLD}{title}{PLAIN}  {DIM}$ tome {}{PLAIN}",
+            args.join(" ")
+        )?;
+        out.flush()?;
+        let args: Vec<&str> = if context.json {
+            [args, &["--json"]].concat()
+        } else {
+            args.to_vec()
+        };
+        let status = demo.tome(&args).status().context("cannot run tome")?;
+        ensure!(status.success(), "tome {} failed", args.join(" "));
+        Ok(())
+    };
+    show("What was captured", &["events"])?;
+    show("One moment, whole", &["show", &demo.id_of("tool_result")?])?;
+    show("What Tome remembers", &[])?;
+    demo.stop()?;
+    writeln!(
+        out,
+        "\n{DIM}The daemon has left and the home is gone. Yours: `tome`, `tome doctor`, `tome --help`.{PLAIN}"
+    )?;
+    Ok(Outcome::Done)
+}
+
+/// The demo's own world.
+struct Demo {
+    folder: TempDir,
+    program: PathBuf,
+}
+
+impl Demo {
+    fn new() -> Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("tome-demo")
+            .tempdir()
+            .context("cannot make a temporary folder")?;
+        std::fs::create_dir_all(folder.path().join("lexer/.git"))?;
+        tome_engine::write_atomic(
+            &folder.path().join("lexer/.git/HEAD"),
+            b"ref: refs/heads/main\n",
+        )?;
+        Ok(Self {
+            folder,
+            program: std::env::current_exe().context("cannot find this program")?,
+        })
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("lexer")
+    }
+
+    /// This program, in the demo's world.
+    fn tome(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(args).current_dir(self.project());
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("TOME_")) {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env("TOME_HOME", self.home())
+            .env("TOME_CONFIG", self.folder.path().join("config.toml"));
+        command
+    }
+
+    fn record(&self, out: &mut dyn Write) -> Result<()> {
+        tome_engine::write_atomic(&self.folder.path().join("config.toml"), b"")?;
+        for (agent, payloads) in SESSIONS {
+            let mut fed = 0;
+            for payload in payloads.lines().filter(|line| !line.is_empty()) {
+                let payload = payload.replace("{cwd}", &escaped(&self.project()));
+                self.hook(
+                    agent,
+                    &payload.replace("{now}", &SystemClock.now().to_string()),
+                )?;
+                fed += 1;
+            }
+            writeln!(
+                out,
+                "{agent:<12} {fed} payloads through {DIM}tome hook {agent}{PLAIN}"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn hook(&self, agent: &str, payload: &str) -> Result<()> {
+        let mut child = self
+            .tome(&["hook", agent])
+            .stdin(Stdio::piped())
+            .spawn()
+            .context("cannot run the hook")?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(payload.as_bytes())?;
+        }
+        ensure!(child.wait()?.success(), "the hook failed");
+        Ok(())
+    }
+
+    /// The short id of the latest event of a kind.
+    fn id_of(&self, kind: &str) -> Result<String> {
+        let output = self
+            .tome(&["events", "--kind", kind, "--json", "-n", "1"])
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let event: serde_json::Value =
+            serde_json::from_str(text.lines().next().unwrap_or_default())?;
+        let id = event
+            .get("id")
+            .and_then(|id| id.as_str())
+            .context("no event was captured")?;
+        Ok(id.chars().take(8).collect())
+    }
+
+    fn stop(&self) -> Result<()> {
+        let status = self.tome(&["stop"]).stdout(Stdio::null()).status()?;
+        ensure!(status.success(), "the daemon did not leave");
+        Ok(())
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        // A demo that failed halfway leaves no daemon behind either.
+        let _ = self
+            .tome(&["stop", "--force"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+/// A path as it stands between the quotes of a JSON string.
+fn escaped(path: &Path) -> String {
+    path.to_string_lossy()
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+}
