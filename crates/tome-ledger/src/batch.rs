@@ -34,6 +34,12 @@ pub struct Op<'a> {
 impl Batch {
     /// Sets a key.
     pub fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
+        self.put_joined(family, &[key], &[value]);
+    }
+
+    /// Sets a key that is made of several parts to a value that is. Saves the caller from putting
+    /// them together first.
+    pub fn put_joined(&mut self, family: Family, key: &[&[u8]], value: &[&[u8]]) {
         let key = self.place(key);
         let value = Some(self.place(value));
         self.ops.push(Placed { family, key, value });
@@ -41,7 +47,7 @@ impl Batch {
 
     /// Removes a key.
     pub fn delete(&mut self, family: Family, key: &[u8]) {
-        let key = self.place(key);
+        let key = self.place(&[key]);
         self.ops.push(Placed {
             family,
             key,
@@ -76,9 +82,11 @@ impl Batch {
         self.ops.shrink_to(crate::limits::BATCH_ROOM_BYTES / 64);
     }
 
-    fn place(&mut self, bytes: &[u8]) -> Range<usize> {
+    fn place(&mut self, parts: &[&[u8]]) -> Range<usize> {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
         start..self.bytes.len()
     }
 
@@ -98,12 +106,12 @@ mod tests {
         assert!(batch.is_empty());
         batch.put(Family::Ids, b"k", b"value");
         batch.delete(Family::Events, b"gone");
-        batch.put(Family::Sessions, b"s", b"");
+        batch.put_joined(Family::Sessions, &[b"s", b"", b"t"], &[]);
         let ops: Vec<Op<'_>> = batch.ops().collect();
         assert_eq!(ops.len(), 3);
         assert_eq!((ops[0].key, ops[0].value), (&b"k"[..], Some(&b"value"[..])));
         assert_eq!((ops[1].family, ops[1].value), (Family::Events, None));
-        assert_eq!((ops[2].key, ops[2].value), (&b"s"[..], Some(&b""[..])));
+        assert_eq!((ops[2].key, ops[2].value), (&b"st"[..], Some(&b""[..])));
         batch.clear();
         assert!(batch.is_empty() && batch.bytes_len() == 0);
     }

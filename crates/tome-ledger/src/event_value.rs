@@ -185,15 +185,10 @@ mod tests {
         ));
         let meta = proptest::collection::btree_map("\\PC{0,8}", json(), 0..3);
         let codes = (0u8..10, 1u8..5);
-        (
-            any::<u64>(),
-            "[ -~]{1,40}",
-            "\\PC{0,600}",
-            tool,
-            meta,
-            codes,
-        )
-            .prop_map(|(at, session, text, tool, meta, (kind, role))| Draft {
+        // Short enough to be left alone, or long enough to be compressed.
+        let text = ("\\PC{0,300}", 1usize..40).prop_map(|(text, times)| text.repeat(times));
+        (any::<u64>(), "[ -~]{1,40}", text, tool, meta, codes).prop_map(
+            |(at, session, text, tool, meta, (kind, role))| Draft {
                 identity: Identity::Repeats("k".into()),
                 at: Millis(at),
                 session: SessionId::parse(&session).unwrap(),
@@ -205,7 +200,8 @@ mod tests {
                 text,
                 tool,
                 meta: meta.into_iter().collect(),
-            })
+            },
+        )
     }
 
     fn position(at: Millis) -> Position {

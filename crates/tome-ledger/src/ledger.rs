@@ -95,10 +95,7 @@ impl Ledger {
         });
         match receiver.recv() {
             Ok(result) => result,
-            Err(mpsc::RecvError) => Err(LedgerError::Refusing {
-                path: self.path().to_owned(),
-                cause: "the writer stopped".to_owned(),
-            }),
+            Err(mpsc::RecvError) => Err(self.stopped()),
         }
     }
 
@@ -111,8 +108,7 @@ impl Ledger {
     ) {
         let request = Request::new(events, Box::new(done));
         if let Err(request) = self.shared.queue.push(request) {
-            let refused = self.shared.check().map(|()| Vec::new());
-            (request.done)(refused.and_then(|_: Vec<Appended>| Err(self.stopped())));
+            (request.done)(Err(self.stopped()));
         }
     }
 
@@ -141,7 +137,7 @@ impl Ledger {
 
     /// The event at this place.
     pub fn event_at(&self, position: &Position) -> Result<Option<Event>, LedgerError> {
-        let key = key::event(position.at, &position.id);
+        let key = key::event(position);
         match self.get(Family::Events, &key)? {
             Some(bytes) => event_value::read(&key, position.clone(), &bytes).map(Some),
             None => Ok(None),
@@ -293,6 +289,11 @@ impl Ledger {
         self.shared.kv.disk_bytes()
     }
 
+    /// How many appends wait for the writer.
+    pub fn queued(&self) -> usize {
+        self.shared.queue.len()
+    }
+
     /// Why it refuses writes, if it does.
     pub fn is_refusing(&self) -> Option<String> {
         self.shared.refusal().map(str::to_owned)
@@ -319,10 +320,13 @@ impl Ledger {
         pairs.map(|pair| pair.map_err(|source| storage(self.path(), source)))
     }
 
+    /// Why the writer is gone while the ledger is not.
     fn stopped(&self) -> LedgerError {
         LedgerError::Refusing {
             path: self.path().to_owned(),
-            cause: "the writer stopped".to_owned(),
+            cause: self
+                .is_refusing()
+                .unwrap_or_else(|| "the writer stopped".to_owned()),
         }
     }
 }
@@ -330,10 +334,14 @@ impl Ledger {
 impl Drop for Ledger {
     fn drop(&mut self) {
         self.shared.queue.close();
-        if let Some(writer) = self.writer.take() {
+        let Some(writer) = self.writer.take() else {
+            return;
+        };
+        // A callback may have held the last share of the ledger; then this is the writer's own
+        // thread, which ends after the callback and closes the store itself.
+        if writer.thread().id() != std::thread::current().id() {
             let _ = writer.join();
         }
-        // The writer's share is gone with its thread, so the store closes with `self.shared`.
     }
 }
 

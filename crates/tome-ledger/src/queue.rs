@@ -90,6 +90,11 @@ impl Queue {
         group
     }
 
+    /// How many requests wait.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
     /// Lets nothing more in. What waits is still taken.
     pub(crate) fn close(&self) {
         self.lock().closed = true;

@@ -57,7 +57,7 @@ impl EventRange {
             span.to = Bound::Excluded(moment(to));
         }
         if let Some(after) = &self.after {
-            let behind = [prefix.as_slice(), &key::event(after.at, &after.id)].concat();
+            let behind = [prefix.as_slice(), &key::event(after)].concat();
             match self.direction {
                 Direction::Forward if starts_before(&span.from, &behind) => {
                     span.from = Bound::Excluded(behind);

@@ -11,13 +11,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use tome_model::Millis;
+use tome_model::{EventId, Identity, Millis};
 
 use crate::limits::BATCH_BYTES_MAX;
 use crate::queue::{Done, Queue, Request};
 use crate::resolve::{Pending, Resolved, Resolver};
 use crate::{
-    Appended, Batch, Durability, Family, KeyValue, KvError, LedgerError, NewEvent, Outcome, key,
+    Appended, Batch, Durability, Family, KeyValue, KvError, LedgerError, NewEvent, Outcome,
+    Position, key,
 };
 
 /// What the writer and the readers of a ledger share.
@@ -182,33 +183,36 @@ impl Writer<'_> {
             kv: self.shared.kv.as_ref(),
             pending: &self.pending,
         };
-        let (id, outcome) = match resolver.resolve(&event.identity, event.at)? {
-            Resolved::Known { id } => (id, Outcome::Duplicate),
+        match resolver.resolve(&event.identity, event.at)? {
+            Resolved::Known { id } => Ok(Appended {
+                id,
+                outcome: Outcome::Duplicate,
+            }),
             Resolved::New { id, sighting } => {
-                if let (Some(occurrence), tome_model::Identity::Repeats(words)) =
-                    (sighting, &event.identity)
-                {
+                if let (Some(occurrence), Identity::Repeats(words)) = (sighting, &event.identity) {
                     self.put_sighting(words, event.at, occurrence);
                 }
-                self.put(event, &id, body);
-                (id, Outcome::Stored)
+                Ok(Appended {
+                    id: self.put(event, id, body),
+                    outcome: Outcome::Stored,
+                })
             }
-        };
-        Ok(Appended { id, outcome })
+        }
     }
 
-    /// The order matters to readers: an engine may show a batch piece by piece, so what points to
-    /// an event comes behind the event, and the outbox last.
-    fn put(&mut self, event: &NewEvent, id: &tome_model::EventId, body: &[u8]) {
+    fn put(&mut self, event: &NewEvent, id: EventId, body: &[u8]) -> EventId {
         let at = event.at;
-        let event_key = key::event(at, id);
-        let batch = &mut self.batch;
-        batch.put(Family::Events, &event_key, body);
-        batch.put(Family::Sessions, &key::session(&event.session, at, id), &[]);
-        batch.put(Family::Ids, id.as_str().as_bytes(), &at.0.to_be_bytes());
-        batch.put(Family::Outbox, &self.next_seq.to_be_bytes(), &event_key);
+        let position = Position { at, id };
+        key::put_event(
+            &mut self.batch,
+            &event.session,
+            &position,
+            self.next_seq,
+            body,
+        );
         self.next_seq += 1;
-        self.pending.add(id.clone(), at);
+        self.pending.add(position.id.clone(), at);
+        position.id
     }
 
     fn put_sighting(&mut self, words: &str, at: Millis, occurrence: u32) {

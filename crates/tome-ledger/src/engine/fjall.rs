@@ -17,7 +17,8 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use fjall::config::{
-    BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry, PinningPolicy,
+    BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
+    PinningPolicy,
 };
 use fjall::{
     AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch,
@@ -39,8 +40,12 @@ const JOURNALS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const OPEN_FILES_MAX: usize = 64;
 
 /// What a family holds in memory before it becomes a table.
-const EVENTS_MEMTABLE_BYTES: u64 = 16 * 1024 * 1024;
-const KEYS_MEMTABLE_BYTES: u64 = 8 * 1024 * 1024;
+const EVENTS_MEMTABLE_BYTES: u64 = 8 * 1024 * 1024;
+const KEYS_MEMTABLE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Events are compressed in blocks of this size: enough neighbours to learn from, little enough
+/// to unpack for one event.
+const EVENTS_BLOCK_BYTES: u32 = 16 * 1024;
 
 /// An open fjall database.
 pub(crate) struct Fjall {
@@ -62,6 +67,8 @@ impl Fjall {
             .max_cached_files(Some(OPEN_FILES_MAX))
             .max_journaling_size(JOURNALS_BYTES_MAX)
             .worker_threads(1)
+            // Long values are compressed before they come here.
+            .journal_compression(CompressionType::None)
             .open()
             .map_err(plain)?;
         let mut keyspaces = Vec::with_capacity(Family::ALL.len());
@@ -205,18 +212,19 @@ fn options(family: Family) -> KeyspaceCreateOptions {
             Family::Events => EVENTS_MEMTABLE_BYTES,
             _ => KEYS_MEMTABLE_BYTES,
         });
+    let lz4 = CompressionPolicy::all(CompressionType::Lz4);
     match family {
-        // Asked about every new event, and almost always the answer is no.
+        // Asked about every new event, and almost always the answer is no. Hashes do not compress.
         Family::Ids => options
             .filter_policy(bloom(0.001))
             .filter_block_pinning_policy(PinningPolicy::all(true)),
-        // Values are compressed one by one before they come here.
         Family::Events => options
             .filter_policy(FilterPolicy::disabled())
-            .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
+            .data_block_size_policy(BlockSizePolicy::all(EVENTS_BLOCK_BYTES))
+            .data_block_compression_policy(lz4),
         _ => options
             .filter_policy(FilterPolicy::disabled())
-            .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
+            .data_block_compression_policy(lz4),
     }
 }
 

@@ -19,14 +19,18 @@ use crate::{
 const CACHE_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a family holds in memory before it becomes a table.
-const EVENTS_MEMTABLE_BYTES: usize = 16 * 1024 * 1024;
-const KEYS_MEMTABLE_BYTES: usize = 8 * 1024 * 1024;
+const EVENTS_MEMTABLE_BYTES: usize = 8 * 1024 * 1024;
+const KEYS_MEMTABLE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The log is replayed after a crash, so it is kept short.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Bits of the filter that says at once that an id is not known: one answer in a thousand is wrong.
 const IDS_BLOOM_BITS: f64 = 14.4;
+
+/// Events are compressed in blocks of this size: enough neighbours to learn from, little enough
+/// to unpack for one event.
+const EVENTS_BLOCK_BYTES: usize = 16 * 1024;
 
 /// An open RocksDB database.
 pub(crate) struct RocksDb {
@@ -151,6 +155,9 @@ fn options(family: Family, cache: &Cache) -> Options {
     if family == Family::Ids {
         // Asked about every new event, and almost always the answer is no.
         table.set_bloom_filter(IDS_BLOOM_BITS, false);
+    }
+    if family == Family::Events {
+        table.set_block_size(EVENTS_BLOCK_BYTES);
     }
     let mut options = Options::default();
     options.set_block_based_table_factory(&table);

@@ -4,5 +4,11 @@
 mod scene;
 
 mod append;
+mod crowd;
+mod fault;
+mod fixture;
+mod model;
 mod read;
+mod store;
 mod worker;
+mod wrapped;

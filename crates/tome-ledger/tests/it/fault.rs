@@ -1,0 +1,156 @@
+//! What happens when the disk fails: nothing acknowledged is lost, nothing more is taken.
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use tome_ledger::{Engine, EventRange, Ledger, LedgerError, Outcome::*, Work};
+
+use crate::scene::*;
+use crate::wrapped;
+
+on_every_engine!(
+    a_failed_write_stops_all_writes_until_reopened,
+    a_failed_sync_acknowledges_nothing,
+    a_failed_commit_stops_all_writes,
+    a_failed_read_is_that_appends_own_problem,
+    a_callback_that_panics_harms_nobody,
+    a_callback_may_hold_the_last_share,
+);
+
+fn check_refusing(ledger: &Ledger, cause: &str) {
+    assert_eq!(ledger.is_refusing().as_deref(), Some(cause));
+    let work = Work {
+        worker: "w".into(),
+        upto_seq: 0,
+        tallies: Vec::new(),
+    };
+    let errors = [
+        ledger
+            .append(new_events([draft("later", 9, "x")]))
+            .unwrap_err(),
+        ledger.commit(work).unwrap_err(),
+        ledger.flush().unwrap_err(),
+        ledger.compact().unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, LedgerError::Refusing { .. }), "{error}");
+        let text = error.to_string();
+        let path = ledger.path().to_str().unwrap();
+        assert!(
+            text.contains(cause) && text.contains(path) && text.contains("reopen"),
+            "{text}"
+        );
+    }
+}
+
+fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
+    let scene = Scene::new(engine);
+    {
+        let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+        ledger.append(new_events([draft("a", 1, "x")])).unwrap();
+        controls.fail_writes.store(true, SeqCst);
+        let error = ledger.append(new_events([draft("b", 2, "x")])).unwrap_err();
+        assert!(
+            error.to_string().contains("no space left on device"),
+            "{error}"
+        );
+        // The disk is fine again, but nobody can know what is on it.
+        controls.fail_writes.store(false, SeqCst);
+        check_refusing(&ledger, "no space left on device");
+        assert_eq!(ids_of(&ledger, &EventRange::default()), "a");
+        assert_eq!(ledger.event(&id("a")).unwrap().unwrap().text, "x");
+        assert_eq!(ledger.last_seq(), 1);
+    }
+    let ledger = scene.open();
+    assert_eq!(ids_of(&ledger, &EventRange::default()), "a");
+    assert_eq!(
+        outcomes(&ledger.append(new_events([draft("b", 2, "x")])).unwrap()),
+        [Stored]
+    );
+    assert_eq!(ledger.last_seq(), 2);
+}
+
+fn a_failed_sync_acknowledges_nothing(engine: Engine) {
+    let scene = Scene::new(engine);
+    {
+        let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+        ledger.append(new_events([draft("a", 1, "x")])).unwrap();
+        controls.fail_syncs.store(true, SeqCst);
+        let error = ledger.append(new_events([draft("b", 2, "x")])).unwrap_err();
+        assert!(matches!(error, LedgerError::Refusing { .. }), "{error}");
+        controls.fail_syncs.store(false, SeqCst);
+        check_refusing(&ledger, "input/output error");
+    }
+    // `b` may or may not be there; appending it again makes it be there once.
+    let ledger = scene.open();
+    ledger.append(new_events([draft("b", 2, "x")])).unwrap();
+    assert_eq!(ids_of(&ledger, &EventRange::default()), "a b");
+    let seqs: Vec<u64> = ledger
+        .outbox(0, 10)
+        .unwrap()
+        .iter()
+        .map(|entry| entry.seq)
+        .collect();
+    assert_eq!(seqs, [1, 2]);
+}
+
+fn a_failed_commit_stops_all_writes(engine: Engine) {
+    let scene = Scene::new(engine);
+    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+    ledger.append(new_events([draft("a", 1, "x")])).unwrap();
+    controls.fail_writes.store(true, SeqCst);
+    let work = Work {
+        worker: "w".into(),
+        upto_seq: 1,
+        tallies: Vec::new(),
+    };
+    assert!(ledger.commit(work).is_err());
+    check_refusing(&ledger, "no space left on device");
+    assert_eq!(ledger.cursor("w").unwrap(), 0);
+}
+
+fn a_failed_read_is_that_appends_own_problem(engine: Engine) {
+    let scene = Scene::new(engine);
+    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+    controls.fail_reads.store(true, SeqCst);
+    let error = ledger.append(new_events([draft("a", 1, "x")])).unwrap_err();
+    assert!(matches!(error, LedgerError::Storage { .. }), "{error}");
+    assert_eq!(ledger.is_refusing(), None);
+    controls.fail_reads.store(false, SeqCst);
+    assert_eq!(
+        outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()),
+        [Stored]
+    );
+}
+
+fn a_callback_that_panics_harms_nobody(engine: Engine) {
+    let ledger = Scene::new(engine).open();
+    ledger.append_then(new_events([draft("a", 1, "x")]), |_| {
+        std::panic::resume_unwind(Box::new("a caller's mistake"));
+    });
+    assert_eq!(
+        outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()),
+        [Duplicate]
+    );
+}
+
+fn a_callback_may_hold_the_last_share(engine: Engine) {
+    let scene = Scene::new(engine);
+    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+    let ledger = std::sync::Arc::new(ledger);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let closed = controls.gate.lock().unwrap();
+    let share = std::sync::Arc::clone(&ledger);
+    ledger.append_then(new_events([draft("a", 1, "x")]), move |result| {
+        result.unwrap();
+        drop(share);
+        sender.send(()).unwrap();
+    });
+    drop(ledger);
+    drop(closed);
+    receiver.recv().unwrap();
+    // The writer closes the store on its own; its controls go with it.
+    while std::sync::Arc::strong_count(&controls) > 1 {
+        std::thread::yield_now();
+    }
+    assert_eq!(ids_of(&scene.open(), &EventRange::default()), "a");
+}

@@ -1,0 +1,96 @@
+//! Stores as they were written on the day their format was made. They have to open for ever.
+//!
+//! A new format gets a folder of its own; an old folder is never written again. To make the
+//! folder of today's format, when it does not exist yet:
+//!
+//! ```text
+//! TOME_WRITE_FIXTURE=1 cargo test -p tome-ledger --test it fixture
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use tome_ledger::{Engine, EventRange, Ledger, Work};
+use tome_model::{Draft, SessionTally};
+
+use crate::scene::*;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/store-v1-fjall")
+}
+
+/// Everything a store can hold: short and long, words and ids, a tool, a worker's results.
+fn content() -> Vec<Draft> {
+    let long = "A reply that goes on and on. ".repeat(400);
+    vec![
+        draft("e1", 1_794_702_485_884, "fix the lexer"),
+        tool("e2", 1_794_702_486_000),
+        draft("e3", 1_794_702_480_000, &long),
+        words("weiter, bitte: 続けて", 1_794_702_490_000),
+        words("weiter, bitte: 続けて", 1_794_702_499_000),
+    ]
+}
+
+fn write(dir: &Path) {
+    let ledger = Ledger::open_with(dir, Engine::Fjall).unwrap();
+    ledger.append(new_events(content())).unwrap();
+    let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
+    tally.add(&ledger.event(&id("e2")).unwrap().unwrap());
+    ledger
+        .commit(Work {
+            worker: "tally".into(),
+            upto_seq: 2,
+            tallies: vec![tally],
+        })
+        .unwrap();
+}
+
+/// Git keeps no empty folders, and families without a table have one.
+fn restore_empty_folders(dir: &Path) {
+    for family in std::fs::read_dir(dir.join("fjall/keyspaces")).unwrap() {
+        std::fs::create_dir_all(family.unwrap().path().join("tables")).unwrap();
+    }
+}
+
+#[test]
+fn a_store_of_format_1_opens() {
+    if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !folder().exists() {
+        write(&folder());
+    }
+    let scene = Scene::new(Engine::Fjall);
+    copy_dir(&folder(), &scene.dir());
+    restore_empty_folders(&scene.dir());
+    let ledger = Ledger::open(&scene.dir()).unwrap();
+    assert_eq!(ledger.engine(), Engine::Fjall);
+
+    let outbox = ledger.outbox(0, 10).unwrap();
+    let events = outbox
+        .iter()
+        .map(|entry| ledger.event_at(&entry.position).unwrap().unwrap());
+    let expected = content().into_iter().zip(&outbox);
+    let expected = expected.map(|(draft, entry)| stored(draft, entry.position.id.clone()));
+    assert_eq!(events.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    let order: Vec<u64> = outbox.iter().map(|entry| entry.seq).collect();
+    assert_eq!(order, [1, 2, 3, 4, 5]);
+
+    let first = "e3 e1 e2 ";
+    assert!(ids_of(&ledger, &EventRange::default()).starts_with(first));
+    assert_eq!(ledger.cursor("tally").unwrap(), 2);
+    let tally = ledger.session_tally(&session("s1")).unwrap().unwrap();
+    assert_eq!(
+        (tally.events, tally.user_messages, tally.tool_results),
+        (2, 1, 1)
+    );
+
+    // And it goes on from there: what is known stays known.
+    let again = ledger.append(new_events(content())).unwrap();
+    assert!(
+        again
+            .iter()
+            .all(|one| one.outcome == tome_ledger::Outcome::Duplicate)
+    );
+    let more = ledger.append(new_events([draft("e6", 1, "x")])).unwrap();
+    assert_eq!(
+        (more[0].outcome, ledger.last_seq()),
+        (tome_ledger::Outcome::Stored, 6)
+    );
+}

@@ -1,0 +1,194 @@
+//! The ledger against a plain model of it: random operations, and they never disagree.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tome_ledger::{Direction, Engine, EventRange, Ledger, Outcome, Position};
+use tome_model::{Draft, Event, EventId, Identity, Millis, limits::SAME_SIGHTING_MS};
+
+use crate::scene::*;
+
+/// What the ledger is meant to be, in a few lines and as slow as it likes.
+#[derive(Default)]
+struct Model {
+    events: BTreeMap<Position, Event>,
+    arrivals: Vec<Position>,
+}
+
+impl Model {
+    fn find(&self, id: &EventId) -> Option<&Event> {
+        self.events.values().find(|event| event.id == *id)
+    }
+
+    fn append(&mut self, draft: &Draft) -> (EventId, Outcome) {
+        let mut occurrence = 0;
+        let id = loop {
+            let id = draft.identity.id(occurrence);
+            match (self.find(&id), &draft.identity) {
+                (None, _) => break id,
+                (Some(_), Identity::Fixed(_)) => return (id, Outcome::Duplicate),
+                (Some(event), _) if event.at.distance_ms(draft.at) <= SAME_SIGHTING_MS => {
+                    return (id, Outcome::Duplicate);
+                }
+                (Some(_), Identity::Repeats(_)) => occurrence += 1,
+            }
+        };
+        let position = Position {
+            at: draft.at,
+            id: id.clone(),
+        };
+        self.arrivals.push(position.clone());
+        self.events
+            .insert(position, stored(draft.clone(), id.clone()));
+        (id, Outcome::Stored)
+    }
+
+    fn read(&self, range: &EventRange) -> Vec<Event> {
+        let wanted = |event: &&Event| {
+            let position = Position {
+                at: event.at,
+                id: event.id.clone(),
+            };
+            range.from.is_none_or(|from| event.at >= from)
+                && range.to.is_none_or(|to| event.at < to)
+                && range
+                    .session
+                    .as_ref()
+                    .is_none_or(|session| event.session == *session)
+                && range
+                    .after
+                    .as_ref()
+                    .is_none_or(|after| match range.direction {
+                        Direction::Forward => position > *after,
+                        Direction::Backward => position < *after,
+                    })
+        };
+        let mut events: Vec<Event> = self.events.values().filter(wanted).cloned().collect();
+        if range.direction == Direction::Backward {
+            events.reverse();
+        }
+        events
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Append(Vec<Draft>),
+    Read(EventRange),
+    Reopen,
+    Flush,
+    Compact,
+}
+
+/// Few ids, few words, few moments: so that things meet.
+fn a_draft() -> impl Strategy<Value = Draft> {
+    (0u8..30, 0u64..60, 0u8..3, any::<bool>(), 0u8..4).prop_map(|(name, at, of, fixed, long)| {
+        let at = at * 700;
+        let mut draft = match fixed {
+            true => draft(&format!("e{name}"), at, "fixed"),
+            false => words(["go on", "yes"][usize::from(name % 2)], at),
+        };
+        if fixed {
+            draft.session = session(["s1", "s10", "s2"][usize::from(of)]);
+            draft.text = draft.text.repeat(if long == 0 { 2_000 } else { 1 });
+        }
+        draft
+    })
+}
+
+fn a_range() -> impl Strategy<Value = EventRange> {
+    let moment = || proptest::option::of((0u64..45_000).prop_map(Millis));
+    let after = proptest::option::of((0u64..60, 0u8..30).prop_map(|(at, name)| Position {
+        at: Millis(at * 700),
+        id: id(&format!("e{name}")),
+    }));
+    let of = proptest::option::of((0usize..4).prop_map(|n| session(["s1", "s10", "s2", "s"][n])));
+    (moment(), moment(), of, after, any::<bool>()).prop_map(|(from, to, session, after, back)| {
+        let direction = if back {
+            Direction::Backward
+        } else {
+            Direction::Forward
+        };
+        EventRange {
+            from,
+            to,
+            session,
+            after,
+            direction,
+        }
+    })
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        8 => proptest::collection::vec(a_draft(), 1..12).prop_map(Step::Append),
+        8 => a_range().prop_map(Step::Read),
+        1 => Just(Step::Reopen),
+        1 => Just(Step::Flush),
+        1 => Just(Step::Compact),
+    ];
+    proptest::collection::vec(step, 1..20)
+}
+
+fn check(engine: Engine, steps: &[Step]) {
+    let scene = Scene::new(engine);
+    let mut ledger = scene.open();
+    let mut model = Model::default();
+    for step in steps {
+        match step {
+            Step::Append(drafts) => check_append(&ledger, &mut model, drafts),
+            Step::Read(range) => assert_eq!(read_all(&ledger, range), model.read(range)),
+            Step::Flush => ledger.flush().unwrap(),
+            Step::Compact => ledger.compact().unwrap(),
+            Step::Reopen => {
+                drop(ledger);
+                ledger = scene.open();
+            }
+        }
+    }
+    drop(ledger);
+    check_whole(&scene.open(), &model);
+}
+
+fn check_append(ledger: &Ledger, model: &mut Model, drafts: &[Draft]) {
+    let answers = ledger.append(new_events(drafts.to_vec())).unwrap();
+    for (draft, answer) in drafts.iter().zip(answers) {
+        assert_eq!((answer.id, answer.outcome), model.append(draft));
+    }
+}
+
+fn check_whole(ledger: &Ledger, model: &Model) {
+    assert_eq!(
+        read_all(ledger, &EventRange::default()),
+        model.read(&EventRange::default())
+    );
+    let outbox = ledger.outbox(0, usize::MAX).unwrap();
+    let arrivals: Vec<Position> = outbox.into_iter().map(|entry| entry.position).collect();
+    assert_eq!(arrivals, model.arrivals);
+    assert_eq!(ledger.last_seq() as usize, model.arrivals.len());
+    for event in model.events.values() {
+        assert_eq!(ledger.event(&event.id).unwrap().as_ref(), Some(event));
+    }
+    let mut ids: Vec<EventId> = model
+        .events
+        .keys()
+        .map(|position| position.id.clone())
+        .collect();
+    ids.sort();
+    assert_eq!(ledger.ids_with_prefix("", usize::MAX).unwrap(), ids);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fjall_is_what_the_model_is(steps in steps()) {
+        check(Engine::Fjall, &steps);
+    }
+
+    #[cfg(feature = "rocksdb")]
+    #[test]
+    fn rocksdb_is_what_the_model_is(steps in steps()) {
+        check(Engine::RocksDb, &steps);
+    }
+}

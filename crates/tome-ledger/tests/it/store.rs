@@ -1,0 +1,232 @@
+//! The store's directory: who may open it, and with what.
+
+use std::fs;
+use std::path::Path;
+
+use tome_ledger::{Engine, EventRange, Ledger, LedgerError};
+
+use crate::scene::*;
+
+on_every_engine!(
+    an_open_ledger_is_locked,
+    a_closed_ledger_can_be_opened_at_once,
+    the_recorded_engine_is_the_default,
+    the_other_engine_is_refused,
+    a_newer_format_is_refused,
+    a_damaged_description_is_refused,
+    a_creation_that_was_cut_short_is_taken_up,
+    events_survive_a_copy_of_the_open_store,
+);
+
+fn description(dir: &Path) -> String {
+    fs::read_to_string(dir.join("STORE")).unwrap()
+}
+
+fn describe(dir: &Path, text: impl AsRef<[u8]>) {
+    use std::io::Write;
+    let mut file = fs::File::create(dir.join("STORE")).unwrap();
+    file.write_all(text.as_ref()).unwrap();
+}
+
+fn an_open_ledger_is_locked(engine: Engine) {
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
+    assert_eq!(
+        (ledger.path(), ledger.engine()),
+        (scene.dir().as_path(), engine)
+    );
+    let error = open_error(&scene.dir(), None);
+    assert!(matches!(error, LedgerError::Locked { .. }), "{error}");
+    assert!(
+        error.to_string().contains(scene.dir().to_str().unwrap()),
+        "{error}"
+    );
+}
+
+fn a_closed_ledger_can_be_opened_at_once(engine: Engine) {
+    let scene = Scene::new(engine);
+    for round in 0..5 {
+        let ledger = scene.open();
+        assert_eq!(ledger.last_seq(), round);
+        ledger
+            .append(new_events([draft(&format!("e{round}"), round, "x")]))
+            .unwrap();
+    }
+}
+
+fn the_recorded_engine_is_the_default(engine: Engine) {
+    let scene = Scene::new(engine);
+    drop(scene.open());
+    let text = description(&scene.dir());
+    assert!(text.contains(&format!("engine = \"{engine}\"")) && text.contains("format = 1"));
+    assert_eq!(Ledger::open(&scene.dir()).unwrap().engine(), engine);
+}
+
+fn the_other_engine_is_refused(engine: Engine) {
+    let scene = Scene::new(engine);
+    drop(scene.open());
+    let other = match engine {
+        Engine::Fjall => Engine::RocksDb,
+        Engine::RocksDb => Engine::Fjall,
+    };
+    let error = open_error(&scene.dir(), Some(other));
+    assert!(matches!(error, LedgerError::WrongEngine { .. }), "{error}");
+    assert!(
+        error
+            .to_string()
+            .ends_with(&format!("open it with {engine}")),
+        "{error}"
+    );
+    assert_eq!(scene.open().last_seq(), 0);
+}
+
+fn a_newer_format_is_refused(engine: Engine) {
+    let scene = Scene::new(engine);
+    drop(scene.open());
+    describe(&scene.dir(), "how = \"unheard of\"\nformat = 2\n");
+    let error = open_error(&scene.dir(), None);
+    assert!(
+        matches!(
+            error,
+            LedgerError::NewerFormat {
+                found: 2,
+                known: 1,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(error.to_string().contains("upgrade Tome"), "{error}");
+}
+
+fn a_damaged_description_is_refused(engine: Engine) {
+    let scene = Scene::new(engine);
+    scene
+        .open()
+        .append(new_events([draft("e", 1, "x")]))
+        .unwrap();
+    let whole = description(&scene.dir());
+    let damaged: [&[u8]; 6] = [
+        b"",
+        b"\xff\xfe\x00",
+        b"engine = \"fjall\"\n",
+        b"format = 1\n",
+        b"format = 0\nengine = \"fjall\"\n",
+        b"format = 1\nengine = \"leveldb\"\n",
+    ];
+    for text in damaged {
+        describe(&scene.dir(), text);
+        let error = open_error(&scene.dir(), None);
+        assert!(
+            matches!(error, LedgerError::Damaged { .. }),
+            "{text:?}: {error}"
+        );
+        assert!(error.to_string().contains("STORE is damaged"), "{error}");
+    }
+    // Nothing else was touched.
+    describe(&scene.dir(), whole);
+    assert_eq!(scene.open().last_seq(), 1);
+}
+
+fn a_creation_that_was_cut_short_is_taken_up(engine: Engine) {
+    // Nothing but the description; a half-written one beside nothing; the first of the engine's
+    // files as well.
+    let whole = {
+        let scene = Scene::new(engine);
+        drop(scene.open());
+        description(&scene.dir())
+    };
+    let cuts: [&dyn Fn(&Path); 4] = [
+        &|dir| describe(dir, &whole),
+        &|dir| drop(fs::File::create(dir.join("STORE.new")).unwrap()),
+        &|dir| {
+            describe(dir, &whole);
+            fs::create_dir(dir.join(engine.as_str())).unwrap();
+            drop(fs::File::create(dir.join(engine.as_str()).join("lock")).unwrap());
+        },
+        &|dir| {
+            if engine == Engine::Fjall {
+                describe(dir, &whole);
+                fs::create_dir_all(dir.join("fjall/keyspaces")).unwrap();
+                for name in ["lock", "0.jnl", "version"] {
+                    drop(fs::File::create(dir.join("fjall").join(name)).unwrap());
+                }
+            }
+        },
+    ];
+    for cut in cuts {
+        let scene = Scene::new(engine);
+        fs::create_dir(scene.dir()).unwrap();
+        cut(&scene.dir());
+        scene
+            .open()
+            .append(new_events([draft("e", 1, "x")]))
+            .unwrap();
+        assert_eq!(ids_of(&scene.open(), &EventRange::default()), "e");
+    }
+}
+
+/// What is on disk while the ledger is open is what a killed process leaves behind.
+fn events_survive_a_copy_of_the_open_store(engine: Engine) {
+    let scene = Scene::new(engine);
+    let crashed = Scene::new(engine);
+    let ledger = scene.open();
+    let drafts = |from: u64| (from..from + 100).map(|n| draft(&format!("e{n}"), n, "said"));
+    ledger.append(new_events(drafts(0))).unwrap();
+    ledger.flush().unwrap();
+    ledger.append(new_events(drafts(100))).unwrap();
+    let before = read_all(&ledger, &EventRange::default());
+    copy_dir(&scene.dir(), &crashed.dir());
+    drop(ledger);
+    let ledger = crashed.open();
+    assert_eq!(read_all(&ledger, &EventRange::default()), before);
+    assert_eq!(ledger.last_seq(), 200);
+    assert!(ledger.append(new_events(drafts(0))).is_ok());
+    assert_eq!(ledger.last_seq(), 200);
+}
+
+#[test]
+fn a_path_that_is_a_file_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("file");
+    drop(fs::File::create(&path).unwrap());
+    for path in [path.clone(), path.join("below")] {
+        let error = open_error(&path, None);
+        assert!(
+            matches!(error, LedgerError::NotADirectory { .. }),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains(path.to_str().unwrap()),
+            "{error}"
+        );
+    }
+}
+
+#[cfg(not(feature = "rocksdb"))]
+#[test]
+fn a_missing_engine_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let error = open_error(home.path(), Some(Engine::RocksDb)).to_string();
+    assert!(
+        error.ends_with("use a build with the cargo feature `rocksdb`"),
+        "{error}"
+    );
+    describe(home.path(), "engine = \"rocksdb\"\nformat = 1\n");
+    let error = open_error(home.path(), None);
+    assert!(
+        matches!(error, LedgerError::EngineMissing { .. }),
+        "{error}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_look_inside() {
+    use std::os::unix::fs::PermissionsExt;
+    let scene = Scene::new(Engine::DEFAULT);
+    drop(scene.open());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&scene.dir()), 0o700);
+    assert_eq!(mode(&scene.dir().join("STORE")), 0o600);
+}
