@@ -1,6 +1,18 @@
 //! A hermetic world for tests of the shipped program: a home of its own, an environment of its own,
 //! a daemon that ends with the test. Nothing of the machine's user is read or written.
+//!
+//! Beside it stand the crash test (`Siege`), seeded chance, and waiting for a condition.
 
+mod chance;
+mod process;
+#[cfg(unix)]
+mod siege;
+mod wait;
 mod world;
 
+pub use chance::Chance;
+pub use process::{Signal, is_alive, send};
+#[cfg(unix)]
+pub use siege::{Plan, Report, Siege, Until};
+pub use wait::{eventually, eventually_within, pause};
 pub use world::{Ran, World};

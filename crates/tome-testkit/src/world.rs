@@ -4,13 +4,26 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tome_proto::{Client, ClientError};
+
+use crate::{Signal, eventually_within, is_alive, send};
+
+/// A hook that takes this long hangs. What it promises is far less; measuring that is the bench's.
+const HOOK_HANGS: Duration = Duration::from_secs(5);
+/// A pipe holds this much before its reader has to read.
+const PIPE_HOLDS_BYTES: usize = 32 * 1024;
+/// A command that takes this long hangs.
+const COMMAND_HANGS: Duration = Duration::from_secs(60);
 
 /// A world. When it is dropped its daemon is ended and its folder deleted.
 pub struct World {
     folder: TempDir,
+    home: PathBuf,
     program: PathBuf,
 }
 
@@ -33,15 +46,29 @@ impl World {
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let folder = tempfile::Builder::new().prefix("tome-world").tempdir();
         #[expect(clippy::expect_used, reason = "a test without a folder cannot go on")]
+        let folder = folder.expect("a temporary folder");
         Self {
-            folder: folder.expect("a temporary folder"),
+            home: folder.path().join("home"),
+            folder,
             program: program.into(),
         }
     }
 
+    /// The same world with its home at another path inside it.
+    #[must_use]
+    pub fn with_home(mut self, name: &str) -> Self {
+        self.home = self.folder.path().join(name);
+        self
+    }
+
     /// Tome's home.
     pub fn home(&self) -> PathBuf {
-        self.folder.path().join("home")
+        self.home.clone()
+    }
+
+    /// The program under test.
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// The config file; it does not exist until a test writes it.
@@ -108,25 +135,48 @@ impl World {
     /// Runs a command with something on its standard input and waits for it.
     ///
     /// # Panics
-    /// When the command cannot be run at all.
+    /// When the command cannot be run at all, or hangs.
+    pub fn run(command: &mut Command, input: &[u8]) -> Ran {
+        Self::run_within(command, input, COMMAND_HANGS)
+    }
+
+    /// Runs a command with something on its standard input. One that hangs is ended.
+    ///
+    /// # Panics
+    /// When the command cannot be run at all, or hangs.
     #[expect(
         clippy::expect_used,
         reason = "a test whose program does not run cannot go on"
     )]
-    pub fn run(command: &mut Command, input: &[u8]) -> Ran {
-        let mut child = command
-            .stdin(Stdio::piped())
+    pub fn run_within(command: &mut Command, input: &[u8], hangs: Duration) -> Ran {
+        let (stdin, mut pen) = std::io::pipe().expect("a pipe");
+        let (before, after) = input.split_at(input.len().min(PIPE_HOLDS_BYTES));
+        // What fits is there before the program is: a hook has no time for a test that is slow.
+        pen.write_all(before).expect("a pipe that holds this much");
+        let rest = Some(after.to_vec()).filter(|rest| !rest.is_empty());
+        let pen = rest.is_some().then_some(pen);
+        let child = command
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program runs");
-        let stdin = child.stdin.take();
-        let input = input.to_vec();
+            .spawn();
+        // The command holds the pipe's end until it is given another.
+        command.stdin(Stdio::null());
+        let child = child.expect("the program runs");
         let feeder = std::thread::spawn(move || {
             // The program may end before it has read everything; that is its right.
-            let _ = stdin.map(|mut stdin| stdin.write_all(&input));
+            let _ = pen.map(|mut pen| pen.write_all(&rest.unwrap_or_default()));
+        });
+        let pid = child.id();
+        let (ended, waiting) = mpsc::channel::<()>();
+        let watch = std::thread::spawn(move || {
+            let hung = waiting.recv_timeout(hangs) == Err(mpsc::RecvTimeoutError::Timeout);
+            hung && send(pid, Signal::Kill)
         });
         let output = child.wait_with_output().expect("the program ends");
+        drop(ended);
+        let hung = watch.join().unwrap_or(false);
+        assert!(!hung, "{command:?} was not done within {hangs:?}");
         let _ = feeder.join();
         Ran::from(output)
     }
@@ -138,16 +188,16 @@ impl World {
     /// When it does not.
     pub fn hook(&self, args: &[&str], payload: impl AsRef<[u8]>) {
         let args: Vec<&str> = ["hook"].iter().chain(args).copied().collect();
-        let ran = self.tome_with(&args, payload);
-        assert_eq!(
-            ran,
-            Ran {
-                code: 0,
-                stdout: String::new(),
-                stderr: String::new()
-            },
-            "tome {args:?}"
-        );
+        Self::hook_command(&mut self.command(&args), payload);
+    }
+
+    /// Runs a hook by a command of the test's own making, and checks what every hook promises.
+    ///
+    /// # Panics
+    /// When the promise is not kept.
+    pub fn hook_command(command: &mut Command, payload: impl AsRef<[u8]>) {
+        let ran = Self::run_within(command, payload.as_ref(), HOOK_HANGS);
+        assert_eq!(ran, Ran::silent(), "{command:?}");
     }
 
     /// Stores lines with `tome ingest`.
@@ -169,10 +219,54 @@ impl World {
         ran.json_lines()
     }
 
-    /// The process of the daemon, as its lock file says.
+    /// The process of the daemon that serves this home, if one does. Its lock is not tried: a look
+    /// must not keep a daemon that is just starting from taking it.
     pub fn daemon_pid(&self) -> Option<u32> {
         let text = std::fs::read_to_string(self.home().join("run/daemon.lock")).ok()?;
-        text.split_whitespace().next()?.parse().ok()
+        let pid = text.split_whitespace().next()?.parse().ok();
+        pid.filter(|pid| is_alive(*pid))
+    }
+
+    /// Ends the daemon as a crash would, and waits until it is gone. Returns its process id.
+    ///
+    /// # Panics
+    /// When it does not end.
+    pub fn kill_daemon(&self) -> Option<u32> {
+        let pid = self.daemon_pid()?;
+        send(pid, Signal::Kill);
+        let gone = eventually_within(Duration::from_secs(20), || {
+            (self.daemon_pid() != Some(pid)).then_some(())
+        });
+        assert!(gone.is_some(), "process {pid} survived SIGKILL");
+        Some(pid)
+    }
+
+    /// The daemon's socket, where its path is short enough to be in the home.
+    pub fn socket(&self) -> PathBuf {
+        self.home().join("run/tome.sock")
+    }
+
+    /// A client of the daemon, over its socket. It starts nothing.
+    #[cfg(unix)]
+    pub async fn client(&self) -> Result<Client, ClientError> {
+        let path = self.socket();
+        Client::connect(move || tokio::net::UnixStream::connect(path.clone()), None).await
+    }
+
+    /// Does something with a client of the daemon.
+    ///
+    /// # Panics
+    /// When the daemon cannot be reached.
+    #[cfg(unix)]
+    #[expect(clippy::expect_used, reason = "a test's assertion")]
+    pub fn ask<T>(&self, work: impl AsyncFnOnce(Client) -> T) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let client = self.client().await.expect("the daemon answers");
+            work(client).await
+        })
     }
 
     /// The world's folder.
@@ -183,13 +277,25 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        if self.home().join("run/daemon.lock").exists() {
-            let _ = self.tome(&["stop", "--force"]);
+        // A hook may still be starting one; it leaves by itself when it has been idle.
+        if let Some(pid) = self.daemon_pid() {
+            send(pid, Signal::Kill);
+            let gone = || (self.daemon_pid() != Some(pid)).then_some(());
+            let _ = eventually_within(Duration::from_secs(5), gone);
         }
     }
 }
 
 impl Ran {
+    /// What a hook promises: it succeeds and says nothing.
+    pub fn silent() -> Self {
+        Self {
+            code: 0,
+            stdout: String::new(),
+            stderr: String::new(),
+        }
+    }
+
     /// What it printed, one JSON value a line.
     ///
     /// # Panics

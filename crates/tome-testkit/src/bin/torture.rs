@@ -1,0 +1,98 @@
+//! The long crash test: `cargo run -p tome-testkit --bin torture -- [--seconds N | --rounds N]
+//! [--writers W] [--seed S]`. Exits 1 if anything was lost, doubled or torn.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use tome_testkit::{Plan, Siege, Until, World};
+
+const USAGE: &str = "torture [--seconds N | --rounds N] [--writers W] [--seed S]";
+
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a report is what it is for"
+)]
+fn main() -> ExitCode {
+    let plan = match plan(std::env::args().skip(1)) {
+        Ok(plan) => plan,
+        Err(problem) => {
+            eprintln!("{problem}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let program = match program() {
+        Ok(program) => program,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return ExitCode::from(2);
+        }
+    };
+    println!(
+        "{} under siege: seed {}, {} writers",
+        program.display(),
+        plan.seed,
+        plan.writers
+    );
+    let world = World::new(program);
+    let report = Siege::new(&world, plan).run(|so_far| {
+        println!(
+            "round {:>4}: {:>4} kills, {:>8} acknowledged, {:>6} hooked, {} violations",
+            so_far.rounds,
+            so_far.kills,
+            so_far.acknowledged,
+            so_far.hooked,
+            so_far.violations.len()
+        );
+    });
+    println!("\n{report}");
+    if report.violations.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    }
+}
+
+fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
+    let mut plan = Plan {
+        seed: u64::from(std::process::id()),
+        writers: 8,
+        until: Until::Passed(Duration::from_secs(120)),
+        blows_max: 5,
+        blow_every_max: Duration::from_millis(700),
+    };
+    while let Some(name) = args.next() {
+        let value = args.next().and_then(|value| value.parse::<u64>().ok());
+        let value = value.ok_or_else(|| format!("{name} needs a number"))?;
+        match name.as_str() {
+            "--seconds" => plan.until = Until::Passed(Duration::from_secs(value)),
+            "--rounds" => plan.until = Until::Rounds(u32::try_from(value).unwrap_or(u32::MAX)),
+            "--writers" => plan.writers = value.max(1),
+            "--seed" => plan.seed = value,
+            _ => return Err(format!("{name} is not known")),
+        }
+    }
+    Ok(plan)
+}
+
+/// The program beside this one, built first if it can be.
+fn program() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let beside = own.with_file_name(format!("tome{}", std::env::consts::EXE_SUFFIX));
+    if beside.exists() {
+        return Ok(beside);
+    }
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    build.args(["build", "-p", "tome"]);
+    if own.components().any(|part| part.as_os_str() == "release") {
+        build.arg("--release");
+    }
+    match build.status() {
+        Ok(status) if status.success() && beside.exists() => Ok(beside),
+        _ => Err(format!(
+            "there is no {}: run `cargo build -p tome` first",
+            beside.display()
+        )),
+    }
+}

@@ -1,0 +1,54 @@
+//! Chance that can be repeated: the same seed deals the same numbers.
+
+/// A generator of numbers (SplitMix64).
+#[derive(Debug, Clone)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// Chance from a seed.
+    pub const fn from_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Chance of its own for one of several who share a seed.
+    pub fn of(seed: u64, who: u64) -> Self {
+        let mut chance = Self(seed ^ who.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        chance.number();
+        chance
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from `least` up to and not including `end`; `least` when there is none.
+    pub fn between(&mut self, least: u64, end: u64) -> u64 {
+        least + self.number() % end.saturating_sub(least).max(1)
+    }
+
+    /// Happens once in so many times.
+    pub fn one_in(&mut self, times: u64) -> bool {
+        self.between(0, times) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Chance;
+
+    #[test]
+    fn a_seed_repeats_itself_and_stays_in_bounds() {
+        let (mut a, mut b) = (Chance::from_seed(7), Chance::from_seed(7));
+        for _ in 0..100 {
+            let number = a.between(5, 9);
+            assert_eq!(number, b.between(5, 9));
+            assert!((5..9).contains(&number));
+        }
+        assert_ne!(Chance::of(7, 1).number(), Chance::of(7, 2).number());
+    }
+}

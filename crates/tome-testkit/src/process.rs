@@ -1,0 +1,57 @@
+//! Processes that a test has started: signals to them, and whether they live. A platform without
+//! signals sends none.
+
+/// What to do to a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// End it at once, as a crash would.
+    Kill,
+    /// Ask it to end.
+    Term,
+    /// Hang it.
+    Stop,
+    /// Let it go on.
+    Continue,
+}
+
+/// Sends a signal; whether there was a process to send it to.
+pub fn send(pid: u32, signal: Signal) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal as Native, kill_process};
+        let native = match signal {
+            Signal::Kill => Native::KILL,
+            Signal::Term => Native::TERM,
+            Signal::Stop => Native::STOP,
+            Signal::Continue => Native::CONT,
+        };
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| kill_process(pid, native).is_ok())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (pid, signal);
+        false
+    }
+}
+
+/// Whether a process is there and has not ended. One that waits to be buried by its parent has.
+pub fn is_alive(pid: u32) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, test_kill_process};
+        let native = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        if native.is_none_or(|pid| test_kill_process(pid).is_err()) {
+            return false;
+        }
+        // `pid (name) state …`, on Linux; elsewhere init buries orphans at once.
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        !state.starts_with(['Z', 'X'])
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = pid;
+        false
+    }
+}

@@ -1,0 +1,243 @@
+//! The crash test: writers stream events while the daemon is killed and hung at random moments.
+//! After every round the books are compared: what was acknowledged is there, once and whole.
+//!
+//! Which blows fall, in which order and after how long comes from the seed; how far the writers
+//! have got by then is the machine's doing.
+
+mod book;
+mod report;
+mod writers;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tome_proto::{Client, Query, v1};
+
+use crate::{Chance, Signal, World, eventually_within, pause, send};
+use book::Book;
+pub use report::Report;
+
+/// How long it goes on.
+#[derive(Debug, Clone, Copy)]
+pub enum Until {
+    /// So many rounds.
+    Rounds(u32),
+    /// The last round begins before this has passed.
+    Passed(Duration),
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Where chance begins.
+    pub seed: u64,
+    /// Writers at the same time: single calls, bulk streams, `tome ingest` and hooks take turns.
+    pub writers: u64,
+    /// How long it goes on.
+    pub until: Until,
+    /// The most blows in one round.
+    pub blows_max: u64,
+    /// The longest pause between two blows.
+    pub blow_every_max: Duration,
+}
+
+/// A crash test in a world.
+pub struct Siege<'a> {
+    world: &'a World,
+    plan: Plan,
+    chance: Chance,
+    book: Book,
+    report: Report,
+}
+
+impl<'a> Siege<'a> {
+    /// A crash test in a world of its own.
+    pub fn new(world: &'a World, plan: Plan) -> Self {
+        Self {
+            world,
+            plan,
+            chance: Chance::from_seed(plan.seed),
+            book: Book::default(),
+            report: Report::default(),
+        }
+    }
+
+    /// Does it all; `each` is shown the report after every round.
+    pub fn run(mut self, mut each: impl FnMut(&Report)) -> Report {
+        let began = Instant::now();
+        self.start();
+        for round in 0.. {
+            let goes_on = match self.plan.until {
+                Until::Rounds(rounds) => round < rounds,
+                Until::Passed(length) => began.elapsed() < length,
+            };
+            if !goes_on {
+                break;
+            }
+            self.round(round);
+            self.report.rounds += 1;
+            each(&self.report);
+        }
+        self.check_everything();
+        self.report
+    }
+
+    /// Writers write while the daemon is struck; then both stop and the books are compared.
+    fn round(&mut self, round: u32) {
+        let over = AtomicBool::new(false);
+        let (world, seed, book) = (self.world, self.plan.seed, self.book.clone());
+        std::thread::scope(|scope| {
+            for writer in 0..self.plan.writers {
+                let (over, book) = (&over, &book);
+                let chance = Chance::of(seed ^ u64::from(round), writer);
+                scope.spawn(move || writers::write(world, book, chance, (round, writer), over));
+            }
+            for _ in 0..self.chance.between(1, self.plan.blows_max + 1) {
+                let most = u64::try_from(self.plan.blow_every_max.as_millis()).unwrap_or(u64::MAX);
+                pause(Duration::from_millis(self.chance.between(5, most)));
+                self.strike();
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        self.start();
+        self.check_round(round);
+    }
+
+    fn strike(&mut self) {
+        let Some(pid) = self.world.daemon_pid() else {
+            return self.start();
+        };
+        if self.chance.one_in(3) && send(pid, Signal::Stop) {
+            self.report.hangs += 1;
+            pause(Duration::from_millis(self.chance.between(20, 250)));
+            send(pid, Signal::Continue);
+        }
+        if send(pid, Signal::Kill) {
+            self.report.kills += 1;
+        }
+        // Now and then it is left to the hooks and to `tome ingest` to start the next one.
+        if !self.chance.one_in(4) {
+            self.start();
+        }
+    }
+
+    /// Has a daemon started, and notes how long that took.
+    fn start(&mut self) {
+        let began = Instant::now();
+        let ran = self.world.tome(&["start"]);
+        self.report.recoveries.push(began.elapsed());
+        if ran.code != 0 {
+            self.report
+                .violation(format!("`tome start` failed: {}", ran.stderr.trim()));
+        }
+    }
+
+    fn check_round(&mut self, round: u32) {
+        let range = book::moments_of(round);
+        let listed = self.list(Query {
+            from: Some(range.start),
+            to: Some(range.end),
+            ..Query::default()
+        });
+        let hooks = self.list(Query {
+            session: Some(book::hook_session(round)),
+            ..Query::default()
+        });
+        self.book.compare(round, &listed, &mut self.report);
+        let lost = self.lost();
+        self.book
+            .compare_hooks(round, &hooks, lost, &mut self.report);
+    }
+
+    /// Everything since the beginning, and that what is counted is what is there.
+    fn check_everything(&mut self) {
+        let listed = self.list(Query::default());
+        self.book.compare_all(&listed, &mut self.report);
+        self.report.events = listed.len() as u64;
+        let status = self.asked(async |client: Client| client.status(true).await);
+        if let Some(status) = status {
+            self.check_counts(&status);
+        }
+        let caught_up = eventually_within(Duration::from_secs(20), || {
+            let status = self.asked_quietly(async |client: Client| client.status(false).await)?;
+            let behind: u64 = status.stores.iter().map(|store| store.behind).sum();
+            (behind == 0).then_some(())
+        });
+        if caught_up.is_none() {
+            self.report
+                .violation("the counting is still behind after 20 s".into());
+        }
+        let waiting = self.world.tome(&["status", "--json"]).json();
+        let spool = waiting.get("spool").cloned().unwrap_or_default();
+        for name in ["waiting_events", "damaged_lines"] {
+            if spool.get(name).and_then(serde_json::Value::as_u64) != Some(0) {
+                self.report.violation(format!("the spool says {spool}"));
+            }
+        }
+    }
+
+    fn check_counts(&mut self, status: &v1::StatusResponse) {
+        let tallied: u64 = status.projects.iter().map(|project| project.events).sum();
+        let appended: u64 = status.stores.iter().map(|store| store.events).sum();
+        if tallied != self.report.events || appended != self.report.events {
+            self.report.violation(format!(
+                "{} events are listed, {tallied} are counted, {appended} were appended",
+                self.report.events
+            ));
+        }
+        for store in status
+            .stores
+            .iter()
+            .filter(|store| !store.refusing.is_empty())
+        {
+            self.report
+                .violation(format!("{} refuses writes: {}", store.path, store.refusing));
+        }
+    }
+
+    fn list(&mut self, query: Query) -> Vec<tome_model::Event> {
+        let listed = self.asked(async |client: Client| {
+            let mut events = Vec::new();
+            let mut query = Query {
+                limit: 2_000,
+                ..query
+            };
+            loop {
+                let page = client.events(query.clone()).await?;
+                events.extend(page.events);
+                match page.continuation {
+                    Some(next) => query.continuation = next,
+                    None => return Ok(events),
+                }
+            }
+        });
+        listed.unwrap_or_default()
+    }
+
+    fn lost(&self) -> u64 {
+        let status = self.world.tome(&["status", "--json"]).json();
+        let lost = status.get("lost").and_then(|lost| lost.get("events"));
+        lost.and_then(serde_json::Value::as_u64).unwrap_or(0)
+    }
+
+    fn asked<T>(
+        &mut self,
+        work: impl AsyncFnOnce(Client) -> Result<T, tome_proto::ClientError>,
+    ) -> Option<T> {
+        match self.world.ask(work) {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.report
+                    .violation(format!("the daemon answered: {error}"));
+                None
+            }
+        }
+    }
+
+    fn asked_quietly<T>(
+        &self,
+        work: impl AsyncFnOnce(Client) -> Result<T, tome_proto::ClientError>,
+    ) -> Option<T> {
+        self.world.ask(work).ok()
+    }
+}

@@ -1,0 +1,173 @@
+//! Acknowledged appends: one event a call, each synced before the next of the same client.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use tome_proto::{draft_from_wire, limits, v1};
+use tome_testkit::World;
+
+use crate::daemon::{Daemon, connect};
+use crate::machine::SyncProbe;
+use crate::report::{Aim, Row, Unit};
+use crate::sqlite::Sqlite;
+use crate::timing::rate;
+use crate::{Bench, sample, world};
+
+/// Clients at the same time, and how many appends they got acknowledged in how long.
+#[derive(Default)]
+struct Tally {
+    count: u64,
+    time: Duration,
+}
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let world = world();
+    let (daemon, client) = bench.block_on(Daemon::start(&world))?;
+    let database = world.path().join("events.sqlite");
+    drop(Sqlite::open(&database)?);
+    let slice = Duration::from_millis(bench.scale.of(1500, 500));
+    let next = AtomicU64::new(0);
+    let (mut rows, mut acknowledged) = (Vec::new(), 1);
+    // Makes the store, which is not what is measured here.
+    let first = draft_from_wire(event(&next))?;
+    bench.block_on(async { Ok(client.ingest(first, limits::CALL_TIMEOUT).await?) })?;
+    for clients in [1, 8] {
+        let (mut tome, mut sqlite) = (Tally::default(), Tally::default());
+        let mut floor = Tally::default();
+        for _ in 0..bench.scale.of(5, 2) {
+            tome.add(bench, time_tome(&world, clients, slice, &next), slice)?;
+            sqlite.add(
+                bench,
+                async { time_sqlite(&database, clients, slice, &next) },
+                slice,
+            )?;
+            floor.add(bench, async { time_sync(&world, slice) }, slice)?;
+        }
+        acknowledged += tome.count;
+        let who = format!(
+            "{clients} {}",
+            if clients == 1 { "client" } else { "clients" }
+        );
+        let row = |baseline, figure: &Tally| {
+            Row::new(format!("{who}, 1 KB, synced"), Unit::PerSecond, tome.rate())
+                .against(baseline, figure.rate())
+        };
+        let against = row("SQLite WAL FULL", &sqlite);
+        rows.push(if clients == 8 {
+            against.aim(Aim::TimesBaseline(3.0))
+        } else {
+            against
+        });
+        rows.push(row("1 KB + fdatasync alone", &floor));
+    }
+    let created = bench.block_on(async { Ok(client.status(false).await?.created) })?;
+    ensure!(
+        created == acknowledged,
+        "{acknowledged} events were acknowledged and {created} stored"
+    );
+    bench.block_on(daemon.stop(client))?;
+    Ok(rows)
+}
+
+impl Tally {
+    fn rate(&self) -> f64 {
+        rate(self.count, self.time)
+    }
+
+    fn add(
+        &mut self,
+        bench: &Bench,
+        work: impl Future<Output = Result<u64>>,
+        slice: Duration,
+    ) -> Result<()> {
+        self.count += bench.block_on(work)?;
+        self.time += slice;
+        Ok(())
+    }
+}
+
+fn event(next: &AtomicU64) -> v1::Draft {
+    sample::event(
+        "append",
+        next.fetch_add(1, Ordering::Relaxed),
+        1024,
+        "/home/dev/app",
+    )
+}
+
+/// How many appends some clients get acknowledged, each with a connection of its own.
+async fn time_tome(
+    world: &World,
+    clients: usize,
+    slice: Duration,
+    next: &AtomicU64,
+) -> Result<u64> {
+    let mut connections = Vec::new();
+    for _ in 0..clients {
+        connections.push(connect(world).await?);
+    }
+    let until = Instant::now() + slice;
+    let mut tasks = tokio::task::JoinSet::new();
+    let base = next.fetch_add(1 << 24, Ordering::Relaxed);
+    for (which, client) in (0u64..).zip(connections) {
+        let mine = AtomicU64::new(base + (which << 20));
+        tasks.spawn(async move {
+            let mut count = 0;
+            while Instant::now() < until {
+                let answer = client
+                    .ingest(draft_from_wire(event(&mine))?, limits::CALL_TIMEOUT)
+                    .await?;
+                ensure!(answer.created, "{} was there before", answer.id);
+                count += 1;
+            }
+            Ok(count)
+        });
+    }
+    let mut count: u64 = 0;
+    while let Some(one) = tasks.join_next().await {
+        count += one.context("a client failed")??;
+    }
+    Ok(count)
+}
+
+/// What one writer could do that did nothing but write and sync.
+fn time_sync(world: &World, slice: Duration) -> Result<u64> {
+    let mut probe = SyncProbe::open(world.path())?;
+    let until = Instant::now() + slice;
+    let mut count = 0;
+    while Instant::now() < until {
+        probe.append()?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The same with SQLite: a thread and a connection each.
+fn time_sqlite(path: &Path, clients: usize, slice: Duration, next: &AtomicU64) -> Result<u64> {
+    let connections: Vec<Sqlite> = (0..clients)
+        .map(|_| Sqlite::open(path))
+        .collect::<Result<_>>()?;
+    let until = Instant::now() + slice;
+    let append = |sqlite: Sqlite| -> Result<u64> {
+        let mut count = 0;
+        while Instant::now() < until {
+            sqlite.append(&event(next))?;
+            count += 1;
+        }
+        Ok(count)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = connections
+            .into_iter()
+            .map(|one| scope.spawn(|| append(one)))
+            .collect();
+        let counts = threads.into_iter().map(|thread| {
+            thread
+                .join()
+                .map_err(|_| anyhow::anyhow!("a thread failed"))?
+        });
+        counts.sum()
+    })
+}

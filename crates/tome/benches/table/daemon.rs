@@ -1,0 +1,128 @@
+//! The shipped daemon in a world, and clients of it.
+
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use tokio::net::UnixStream;
+use tome_proto::Client;
+use tome_testkit::World;
+
+/// A daemon that was started longer ago than this and does not answer never will.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A running daemon; killed when it is dropped.
+pub struct Daemon {
+    child: Child,
+    /// From its start to its first answer.
+    pub started_in: Duration,
+}
+
+impl Daemon {
+    /// Starts the daemon of a world and waits for its first answer.
+    pub async fn start(world: &World) -> Result<(Self, Client)> {
+        Self::start_with(world, &[]).await
+    }
+
+    /// The same, with some settings.
+    pub async fn start_with(world: &World, settings: &[(&str, &str)]) -> Result<(Self, Client)> {
+        let errors = world.path().join("daemon.err");
+        let mut command = world.command(&["daemon"]);
+        command
+            .envs(settings.iter().copied())
+            .env("TOME_DAEMON_IDLE_EXIT", "10m");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(std::fs::File::create(&errors)?);
+        let start = Instant::now();
+        let child = command.spawn().context("cannot run tome daemon")?;
+        let mut daemon = Self {
+            child,
+            started_in: Duration::ZERO,
+        };
+        let client = loop {
+            if let Ok(client) = connect(world).await
+                && client.status(false).await.is_ok()
+            {
+                break client;
+            }
+            if start.elapsed() > START_TIMEOUT || daemon.child.try_wait()?.is_some() {
+                let said = std::fs::read_to_string(errors).unwrap_or_default();
+                bail!("the daemon did not start: {}", said.trim());
+            }
+            tokio::time::sleep(Duration::from_micros(500)).await;
+        };
+        daemon.started_in = start.elapsed();
+        Ok((daemon, client))
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks it to leave and waits until it has.
+    pub async fn stop(mut self, client: Client) -> Result<()> {
+        client.shutdown().await?;
+        drop(client);
+        let status = wait(&mut self.child).await?;
+        if !status.success() {
+            bail!("the daemon ended with {status}");
+        }
+        Ok(())
+    }
+
+    /// Ends it as a crash would.
+    pub fn kill(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn wait(child: &mut Child) -> Result<ExitStatus> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// A connection of its own to the daemon of a world.
+pub async fn connect(world: &World) -> Result<Client> {
+    let path = world.home().join("run/tome.sock");
+    Ok(Client::connect(move || UnixStream::connect(path.clone()), None).await?)
+}
+
+/// Runs a command with something on its standard input. Returns how long it took from its start to
+/// its end, and how it ended. One that does not read what it is given is as welcome as any.
+pub fn time_command(command: &mut Command, input: &[u8]) -> Result<(Duration, ExitStatus)> {
+    use std::io::Write;
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let _ = stdin.write_all(input);
+    }
+    let status = child.wait()?;
+    Ok((start.elapsed(), status))
+}
+
+/// The smallest program there is, started like the program under test.
+pub fn true_command(world: &World) -> Command {
+    let path = ["/bin/true", "/usr/bin/true"]
+        .into_iter()
+        .find(|path| std::path::Path::new(path).exists());
+    let mut command = Command::new(path.unwrap_or("true"));
+    command.env_clear().current_dir(world.folder("elsewhere"));
+    command
+}

@@ -1,0 +1,195 @@
+//! The hook: what an agent waits for at every step.
+
+use anyhow::{Result, ensure};
+use tome_proto::{Client, Query, draft_from_wire, limits};
+use tome_testkit::World;
+
+use crate::daemon::{Daemon, connect, time_command, true_command};
+use crate::report::{Aim, Row, Unit};
+use crate::timing::Times;
+use crate::{Bench, sample, world};
+
+/// A hook never takes longer, whatever the daemon does.
+const PROMISE_MS: f64 = 100.0;
+
+/// One kind of payload, and how long everybody took over it.
+struct Payload {
+    name: &'static str,
+    make: fn(u64, &str) -> String,
+    nothing: Times,
+    alive: Times,
+    away: Times,
+}
+
+impl Payload {
+    fn new(name: &'static str, make: fn(u64, &str) -> String) -> Self {
+        Self {
+            name,
+            make,
+            nothing: Times::default(),
+            alive: Times::default(),
+            away: Times::default(),
+        }
+    }
+}
+
+/// Where hooks run: one home with a daemon, one without and told not to start one.
+struct Scene {
+    alive: World,
+    away: World,
+    cwd: String,
+}
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let scene = Scene {
+        alive: world(),
+        away: world(),
+        cwd: String::new(),
+    };
+    let cwd = scene.alive.folder("project").to_string_lossy().into_owned();
+    let scene = Scene { cwd, ..scene };
+    let (daemon, client) = bench.block_on(Daemon::start(&scene.alive))?;
+    let mut payloads = [
+        Payload::new("1 KB prompt", |n, cwd| sample::prompt_payload(n, 1024, cwd)),
+        Payload::new("100 KB tool result", |n, cwd| {
+            sample::tool_payload(n, 100 * 1024, cwd)
+        }),
+    ];
+    let rounds = bench.scale.of(300, 50);
+    let new = time_new_projects(bench, &scene.alive, bench.scale.of(20, 5))?;
+    // The first of everything is not measured: it creates the store and the spool.
+    let first = sample::event("warm", 0, 1024, &scene.cwd);
+    bench.block_on(async {
+        Ok(client
+            .ingest(draft_from_wire(first)?, limits::CALL_TIMEOUT)
+            .await?)
+    })?;
+    for n in 0..=rounds {
+        for payload in &mut payloads {
+            round(&scene, payload, n)?;
+        }
+    }
+    check(
+        bench,
+        &scene,
+        &client,
+        2 * (rounds + 1),
+        1 + 2 * new.len() as u64,
+    )?;
+    bench.block_on(daemon.stop(client))?;
+    let nothing = payloads
+        .first()
+        .map_or(f64::NAN, |payload| payload.nothing.percentile(50));
+    let mut rows: Vec<Row> = payloads.iter().flat_map(rows).collect();
+    rows.push(
+        Row::new(
+            format!("first of a new project, alive, p50 of {}", new.len()),
+            Unit::Ms,
+            new.percentile(50),
+        )
+        .against("/bin/true", nothing)
+        .aim(Aim::Under(PROMISE_MS)),
+    );
+    Ok(rows)
+}
+
+/// The first event of a project makes its store; the hook spools the event if that takes too long.
+fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Times> {
+    let mut times = Times::default();
+    for n in 0..count {
+        let cwd = world
+            .folder(&format!("new{n}"))
+            .to_string_lossy()
+            .into_owned();
+        let input = sample::prompt_payload(n, 1024, &cwd);
+        let mut command = world.command(&["hook", "claude-code"]);
+        let (time, status) = time_command(&mut command, input.as_bytes())?;
+        ensure!(status.success(), "{command:?} ended with {status}");
+        times.add(time);
+        // Its store is there before the next one is asked for.
+        bench.block_on(async {
+            let client = connect(world).await?;
+            let event = sample::event(&format!("new{n}"), 0, 100, &cwd);
+            Ok(client
+                .ingest(draft_from_wire(event)?, limits::CALL_TIMEOUT)
+                .await?)
+        })?;
+    }
+    Ok(times)
+}
+
+/// Everybody once, in an order that changes.
+fn round(scene: &Scene, payload: &mut Payload, n: u64) -> Result<()> {
+    let input = (payload.make)(n, &scene.cwd);
+    for turn in 0..3 {
+        let (mut command, times) = match (n + turn) % 3 {
+            0 => (true_command(&scene.alive), &mut payload.nothing),
+            1 => (
+                scene.alive.command(&["hook", "claude-code"]),
+                &mut payload.alive,
+            ),
+            _ => {
+                let mut command = scene.away.command(&["hook", "claude-code"]);
+                command.env("TOME_DAEMON_AUTOSTART", "false");
+                (command, &mut payload.away)
+            }
+        };
+        let (time, status) = time_command(&mut command, input.as_bytes())?;
+        ensure!(status.success(), "{command:?} ended with {status}");
+        if n > 0 {
+            times.add(time);
+        }
+    }
+    Ok(())
+}
+
+/// Whether everything that was handed over is there.
+fn check(bench: &Bench, scene: &Scene, client: &Client, sent: u64, more: u64) -> Result<()> {
+    let stored = bench.block_on(async {
+        let (mut stored, mut query) = (
+            0,
+            Query {
+                limit: 1000,
+                ..Query::default()
+            },
+        );
+        loop {
+            let page = client.events(query.clone()).await?;
+            stored += page.events.len() as u64;
+            match page.continuation {
+                Some(next) => query.continuation = next,
+                None => return Ok(stored),
+            }
+        }
+    })?;
+    let all = sent + more;
+    ensure!(
+        stored == all,
+        "{all} events were handed over and {stored} are stored"
+    );
+    let spool = std::fs::read_to_string(scene.away.home().join("spool/events.jsonl"))?;
+    let spooled = spool.lines().count() as u64;
+    ensure!(
+        spooled == sent,
+        "{sent} hooks ran and {spooled} events are in the spool"
+    );
+    Ok(())
+}
+
+fn rows(payload: &Payload) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (daemon, times) in [
+        ("daemon alive", &payload.alive),
+        ("daemon dead, spooled", &payload.away),
+    ] {
+        for (percent, within_ms) in [(50, 5.0), (99, 10.0)] {
+            let what = format!("{}, {daemon}, p{percent} of {}", payload.name, times.len());
+            rows.push(
+                Row::new(what, Unit::Ms, times.percentile(percent))
+                    .against("/bin/true", payload.nothing.percentile(percent))
+                    .aim(Aim::WithinOfBaseline(within_ms)),
+            );
+        }
+    }
+    rows
+}

@@ -1,0 +1,183 @@
+//! `cargo bench`: what the shipped program costs, measured from outside, in worlds of its own.
+//!
+//! Every figure stands beside a baseline that was measured next to it in the same run, because
+//! absolute times on a shared machine say little, and beside the aim, met or missed. What was fed is
+//! counted back: a figure for events that were not stored is an error, not a row.
+//!
+//! ```text
+//! cargo bench                          everything, in less than four minutes
+//! cargo bench -- --quick               the same with less of it, in less than 40 seconds
+//! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, memory or disk
+//! cargo bench -- --json                one JSON object a row
+//! ```
+
+mod appends;
+mod bulk;
+mod daemon;
+mod disk;
+mod hook;
+mod machine;
+mod memory;
+mod read;
+mod report;
+mod sample;
+mod sqlite;
+mod start;
+mod timing;
+
+use std::future::Future;
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use report::Row;
+use tome_testkit::World;
+
+/// How much of everything is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// As much as a table to be quoted needs.
+    Full,
+    /// As much as shows that nothing is badly off.
+    Quick,
+}
+
+impl Scale {
+    /// One of two figures.
+    pub fn of<T>(self, full: T, quick: T) -> T {
+        match self {
+            Self::Full => full,
+            Self::Quick => quick,
+        }
+    }
+}
+
+type Measure = fn(&Bench) -> Result<Vec<Row>>;
+
+const GROUPS: &[(&str, &str, Measure)] = &[
+    (
+        "hook",
+        "hook: from its start to its end, /bin/true given the same input in the same loop",
+        hook::measure,
+    ),
+    (
+        "appends",
+        "appends: one event a call, each waits until it is synced; slices alternate",
+        appends::measure,
+    ),
+    (
+        "read",
+        "read: 10,000 events of 1 KB by time, whole",
+        read::measure,
+    ),
+    (
+        "bulk",
+        "bulk: events of 1 KB, all of them synced",
+        bulk::measure,
+    ),
+    (
+        "start",
+        "start: from spawning the daemon to its first answer, and the first append then",
+        start::measure,
+    ),
+    ("memory", "memory: resident, of the daemon", memory::measure),
+    ("disk", "disk: bytes an event takes", disk::measure),
+];
+
+/// What all groups share.
+pub struct Bench {
+    /// How much is measured.
+    pub scale: Scale,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Bench {
+    /// Waits for work on the bench's own threads.
+    pub fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        self.runtime.block_on(work)
+    }
+}
+
+/// A world for the program under test.
+pub fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_tome"))
+}
+
+struct Asked {
+    scale: Scale,
+    only: Vec<String>,
+    json: bool,
+}
+
+fn main() -> Result<()> {
+    let asked = asked()?;
+    let bench = Bench {
+        scale: asked.scale,
+        runtime: tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?,
+    };
+    let mut out = std::io::stdout().lock();
+    let begun = Instant::now();
+    let facts = machine::facts(world().path())?;
+    if asked.json {
+        writeln!(
+            out,
+            "{}",
+            serde_json::json!({ "machine": facts, "quick": asked.scale == Scale::Quick })
+        )?;
+    } else {
+        writeln!(out, "machine: {facts}")?;
+        writeln!(out, "sample:  {}", sample::compressibility())?;
+    }
+    for (name, title, measure) in GROUPS {
+        if !asked.only.is_empty() && !asked.only.iter().any(|only| only == name) {
+            continue;
+        }
+        let rows = measure(&bench)?;
+        if asked.json {
+            for row in &rows {
+                writeln!(out, "{}", row.json(name))?;
+            }
+        } else {
+            report::print(&mut out, title, &rows)?;
+        }
+    }
+    if !asked.json {
+        let now = machine::now(world().path())?;
+        writeln!(out, "\n{:.0} s; now {now}", begun.elapsed().as_secs_f64())?;
+    }
+    Ok(())
+}
+
+fn asked() -> Result<Asked> {
+    let mut asked = Asked {
+        scale: Scale::Full,
+        only: Vec::new(),
+        json: false,
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            // What cargo itself adds.
+            "--bench" => {}
+            "--quick" => asked.scale = Scale::Quick,
+            "--json" => asked.json = true,
+            "--only" => asked.only.extend(args.next()),
+            other => bail!("{other:?} is not known: use --quick, --only GROUP or --json"),
+        }
+    }
+    if let Some(only) = asked
+        .only
+        .iter()
+        .find(|only| GROUPS.iter().all(|(name, ..)| name != *only))
+    {
+        let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
+        bail!(
+            "there is no group {only:?}: use one of {}",
+            names.join(", ")
+        );
+    }
+    Ok(asked)
+}

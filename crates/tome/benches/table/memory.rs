@@ -1,0 +1,84 @@
+//! Memory: what the daemon holds when it has nothing to do.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use tome_proto::{Client, Query, draft_from_wire, limits};
+
+use crate::daemon::Daemon;
+use crate::report::{Aim, Row, Unit};
+use crate::{Bench, bulk, machine, sample, world};
+
+const AIM_MB: f64 = 30.0;
+const STORES: u64 = 10;
+/// Long enough for what follows work to be over, such as flushes and counts.
+const SETTLE: Duration = Duration::from_millis(700);
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let world = world();
+    let events = bench.scale.of(50_000, 10_000);
+    bench.block_on(async {
+        let (daemon, client) =
+            Daemon::start_with(&world, &[("TOME_STORE_IDLE_CLOSE", "5s")]).await?;
+        let pid = daemon.pid();
+        let mut rows = vec![idle("after start", pid).await?];
+        append(&client, 0).await?;
+        rows.push(idle("1 open store", pid).await?);
+        for project in 1..STORES {
+            append(&client, project).await?;
+        }
+        rows.push(idle(&format!("{STORES} open stores"), pid).await?);
+        bulk::send(
+            &client,
+            bulk::batches("memory", events, "/home/dev/app0"),
+            events,
+        )
+        .await?;
+        read_all(&client).await?;
+        rows.push(idle(&format!("{STORES} stores, {events} events in and out"), pid).await?);
+        until_closed(&client).await?;
+        rows.push(idle("after that, its stores closed as unused", pid).await?);
+        daemon.stop(client).await?;
+        Ok(rows)
+    })
+}
+
+async fn idle(what: &str, pid: u32) -> Result<Row> {
+    tokio::time::sleep(SETTLE).await;
+    let mb = machine::resident_mb(pid).context("the daemon's memory is not in /proc")?;
+    Ok(Row::new(what, Unit::Megabytes, mb).aim(Aim::Under(AIM_MB)))
+}
+
+async fn append(client: &Client, project: u64) -> Result<()> {
+    let event = sample::event(
+        &format!("m{project}"),
+        0,
+        1024,
+        &format!("/home/dev/app{project}"),
+    );
+    client
+        .ingest(draft_from_wire(event)?, limits::CALL_TIMEOUT)
+        .await?;
+    Ok(())
+}
+
+async fn read_all(client: &Client) -> Result<()> {
+    let mut query = Query {
+        limit: 1000,
+        ..Query::default()
+    };
+    while let Some(next) = client.events(query.clone()).await?.continuation {
+        query.continuation = next;
+    }
+    Ok(())
+}
+
+async fn until_closed(client: &Client) -> Result<()> {
+    for _ in 0..150 {
+        if client.status(false).await?.stores.is_empty() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    bail!("the stores stay open")
+}

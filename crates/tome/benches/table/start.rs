@@ -1,0 +1,162 @@
+//! Starting: how long until a daemon answers, and until a store that was closed takes an event.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use tome_proto::{Client, draft_from_wire, limits};
+use tome_testkit::World;
+
+use crate::daemon::{Daemon, time_command, true_command};
+use crate::report::{Aim, Row, Unit};
+use crate::sqlite::Sqlite;
+use crate::timing::Times;
+use crate::{Bench, bulk, sample, world};
+
+const PROJECTS: u64 = 5;
+const AIM_MS: f64 = 50.0;
+
+#[derive(Default)]
+struct Starts {
+    nothing: Times,
+    empty: Times,
+    after_stop: Times,
+    after_kill: Times,
+    append_new: Times,
+    append_after_stop: Times,
+    append_after_kill: Times,
+    append_after_load: Times,
+    append_sqlite: Times,
+}
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let events = bench.scale.of(20_000, 2_000);
+    let rounds = bench.scale.of(20, 5);
+    let (world, mut starts) = (world(), Starts::default());
+    bench.block_on(load(&world, events, &mut starts))?;
+    let database = world.path().join("events.sqlite");
+    for batch in bulk::batches("p0", events, &cwd(0)) {
+        Sqlite::open(&database)?.append_all(&batch)?;
+    }
+    for round in 0..rounds {
+        starts
+            .nothing
+            .add(time_command(&mut true_command(&world), b"")?.0);
+        bench.block_on(empty(&mut starts, events + round))?;
+        bench.block_on(filled(&world, &mut starts, events + 2 * round))?;
+        let start = Instant::now();
+        Sqlite::open(&database)?.append(&sample::event("p0", events + round, 1024, &cwd(0)))?;
+        starts.append_sqlite.add(start.elapsed());
+    }
+    Ok(rows(&starts, events))
+}
+
+/// Fills the projects and ends the daemon as a crash would, so that the next one has everything in
+/// its journals. Then the first append to each.
+async fn load(world: &World, events: u64, starts: &mut Starts) -> Result<()> {
+    let (daemon, client) = Daemon::start(world).await?;
+    for project in 0..PROJECTS {
+        let batches = bulk::batches(&format!("p{project}"), events, &cwd(project));
+        bulk::send(&client, batches, events).await?;
+    }
+    drop(client);
+    daemon.kill();
+    let (daemon, client) = Daemon::start(world).await?;
+    for project in 0..PROJECTS {
+        starts
+            .append_after_load
+            .add(append(&client, project, events + 1_000_000).await?);
+    }
+    daemon.stop(client).await
+}
+
+/// A home where nothing has ever been.
+async fn empty(starts: &mut Starts, n: u64) -> Result<()> {
+    let world = world();
+    let (daemon, client) = Daemon::start(&world).await?;
+    starts.empty.add(daemon.started_in);
+    starts.append_new.add(append(&client, 0, n).await?);
+    daemon.stop(client).await
+}
+
+/// A home with projects: once after a daemon that left, and once after one that was killed with an
+/// event in every journal.
+async fn filled(world: &World, starts: &mut Starts, n: u64) -> Result<()> {
+    let (daemon, client) = Daemon::start(world).await?;
+    starts.after_stop.add(daemon.started_in);
+    starts
+        .append_after_stop
+        .add(append(&client, n % PROJECTS, n).await?);
+    for project in 0..PROJECTS {
+        append(&client, project, n + 2_000_000).await?;
+    }
+    drop(client);
+    daemon.kill();
+    let (daemon, client) = Daemon::start(world).await?;
+    starts.after_kill.add(daemon.started_in);
+    starts
+        .append_after_kill
+        .add(append(&client, n % PROJECTS, n + 1).await?);
+    daemon.stop(client).await
+}
+
+async fn append(client: &Client, project: u64, n: u64) -> Result<Duration> {
+    let draft = draft_from_wire(sample::event(
+        &format!("p{project}"),
+        n,
+        1024,
+        &cwd(project),
+    ))?;
+    let start = Instant::now();
+    let answer = client.ingest(draft, limits::CALL_TIMEOUT).await?;
+    let time = start.elapsed();
+    ensure!(answer.created, "{} was there before", answer.id);
+    Ok(time)
+}
+
+fn cwd(project: u64) -> String {
+    format!("/home/dev/project{project}")
+}
+
+fn rows(starts: &Starts, events: u64) -> Vec<Row> {
+    let start = |what: &str, times: &Times| {
+        Row::new(
+            format!("{what}, p50 of {}", times.len()),
+            Unit::Ms,
+            times.percentile(50),
+        )
+        .against("/bin/true", starts.nothing.percentile(50))
+        .aim(Aim::Under(AIM_MS))
+    };
+    let first = |what: &str, times: &Times| {
+        Row::new(
+            format!("first append, {what}, p50 of {}", times.len()),
+            Unit::Ms,
+            times.percentile(50),
+        )
+        .against("SQLite open + append", starts.append_sqlite.percentile(50))
+    };
+    vec![
+        start("empty home", &starts.empty),
+        start(
+            &format!("{PROJECTS} projects x {events}, clean stop"),
+            &starts.after_stop,
+        ),
+        start(
+            &format!("{PROJECTS} projects x {events}, SIGKILL"),
+            &starts.after_kill,
+        ),
+        first("a new project", &starts.append_new),
+        first(
+            &format!("{events} there, clean stop"),
+            &starts.append_after_stop,
+        ),
+        first(
+            &format!("{events} there, SIGKILL"),
+            &starts.append_after_kill,
+        ),
+        first(
+            &format!("{events} in journals, SIGKILL"),
+            &starts.append_after_load,
+        ),
+    ]
+}

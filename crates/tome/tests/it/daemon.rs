@@ -1,0 +1,491 @@
+//! The daemon: who starts it, how it ends, what it leaves behind, who may look.
+
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::json;
+use tome_testkit::{Ran, Signal, World, eventually, is_alive, send};
+
+use crate::scene::{
+    daemon_gone, daemon_up, ids, line, line_with, list, prompt, status, strings, texts, world,
+};
+
+/// The daemon in the foreground, a child of the test.
+fn foreground(world: &World, args: &[&str]) -> Child {
+    let child = world
+        .command(&[args, &["daemon"]].concat())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert_eq!(daemon_up(world), child.id());
+    child
+}
+
+#[test]
+fn any_client_starts_it() {
+    for args in [
+        &["events"][..],
+        &["ingest"],
+        &["show", "nothing"],
+        &[],
+        &["start"],
+        &["admin", "flush"],
+    ] {
+        let world = world();
+        world.tome(args);
+        assert!(world.daemon_pid().is_some(), "tome {args:?}");
+    }
+    for args in [
+        &["status"][..],
+        &["doctor"],
+        &["config"],
+        &["stop"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let world = world();
+        world.tome(args);
+        assert!(world.daemon_pid().is_none(), "tome {args:?}");
+    }
+}
+
+#[test]
+fn start_status_stop() {
+    let world = world();
+    let away = world.tome(&["status"]);
+    assert_eq!(away.code, 0);
+    assert!(away.stdout.contains("is not running"), "{}", away.stdout);
+    assert_eq!(status(&world)["daemon"], json!({"running": false}));
+    let started = world.tome(&["start", "--json"]).json();
+    assert_eq!(started["pid"], world.daemon_pid().unwrap());
+    assert_eq!(world.tome(&["start", "--json"]).json(), started, "once");
+    let running = status(&world);
+    assert_eq!(running["daemon"]["pid"], started["pid"]);
+    assert_eq!(running["daemon"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(running["daemon"]["endpoints"], json!([world.socket()]));
+    let stopped = world.tome(&["stop", "--json"]).json();
+    assert_eq!(
+        stopped,
+        json!({"running": false, "stopped_pid": started["pid"]})
+    );
+    assert!(world.daemon_pid().is_none());
+    let again = world.tome(&["stop"]);
+    assert_eq!(
+        (again.code, again.stdout.as_str()),
+        (0, "the daemon was not running\n")
+    );
+}
+
+#[test]
+fn a_second_one_is_impossible() {
+    let world = world();
+    let mut first = foreground(&world, &[]);
+    let second = world.tome(&["daemon"]);
+    assert_eq!(second.code, 1);
+    let pid = first.id().to_string();
+    assert!(
+        second.stderr.contains("already") && second.stderr.contains(&pid),
+        "{}",
+        second.stderr
+    );
+    assert_eq!(world.daemon_pid(), Some(first.id()), "the first goes on");
+    world.ingest(&line("a", 1_000, "a"));
+    send(first.id(), Signal::Term);
+    first.wait().unwrap();
+}
+
+#[test]
+fn sigterm_finishes_and_leaves_no_socket() {
+    let world = world();
+    let child = foreground(&world, &[]);
+    world.ingest(&line("a", 1_000, "a"));
+    send(child.id(), Signal::Term);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(!world.socket().exists());
+    assert_eq!(ids(&world.events()), ["a"]);
+}
+
+/// SIGTERM in the middle of a bulk: whatever was counted as stored is there.
+#[test]
+fn sigterm_finishes_work_in_flight() {
+    let world = world();
+    let child = foreground(&world, &[]);
+    let lines: String = (0..20_000)
+        .map(|n| {
+            line(
+                &format!("n{n}"),
+                n,
+                "some words of an event that is on its way",
+            )
+        })
+        .collect();
+    let (ran, ended) = std::thread::scope(|scope| {
+        let ingest = scope.spawn(|| {
+            world.tome_with(
+                &["ingest", "--json", "--set", "daemon.autostart=false"],
+                &lines,
+            )
+        });
+        eventually("the first events", || {
+            let created = status(&world)["daemon"]["created"].as_u64();
+            created.filter(|created| *created > 0)
+        });
+        send(child.id(), Signal::Term);
+        (
+            ingest.join().unwrap(),
+            Ran::from(child.wait_with_output().unwrap()),
+        )
+    });
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let told = if ran.code == 0 {
+        ran.json()["created"].as_u64().unwrap()
+    } else {
+        let said = ran
+            .stderr
+            .split_whitespace()
+            .nth(1)
+            .unwrap()
+            .replace(',', "");
+        said.parse().unwrap()
+    };
+    let stored = list(&world, &["--limit", "0"]).len() as u64;
+    assert!(
+        stored >= told,
+        "{told} were acknowledged, {stored} are there"
+    );
+    world.ingest(&lines);
+    assert_eq!(list(&world, &["--limit", "0"]).len(), 20_000);
+}
+
+/// A client that comes while the daemon is on its way out gets the next one.
+#[test]
+fn a_client_that_comes_while_the_daemon_leaves() {
+    let world = world();
+    for n in 0..8 {
+        let lines: String = (0..200)
+            .map(|i| line(&format!("n{n}-{i}"), n * 1_000 + i, "words"))
+            .collect();
+        world.ingest(&lines);
+        send(world.daemon_pid().unwrap(), Signal::Term);
+        let ran = world.tome(&["events", "--json", "-n", "1"]);
+        assert_eq!(ran.code, 0, "round {n}: {}", ran.stderr);
+    }
+}
+
+/// The same after a crash: whoever comes first, however soon, has a new daemon started.
+#[test]
+fn a_client_that_comes_right_after_a_crash() {
+    let world = world();
+    world.ingest(&line("a", 1_000, "a"));
+    for n in 0..12 {
+        send(daemon_up(&world), Signal::Kill);
+        let ran = world.tome(&["events", "--json"]);
+        assert_eq!(ran.code, 0, "round {n}: {}", ran.stderr);
+        assert_eq!(ids(&ran.json_lines()), ["a"]);
+    }
+}
+
+#[test]
+fn a_crash_leaves_nothing_that_the_next_client_minds() {
+    let world = world();
+    world.ingest(&line("a", 1_000, "a"));
+    let dead = world.kill_daemon().unwrap();
+    assert!(world.socket().exists(), "a stale socket");
+    let lock = std::fs::read_to_string(world.home().join("run/daemon.lock")).unwrap();
+    assert!(lock.starts_with(&dead.to_string()), "a stale lock");
+    assert_eq!(status(&world)["daemon"], json!({"running": false}));
+    assert_eq!(ids(&world.events()), ["a"]);
+    assert_ne!(world.daemon_pid(), Some(dead));
+}
+
+/// A lock file that names a process of somebody else's does nothing to it.
+#[test]
+fn a_stale_lock_harms_no_stranger() {
+    let world = world();
+    let mut stranger = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    std::fs::create_dir_all(world.home().join("run")).unwrap();
+    std::fs::write(
+        world.home().join("run/daemon.lock"),
+        format!("{} 0.0.1\n", stranger.id()),
+    )
+    .unwrap();
+    assert_eq!(world.tome(&["stop", "--force"]).code, 0);
+    world.ingest(&line("a", 1_000, "a"));
+    assert!(stranger.try_wait().unwrap().is_none(), "still there");
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+}
+
+#[test]
+fn it_leaves_when_it_has_been_idle() {
+    let world = world();
+    let mut command = world.command(&["start"]);
+    World::run(command.env("TOME_DAEMON_IDLE_EXIT", "300ms"), b"");
+    daemon_gone(&world);
+    assert!(!world.socket().exists());
+    let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
+    assert!(log.contains("idle"), "{log}");
+    assert_eq!(world.tome(&["events"]).code, 0, "and comes back");
+}
+
+#[test]
+fn twenty_clients_at_once_start_one() {
+    let world = world();
+    std::thread::scope(|scope| {
+        for n in 0..20 {
+            let world = &world;
+            scope.spawn(move || world.ingest(&line(&format!("n{n:02}"), n, "at once")));
+        }
+    });
+    let events = world.events();
+    assert_eq!(events.len(), 20);
+    let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
+    assert_eq!(log.matches("listens at").count(), 1, "{log}");
+}
+
+/// Asking how the daemon is must not keep it from starting.
+#[test]
+fn looking_does_not_get_in_the_way_of_starting() {
+    let world = world();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let over = &over;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(std::sync::atomic::Ordering::SeqCst) {
+                world.tome(&["status"]);
+            }
+        });
+        for n in 0..10 {
+            let started = world.tome(&["start"]);
+            let stopped = world.tome(&["stop"]);
+            if (started.code, stopped.code) != (0, 0) {
+                over.store(true, std::sync::atomic::Ordering::SeqCst);
+            }
+            assert_eq!(
+                (started.code, started.stderr.as_str()),
+                (0, ""),
+                "round {n}"
+            );
+            assert_eq!(
+                (stopped.code, stopped.stderr.as_str()),
+                (0, ""),
+                "round {n}"
+            );
+        }
+        over.store(true, std::sync::atomic::Ordering::SeqCst);
+    });
+}
+
+#[test]
+fn without_autostart_nobody_starts_it_but_start() {
+    let world = world();
+    let quiet = |args: &[&str]| {
+        let mut command = world.command(args);
+        World::run(command.env("TOME_DAEMON_AUTOSTART", "false"), b"")
+    };
+    let ran = quiet(&["events"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    assert!(ran.stderr.contains("tome"), "{}", ran.stderr);
+    World::hook_command(
+        world
+            .command(&["hook", "codex"])
+            .env("TOME_DAEMON_AUTOSTART", "false"),
+        prompt("waits"),
+    );
+    assert!(world.daemon_pid().is_none());
+    assert_eq!(quiet(&["start"]).code, 0);
+    assert!(world.daemon_pid().is_some());
+    assert_eq!(texts(&world.events()), ["waits"]);
+}
+
+#[test]
+fn a_home_whose_path_is_too_long_for_a_socket() {
+    let deep = format!("{}/home", ["a-folder-with-a-rather-long-name"; 5].join("/"));
+    let world = world().with_home(&deep);
+    assert!(world.home().as_os_str().len() > 150);
+    world.ingest(&line("a", 1_000, "far down"));
+    world.hook(&["claude-code"], prompt("and a hook"));
+    let events = world.events();
+    assert_eq!(texts(&events), ["far down", "and a hook"]);
+    let endpoint = status(&world)["daemon"]["endpoints"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(Path::new(&endpoint)), 0o600);
+    assert_eq!(mode(Path::new(&endpoint).parent().unwrap()), 0o700);
+    assert_eq!(world.tome(&["stop"]).code, 0);
+    assert!(!Path::new(&endpoint).exists());
+}
+
+fn everything_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    found.push(folder.to_path_buf());
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            everything_in(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn nobody_but_the_owner_may_read_any_of_it() {
+    let world = world();
+    // Whoever starts it may have any umask, and the home may be there already.
+    std::fs::create_dir_all(world.home()).unwrap();
+    std::fs::set_permissions(world.home(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    world.hook(&["claude-code"], prompt("spooled first"));
+    World::run(world.command(&["start"]).env("TOME_DAEMON_TCP", "0"), b"");
+    world.ingest(&line("a", 1_000, "a"));
+    std::fs::write(world.home().join("spool/events.jsonl"), "torn\n").unwrap();
+    std::fs::remove_file(world.home().join("spool/events.jsonl")).unwrap();
+    world.tome(&["admin", "flush"]);
+    world.tome(&["admin", "compact"]);
+    let mut found = Vec::new();
+    everything_in(&world.home(), &mut found);
+    assert!(found.len() > 10, "{found:?}");
+    assert!(found.iter().any(|path| path.ends_with("run/token")));
+    let mut sockets = 0;
+    for path in &found {
+        let meta = std::fs::symlink_metadata(path).unwrap();
+        sockets += usize::from(meta.file_type().is_socket());
+        let mode = meta.permissions().mode() & 0o777;
+        assert_eq!(mode & 0o077, 0, "{} is {mode:o}", path.display());
+    }
+    assert_eq!(sockets, 1);
+}
+
+#[test]
+fn its_log_rotates() {
+    let world = world();
+    let log = world.home().join("run/daemon.log");
+    std::fs::create_dir_all(world.home().join("run")).unwrap();
+    std::fs::write(&log, "old\n".repeat(300_000)).unwrap();
+    world.tome(&["start"]);
+    eventually("a new log", || {
+        (log.metadata().ok()?.len() < 10_000).then_some(())
+    });
+    assert_eq!(
+        std::fs::metadata(log.with_extension("log.1"))
+            .unwrap()
+            .len(),
+        1_200_000
+    );
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.contains("listens at"), "{text}");
+}
+
+/// The log is for the owner, and still says nothing of what events hold.
+#[test]
+fn its_log_does_not_say_what_events_say() {
+    let world = world();
+    world.ingest(&line("a", 1_000, "a very telling sentence"));
+    world.hook(&["codex"], prompt("another telling sentence"));
+    world.tome(&["stop"]);
+    let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
+    assert!(log.contains("listens at") && log.contains("left"), "{log}");
+    assert!(!log.contains("telling"), "{log}");
+}
+
+#[test]
+fn one_ledger_for_all_projects() {
+    let world = world();
+    std::fs::write(world.config_file(), "[store]\nmode = \"unified\"\n").unwrap();
+    for (id, at, cwd) in [("a", 1, "/one"), ("b", 2, "/two"), ("c", 3, "/one")] {
+        world.ingest(&line_with(&json!({"id": id, "at": at, "cwd": cwd})));
+    }
+    assert!(world.home().join("unified/ledger").is_dir());
+    let all = world.events();
+    assert_eq!(
+        (ids(&all), strings(&all, "project")),
+        (vec!["a", "b", "c"], vec!["/one", "/two", "/one"])
+    );
+    assert_eq!(ids(&list(&world, &["--project", "/one"])), ["a", "c"]);
+    assert_eq!(ids(&list(&world, &["--project", "/two", "-n", "1"])), ["b"]);
+    let overview = world.tome(&["--json"]).json();
+    assert_eq!(
+        (&overview["events"], &overview["daemon"]["store_mode"]),
+        (&json!(3), &json!("unified"))
+    );
+    let mut roots: Vec<&str> = strings(overview["projects"].as_array().unwrap(), "root");
+    roots.sort_unstable();
+    assert_eq!(roots, ["/one", "/two"]);
+}
+
+/// Changing the mode hides what the other mode stored; it damages none of it.
+#[test]
+fn changing_the_mode_and_changing_it_back() {
+    let world = world();
+    let mode = |mode: &str| {
+        world.tome(&["stop"]);
+        std::fs::write(world.config_file(), format!("[store]\nmode = \"{mode}\"\n")).unwrap();
+    };
+    mode("per-project");
+    world.ingest(&line("a", 1, "per project"));
+    mode("unified");
+    world.ingest(&line("b", 2, "unified"));
+    assert!(texts(&world.events()).contains(&"unified"));
+    mode("per-project");
+    world.ingest(&line("c", 3, "per project again"));
+    assert_eq!(ids(&world.events()), ["a", "c"]);
+    mode("unified");
+    assert_eq!(ids(&world.events()), ["b"]);
+}
+
+/// Health and reflection answer on the socket, to whoever speaks gRPC.
+#[test]
+fn standard_health_and_reflection() {
+    let world = world();
+    world.tome(&["start"]);
+    let socket = world.socket();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let channel = crate::daemon_tcp::over_socket(&socket).await;
+        let health = crate::daemon_tcp::health(channel.clone()).await.unwrap();
+        assert_eq!(health, "Serving");
+        let services = crate::daemon_tcp::services(channel).await.unwrap();
+        for name in [
+            "tome.v1.Capture",
+            "tome.v1.Events",
+            "tome.v1.Daemon",
+            "grpc.health.v1.Health",
+        ] {
+            assert!(services.contains(&name.to_owned()), "{services:?}");
+        }
+    });
+}
+
+#[test]
+fn a_store_that_another_process_holds_is_named() {
+    let world = world();
+    world.ingest(&line("a", 1_000, "a"));
+    let pid = world.daemon_pid().unwrap();
+    // The lock file is gone (someone cleaned up) while its daemon still runs.
+    std::fs::remove_file(world.home().join("run/daemon.lock")).unwrap();
+    std::fs::remove_file(world.socket()).unwrap();
+    let ran = world.tome(&["events"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(
+        ran.stderr.contains("projects/--app--/ledger"),
+        "{}",
+        ran.stderr
+    );
+    send(pid, Signal::Kill);
+    eventually("the first daemon to be gone", || {
+        (!is_alive(pid)).then_some(())
+    });
+    // It is opened once the other one is gone, without anybody's help.
+    assert_eq!(ids(&world.events()), ["a"]);
+}

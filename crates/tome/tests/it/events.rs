@@ -1,0 +1,275 @@
+//! `tome events`: which events, in which order.
+
+use serde_json::{Value, json};
+use tome_testkit::World;
+
+use crate::scene::{ids, line, line_with, list, strings, world};
+
+/// Events `e1` to `e5`, a second apart, stored in disorder.
+fn five(world: &World) {
+    let lines: String = [3, 1, 5, 2, 4]
+        .map(|n| line(&format!("e{n}"), n * 1_000, &format!("text {n}")))
+        .concat();
+    world.ingest(&lines);
+}
+
+fn check(world: &World, args: &[&str], expected: &[&str]) {
+    assert_eq!(ids(&list(world, args)), expected, "tome events {args:?}");
+}
+
+#[test]
+fn by_when_they_happened_not_by_when_they_came() {
+    let world = world();
+    five(&world);
+    check(&world, &[], &["e1", "e2", "e3", "e4", "e5"]);
+    world.ingest(&line("e0", 0, "a late arrival"));
+    check(&world, &[], &["e0", "e1", "e2", "e3", "e4", "e5"]);
+}
+
+#[test]
+fn a_range_begins_with_its_start_and_ends_before_its_end() {
+    let world = world();
+    five(&world);
+    check(&world, &["--since", "2000"], &["e2", "e3", "e4", "e5"]);
+    check(&world, &["--until", "2000"], &["e1"]);
+    check(
+        &world,
+        &["--since", "2000", "--until", "4000"],
+        &["e2", "e3"],
+    );
+    check(&world, &["--since", "1970-01-01T00:00:04Z"], &["e4", "e5"]);
+    check(
+        &world,
+        &["--until", "1970-01-02"],
+        &["e1", "e2", "e3", "e4", "e5"],
+    );
+    check(&world, &["--since", "1h"], &[]);
+    check(&world, &["--since", "2000", "--until", "2000"], &[]);
+    check(&world, &["--since", "4000", "--until", "2000"], &[]);
+    check(
+        &world,
+        &["--since", "4000", "--until", "2000", "--limit", "0"],
+        &[],
+    );
+    check(
+        &world,
+        &["--session", "s1", "--since", "4000", "--until", "2000"],
+        &[],
+    );
+    let wrong = world.tome(&["events", "--since", "soon"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("--since") && wrong.stderr.contains("2026-11-15"));
+}
+
+#[test]
+fn a_limit_takes_the_latest() {
+    let world = world();
+    five(&world);
+    check(&world, &["--limit", "2"], &["e4", "e5"]);
+    check(&world, &["-n", "2", "--newest-first"], &["e5", "e4"]);
+    check(
+        &world,
+        &["--limit", "0", "--newest-first"],
+        &["e5", "e4", "e3", "e2", "e1"],
+    );
+    check(
+        &world,
+        &["--limit", "4294967295"],
+        &["e1", "e2", "e3", "e4", "e5"],
+    );
+    check(&world, &["--limit", "1", "--until", "3000"], &["e2"]);
+}
+
+#[test]
+fn by_session_agent_and_kind() {
+    let world = world();
+    let one = |id: &str, at: u64, session: &str, agent: &str, kind: &str| {
+        line_with(&json!({"id": id, "at": at, "session_id": session, "agent": agent, "kind": kind}))
+    };
+    world.ingest(
+        &[
+            one("a", 1, "s1", "codex", "user_message"),
+            one("b", 2, "s1", "codex", "assistant_stop"),
+            one("c", 3, "s2", "gemini", "user_message"),
+            one("d", 4, "s2", "gemini", "compaction"),
+            one("e", 5, "s", "claude-code", "user_message"),
+        ]
+        .concat(),
+    );
+    check(&world, &["--session", "s1"], &["a", "b"]);
+    check(&world, &["--session", "s"], &["e"]);
+    check(&world, &["--session", "none such"], &[]);
+    check(&world, &["--agent", "gemini"], &["c", "d"]);
+    check(&world, &["--agent", "claude"], &["e"]);
+    check(
+        &world,
+        &["--agent", "gemini", "--agent", "codex"],
+        &["a", "b", "c", "d"],
+    );
+    check(&world, &["--kind", "user_message"], &["a", "c", "e"]);
+    check(
+        &world,
+        &["--kind", "compaction", "--kind", "assistant_stop"],
+        &["b", "d"],
+    );
+    check(
+        &world,
+        &["--kind", "user_message", "--agent", "codex"],
+        &["a"],
+    );
+    check(&world, &["--session", "s1", "--newest-first"], &["b", "a"]);
+    check(
+        &world,
+        &["--kind", "user_message", "--limit", "2"],
+        &["c", "e"],
+    );
+    for (args, named) in [(["--kind", "shout"], "kind"), (["--agent", "NO"], "agent")] {
+        let wrong = world.tome(&[&["events"], &args[..]].concat());
+        assert_eq!(wrong.code, 2, "{args:?}");
+        assert!(wrong.stderr.contains(named), "{}", wrong.stderr);
+    }
+}
+
+#[test]
+fn the_same_millisecond_has_one_order() {
+    let world = world();
+    let lines: Vec<String> = (0..30)
+        .map(|n| line(&format!("id{:02}", (n * 7) % 30), 1_000, "at once"))
+        .collect();
+    world.ingest(&lines.concat());
+    let all = list(&world, &["--limit", "0"]);
+    let mut sorted = ids(&all);
+    sorted.sort_unstable();
+    assert_eq!(ids(&all), sorted);
+    let mut backwards = list(&world, &["--limit", "0", "--newest-first"]);
+    backwards.reverse();
+    assert_eq!(backwards, all);
+    check(&world, &["--limit", "3"], &["id27", "id28", "id29"]);
+}
+
+/// More than a page holds, in number and in bytes, from two projects whose times interleave.
+#[test]
+fn everything_over_many_pages() {
+    let world = world();
+    let mut lines = String::new();
+    for n in 0..10_500u64 {
+        let cwd = if n % 3 == 0 { "/one" } else { "/two" };
+        let text = if n % 10 == 0 {
+            "x".repeat(5_000)
+        } else {
+            n.to_string()
+        };
+        lines += &line_with(&json!({
+            "id": format!("n{n:05}"), "at": 1_000 + n / 2, "cwd": cwd, "session_id": cwd, "text": text,
+        }));
+    }
+    assert!(lines.len() > 4 * 1024 * 1024);
+    world.ingest(&lines);
+    let expected: Vec<String> = (0..10_500).map(|n| format!("n{n:05}")).collect();
+    let all = list(&world, &["--limit", "0"]);
+    assert_eq!(ids(&all), expected);
+    assert_eq!(all[10]["text"].as_str().unwrap().len(), 5_000);
+    let mut backwards = list(&world, &["--limit", "0", "--newest-first"]);
+    backwards.reverse();
+    assert!(backwards == all, "the same events backwards");
+    assert_eq!(
+        list(&world, &["--limit", "0", "--session", "/one"]).len(),
+        3_500
+    );
+    assert_eq!(ids(&list(&world, &["--limit", "2500"])), expected[8_000..]);
+}
+
+/// The same id in two projects is two events; a page that ends between them loses neither.
+#[test]
+fn the_same_id_in_two_projects() {
+    let world = world();
+    let mut lines = String::new();
+    for n in 0..1_001 {
+        lines += &line_with(&json!({"id": format!("n{n:04}"), "at": n, "cwd": "/one"}));
+    }
+    lines += &line_with(&json!({"id": "n0999", "at": 999, "cwd": "/two"}));
+    world.ingest(&lines);
+    let listed = list(&world, &["--limit", "0"]);
+    assert_eq!(listed.len(), 1_002);
+    let backwards = list(&world, &["--limit", "0", "--newest-first"]);
+    assert_eq!(backwards.len(), 1_002);
+}
+
+#[test]
+fn those_of_the_project_one_stands_in() {
+    let world = world();
+    let (one, two) = (world.folder("one"), world.folder("two"));
+    let (src, dot_git) = (world.folder("one/src"), world.folder("one/.git"));
+    std::fs::write(dot_git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let at = |id: &str, at: u64, cwd: &std::path::Path| {
+        line_with(&json!({"id": id, "at": at, "cwd": cwd}))
+    };
+    world.ingest(
+        &[
+            at("a", 1, &one),
+            at("b", 2, &two),
+            at("c", 3, &src),
+            at("d", 4, &two),
+        ]
+        .concat(),
+    );
+    let standing = |folder: &std::path::Path, args: &[&str]| -> Vec<Value> {
+        let mut command = world.command(&[&["events", "--json"], args].concat());
+        World::run(command.current_dir(folder), b"").json_lines()
+    };
+    assert_eq!(ids(&standing(&one, &[])), ["a", "c"]);
+    assert_eq!(ids(&standing(&src, &[])), ["a", "c"]);
+    assert_eq!(ids(&standing(&two, &[])), ["b", "d"]);
+    assert_eq!(
+        ids(&standing(&one, &["--all-projects"])),
+        ["a", "b", "c", "d"]
+    );
+    assert_eq!(ids(&standing(&one, &["--project", "../two"])), ["b", "d"]);
+    assert_eq!(
+        ids(&standing(&two, &["--project", src.to_str().unwrap()])),
+        ["a", "c"]
+    );
+    // Where Tome knows no project, everything is shown, by time.
+    assert_eq!(
+        ids(&standing(&world.folder("elsewhere"), &[])),
+        ["a", "b", "c", "d"]
+    );
+    assert_eq!(
+        ids(&standing(&one, &["--project", "/none/such"])),
+        Vec::<&str>::new()
+    );
+    assert_eq!(
+        world
+            .tome(&["events", "--project", "x", "--all-projects"])
+            .code,
+        2
+    );
+    let roots = standing(&one, &["--all-projects"]);
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    assert_eq!(strings(&roots, "project"), [one, two, one, two]);
+}
+
+#[test]
+fn nothing_to_show_says_so_on_stderr() {
+    let world = world();
+    let ran = world.tome(&["events"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.contains("no events"), "{}", ran.stderr);
+    let json = world.tome(&["events", "--json"]);
+    assert_eq!(json, tome_testkit::Ran::silent());
+}
+
+#[test]
+fn a_line_an_event_for_a_person() {
+    let world = world();
+    world.ingest(&line(
+        "abcdefghijkl",
+        1_794_735_000_000,
+        "two\nlines \u{1b}[31mred",
+    ));
+    let ran = world.tome(&["events"]);
+    assert_eq!(
+        ran.stdout,
+        "2026-11-15 09:30:00  codex        user_message       abcdefgh  two lines \u{fffd}[31mred\n"
+    );
+}

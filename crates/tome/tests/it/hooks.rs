@@ -1,0 +1,479 @@
+//! `tome hook`: what agents really send, through the real program, into the ledger.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tome_testkit::{Ran, World, eventually_within};
+
+use crate::scene::{daemon_up, prompt, strings, texts, tool_result, world};
+
+/// Feeds a file of payloads to the hook and shows what is stored: one line an event, in order of
+/// kind and text, since payloads without a time of their own are stamped on arrival.
+fn check(agent: &str, name: &str, expect: &Expect) {
+    let world = world();
+    daemon_up_now(&world);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/payloads");
+    let payloads = std::fs::read_to_string(folder.join(name)).unwrap();
+    for row in payloads.lines() {
+        let value: Value = serde_json::from_str(row).unwrap();
+        match value.get("payload").filter(|_| value.get("argv").is_some()) {
+            Some(payload) => {
+                let event = value["argv"].as_str().unwrap();
+                world.hook(&[agent, event], payload.to_string());
+            }
+            None => world.hook(&[agent], row),
+        }
+    }
+    let mut shown: Vec<String> = world.events().iter().map(show).collect();
+    shown.sort();
+    expect.assert_eq(&(shown.join("\n") + "\n"));
+}
+
+fn daemon_up_now(world: &World) {
+    assert_eq!(world.tome(&["start"]).code, 0);
+}
+
+fn show(event: &Value) -> String {
+    assert_eq!(event["project"], "/home/dev/app");
+    let mut line = event["kind"].as_str().unwrap().to_owned();
+    if event["text"] != "" {
+        line += &format!(" {}", event["text"]);
+    }
+    if let Some(tool) = event.get("tool") {
+        let brief = |part: &str| tool[part].to_string().chars().take(40).collect::<String>();
+        line += &format!(
+            " {}({}) -> {}",
+            tool["name"].as_str().unwrap(),
+            brief("input"),
+            brief("output")
+        );
+    }
+    for name in [
+        "source",
+        "reason",
+        "trigger",
+        "phase",
+        "event",
+        "subagent_type",
+    ] {
+        if let Some(value) = event["meta"].get(name) {
+            line += &format!(" {name}={}", value.as_str().unwrap());
+        }
+    }
+    line
+}
+
+#[test]
+fn claude_code() {
+    check(
+        "claude-code",
+        "claude-code.jsonl",
+        &expect![[r#"
+        assistant_stop "API Error: Rate limit reached"
+        assistant_stop "Identifiers may now hold any XID character; the lexer tests pass."
+        assistant_stop "Stored the lesson about XID characters."
+        session_end reason=prompt_input_exit
+        session_start source=startup
+        subagent_start subagent_type=Explore
+        subagent_stop "Two places assume ASCII: src/lexer.rs and src/token.rs." subagent_type=Explore
+        tool_result Bash({"command":"cargo test lexer","descripti) -> "Exit code 101\nthread 'accents' panicke
+        tool_result Grep({"pattern":"is_ascii_alphanumeric"}) -> {"mode":"files_with_matches","filenames" subagent_type=Explore
+        tool_result Read({"file_path":"/home/dev/app/src/lexer.rs) -> {"type":"text","file":{"filePath":"/home
+        tool_result TaskCreate({"subject":"Accept unicode identifiers",) -> {"task":{"id":"1","subject":"Accept unic
+        tool_result mcp__tracker__comment({"issue":12,"body":"fixed"}) -> [{"type":"text","text":"commented on #12
+        unknown "<task-notification>background build finished</task-notification>" event=UserPromptSubmit
+        unknown "Accept unicode identifiers" event=TaskCreated
+        unknown "Claude needs your permission to use Bash" event=Notification
+        unknown "check the build again" event=UserPromptSubmit
+        unknown event=FutureThing
+        unknown event=InstructionsLoaded
+        user_message "the lexer stops at “é” in identifiers, please fix it"
+    "#]],
+    );
+}
+
+#[test]
+fn claude_code_compacting() {
+    check(
+        "claude-code",
+        "claude-code.compact.jsonl",
+        &expect![[r#"
+        compaction "The lexer accepts XID characters since today." trigger=manual phase=after
+        compaction "keep what we know of the lexer" trigger=manual phase=before
+        compaction trigger=auto phase=before
+        session_end reason=other
+        session_start source=compact
+        session_start source=resume
+        subagent_stop "The lexer accepts XID characters since today."
+        subagent_stop "The lexer accepts XID characters since today."
+    "#]],
+    );
+}
+
+#[test]
+fn codex() {
+    check(
+        "codex",
+        "codex.jsonl",
+        &expect![[r#"
+        assistant_stop
+        assistant_stop "`tok()` did not advance at the end of input; it does now. "
+        compaction trigger=auto phase=after
+        compaction trigger=auto phase=before
+        session_end reason=other
+        session_start source=startup
+        subagent_start subagent_type=worker
+        subagent_stop "The loop never advances past the quote." subagent_type=worker
+        tool_result Bash({"command":"cargo test quote"}) -> "test quote ... FAILED\n"
+        tool_result mcp__tracker__find({"q":"quote"}) -> {"content":[{"type":"text","text":"1 iss
+        tool_result update_plan({"plan":[{"step":"find the loop","status) -> "Plan updated"
+        unknown "<hook_prompt hook_run_id=\"h2\">run the linter before you stop</hook_prompt>" event=UserPromptSubmit
+        unknown "user pressed escape" event=Interrupt
+        user_message "why does `tok()` loop forever on a lone quote?"
+    "#]],
+    );
+}
+
+#[test]
+fn gemini() {
+    check(
+        "gemini",
+        "gemini.jsonl",
+        &expect![[r#"
+        assistant_stop "The lexer walks over chars now. "
+        assistant_stop "The lexer walks over chars now. \nSaved."
+        compaction trigger=manual phase=before
+        session_end reason=exit
+        session_start source=startup
+        tool_result mcp_tracker_find({"q":"bytes"}) -> "2 issues\n#12 and #14"
+        tool_result read_file({"file_path":"logo.png"}) -> [{"inlineData":{"mimeType":"image/png","
+        tool_result read_file({"file_path":"src/nope.rs"}) -> {"error":{"message":"File not found: src
+        tool_result replace({"file_path":"src/lexer.rs","old_string") -> "Successfully modified file: src/lexer.r
+        tool_result run_shell_command({"command":"cargo check","description":") -> "Output: Finished dev profile\nProcess G
+        unknown "Allow cargo check?" event=Notification
+        user_message "make the lexer work on chars, not bytes"
+    "#]],
+    );
+}
+
+#[test]
+fn copilot_in_camel_case() {
+    check(
+        "copilot",
+        "copilot.camel.jsonl",
+        &expect![[r#"
+        assistant_stop
+        assistant_stop
+        compaction "keep the test names" trigger=manual phase=before
+        session_end reason=complete
+        session_start source=new
+        subagent_start subagent_type=explore
+        subagent_stop "Comments are lexed in src/trivia.rs." subagent_type=explore
+        tool_result bash({"command":"cargo test comments","descri) -> "1 passed\n<shellId: 0 completed with ex
+        tool_result edit({"path":"/home/dev/app/src/lexer.rs"}) -> "old_str not found"
+        tool_result sql({"description":"add todos","query":"INSE) -> "1 row(s) inserted."
+        tool_result view({"path":"/home/dev/app/src/nope.rs"}) -> "Path does not exist"
+        unknown "Copilot is waiting for you" event=notification
+        unknown "connect ECONNREFUSED" event=errorOccurred
+        user_message "add a test for nested comments"
+    "#]],
+    );
+}
+
+#[test]
+fn copilot_in_pascal_case() {
+    check(
+        "copilot",
+        "copilot.pascal.jsonl",
+        &expect![[r#"
+        assistant_stop
+        assistant_stop
+        compaction "keep the test names" trigger=manual phase=before
+        session_end reason=complete
+        session_start source=new
+        subagent_start subagent_type=explore
+        subagent_stop "Comments are lexed in src/trivia.rs." subagent_type=explore
+        tool_result Bash({"command":"cargo test comments","descri) -> "1 passed\n<shellId: 0 completed with ex
+        tool_result Edit({"path":"/home/dev/app/src/lexer.rs"}) -> "old_str not found"
+        tool_result Read({"path":"/home/dev/app/src/nope.rs"}) -> "Path does not exist"
+        tool_result sql({"description":"add todos","query":"INSE) -> "1 row(s) inserted."
+        unknown "Copilot is waiting for you" event=notification
+        unknown "connect ECONNREFUSED" event=errorOccurred
+        user_message "add a test for nested comments"
+    "#]],
+    );
+}
+
+#[test]
+fn opencode() {
+    check(
+        "opencode",
+        "opencode.jsonl",
+        &expect![[r#"
+        assistant_message "The lexer has 214 lines; they are counted now."
+        assistant_stop
+        assistant_stop "The lexer has 214 lines; they are counted now."
+        compaction phase=after
+        compaction phase=before
+        session_end reason=deleted
+        session_start
+        subagent_start
+        tool_result bash({"command":"wc -l src/lexer.rs","descrip) -> "214 src/lexer.rs\n"
+        tool_result edit({"filePath":"src/lexer.rs"}) -> "oldString not found"
+        tool_result tracker_find({"q":"lines"}) -> "1 issue"
+        unknown "no key for provider local" event=session.error
+        unknown event=command.executed
+        user_message "count lines in the \"lexer\" too"
+    "#]],
+    );
+}
+
+/// Every hook of every agent wired twice: each event is stored once all the same.
+#[test]
+fn hooks_that_fire_twice_are_stored_once() {
+    let world = world();
+    daemon_up_now(&world);
+    let payloads = [
+        prompt("fix the lexer"),
+        tool_result("call1", &json!({"command": "ls"}), &json!("a b")),
+        json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "SessionStart", "source": "startup"}).to_string(),
+        json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "Stop", "last_assistant_message": "Done."}).to_string(),
+        json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "Novelty", "x": 1}).to_string(),
+    ];
+    for payload in &payloads {
+        let mut twice = [(); 2].map(|()| {
+            let mut command = world.command(&["hook", "claude-code"]);
+            let payload = payload.clone();
+            Some(std::thread::spawn(move || {
+                World::hook_command(&mut command, payload)
+            }))
+        });
+        twice
+            .iter_mut()
+            .for_each(|one| one.take().unwrap().join().unwrap());
+    }
+    let events = world.events();
+    let mut kinds = strings(&events, "kind");
+    kinds.sort_unstable();
+    assert_eq!(
+        kinds,
+        [
+            "assistant_stop",
+            "session_start",
+            "tool_result",
+            "unknown",
+            "user_message"
+        ]
+    );
+}
+
+#[test]
+fn the_same_words_in_another_turn_are_another_event() {
+    let world = world();
+    daemon_up_now(&world);
+    for turn in ["t1", "t2", "t1"] {
+        let payload = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "UserPromptSubmit",
+                             "prompt": "continue", "prompt_id": turn});
+        world.hook(&["claude-code"], payload.to_string());
+    }
+    assert_eq!(texts(&world.events()), ["continue", "continue"]);
+}
+
+#[test]
+fn own_injections_are_not_the_persons_words() {
+    let world = world();
+    daemon_up_now(&world);
+    let injected = "<tome-memory kind=\"start\">five rules, rule seven</tome-memory>";
+    let nudge = "<tome-memory kind=\"stop\">store what was learned</tome-memory>";
+    world.hook(
+        &["claude-code"],
+        prompt(&format!("{injected}\n\nfix the lexer")),
+    );
+    world.hook(&["claude-code"], prompt(nudge));
+    world.hook(&["codex"], prompt(nudge));
+    let gemini = json!({"session_id": "g1", "cwd": "/app", "hook_event_name": "BeforeAgent",
+        "timestamp": "2026-11-15T09:30:00Z", "prompt": "&lt;tome-memory&gt;rules&lt;/tome-memory&gt; go on"});
+    world.hook(&["gemini"], gemini.to_string());
+    let events = world.events();
+    let said: Vec<&str> = events
+        .iter()
+        .filter(|event| event["kind"] == "user_message")
+        .map(|event| event["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(said.len(), 2, "{events:#?}");
+    assert!(
+        said.contains(&"fix the lexer") && said.contains(&"go on"),
+        "{said:?}"
+    );
+    let everything = format!("{events:?}");
+    assert!(!everything.contains("rule seven") && !everything.contains("store what was learned"));
+}
+
+#[test]
+fn an_unknown_event_is_kept_as_unknown() {
+    let world = world();
+    daemon_up_now(&world);
+    let payload = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "FutureThing",
+                         "colour": "teal", "depth": {"levels": [1, 2]}});
+    world.hook(&["claude-code"], payload.to_string());
+    let events = world.events();
+    assert_eq!(strings(&events, "kind"), ["unknown"]);
+    let meta = events[0]["meta"].to_string();
+    assert!(
+        meta.contains("FutureThing") && meta.contains("teal"),
+        "{meta}"
+    );
+}
+
+/// An unknown event may be large; what it says may be cut, the event may not vanish.
+#[test]
+fn a_large_unknown_event_is_kept() {
+    let world = world();
+    daemon_up_now(&world);
+    let payload = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "FutureThing",
+                         "body": "x".repeat(300_000), "rows": vec!["row"; 20_000]});
+    world.hook(&["claude-code"], payload.to_string());
+    let events = world.events();
+    assert_eq!(strings(&events, "kind"), ["unknown"]);
+    assert_eq!(events[0]["meta"]["event"], "FutureThing");
+}
+
+#[test]
+fn whatever_it_is_handed_it_says_nothing() {
+    let world = world();
+    let cases: &[(&[&str], &[u8])] = &[
+        (&[], b"{}"),
+        (&[], b""),
+        (&["claude-code"], b""),
+        (&["claude-code"], b"   \n"),
+        (&["claude-code"], b"not json"),
+        (&["claude-code"], b"{\"session_id\": \"s1\", \"hook_event"),
+        (&["claude-code"], b"\xff\xfe\x00\x01"),
+        (&["claude-code"], b"[1, 2, 3]"),
+        (&["claude-code"], b"null"),
+        (&["claude-code"], b"{}"),
+        (&["claude-code", "Stop", "more", "--words"], b"{}"),
+        (&["no-such-agent"], b"{\"session_id\": \"s1\"}"),
+        (&["NOT AN AGENT"], b"{}"),
+        (&["codex", "\u{0}"], b"{}"),
+        (&["--version"], b"{}"),
+        (&["--no-such-flag", "codex"], b"{}"),
+        (
+            &["copilot"],
+            b"{\"sessionId\": 7, \"timestamp\": \"x\", \"cwd\": []}",
+        ),
+        (&["opencode"], b"{\"ev\": 5, \"input\": null}"),
+        (
+            &["gemini"],
+            b"{\"session_id\": \"\\u0000\", \"cwd\": \"relative\"}",
+        ),
+    ];
+    for (args, payload) in cases {
+        if args.iter().any(|arg| arg.contains('\0')) {
+            continue;
+        }
+        world.hook(args, payload);
+    }
+    let deep = format!("{}{}", "{\"a\":".repeat(5_000), "}".repeat(5_000));
+    world.hook(&["claude-code"], deep);
+}
+
+/// Options may stand before `hook` as well, and nothing of the promise changes.
+#[test]
+fn options_before_the_hook() {
+    let world = world();
+    daemon_up_now(&world);
+    let home = world.home();
+    let home = home.to_str().unwrap();
+    World::hook_command(
+        world
+            .command(&["--home", home, "hook", "claude-code"])
+            .env_remove("TOME_HOME"),
+        prompt("with an option"),
+    );
+    assert_eq!(texts(&world.events()), ["with an option"]);
+    World::hook_command(&mut world.command(&["--json", "hook"]), "{}");
+    World::hook_command(&mut world.command(&["--home", home, "hook"]), "{}");
+}
+
+/// The options are global: behind `hook` they mean the same.
+#[test]
+fn options_behind_the_hook() {
+    let world = world();
+    daemon_up_now(&world);
+    let home = world.home();
+    let home = home.to_str().unwrap();
+    for (args, text) in [
+        (
+            ["hook", "--home", home, "claude-code"],
+            "in front of the agent",
+        ),
+        (["hook", "claude-code", "--home", home], "behind the agent"),
+    ] {
+        World::hook_command(world.command(&args).env_remove("TOME_HOME"), prompt(text));
+    }
+    let events = world.events();
+    let mut said = texts(&events);
+    said.sort_unstable();
+    assert_eq!(said, ["behind the agent", "in front of the agent"]);
+}
+
+#[test]
+fn a_pipe_that_is_never_closed() {
+    let world = world();
+    daemon_up_now(&world);
+    let mut child = world
+        .command(&["hook", "claude-code"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, prompt("the pipe stays open").as_bytes()).unwrap();
+    let ended = eventually_within(std::time::Duration::from_secs(5), || {
+        child.try_wait().unwrap()
+    });
+    assert!(ended.is_some(), "the hook hangs on an open pipe");
+    drop(stdin);
+    assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
+    assert_eq!(texts(&world.events()), ["the pipe stays open"]);
+}
+
+#[test]
+fn five_megabytes_in_one_payload() {
+    let world = world();
+    daemon_up_now(&world);
+    let output = format!("head {} tail", "0123456789abcdef".repeat(330_000));
+    world.hook(
+        &["claude-code"],
+        tool_result("big", &json!({"command": "cat"}), &json!(output)),
+    );
+    let events = world.events();
+    assert_eq!(events.len(), 1, "the event is there");
+    assert_eq!(events[0]["kind"], "tool_result");
+    assert_eq!(events[0]["tool"]["input"], json!({"command": "cat"}));
+    let kept = events[0]["tool"]["output"].as_str().unwrap();
+    assert!(kept.starts_with("head 0123") && kept.ends_with("cdef tail"));
+}
+
+/// Copilot runs the hooks of a repository's Claude Code settings; they are Copilot's all the same.
+#[test]
+fn claude_hooks_run_by_copilot_are_copilots() {
+    let world = world();
+    daemon_up_now(&world);
+    let mut command = world.command(&["hook", "claude-code"]);
+    World::hook_command(command.env("COPILOT_CLI", "1"), prompt("hi"));
+    assert_eq!(strings(&world.events(), "agent"), ["copilot"]);
+}
+
+/// Nobody but hooks ever runs: the first one has the daemon started all the same.
+#[test]
+fn the_first_hook_of_a_fresh_home_has_the_daemon_started() {
+    let world = world();
+    world.hook(&["claude-code"], prompt("the very first"));
+    daemon_up(&world);
+    assert_eq!(texts(&world.events()), ["the very first"]);
+}

@@ -1,0 +1,268 @@
+//! `tome ingest`: JSON lines in, the same events out.
+
+use serde_json::{Value, json};
+
+use crate::scene::{MORNING_MS, ids, line, line_with, texts, world};
+
+#[test]
+fn every_field_comes_back_as_it_was_given() {
+    let world = world();
+    let given = json!({
+        "id": "Mine/1:a_b", "session_id": "a session", "agent": "my.agent-2", "cwd": "/app/src",
+        "project": "/app", "kind": "tool_result", "role": "assistant", "text": "two\nlines \u{1f980}",
+        "at": "2026-11-15T09:30:00.250Z",
+        "tool": {"name": "Bash", "input": {"command": "ls", "n": [1, 2.5, null]}, "output": "a\nb"},
+        "meta": {"turn": 7, "nested": {"deep": [true]}, "text": "é"},
+    });
+    let ran = world.tome_with(&["ingest"], given.to_string());
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.stdout, "stored 1, already there 0, rejected 0\n");
+    let [event] = &world.events()[..] else {
+        panic!("one event")
+    };
+    for (field, value) in given.as_object().unwrap() {
+        assert_eq!(&event[field], value, "{field}");
+    }
+    let arrived = event["arrived"].as_str().unwrap();
+    assert!(arrived > "2020" && arrived.ends_with('Z'), "{arrived}");
+}
+
+#[test]
+fn a_time_is_rfc_3339_or_milliseconds() {
+    let world = world();
+    for (id, at) in [
+        ("ms", json!(MORNING_MS)),
+        ("utc", json!("2026-11-15T09:30:00Z")),
+        ("offset", json!("2026-11-15T10:30:00+01:00")),
+        ("digits", json!(MORNING_MS.to_string())),
+    ] {
+        world.ingest(&line_with(&json!({"id": id, "at": at})));
+    }
+    for event in world.events() {
+        assert_eq!(event["at"], "2026-11-15T09:30:00.000Z", "{}", event["id"]);
+    }
+}
+
+#[test]
+fn roles_follow_the_kind_unless_they_are_given() {
+    let world = world();
+    for (kind, role) in [
+        ("user_message", "user"),
+        ("assistant_message", "assistant"),
+        ("assistant_stop", "assistant"),
+        ("subagent_stop", "assistant"),
+        ("tool_result", "tool"),
+        ("session_start", "system"),
+        ("subagent_start", "system"),
+        ("session_end", "system"),
+        ("compaction", "system"),
+        ("unknown", "system"),
+    ] {
+        world.ingest(&line_with(&json!({"id": kind, "kind": kind})));
+        let shown = world.tome(&["show", kind, "--json"]).json();
+        assert_eq!(shown["role"], role, "{kind}");
+    }
+}
+
+#[test]
+fn the_same_input_again_is_all_duplicates() {
+    let world = world();
+    // With an id and without: both are recognised.
+    let lines = line("a", 1_000, "one") + &line_with(&json!({"text": "two"}));
+    let report = |ran: tome_testkit::Ran| {
+        let report = ran.json();
+        let count = |name: &str| report[name].as_u64().unwrap();
+        (
+            ran.code,
+            count("created"),
+            count("duplicates"),
+            report["rejected"].clone(),
+        )
+    };
+    let first = world.tome_with(&["ingest", "--json"], &lines);
+    assert_eq!(report(first), (0, 2, 0, json!([])));
+    let again = world.tome_with(&["ingest", "--json"], &lines);
+    assert_eq!(report(again), (0, 0, 2, json!([])));
+    let doubled = world.tome_with(&["ingest", "--json"], lines.repeat(3));
+    assert_eq!(report(doubled), (0, 0, 6, json!([])));
+    assert_eq!(texts(&world.events()), ["one", "two"]);
+}
+
+#[test]
+fn an_event_is_never_changed() {
+    let world = world();
+    world.ingest(&line("a", 1_000, "as it was"));
+    world.ingest(&line("a", 2_000, "something else"));
+    let events = world.events();
+    assert_eq!(texts(&events), ["as it was"]);
+    assert_eq!(events[0]["at"], "1970-01-01T00:00:01.000Z");
+}
+
+#[test]
+fn bad_lines_are_named_and_the_others_go_in() {
+    let world = world();
+    let good = |id: &str| line(id, 1_000, id);
+    let bad = [
+        "{\"session_id\": \"s1\"}\n".to_owned(),
+        "not json\n".to_owned(),
+        line_with(&json!({"kind": "shout"})),
+        line_with(&json!({"cwd": "relative/path"})),
+        line_with(&json!({"agent": "Not A Name"})),
+        line_with(&json!({"at": "yesterday"})),
+        line_with(&json!({"misspelt": 1})),
+        line_with(&json!({"id": "with space"})),
+        line_with(&json!({"session_id": ""})),
+        line_with(&json!({"role": "king"})),
+        line_with(&json!({"meta": {"long": "x".repeat(70_000)}})),
+        line_with(&json!({"tool": {"nome": "Bash"}})),
+        "[]\n".to_owned(),
+    ];
+    let mut input = good("first");
+    for line in &bad {
+        input += line;
+        input += "\n   \n";
+    }
+    input += &good("last");
+    let ran = world.tome_with(&["ingest", "--json"], &input);
+    assert_eq!(ran.code, 2);
+    let report = ran.json();
+    assert_eq!(report["created"], 2);
+    let lines: Vec<u64> = report["rejected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["line"].as_u64().unwrap())
+        .collect();
+    let expected: Vec<u64> = (0..bad.len() as u64).map(|n| 2 + 3 * n).collect();
+    assert_eq!(lines, expected, "{report:#}");
+    assert_eq!(ids(&world.events()), ["first", "last"]);
+
+    let told = world.tome_with(&["ingest"], good("third") + "oops\n");
+    assert_eq!(told.code, 2);
+    assert_eq!(told.stdout, "stored 1, already there 0, rejected 1\n");
+    assert!(told.stderr.starts_with("line 2: "), "{}", told.stderr);
+}
+
+/// The ledger does not take JSON nested deeper than it could read back. That is a bad line like any
+/// other, not the end of the run.
+#[test]
+fn json_nested_too_deep_is_a_bad_line() {
+    let world = world();
+    let deep = format!("{}1{}", "[".repeat(110), "]".repeat(110));
+    let bad = line("deep", 1_000, "").replace(
+        "\"kind\"",
+        &format!("\"tool\":{{\"name\":\"t\",\"input\":{deep}}},\"kind\""),
+    );
+    let input = line("a", 1_000, "a") + &bad + &line("b", 1_001, "b");
+    let ran = world.tome_with(&["ingest", "--json"], input);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert_eq!(ran.json()["rejected"][0]["line"], 2);
+    assert_eq!(ids(&world.events()), ["a", "b"]);
+}
+
+#[test]
+fn nothing_in_is_nothing_stored() {
+    let world = world();
+    for nothing in ["", "\n\n  \n", "\r\n"] {
+        let ran = world.tome_with(&["ingest"], nothing);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.stdout, "stored 0, already there 0, rejected 0\n");
+    }
+    assert_eq!(world.events(), Vec::<Value>::new());
+}
+
+#[test]
+fn input_as_it_comes_from_other_programs() {
+    let world = world();
+    let mut input = b"\xef\xbb\xbf".to_vec();
+    input.extend(line("bom", 1_000, "byte order mark").trim_end().as_bytes());
+    input.extend(b"\r\n");
+    input.extend(line("crlf", 1_001, "ends in CRLF").trim_end().as_bytes());
+    input.extend(b"\r\n");
+    input.extend(
+        line("utf8", 1_002, "caf? olé")
+            .replace('?', "\u{0}")
+            .replace("\u{0}", "X")
+            .into_bytes(),
+    );
+    // A byte that is not UTF-8, inside a string.
+    let place = input.iter().rposition(|byte| *byte == b'X').unwrap();
+    input[place] = 0xff;
+    input.extend(line("nul", 1_003, "a\u{0}b").as_bytes());
+    // No newline at the end.
+    input.extend(
+        line("end", 1_004, "日本語 🦀 e\u{301}")
+            .trim_end()
+            .as_bytes(),
+    );
+    let ran = world.tome_with(&["ingest"], &input);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(
+        texts(&world.events()),
+        [
+            "byte order mark",
+            "ends in CRLF",
+            "caf\u{fffd} olé",
+            "a\u{0}b",
+            "日本語 🦀 e\u{301}"
+        ]
+    );
+}
+
+#[test]
+fn a_long_line_goes_in() {
+    let world = world();
+    let long = "0123456789abcdef".repeat(1 << 16);
+    let input =
+        line("before", 1_000, "x") + &line("long", 1_001, &long) + &line("after", 1_002, "y");
+    world.ingest(&input);
+    let events = world.events();
+    assert_eq!(ids(&events), ["before", "long", "after"]);
+    let kept = events[1]["text"].as_str().unwrap();
+    assert!(kept.starts_with("0123456789abcdef") && kept.ends_with("0123456789abcdef"));
+}
+
+#[test]
+fn what_events_prints_can_be_fed_back() {
+    let (here, there) = (world(), world());
+    here.ingest(&(line("a", 1_000, "one") + &line_with(&json!({
+        "text": "two", "role": "system", "kind": "tool_result", "project": "/app", "cwd": "/app/src",
+        "tool": {"name": "Read", "input": {"path": "é"}, "output": {"ok": true}}, "meta": {"k": 1},
+    }))));
+    here.hook(&["claude-code"], crate::scene::prompt("from a hook"));
+    let printed = here.tome(&["events", "--all-projects", "--limit", "0", "--json"]);
+    there.ingest(&printed.stdout);
+    let without_arrival = |mut events: Vec<Value>| {
+        for event in &mut events {
+            event.as_object_mut().unwrap().remove("arrived");
+        }
+        events
+    };
+    assert_eq!(
+        without_arrival(there.events()),
+        without_arrival(here.events())
+    );
+    let again = there
+        .tome_with(&["ingest", "--json"], &printed.stdout)
+        .json();
+    assert_eq!(
+        (&again["created"], &again["duplicates"]),
+        (&json!(0), &json!(3))
+    );
+}
+
+#[test]
+fn a_file_instead_of_standard_input() {
+    let world = world();
+    let file = world.write("events.jsonl", &line("a", 1_000, "from a file"));
+    let ran = world.tome(&["ingest", file.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(texts(&world.events()), ["from a file"]);
+    let missing = world.tome(&["ingest", "no-such-file"]);
+    assert_eq!(missing.code, 1);
+    assert!(
+        missing.stderr.contains("no-such-file"),
+        "{}",
+        missing.stderr
+    );
+}

@@ -1,0 +1,29 @@
+//! The shipped program, proved from outside: its command line, its sockets, its files.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "tests assert by panicking, print why they skip, and write plain files"
+)]
+
+mod capture;
+mod cli;
+mod config;
+mod crash;
+mod daemon;
+mod daemon_tcp;
+mod daemon_version;
+mod events;
+mod hard_places;
+mod hooks;
+mod ingest;
+mod projects;
+mod scene;
+mod show;
+mod spool;

@@ -1,0 +1,96 @@
+//! What the tests share: worlds, lines and payloads in few words, and ways to look at the answer.
+
+use serde_json::{Value, json};
+use tome_testkit::{World, eventually};
+
+/// A moment that all timelines are relative to: 2026-11-15T09:30:00Z.
+pub const MORNING_MS: u64 = 1_794_735_000_000;
+
+/// A world for the program under test.
+pub fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_tome"))
+}
+
+/// A line of `tome ingest`: a user message of session `s1` in `/app`.
+pub fn line(id: &str, at_ms: u64, text: &str) -> String {
+    line_with(&json!({"id": id, "at": at_ms, "text": text}))
+}
+
+/// A line of `tome ingest` with these fields and the usual ones.
+pub fn line_with(fields: &Value) -> String {
+    let mut line = json!({
+        "session_id": "s1", "agent": "codex", "cwd": "/app", "kind": "user_message",
+        "text": "hello", "at": MORNING_MS,
+    });
+    for (name, value) in fields.as_object().unwrap() {
+        line[name] = value.clone();
+    }
+    format!("{line}\n")
+}
+
+/// The payload of a prompt, as Claude Code hands it to a hook.
+pub fn prompt(text: &str) -> String {
+    json!({
+        "session_id": "s1", "cwd": "/app", "hook_event_name": "UserPromptSubmit",
+        "prompt": text, "prompt_id": "turn1",
+    })
+    .to_string()
+}
+
+/// The payload of a tool result, as Claude Code hands it to a hook.
+pub fn tool_result(id: &str, input: &Value, output: &Value) -> String {
+    json!({
+        "session_id": "s1", "cwd": "/app", "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_use_id": id, "tool_input": input, "tool_response": output,
+    })
+    .to_string()
+}
+
+/// The texts of events.
+pub fn texts(events: &[Value]) -> Vec<&str> {
+    strings(events, "text")
+}
+
+/// The ids of events.
+pub fn ids(events: &[Value]) -> Vec<&str> {
+    strings(events, "id")
+}
+
+/// One field of every event.
+pub fn strings<'a>(events: &'a [Value], field: &str) -> Vec<&'a str> {
+    events
+        .iter()
+        .map(|event| event[field].as_str().unwrap())
+        .collect()
+}
+
+/// What `tome events` with these arguments lists.
+pub fn list(world: &World, args: &[&str]) -> Vec<Value> {
+    let args = [&["events", "--json"], args].concat();
+    let ran = world.tome(&args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome {args:?}");
+    ran.json_lines()
+}
+
+/// What `tome status` says.
+pub fn status(world: &World) -> Value {
+    world.tome(&["status", "--json"]).json()
+}
+
+/// Waits until a daemon answers, started by whoever was asked to, and returns its process.
+pub fn daemon_up(world: &World) -> u32 {
+    eventually("a daemon that answers", || {
+        let status = status(world);
+        let answers = status["daemon"]["answers"].as_bool()?;
+        answers.then(|| status["daemon"]["pid"].as_u64())?
+    })
+    .try_into()
+    .unwrap()
+}
+
+/// Waits until no daemon is there.
+pub fn daemon_gone(world: &World) {
+    eventually("the daemon to be gone", || {
+        world.daemon_pid().is_none().then_some(())
+    });
+}
