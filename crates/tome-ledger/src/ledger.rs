@@ -270,7 +270,8 @@ impl Ledger {
         flushed.map_err(|cause| self.shared.refuse(&cause))
     }
 
-    /// Rewrites the tables without what is outdated. Takes long on a large store.
+    /// Rewrites the tables without what is outdated. Takes long on a large store; fjall gives the
+    /// room of the old tables back when the ledger is opened the next time.
     pub fn compact(&self) -> Result<(), LedgerError> {
         self.shared.check()?;
         let compacted = self.shared.kv.compact();
