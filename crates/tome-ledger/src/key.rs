@@ -5,7 +5,7 @@
 //! ids        id                                            -> at_ms:u64be
 //! sessions   session ++ 0x00 ++ at_ms:u64be ++ id          -> (empty)
 //! sightings  words ++ 0x00 ++ at_ms:u64be                  -> occurrence:u32be      resolve.rs
-//! outbox     seq:u64be                                     -> at_ms:u64be ++ id
+//! outbox     last_seq:u64be                                -> …                     outbox.rs
 //! ```
 //!
 //! `at` is when it happened, not when it arrived. Numbers are big-endian, so that the order of the
@@ -19,21 +19,14 @@ use crate::{Batch, Family, LedgerError, Position};
 const END: u8 = 0x00;
 
 /// Puts all keys of a new event into a batch. The order matters to readers: an engine may show a
-/// batch piece by piece, so what points to the event comes behind it, and the outbox last.
-pub(crate) fn put_event(
-    batch: &mut Batch,
-    session: &SessionId,
-    position: &Position,
-    seq: u64,
-    body: &[u8],
-) {
+/// batch piece by piece, so what points to the event comes behind it.
+pub(crate) fn put_event(batch: &mut Batch, session: &SessionId, position: &Position, body: &[u8]) {
     let at = &position.at.0.to_be_bytes();
     let id = position.id.as_str().as_bytes();
     let session = session.as_str().as_bytes();
     batch.put_joined(Family::Events, &[at, id], &[body]);
     batch.put_joined(Family::Sessions, &[session, &[END], at, id], &[]);
     batch.put_joined(Family::Ids, &[id], &[at]);
-    batch.put_joined(Family::Outbox, &[&seq.to_be_bytes()], &[at, id]);
 }
 
 /// The key of an event.
@@ -55,7 +48,7 @@ pub(crate) fn sighting(words: &str, at: Millis) -> Vec<u8> {
     [words.as_bytes(), &[END], &at.0.to_be_bytes()].concat()
 }
 
-/// When the event behind a key or a value of `at_ms ++ id` happened, and its id.
+/// When the event behind `at_ms ++ id` happened, and its id.
 pub(crate) fn read_event(
     family: Family,
     key: &[u8],
@@ -116,7 +109,7 @@ mod tests {
     /// The keys that an event gets, in the order of the families in `put_event`.
     fn keys(session: &SessionId, position: &Position) -> Vec<Vec<u8>> {
         let mut batch = Batch::default();
-        put_event(&mut batch, session, position, 7, b"body");
+        put_event(&mut batch, session, position, b"body");
         batch.ops().map(|op| op.key.to_vec()).collect()
     }
 
@@ -140,7 +133,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_a_position_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
-            if let Ok(position) = read_event(Family::Outbox, b"k", &bytes) {
+            if let Ok(position) = read_event(Family::Events, b"k", &bytes) {
                 prop_assert_eq!(event(&position), bytes);
             }
         }

@@ -12,7 +12,8 @@ use crate::queue::Request;
 use crate::writer::{self, Shared};
 use crate::{
     Appended, Batch, Direction, Durability, Engine, EventRange, Family, KeyValue, KvError,
-    LedgerError, NewEvent, Pair, Position, Span, Store, event_value, key, projection,
+    LedgerError, NewEvent, OutboxEntry, Pair, Position, Span, Store, event_value, key, outbox,
+    projection,
 };
 
 /// The append-only store of events and of what is derived from them.
@@ -23,15 +24,6 @@ pub struct Ledger {
     writer: Option<JoinHandle<()>>,
     /// Held while a worker's cursor is compared and moved.
     commits: Mutex<()>,
-}
-
-/// One event in the order of arrival.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutboxEntry {
-    /// Its number: 1 for the first event that was ever appended, without gaps.
-    pub seq: u64,
-    /// Where the event is.
-    pub position: Position,
 }
 
 /// What a worker has done: results and how far it has come, written together.
@@ -193,16 +185,17 @@ impl Ledger {
     pub fn outbox(&self, after_seq: u64, limit: usize) -> Result<Vec<OutboxEntry>, LedgerError> {
         let mut span = Span::ALL;
         span.from = std::ops::Bound::Excluded(after_seq.to_be_bytes().to_vec());
-        self.scan(Family::Outbox, span, Direction::Forward)
-            .take(limit)
-            .map(|pair| {
-                let (key, value) = pair?;
-                Ok(OutboxEntry {
-                    seq: key::read_u64(Family::Outbox, &key, &key)?,
-                    position: key::read_event(Family::Outbox, &key, &value)?,
-                })
-            })
-            .collect()
+        let mut entries = Vec::new();
+        for pair in self.scan(Family::Outbox, span, Direction::Forward) {
+            let (key, value) = pair?;
+            let run = outbox::read_run(&key, &value)?;
+            entries.extend(run.into_iter().filter(|entry| entry.seq > after_seq));
+            if entries.len() >= limit {
+                entries.truncate(limit);
+                break;
+            }
+        }
+        Ok(entries)
     }
 
     /// The number of the event that arrived last; 0 if there is none.
@@ -277,7 +270,8 @@ impl Ledger {
         flushed.map_err(|cause| self.shared.refuse(&cause))
     }
 
-    /// Rewrites the tables without what is outdated. Takes long on a large store.
+    /// Rewrites the tables without what is outdated. Takes long on a large store; fjall gives the
+    /// room of the old tables back when the ledger is opened the next time.
     pub fn compact(&self) -> Result<(), LedgerError> {
         self.shared.check()?;
         let compacted = self.shared.kv.compact();

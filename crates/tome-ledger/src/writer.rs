@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 use tome_model::{EventId, Identity, Millis};
 
 use crate::limits::BATCH_BYTES_MAX;
+use crate::outbox::Run;
 use crate::queue::{Done, Queue, Request};
 use crate::resolve::{Pending, Resolved, Resolver};
 use crate::{
@@ -84,6 +85,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     let mut writer = Writer {
         shared,
         batch: Batch::default(),
+        run: Run::default(),
         pending: Pending::default(),
         next_seq: shared.last_seq.load(Ordering::Acquire) + 1,
         unsynced: false,
@@ -123,6 +125,8 @@ impl Drop for CloseOnExit<'_> {
 struct Writer<'a> {
     shared: &'a Arc<Shared>,
     batch: Batch,
+    /// The events of the batch that are not yet in it as outbox entries.
+    run: Run,
     pending: Pending,
     next_seq: u64,
     /// Something of the current group was written and not yet synced.
@@ -203,13 +207,11 @@ impl Writer<'_> {
     fn put(&mut self, event: &NewEvent, id: EventId, body: &[u8]) -> EventId {
         let at = event.at;
         let position = Position { at, id };
-        key::put_event(
-            &mut self.batch,
-            &event.session,
-            &position,
-            self.next_seq,
-            body,
-        );
+        key::put_event(&mut self.batch, &event.session, &position, body);
+        self.run.push(&position);
+        if self.run.is_full() {
+            self.run.put(&mut self.batch, self.next_seq);
+        }
         self.next_seq += 1;
         self.pending.add(position.id.clone(), at);
         position.id
@@ -237,6 +239,8 @@ impl Writer<'_> {
     }
 
     fn write(&mut self, durability: Durability) -> Result<(), LedgerError> {
+        // Last, so that whoever sees an outbox entry also sees its events.
+        self.run.put(&mut self.batch, self.next_seq - 1);
         let written = self.shared.kv.write(&self.batch, durability);
         self.batch.clear();
         self.pending.clear();

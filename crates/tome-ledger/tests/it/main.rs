@@ -1,5 +1,12 @@
 //! The ledger through its public API: one suite, run on every engine that was built.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test that meets something unexpected has to fail"
+)]
+
 #[macro_use]
 mod scene;
 

@@ -1,0 +1,121 @@
+//! The outbox: the events in the order in which they arrived, numbered from 1 without gaps.
+//!
+//! ```text
+//! outbox  last_seq:u64be  ->  (at_ms:u64be ++ id_len:u8 ++ id)+    up to and including last_seq
+//! ```
+//!
+//! Events that arrive together share an entry, a run: it costs the engine one key, not one each.
+//! Nothing is ever taken out, so that a worker added later can start from the beginning.
+
+use tome_model::{EventId, Millis};
+
+use crate::{Batch, Family, LedgerError, Position, key};
+
+/// How many events share an entry. A worker that stands in the middle of a run reads it again
+/// from its start.
+const RUN_EVENTS_MAX: usize = 64;
+
+/// One event in the order of arrival.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxEntry {
+    /// Its number: 1 for the first event that was ever appended, without gaps.
+    pub seq: u64,
+    /// Where the event is.
+    pub position: Position,
+}
+
+/// Events that have arrived and not yet been put into a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Run {
+    pub(crate) fn push(&mut self, position: &Position) {
+        let id = position.id.as_str().as_bytes();
+        self.bytes.extend_from_slice(&position.at.0.to_be_bytes());
+        // An id has at most 128 bytes.
+        self.bytes.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
+        self.bytes.extend_from_slice(id);
+        self.len += 1;
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.len >= RUN_EVENTS_MAX
+    }
+
+    /// Puts the run into a batch, if there is one, and starts the next.
+    pub(crate) fn put(&mut self, batch: &mut Batch, last_seq: u64) {
+        if self.len > 0 {
+            batch.put(Family::Outbox, &last_seq.to_be_bytes(), &self.bytes);
+        }
+        self.bytes.clear();
+        self.len = 0;
+    }
+}
+
+/// The entries of one run, in order.
+pub(crate) fn read_run(key: &[u8], value: &[u8]) -> Result<Vec<OutboxEntry>, LedgerError> {
+    let corrupt = |problem: &str| LedgerError::corrupt(Family::Outbox, key, problem);
+    let last_seq = key::read_u64(Family::Outbox, key, key)?;
+    let mut entries = Vec::new();
+    let mut rest = value;
+    while !rest.is_empty() {
+        let (position, behind) = read_position(rest).ok_or_else(|| corrupt("it ends early"))?;
+        let position = position.map_err(|error| corrupt(&error.to_string()))?;
+        entries.push(OutboxEntry { seq: 0, position });
+        rest = behind;
+    }
+    let before = u64::try_from(entries.len())
+        .ok()
+        .and_then(|len| last_seq.checked_sub(len))
+        .ok_or_else(|| corrupt("it holds more events than ever arrived"))?;
+    for (seq, entry) in (before + 1..).zip(&mut entries) {
+        entry.seq = seq;
+    }
+    Ok(entries)
+}
+
+type Parsed<'a> = (Result<Position, tome_model::ModelError>, &'a [u8]);
+
+fn read_position(bytes: &[u8]) -> Option<Parsed<'_>> {
+    let (at, rest) = bytes.split_first_chunk::<8>()?;
+    let (len, rest) = rest.split_first()?;
+    let (id, rest) = rest.split_at_checked(usize::from(*len))?;
+    let id = EventId::parse(std::str::from_utf8(id).ok()?);
+    let at = Millis(u64::from_be_bytes(*at));
+    Some((id.map(|id| Position { at, id }), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_run_comes_back(arrived in proptest::collection::vec((any::<u64>(), "[!-~]{1,128}"), 1..20), before in 0u64..1000) {
+            let mut run = Run::default();
+            let mut expected = Vec::new();
+            for (seq, (at, id)) in (before + 1..).zip(&arrived) {
+                let position = Position { at: Millis(*at), id: EventId::parse(id).unwrap() };
+                run.push(&position);
+                expected.push(OutboxEntry { seq, position });
+            }
+            let mut batch = Batch::default();
+            run.put(&mut batch, before + arrived.len() as u64);
+            run.put(&mut batch, 0);
+            let ops: Vec<_> = batch.ops().collect();
+            prop_assert_eq!(ops.len(), 1);
+            prop_assert_eq!(read_run(ops[0].key, ops[0].value.unwrap()).unwrap(), expected);
+        }
+
+        #[test]
+        fn garbage_is_an_error_or_a_run(key in any::<[u8; 8]>(), bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            let _ = read_run(&key, &bytes);
+            prop_assert!(read_run(&key[1..], &bytes).is_err());
+        }
+    }
+}
