@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
 use tome_ledger::{Appended, LedgerError, NewEvent};
-use tome_model::{Clock, Draft};
+use tome_model::{Clock, Draft, ModelError};
 
 use crate::{EngineError, Sealer, Store, Stores};
 
@@ -30,14 +30,14 @@ impl Intake {
     }
 
     /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
-    /// synced. One that fails does not keep the others out.
+    /// synced. One that cannot be stored does not keep the others out.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
         let mut answers: Vec<Ingested> = drafts
             .iter()
             .map(|_| Err(Arc::new(EngineError::Closed)))
             .collect();
+        let shares = self.share_out(drafts, &mut answers);
         // Every ledger gets its share before the first is waited for.
-        let shares = self.share_out(drafts);
         let pending: Vec<Pending> = shares
             .into_iter()
             .map(|(root, share)| self.append(&root, share))
@@ -48,21 +48,28 @@ impl Intake {
         answers
     }
 
-    fn share_out(&self, drafts: Vec<Draft>) -> HashMap<String, Share> {
+    /// Seals and encodes drafts and sorts them by project. One that cannot be stored is answered
+    /// here and goes no further.
+    fn share_out(&self, drafts: Vec<Draft>, answers: &mut [Ingested]) -> HashMap<String, Share> {
         let arrived = self.clock.now();
         let mut shares: HashMap<String, Share> = HashMap::new();
-        for (place, draft) in drafts.into_iter().enumerate() {
+        for ((place, mut draft), answer) in drafts.into_iter().enumerate().zip(answers) {
+            draft.flatten_deep();
             let draft = self.sealer.seal(draft);
             let root = self
                 .stores
                 .projects()
                 .root_of(&draft.cwd, draft.project.as_deref());
-            let share = shares.entry(root.clone()).or_default();
-            share.places.push(place);
-            if !share.cwds.contains(&draft.cwd) {
-                share.cwds.insert(draft.cwd.clone());
+            let cwd = draft.cwd.clone();
+            let event = NewEvent::encode(draft, root.clone(), arrived);
+            if let Some(problem) = event.problem() {
+                *answer = Err(Arc::new(ModelError::invalid("event", problem).into()));
+                continue;
             }
-            share.events.push(NewEvent::encode(draft, root, arrived));
+            let share = shares.entry(root).or_default();
+            share.places.push(place);
+            share.cwds.insert(cwd);
+            share.events.push(event);
         }
         shares
     }

@@ -204,8 +204,8 @@ pub struct SpoolFile {
 
 /// One line of the spool.
 pub enum SpoolLine {
-    /// An event.
-    Draft(Box<Draft>),
+    /// An event, and the line that it was read from.
+    Draft(Box<Draft>, Vec<u8>),
     /// Bytes that are no event: torn by a crash, or not written by a hook.
     Damaged(Vec<u8>),
 }
@@ -244,17 +244,13 @@ fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLi
             break;
         }
     }
-    let draft = std::str::from_utf8(&line)
-        .ok()
-        .map(EventLine::parse)
-        .and_then(|parsed| parsed.ok()?.into_draft().ok());
+    if !line.ends_with(b"\n") {
+        line.push(b'\n');
+    }
+    let parsed = std::str::from_utf8(&line).ok().map(EventLine::parse);
+    let draft = parsed.and_then(|parsed| parsed.and_then(EventLine::into_draft).ok());
     Ok(Some(match draft {
-        Some(draft) => SpoolLine::Draft(Box::new(draft)),
-        None => {
-            if !line.ends_with(b"\n") {
-                line.push(b'\n');
-            }
-            SpoolLine::Damaged(line)
-        }
+        Some(draft) => SpoolLine::Draft(Box::new(draft), line),
+        None => SpoolLine::Damaged(line),
     }))
 }

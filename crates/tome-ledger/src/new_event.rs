@@ -50,6 +50,11 @@ impl NewEvent {
         }
     }
 
+    /// Why it cannot be stored, if it cannot.
+    pub fn problem(&self) -> Option<&str> {
+        self.body.as_ref().err().map(String::as_str)
+    }
+
     /// How much memory it holds, about.
     pub fn bytes_len(&self) -> usize {
         let body = self.body.as_ref().map_or(0, Vec::len);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Agent, EventId, EventKind, Millis, Role, SessionId, Tool};
+use crate::{Agent, EventId, EventKind, Millis, Role, SessionId, Tool, limits};
 
 /// An event on its way in.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +29,29 @@ pub struct Draft {
     pub tool: Option<Tool>,
     /// What else the agent said about it.
     pub meta: Map<String, Value>,
+}
+
+impl Draft {
+    /// Turns JSON that nests too deep to be read back everywhere into its own text.
+    pub fn flatten_deep(&mut self) {
+        let tool = self
+            .tool
+            .iter_mut()
+            .flat_map(|tool| [&mut tool.input, &mut tool.output]);
+        for value in tool.chain(self.meta.values_mut()) {
+            if !nests_at_most(value, limits::JSON_DEPTH_MAX) {
+                *value = Value::String(value.to_string());
+            }
+        }
+    }
+}
+
+fn nests_at_most(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(items) => depth > 0 && items.iter().all(|item| nests_at_most(item, depth - 1)),
+        Value::Object(map) => depth > 0 && map.values().all(|item| nests_at_most(item, depth - 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
 }
 
 /// How an event is told apart from another sighting of itself.

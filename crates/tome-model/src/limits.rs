@@ -20,6 +20,10 @@ pub const AGENT_BYTES_MAX: usize = 64;
 /// A path longer than the kernel accepts (`PATH_MAX`) cannot be a working directory.
 pub const PATH_BYTES_MAX: usize = 4096;
 
+/// JSON in an event nests at most so deep; deeper values are kept as text. Parsers stop at 128, and
+/// an event wraps its values in a few levels of its own.
+pub const JSON_DEPTH_MAX: usize = 100;
+
 /// All of an event's meta, as JSON text.
 pub const META_BYTES_MAX: usize = 64 * 1024;
 

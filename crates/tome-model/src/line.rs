@@ -92,6 +92,7 @@ impl EventLine {
                 "line",
                 agent.as_str(),
                 session.as_str(),
+                &cwd,
                 kind.as_str(),
                 &self.at.0.to_string(),
                 &self.text,

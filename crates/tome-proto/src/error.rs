@@ -32,6 +32,14 @@ pub enum ClientError {
 impl From<Status> for ClientError {
     fn from(status: Status) -> Self {
         let message = status.message().to_owned();
+        // A connection that broke comes as "unknown", with the transport's error inside.
+        let cause = std::error::Error::source(&status);
+        if cause
+            .and_then(|cause| cause.downcast_ref::<tonic::transport::Error>())
+            .is_some()
+        {
+            return Self::Unreachable(message);
+        }
         match status.code() {
             Code::NotFound => Self::NotFound(message),
             Code::InvalidArgument | Code::OutOfRange => Self::Invalid(message),

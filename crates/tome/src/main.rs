@@ -24,15 +24,11 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args_os()
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
-    match args.get(1..) {
-        Some([first, rest @ ..]) if first == "hook" && !asks_for_help(rest) => {
-            hook::run(rest, started);
+    match hook::args::read(args.get(1..).unwrap_or_default()) {
+        Some(called) => {
+            hook::run(&called, started);
             ExitCode::SUCCESS
         }
-        _ => command::run(),
+        None => command::run(),
     }
-}
-
-fn asks_for_help(args: &[String]) -> bool {
-    args.iter().any(|arg| arg == "--help" || arg == "-h")
 }

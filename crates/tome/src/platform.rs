@@ -191,6 +191,28 @@ pub fn end_process(pid: u32, firmly: bool) -> bool {
     }
 }
 
+/// Lets a pipe hold as much as an ordinary user may ask for, so that giving it a payload need not
+/// wait for its reader. Where that cannot be had, the writer waits.
+pub fn enlarge_pipe(pipe: &io::PipeWriter) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1024 * 1024);
+    #[cfg(not(target_os = "linux"))]
+    let _ = pipe;
+}
+
+/// Whatever was put in the place of standard output, to read from.
+pub fn stdout_as_file() -> io::Result<std::fs::File> {
+    #[cfg(unix)]
+    use std::os::fd::AsFd;
+    #[cfg(windows)]
+    use std::os::windows::io::AsHandle;
+    #[cfg(unix)]
+    let owned = io::stdout().as_fd().try_clone_to_owned()?;
+    #[cfg(windows)]
+    let owned = io::stdout().as_handle().try_clone_to_owned()?;
+    Ok(owned.into())
+}
+
 /// Waits until the process is asked to end.
 pub async fn end_requested() {
     #[cfg(unix)]

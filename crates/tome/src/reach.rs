@@ -13,13 +13,18 @@ use tome_proto::{Client, ClientError};
 
 use crate::config::{Flags, Settings};
 use crate::endpoint::Endpoint;
+use crate::hook::LATE_VARIABLE;
 use crate::platform;
 
 /// How long a daemon may take until it answers. Opening no store, it takes milliseconds; a machine
 /// may be busy.
 const START_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a daemon that is there may take to say so.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long a daemon may take to finish what is in flight and leave.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
+/// How often a question is asked before a connection that breaks counts as a failure.
+const ASKED_MAX: usize = 3;
 /// A hook starts no second daemon so soon after the last attempt.
 const HOOK_START_EVERY_MS: u64 = 3_000;
 
@@ -68,45 +73,72 @@ impl Reach {
         Endpoint::of(&self.settings)
     }
 
-    /// A client of the daemon, started or replaced as needed.
+    /// A client of the daemon, started or replaced as needed. A daemon that is older than this
+    /// program is replaced. A newer one is left alone: it understands older clients, and two
+    /// versions must not take turns throwing each other out.
     pub async fn client(&self, start: Start) -> Result<Client, ReachError> {
         let may_start = start == Start::IfAway && self.settings.daemon_autostart && self.is_local();
-        match self.endpoint().connect().await {
-            Ok(client) if may_start => self.at_least_as_new(client).await,
-            Ok(client) => Ok(client),
-            Err(_) if may_start => self.start().await,
-            Err(error) if self.is_local() && start == Start::Never => {
-                let _ = error;
-                Err(ReachError::Away)
+        match self.probe(ANSWER_TIMEOUT).await {
+            Ok((_, version)) if may_start && is_older(&version, env!("CARGO_PKG_VERSION")) => {
+                self.stop(true).await?;
+                self.start().await
             }
+            Ok((client, _)) => Ok(client),
+            Err(ClientError::Unreachable(_)) if may_start => self.start().await,
+            Err(ClientError::Unreachable(_)) if self.is_local() => Err(ReachError::Away),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Asks the daemon something that may be asked twice: it can leave between two calls, because it
+    /// was idle or is being replaced.
+    pub async fn ask<T>(
+        &self,
+        start: Start,
+        question: impl AsyncFn(&Client) -> Result<T, ClientError>,
+    ) -> Result<T, ReachError> {
+        for _ in 1..ASKED_MAX {
+            match question(&self.client(start).await?).await {
+                Err(ClientError::Unreachable(_)) => {}
+                answer => return Ok(answer?),
+            }
+        }
+        Ok(question(&self.client(start).await?).await?)
+    }
+
+    /// Connects and has the daemon say its version: one that is just leaving, or hangs, still lets
+    /// itself be connected to.
+    async fn probe(&self, within: Duration) -> Result<(Client, String), ClientError> {
+        let answer = async {
+            let client = self.endpoint().connect().await?;
+            let version = client.status(false).await?.version;
+            Ok((client, version))
+        };
+        let late = Err(ClientError::TimedOut(within.as_millis()));
+        tokio::time::timeout(within, answer).await.unwrap_or(late)
     }
 
     /// Starts the daemon, once, whoever else is trying to, and waits until it answers.
     pub async fn start(&self) -> Result<Client, ReachError> {
         self.make_run_folder().map_err(ReachError::NotStarted)?;
-        // Whoever holds this lock does the starting; the others wait for the same daemon.
-        let guard = self
-            .start_lock()
-            .ok()
-            .filter(|lock| lock.try_lock().is_ok());
-        let mut child = match &guard {
-            Some(_) => Some(
-                self.launch()
-                    .map_err(|error| ReachError::NotStarted(error.to_string()))?,
-            ),
-            None => None,
-        };
         let deadline = Instant::now() + START_TIMEOUT;
         let mut pause = Duration::from_millis(2);
+        let mut starting: Option<(File, Child)> = None;
         loop {
-            if let Ok(client) = self.endpoint().connect().await {
+            if let Ok((client, _)) = self.probe(ANSWER_TIMEOUT).await {
                 return Ok(client);
             }
-            if let Some(problem) = child.as_mut().and_then(|child| self.failure(child)) {
-                return Err(ReachError::NotStarted(problem));
-            }
+            starting = match starting {
+                None => self.launch_unless_someone_does()?,
+                Some((lock, mut child)) => match child.try_wait() {
+                    // It found another daemon, which may have been on its way out: look again.
+                    Ok(Some(status)) if status.success() => None,
+                    Ok(Some(status)) => {
+                        return Err(ReachError::NotStarted(self.last_words(status)));
+                    }
+                    _ => Some((lock, child)),
+                },
+            };
             if Instant::now() >= deadline {
                 return Err(ReachError::NotStarted(format!(
                     "no answer within {} s",
@@ -118,8 +150,25 @@ impl Reach {
         }
     }
 
+    /// Launches a daemon. Whoever holds the lock does the starting; the others wait for the same
+    /// daemon.
+    fn launch_unless_someone_does(&self) -> Result<Option<(File, Child)>, ReachError> {
+        let run = self.settings.home.run();
+        let problem =
+            |error| ReachError::NotStarted(format!("cannot write in {}: {error}", run.display()));
+        let lock = self.start_lock().map_err(problem)?;
+        if lock.try_lock().is_err() {
+            return Ok(None);
+        }
+        let child = self.launch().map_err(problem)?;
+        Ok(Some((lock, child)))
+    }
+
     /// Starts the daemon and does not wait for it, unless someone has just done so.
     pub fn start_behind(&self) {
+        if self.make_run_folder().is_err() {
+            return;
+        }
         let Ok(lock) = self.start_lock() else { return };
         if lock.try_lock().is_err() {
             return;
@@ -161,19 +210,27 @@ impl Reach {
 
     /// Asks the daemon to leave and waits until it has. Returns its process id, if there was one.
     pub async fn stop(&self, force: bool) -> Result<Option<u32>, ReachError> {
-        let client = self.endpoint().connect().await;
-        let asked = match &client {
-            Ok(client) => client.shutdown().await.map(|answer| answer.pid),
-            Err(_) => Err(ClientError::Unreachable(String::new())),
-        };
-        drop(client);
+        let asked = tokio::time::timeout(ANSWER_TIMEOUT, async {
+            self.endpoint().connect().await?.shutdown().await
+        });
+        let asked = asked
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .map(|answer| answer.pid);
         let Some(holder) = self.holder() else {
-            return Ok(asked.ok());
+            return Ok(asked);
         };
-        if asked.is_err() {
+        if asked.is_none() {
             platform::end_process(holder, false);
         }
-        if self.wait_until_gone(STOP_TIMEOUT).await {
+        // One that does not even answer is not in the middle of finishing something.
+        let patience = if force && asked.is_none() {
+            ANSWER_TIMEOUT
+        } else {
+            STOP_TIMEOUT
+        };
+        if self.wait_until_gone(patience).await {
             return Ok(Some(holder));
         }
         if force {
@@ -196,18 +253,6 @@ impl Reach {
         text.split_whitespace()
             .next()
             .and_then(|pid| pid.parse().ok())
-    }
-
-    /// Replaces a daemon that is older than this program. A newer one is left alone: it understands
-    /// older clients, and two versions must not take turns throwing each other out.
-    async fn at_least_as_new(&self, client: Client) -> Result<Client, ReachError> {
-        let status = client.status(false).await?;
-        if !is_older(&status.version, env!("CARGO_PKG_VERSION")) {
-            return Ok(client);
-        }
-        drop(client);
-        self.stop(true).await?;
-        self.start().await
     }
 
     async fn wait_until_gone(&self, timeout: Duration) -> bool {
@@ -235,7 +280,9 @@ impl Reach {
         for setting in &self.flags.set {
             command.arg("--set").arg(setting);
         }
-        command.args(["daemon", "--detached"]);
+        command
+            .args(["daemon", "--detached"])
+            .env_remove(LATE_VARIABLE);
         // The root folder: the daemon must not keep anybody's folder busy.
         command.current_dir(if cfg!(windows) { "." } else { "/" });
         command
@@ -245,19 +292,13 @@ impl Reach {
             .spawn()
     }
 
-    /// What a started daemon died of, if it did. Losing the race to another one is not dying.
-    fn failure(&self, child: &mut Child) -> Option<String> {
-        let status = child.try_wait().ok().flatten()?;
-        if status.success() {
-            return None;
-        }
+    /// What a started daemon died of.
+    fn last_words(&self, status: std::process::ExitStatus) -> String {
         let said = std::fs::read_to_string(self.start_errors()).unwrap_or_default();
-        let said = said.trim();
-        Some(if said.is_empty() {
-            status.to_string()
-        } else {
-            said.trim_start_matches("error: ").to_owned()
-        })
+        match said.trim().trim_start_matches("error: ") {
+            "" => status.to_string(),
+            said => said.to_owned(),
+        }
     }
 
     fn is_local(&self) -> bool {

@@ -25,7 +25,7 @@ fn drain(spool: &Spool) -> (Vec<String>, usize) {
     for file in spool.take(Millis(7)).unwrap() {
         for line in file.lines().unwrap() {
             match line.unwrap() {
-                SpoolLine::Draft(draft) => texts.push(draft.text),
+                SpoolLine::Draft(draft, _) => texts.push(draft.text),
                 SpoolLine::Damaged(_) => damaged += 1,
             }
         }

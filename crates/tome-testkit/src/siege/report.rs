@@ -33,14 +33,17 @@ pub struct Report {
     pub hook_slowest: Duration,
     /// How long each start took until the daemon answered.
     pub recoveries: Vec<Duration>,
-    /// What went wrong, in words.
-    pub violations: Vec<String>,
+    /// What went wrong, in words, and how often.
+    pub violations: Vec<(String, u64)>,
 }
 
 impl Report {
     /// Notes something that must not happen.
     pub(crate) fn violation(&mut self, what: String) {
-        self.violations.push(what);
+        match self.violations.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, times)) => *times += 1,
+            None => self.violations.push((what, 1)),
+        }
     }
 
     fn recovery(&self) -> (Duration, Duration) {
@@ -76,8 +79,8 @@ impl fmt::Display for Report {
             slowest.as_millis(),
             self.recoveries.len()
         )?;
-        for violation in self.violations.iter().take(SHOWN_MAX) {
-            writeln!(f, "VIOLATION         {violation}")?;
+        for (violation, times) in self.violations.iter().take(SHOWN_MAX) {
+            writeln!(f, "VIOLATION         {times} x {violation}")?;
         }
         let more = self.violations.len().saturating_sub(SHOWN_MAX);
         if more > 0 {

@@ -10,8 +10,12 @@ use crate::reach::Start;
 use crate::render::{bytes, counted};
 
 pub fn flush(context: &Context) -> Result<Outcome> {
-    let flushed = context
-        .block_on(async { Ok(context.reach.client(Start::IfAway).await?.flush().await?) })?;
+    let flushed = context.block_on(async {
+        Ok(context
+            .reach
+            .ask(Start::IfAway, async |client| client.flush().await)
+            .await?)
+    })?;
     if context.json {
         context.print_json(&json!({"stores": flushed.stores}))?;
     } else {
@@ -25,8 +29,12 @@ pub fn flush(context: &Context) -> Result<Outcome> {
 }
 
 pub fn compact(context: &Context) -> Result<Outcome> {
-    let done = context
-        .block_on(async { Ok(context.reach.client(Start::IfAway).await?.compact().await?) })?;
+    let done = context.block_on(async {
+        Ok(context
+            .reach
+            .ask(Start::IfAway, async |client| client.compact().await)
+            .await?)
+    })?;
     if context.json {
         let (stores, before, after) = (done.stores, done.bytes_before, done.bytes_after);
         context

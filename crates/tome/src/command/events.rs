@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use tome_engine::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
-use tome_proto::{Client, Query};
+use tome_proto::{Page, Query};
 
 use super::{Context, Outcome, time};
 use crate::cli::Events;
@@ -17,14 +17,12 @@ const PAGE_EVENTS: u32 = 1_000;
 
 pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
     context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
         let project = project(context, asked)?;
         let query_is_narrow = project.is_some();
         let query = query(asked, project)?;
         let shown = if asked.limit == 0 {
             all(
                 context,
-                &client,
                 Query {
                     newest_first: asked.newest_first,
                     ..query
@@ -32,7 +30,7 @@ pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
             )
             .await?
         } else {
-            latest(context, &client, asked, query).await?
+            latest(context, asked, query).await?
         };
         if shown == 0 && !context.json {
             let narrowed = if query_is_narrow {
@@ -86,19 +84,14 @@ fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
 }
 
 /// The latest so many, in the order in which they happened unless asked otherwise.
-async fn latest(
-    context: &Context,
-    client: &Client,
-    asked: &Events,
-    mut query: Query,
-) -> Result<usize> {
+async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<usize> {
     query.newest_first = true;
     let mut events: Vec<Event> = Vec::new();
     let wanted = asked.limit as usize;
     loop {
         let missing = u32::try_from(wanted - events.len()).unwrap_or(u32::MAX);
         query.limit = missing.min(PAGE_EVENTS);
-        let page = client.events(query.clone()).await?;
+        let page = page(context, &query).await?;
         events.extend(page.events);
         match page.continuation {
             Some(next) if events.len() < wanted => query.continuation = next,
@@ -112,12 +105,19 @@ async fn latest(
     Ok(events.len())
 }
 
+async fn page(context: &Context, query: &Query) -> Result<Page> {
+    let asked = context.reach.ask(Start::IfAway, async |client| {
+        client.events(query.clone()).await
+    });
+    Ok(asked.await?)
+}
+
 /// Everything, page by page: memory stays flat however long the history is.
-async fn all(context: &Context, client: &Client, mut query: Query) -> Result<usize> {
+async fn all(context: &Context, mut query: Query) -> Result<usize> {
     let mut shown = 0;
     query.limit = PAGE_EVENTS;
     loop {
-        let page = client.events(query.clone()).await?;
+        let page = page(context, &query).await?;
         shown += page.events.len();
         print(context, &page.events)?;
         match page.continuation {

@@ -76,10 +76,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     match &cli.command {
         Some(Command::Completions(asked)) => return pages::completions(asked.shell),
         Some(Command::Man(asked)) => return pages::man(asked.dir.as_deref()),
-        Some(Command::Hook(asked)) => {
-            // Reached only with options before `hook`: the same hook, told where its home is.
-            return hook(asked, &cli.global);
-        }
+        // Told apart before the command line is read; only its help comes here.
+        Some(Command::Hook(_)) => return Ok(Outcome::Done),
         _ => {}
     }
     let context = Context::new(&cli.global)?;
@@ -112,15 +110,6 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
             | Command::Man(_),
         ) => Ok(Outcome::Done),
     }
-}
-
-fn hook(asked: &crate::cli::Hook, global: &Global) -> Result<Outcome> {
-    let args: Vec<String> = [Some(asked.agent.clone()), asked.event.clone()]
-        .into_iter()
-        .flatten()
-        .collect();
-    crate::hook::run_with(&args, std::time::Instant::now(), &flags(global));
-    Ok(Outcome::Done)
 }
 
 fn flags(global: &Global) -> Flags {

@@ -12,8 +12,10 @@ use crate::render::{self, BOLD, DIM, PLAIN};
 
 pub fn run(context: &Context, id: &str) -> Result<Outcome> {
     let event = context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
-        Ok(client.event(id, None).await?)
+        let asked = context
+            .reach
+            .ask(Start::IfAway, async |client| client.event(id, None).await);
+        Ok(asked.await?)
     })?;
     if context.json {
         context.print_json(&event)?;

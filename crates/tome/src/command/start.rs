@@ -13,9 +13,7 @@ pub fn start(context: &Context) -> Result<Outcome> {
         let client = match context.reach.client(Start::IfAway).await {
             Ok(client) => client,
             // Asked for in so many words: `daemon.autostart = false` does not apply.
-            Err(ReachError::Client(_)) if !context.settings.daemon_autostart => {
-                context.reach.start().await?
-            }
+            Err(ReachError::Away) => context.reach.start().await?,
             Err(error) => return Err(error.into()),
         };
         Ok(client.status(false).await?)

@@ -53,10 +53,10 @@ pub fn run(context: &Context, reset_lost: bool) -> Result<Outcome> {
 /// Asks the daemon, if it is there or may be started, and looks at the disk.
 pub fn gather(context: &Context, start: Start) -> Result<Report> {
     let daemon = context.block_on(async {
-        let asked = match context.reach.client(start).await {
-            Ok(client) => client.status(true).await.map_err(ReachError::from),
-            Err(error) => Err(error),
-        };
+        let asked = context
+            .reach
+            .ask(start, async |client| client.status(true).await)
+            .await;
         Ok(match asked {
             Ok(status) => Daemon::Running(Box::new(status)),
             Err(error) => match (context.reach.holder(), error) {

@@ -12,7 +12,7 @@ use super::{Settings, duration};
 use crate::platform;
 
 /// What the command line says about the configuration.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     /// `--home`
     pub home: Option<PathBuf>,

@@ -94,25 +94,35 @@ async fn store(shared: &Arc<Shared>, events: Vec<v1::Draft>) -> Answer {
 fn store_now(shared: &Shared, events: Vec<v1::Draft>) -> Answer {
     let mut answer = v1::IngestEventsResponse::default();
     let mut drafts = Vec::with_capacity(events.len());
+    let mut places = Vec::with_capacity(events.len());
     for (index, event) in (0u32..).zip(events) {
         match draft_from_wire(event) {
-            Ok(draft) => drafts.push(draft),
+            Ok(draft) => {
+                drafts.push(draft);
+                places.push(index);
+            }
             Err(error) => answer.rejected.push(v1::Rejected {
                 index,
                 reason: error.to_string(),
             }),
         }
     }
+    for (ingested, index) in shared.ingest(drafts).into_iter().zip(places) {
+        match ingested {
+            Ok(appended) if appended.outcome == Outcome::Stored => answer.created += 1,
+            Ok(_) => answer.duplicates += 1,
+            Err(error) if error.is_callers_fault() => {
+                answer.rejected.push(v1::Rejected {
+                    index,
+                    reason: error.to_string(),
+                });
+            }
+            Err(error) => return Err(status_of(&error)),
+        }
+    }
     shared
         .counters
         .rejected
         .fetch_add(answer.rejected.len() as u64, Ordering::Relaxed);
-    for ingested in shared.ingest(drafts) {
-        match ingested {
-            Ok(appended) if appended.outcome == Outcome::Stored => answer.created += 1,
-            Ok(_) => answer.duplicates += 1,
-            Err(error) => return Err(status_of(&error)),
-        }
-    }
     Ok(answer)
 }

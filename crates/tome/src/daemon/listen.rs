@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use tokio::task::JoinSet;
-use tokio_stream::StreamExt;
+use tokio_stream::{Stream, StreamExt};
 use tome_engine::write_atomic;
 use tome_proto::v1::capture_server::CaptureServer;
 use tome_proto::v1::daemon_server::DaemonServer;
@@ -32,44 +32,33 @@ impl Servers {
     }
 }
 
-/// Starts to listen everywhere it should.
+/// Starts to listen everywhere it should. Every address is bound before the first is served: a
+/// daemon that answers has come up whole.
 pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
     let mut servers = JoinSet::new();
     let mut endpoints = Vec::new();
     let routes = routes(shared).await?;
+    let tcp = bind_tcp(shared).await?;
     #[cfg(unix)]
     {
-        let path = platform::socket_path(shared.settings.home.root());
-        if !path.starts_with(shared.settings.home.root())
-            && let Some(folder) = path.parent()
-        {
-            platform::own_folder(folder).context("the socket's folder")?;
-        }
-        let listener = platform::bind_local(&path)
-            .with_context(|| format!("cannot listen at {}", path.display()))?;
-        let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener)
-            .filter(|stream| stream.as_ref().map_or(true, platform::is_own));
-        let leaving = leaving(shared);
+        let (path, incoming) = bind_socket(shared)?;
+        endpoints.push(path.display().to_string());
         let served = server()
             .add_routes(routes.clone())
-            .serve_with_incoming_shutdown(incoming, leaving);
+            .serve_with_incoming_shutdown(incoming, leaving(shared));
         let shared = Arc::clone(shared);
-        endpoints.push(path.display().to_string());
         servers.spawn(async move {
             report(&shared, served.await);
             let _ = std::fs::remove_file(path);
         });
     }
-    if let Some(address) = tcp_address(shared) {
-        let listener = tokio::net::TcpListener::bind(address)
-            .await
-            .with_context(|| format!("cannot listen at {address}"))?;
-        let address = listener.local_addr().context("the address listened at")?;
-        #[cfg(not(unix))]
-        write_atomic(
-            &endpoint::address_file(&shared.settings.home),
-            address.to_string().as_bytes(),
-        )?;
+    if let Some(listener) = tcp {
+        endpoints.push(
+            listener
+                .local_addr()
+                .context("the address listened at")?
+                .to_string(),
+        );
         let token = token(shared)?;
         let guard = InterceptorLayer::new(move |request| admit(request, &token));
         let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
@@ -78,11 +67,49 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
             .add_routes(routes)
             .serve_with_incoming_shutdown(incoming, leaving(shared));
         let shared = Arc::clone(shared);
-        endpoints.push(address.to_string());
         servers.spawn(async move { report(&shared, served.await) });
     }
     shared.listens_at(endpoints);
     Ok(Servers(servers))
+}
+
+/// The socket for this user alone, and the connections that really are this user's.
+#[cfg(unix)]
+fn bind_socket(
+    shared: &Shared,
+) -> Result<(
+    std::path::PathBuf,
+    impl Stream<Item = std::io::Result<platform::LocalStream>> + use<>,
+)> {
+    let home = shared.settings.home.root();
+    let path = platform::socket_path(home);
+    if !path.starts_with(home)
+        && let Some(folder) = path.parent()
+    {
+        platform::own_folder(folder).context("the socket's folder")?;
+    }
+    let listener = platform::bind_local(&path)
+        .with_context(|| format!("cannot listen at {}", path.display()))?;
+    let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener);
+    Ok((
+        path,
+        incoming.filter(|stream| stream.as_ref().map_or(true, platform::is_own)),
+    ))
+}
+
+async fn bind_tcp(shared: &Shared) -> Result<Option<tokio::net::TcpListener>> {
+    let Some(address) = tcp_address(shared) else {
+        return Ok(None);
+    };
+    let listener = tokio::net::TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen at {address} (daemon.tcp)"))?;
+    #[cfg(not(unix))]
+    write_atomic(
+        &endpoint::address_file(&shared.settings.home),
+        listener.local_addr()?.to_string().as_bytes(),
+    )?;
+    Ok(Some(listener))
 }
 
 fn server() -> Server {

@@ -118,15 +118,30 @@ fn take_lock(settings: &Settings) -> Result<Option<File>> {
         .truncate(false)
         .open(&path)
         .with_context(|| format!("cannot open {}", path.display()))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(std::fs::TryLockError::WouldBlock) => return Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => {
-            return Err(error).with_context(|| format!("cannot lock {}", path.display()));
-        }
+    if !lock_patiently(&lock).with_context(|| format!("cannot lock {}", path.display()))? {
+        return Ok(None);
     }
     lock.set_len(0)
         .and_then(|()| writeln!(lock, "{} {}", std::process::id(), env!("CARGO_PKG_VERSION")))
         .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(Some(lock))
+}
+
+/// Locks the file unless another daemon holds it. Clients look whether it is locked by locking it
+/// for a moment, so a single refusal means nothing.
+fn lock_patiently(lock: &File) -> std::io::Result<bool> {
+    for _ in 0..20 {
+        match lock.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(std::fs::TryLockError::Error(error)) => return Err(error),
+            Err(std::fs::TryLockError::WouldBlock) => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "nobody tells when a file is unlocked"
+                )]
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+    Ok(false)
 }

@@ -158,6 +158,7 @@ pub fn status_of(error: &EngineError) -> Status {
         EngineError::Invalid(_) | EngineError::Ambiguous { .. } => Code::InvalidArgument,
         EngineError::NotFound(_) => Code::NotFound,
         EngineError::Closed => Code::Unavailable,
+        error if error.is_callers_fault() => Code::InvalidArgument,
         EngineError::Ledger(_) | EngineError::File { .. } => Code::Internal,
     };
     Status::new(code, error.to_string())

@@ -5,64 +5,151 @@
 //! disk or the payload are like. The event goes to the daemon; if that does not answer in time, to
 //! the spool; if that cannot be written, it is counted as lost.
 
+pub mod args;
 pub mod lost;
+mod payload;
 
-use std::io::Read;
+pub use payload::LATE_VARIABLE;
+
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use tome_engine::{Redactor, Sealer, Spool};
-use tome_model::{Agent, Clock, Draft, SystemClock};
+use tome_model::{Agent, Clock, Draft, Millis, SystemClock};
 use tome_proto::ClientError;
 
 use crate::agents::{self, Heard};
 use crate::config::{Config, Flags, Settings};
+use crate::platform;
 use crate::reach::{Reach, is_older};
+use args::Called;
+use payload::Payload;
 
-/// All told, from the first instruction of `main`. Ten milliseconds of the promised hundred are
-/// left for starting and ending the process.
-const DEADLINE: Duration = Duration::from_millis(90);
-/// Until then the payload has to be there.
-const READ_UNTIL: Duration = Duration::from_millis(40);
-/// Until then the daemon has to have answered, so that the spool has time to be synced.
-const ANSWER_UNTIL: Duration = Duration::from_millis(60);
+/// By when each step has to be done, from the first instruction of `main`.
+struct Deadlines {
+    /// The payload is there.
+    read: Duration,
+    /// The daemon has answered.
+    answered: Duration,
+    /// The spool is synced.
+    spooled: Duration,
+}
 
-/// A payload is read up to this size. What an agent hands over in one step is far smaller.
-const PAYLOAD_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// Above this an event is sealed here, so that the daemon is not sent what it would cut anyway.
+/// What is left of the promised hundred milliseconds is for starting and ending the process, and
+/// for handing on what could not be done by then.
+const PROMPT: Deadlines = Deadlines {
+    read: Duration::from_millis(35),
+    answered: Duration::from_millis(55),
+    spooled: Duration::from_millis(80),
+};
+
+/// By then a hook returns to its agent, whatever became of the event.
+const RETURN: Duration = Duration::from_millis(92);
+
+/// For the process that goes on with a hook whose agent is no longer waiting.
+const LATE: Deadlines = Deadlines {
+    read: Duration::from_secs(10),
+    answered: Duration::from_secs(20),
+    spooled: Duration::from_secs(60),
+};
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// The daemon has it, or it waits in the spool, or there was nothing to record.
+    Safe,
+    /// Time ran out before anybody had it for sure.
+    Open,
+    /// Neither daemon nor spool would take it.
+    Lost,
+}
+
+/// A larger payload is handed on: parsing and sealing it could take longer than there is time.
+const PROMPT_BYTES_MAX: usize = 512 * 1024;
+/// A larger payload is sealed here, so that the daemon is not sent what it would cut anyway.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How much of the end of a transcript is read for the agent's final words.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
-/// Runs the hook. `args` are what follows `tome hook`.
-pub fn run(args: &[String], started: Instant) {
-    run_with(args, started, &Flags::default());
-}
-
-/// Runs the hook with what stood before `hook` on the command line.
-pub fn run_with(args: &[String], started: Instant, flags: &Flags) {
+/// Runs the hook.
+pub fn run(called: &Called, started: Instant) {
     // A panic in here would print to stderr and fail the agent: neither may happen.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| {
-        let _ = record(args, started, flags);
+        let began = std::env::var(LATE_VARIABLE)
+            .ok()
+            .and_then(|ms| ms.parse().ok());
+        match began {
+            Some(ms) => go_on(called, Millis(ms), started),
+            None => begin(called, started),
+        }
     });
 }
 
-/// Records what the hook was handed. `None` when there is nothing to record.
-fn record(args: &[String], started: Instant, flags: &Flags) -> Option<()> {
-    let agent = agent(args.first()?)?;
-    let payload = read_payload(started)?;
-    let config = Config::load(flags, &|name| std::env::var(name).ok()).ok()?;
+/// What a hook does while its agent waits.
+fn begin(called: &Called, started: Instant) {
+    let now = SystemClock.now();
+    if std::io::stdin().is_terminal() {
+        return;
+    }
+    let payload = match payload::read(started + PROMPT.read) {
+        Payload::Whole(bytes) if bytes.len() > PROMPT_BYTES_MAX => Payload::Whole(bytes),
+        // An agent that leaves the pipe open has said everything all the same.
+        Payload::Begun(bytes) if bytes.len() > PROMPT_BYTES_MAX || !is_json(&bytes) => {
+            Payload::Begun(bytes)
+        }
+        Payload::Whole(bytes) | Payload::Begun(bytes) => {
+            if record(called, &bytes, now, started, &PROMPT) != Fate::Open {
+                return;
+            }
+            Payload::Whole(bytes)
+        }
+    };
+    let within = RETURN.saturating_sub(started.elapsed());
+    if payload::hand_on(&called.names, &called.flags, now.0, payload, within).is_err() {
+        count_lost(called, now);
+    }
+}
+
+/// What is done when the agent is no longer waiting.
+fn go_on(called: &Called, began: Millis, started: Instant) {
+    platform::leave_session();
+    let Some(bytes) = payload::take_over(started + LATE.read) else {
+        return;
+    };
+    if record(called, &bytes, began, started, &LATE) == Fate::Open {
+        count_lost(called, began);
+    }
+}
+
+fn count_lost(called: &Called, now: Millis) {
+    if let Ok(config) = Config::load(&called.flags, &|name| std::env::var(name).ok()) {
+        lost::count(&config.settings().home, 1, now);
+    }
+}
+
+fn is_json(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+}
+
+/// Records what the hook was handed.
+fn record(called: &Called, payload: &[u8], now: Millis, started: Instant, by: &Deadlines) -> Fate {
+    let Some(agent) = called.names.first().and_then(|name| agent(name)) else {
+        return Fate::Safe;
+    };
+    let Ok(config) = Config::load(&called.flags, &|name| std::env::var(name).ok()) else {
+        return Fate::Lost;
+    };
     let settings = config.settings();
     let cwd = std::env::current_dir()
-        .map(|cwd| cwd.to_string_lossy().into_owned())
-        .unwrap_or_else(|_| "/".into());
+        .map_or_else(|_| "/".into(), |cwd| cwd.to_string_lossy().into_owned());
     let drafts = agents::drafts(&Heard {
         agent: &agent,
-        event: args.get(1).map(String::as_str),
-        payload: &payload,
-        now: SystemClock.now(),
+        event: called.names.get(1).map(String::as_str),
+        payload,
+        now,
         cwd: &cwd,
         read_tail: &read_tail,
     });
@@ -71,10 +158,10 @@ fn record(args: &[String], started: Instant, flags: &Flags) -> Option<()> {
         drafts = seal(&settings, drafts);
     }
     if drafts.is_empty() {
-        return None;
+        Fate::Safe
+    } else {
+        deliver(&settings, &called.flags, drafts, started, by)
     }
-    deliver(&settings, flags, drafts, started);
-    Some(())
 }
 
 /// The agent that runs the hook. Copilot CLI also runs the hooks of a repository's Claude Code
@@ -92,6 +179,7 @@ fn agent(name: &str) -> Option<Agent> {
 
 /// Notes the project while its folder is sure to exist.
 fn place(mut draft: Draft) -> Draft {
+    draft.flatten_deep();
     if let Some(found) = tome_engine::locate(Path::new(&draft.cwd)) {
         draft.project = Some(found.root.to_string_lossy().into_owned());
     }
@@ -109,24 +197,41 @@ fn seal(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
     drafts.into_iter().map(|draft| sealer.seal(draft)).collect()
 }
 
-fn deliver(settings: &Settings, flags: &Flags, drafts: Vec<Draft>, started: Instant) {
+/// Hands the drafts to the daemon, or else to the spool.
+fn deliver(
+    settings: &Settings,
+    flags: &Flags,
+    drafts: Vec<Draft>,
+    started: Instant,
+    by: &Deadlines,
+) -> Fate {
     let reach = Reach::new(settings.clone(), flags.clone());
     match send(
         &reach,
         &drafts,
-        ANSWER_UNTIL.saturating_sub(started.elapsed()),
+        by.answered.saturating_sub(started.elapsed()),
     ) {
         Ok(version) => {
             if is_older(&version, env!("CARGO_PKG_VERSION")) && settings.daemon_autostart {
                 reach.replace_behind();
             }
+            Fate::Safe
         }
         Err(error) => {
-            let spooled = spool(settings, drafts, DEADLINE.saturating_sub(started.elapsed()));
+            let fate = spool(
+                settings,
+                drafts,
+                by.spooled.saturating_sub(started.elapsed()),
+            );
             let away = matches!(error, ClientError::Unreachable(_));
-            if spooled && away && settings.daemon_autostart && settings.daemon_endpoint.is_none() {
+            if fate == Fate::Safe
+                && away
+                && settings.daemon_autostart
+                && settings.daemon_endpoint.is_none()
+            {
                 reach.start_behind();
             }
+            fate
         }
     }
 }
@@ -155,46 +260,22 @@ fn send(reach: &Reach, drafts: &[Draft], within: Duration) -> Result<String, Cli
 
 /// Writes the drafts to the spool, or counts them as lost. Done on a thread of its own: a disk that
 /// hangs must not hang the agent.
-fn spool(settings: &Settings, drafts: Vec<Draft>, within: Duration) -> bool {
+fn spool(settings: &Settings, drafts: Vec<Draft>, within: Duration) -> Fate {
     let count = drafts.len() as u64;
     let (done, outcome) = mpsc::channel();
     let theirs = settings.clone();
     std::thread::spawn(move || {
-        let written = Spool::of(&theirs.home).append(seal(&theirs, drafts));
-        let _ = done.send(written.is_ok());
+        let _ = done.send(Spool::of(&theirs.home).append(seal(&theirs, drafts)));
     });
-    let spooled = outcome.recv_timeout(within) == Ok(true);
-    if !spooled {
-        lost::count(&settings.home, count, SystemClock.now());
-    }
-    spooled
-}
-
-/// Reads stdin. A pipe that is never closed is given up on; what came until then counts.
-fn read_payload(started: Instant) -> Option<Vec<u8>> {
-    let (chunks, payload) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut stdin = std::io::stdin().lock().take(PAYLOAD_BYTES_MAX);
-        let mut chunk = vec![0; 256 * 1024];
-        loop {
-            match stdin.read(&mut chunk) {
-                Ok(0) | Err(_) => return,
-                Ok(read) => {
-                    let Some(read) = chunk.get(..read) else {
-                        return;
-                    };
-                    if chunks.send(read.to_vec()).is_err() {
-                        return;
-                    }
-                }
-            }
+    match outcome.recv_timeout(within) {
+        Ok(Ok(())) => Fate::Safe,
+        Ok(Err(_)) => {
+            lost::count(&settings.home, count, SystemClock.now());
+            Fate::Lost
         }
-    });
-    let mut bytes = Vec::new();
-    while let Ok(chunk) = payload.recv_timeout(READ_UNTIL.saturating_sub(started.elapsed())) {
-        bytes.extend_from_slice(&chunk);
+        // The thread may still succeed; whoever goes on stores the same event, which is stored once.
+        Err(_) => Fate::Open,
     }
-    Some(bytes).filter(|bytes| !bytes.trim_ascii().is_empty())
 }
 
 fn read_tail(path: &Path) -> Option<String> {

@@ -25,5 +25,5 @@ fn what_is_acknowledged_survives_kill_9() {
         (0, 0, 0),
         "{report}"
     );
-    assert_eq!(report.violations, Vec::<String>::new());
+    assert_eq!(report.violations, Vec::new(), "{report}");
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World, eventually_within};
+use tome_testkit::{Ran, World, eventually, eventually_within};
 
 use crate::scene::{daemon_up, prompt, strings, texts, tool_result, world};
 
@@ -15,7 +15,12 @@ fn check(agent: &str, name: &str, expect: &Expect) {
     let world = world();
     daemon_up_now(&world);
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/payloads");
+    // The final words of Copilot stand in a log that its payloads name.
+    let log = folder.join("copilot.events.jsonl");
+    let session =
+        "/home/dev/.copilot/session-state/e41c7b90-2d3f-4a66-b1d5-90af3c5e6d70/events.jsonl";
     let payloads = std::fs::read_to_string(folder.join(name)).unwrap();
+    let payloads = payloads.replace(session, log.to_str().unwrap());
     for row in payloads.lines() {
         let value: Value = serde_json::from_str(row).unwrap();
         match value.get("payload").filter(|_| value.get("argv").is_some()) {
@@ -164,21 +169,21 @@ fn copilot_in_camel_case() {
         "copilot",
         "copilot.camel.jsonl",
         &expect![[r#"
-        assistant_stop
-        assistant_stop
-        compaction "keep the test names" trigger=manual phase=before
-        session_end reason=complete
-        session_start source=new
-        subagent_start subagent_type=explore
-        subagent_stop "Comments are lexed in src/trivia.rs." subagent_type=explore
-        tool_result bash({"command":"cargo test comments","descri) -> "1 passed\n<shellId: 0 completed with ex
-        tool_result edit({"path":"/home/dev/app/src/lexer.rs"}) -> "old_str not found"
-        tool_result sql({"description":"add todos","query":"INSE) -> "1 row(s) inserted."
-        tool_result view({"path":"/home/dev/app/src/nope.rs"}) -> "Path does not exist"
-        unknown "Copilot is waiting for you" event=notification
-        unknown "connect ECONNREFUSED" event=errorOccurred
-        user_message "add a test for nested comments"
-    "#]],
+            assistant_stop
+            assistant_stop "Nested comments have a test now. "
+            compaction "keep the test names" trigger=manual phase=before
+            session_end reason=complete
+            session_start source=new
+            subagent_start subagent_type=explore
+            subagent_stop "Comments are lexed in src/trivia.rs." subagent_type=explore
+            tool_result bash({"command":"cargo test comments","descri) -> "1 passed\n<shellId: 0 completed with ex
+            tool_result edit({"path":"/home/dev/app/src/lexer.rs"}) -> "old_str not found"
+            tool_result sql({"description":"add todos","query":"INSE) -> "1 row(s) inserted."
+            tool_result view({"path":"/home/dev/app/src/nope.rs"}) -> "Path does not exist"
+            unknown "Copilot is waiting for you" event=notification
+            unknown "connect ECONNREFUSED" event=errorOccurred
+            user_message "add a test for nested comments"
+        "#]],
     );
 }
 
@@ -188,21 +193,21 @@ fn copilot_in_pascal_case() {
         "copilot",
         "copilot.pascal.jsonl",
         &expect![[r#"
-        assistant_stop
-        assistant_stop
-        compaction "keep the test names" trigger=manual phase=before
-        session_end reason=complete
-        session_start source=new
-        subagent_start subagent_type=explore
-        subagent_stop "Comments are lexed in src/trivia.rs." subagent_type=explore
-        tool_result Bash({"command":"cargo test comments","descri) -> "1 passed\n<shellId: 0 completed with ex
-        tool_result Edit({"path":"/home/dev/app/src/lexer.rs"}) -> "old_str not found"
-        tool_result Read({"path":"/home/dev/app/src/nope.rs"}) -> "Path does not exist"
-        tool_result sql({"description":"add todos","query":"INSE) -> "1 row(s) inserted."
-        unknown "Copilot is waiting for you" event=notification
-        unknown "connect ECONNREFUSED" event=errorOccurred
-        user_message "add a test for nested comments"
-    "#]],
+            assistant_stop
+            assistant_stop "Nested comments have a test now. "
+            compaction "keep the test names" trigger=manual phase=before
+            session_end reason=complete
+            session_start source=new
+            subagent_start subagent_type=explore
+            subagent_stop "Comments are lexed in src/trivia.rs." subagent_type=explore
+            tool_result Bash({"command":"cargo test comments","descri) -> "1 passed\n<shellId: 0 completed with ex
+            tool_result Edit({"path":"/home/dev/app/src/lexer.rs"}) -> "old_str not found"
+            tool_result Read({"path":"/home/dev/app/src/nope.rs"}) -> "Path does not exist"
+            tool_result sql({"description":"add todos","query":"INSE) -> "1 row(s) inserted."
+            unknown "Copilot is waiting for you" event=notification
+            unknown "connect ECONNREFUSED" event=errorOccurred
+            user_message "add a test for nested comments"
+        "#]],
     );
 }
 
@@ -243,16 +248,11 @@ fn hooks_that_fire_twice_are_stored_once() {
         json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "Novelty", "x": 1}).to_string(),
     ];
     for payload in &payloads {
-        let mut twice = [(); 2].map(|()| {
-            let mut command = world.command(&["hook", "claude-code"]);
-            let payload = payload.clone();
-            Some(std::thread::spawn(move || {
-                World::hook_command(&mut command, payload)
-            }))
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| world.hook(&["claude-code"], payload));
+            }
         });
-        twice
-            .iter_mut()
-            .for_each(|one| one.take().unwrap().join().unwrap());
     }
     let events = world.events();
     let mut kinds = strings(&events, "kind");
@@ -357,7 +357,6 @@ fn whatever_it_is_handed_it_says_nothing() {
         (&["claude-code", "Stop", "more", "--words"], b"{}"),
         (&["no-such-agent"], b"{\"session_id\": \"s1\"}"),
         (&["NOT AN AGENT"], b"{}"),
-        (&["codex", "\u{0}"], b"{}"),
         (&["--version"], b"{}"),
         (&["--no-such-flag", "codex"], b"{}"),
         (
@@ -371,9 +370,6 @@ fn whatever_it_is_handed_it_says_nothing() {
         ),
     ];
     for (args, payload) in cases {
-        if args.iter().any(|arg| arg.contains('\0')) {
-            continue;
-        }
         world.hook(args, payload);
     }
     let deep = format!("{}{}", "{\"a\":".repeat(5_000), "}".repeat(5_000));
@@ -420,26 +416,45 @@ fn options_behind_the_hook() {
     assert_eq!(said, ["behind the agent", "in front of the agent"]);
 }
 
-#[test]
-fn a_pipe_that_is_never_closed() {
-    let world = world();
-    daemon_up_now(&world);
+/// Runs a hook whose pipe gets these bytes and is never closed.
+fn hook_on_an_open_pipe(world: &World, bytes: &[u8]) {
+    let (stdin, mut pen) = std::io::pipe().unwrap();
+    std::io::Write::write_all(&mut pen, bytes).unwrap();
     let mut child = world
         .command(&["hook", "claude-code"])
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, prompt("the pipe stays open").as_bytes()).unwrap();
     let ended = eventually_within(std::time::Duration::from_secs(5), || {
         child.try_wait().unwrap()
     });
     assert!(ended.is_some(), "the hook hangs on an open pipe");
-    drop(stdin);
+    drop(pen);
     assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
+}
+
+#[test]
+fn a_pipe_that_is_never_closed() {
+    let world = world();
+    daemon_up_now(&world);
+    hook_on_an_open_pipe(&world, prompt("the pipe stays open").as_bytes());
     assert_eq!(texts(&world.events()), ["the pipe stays open"]);
+    hook_on_an_open_pipe(&world, b"");
+}
+
+/// An agent that is too slow to hand over all of it: what came is kept, or the loss is counted.
+#[test]
+fn half_a_payload_is_not_forgotten() {
+    let world = world();
+    daemon_up_now(&world);
+    let whole = prompt("this is only half of what the person said");
+    let (half, _) = whole.split_at(whole.len() - 25);
+    hook_on_an_open_pipe(&world, half.as_bytes());
+    let kept = world.events().len() as u64;
+    let lost = crate::scene::status(&world)["lost"]["events"].as_u64();
+    assert!(kept + lost.unwrap() >= 1);
 }
 
 #[test]
@@ -451,8 +466,11 @@ fn five_megabytes_in_one_payload() {
         &["claude-code"],
         tool_result("big", &json!({"command": "cat"}), &json!(output)),
     );
-    let events = world.events();
-    assert_eq!(events.len(), 1, "the event is there");
+    // The agent is not kept waiting for this: another process goes on with it.
+    let events = eventually("the event", || {
+        Some(world.events()).filter(|events| !events.is_empty())
+    });
+    assert_eq!(events.len(), 1, "the event is there once");
     assert_eq!(events[0]["kind"], "tool_result");
     assert_eq!(events[0]["tool"]["input"], json!({"command": "cat"}));
     let kept = events[0]["tool"]["output"].as_str().unwrap();

@@ -17,6 +17,7 @@ mod cli;
 mod config;
 mod crash;
 mod daemon;
+mod daemon_home;
 mod daemon_tcp;
 mod daemon_version;
 mod events;

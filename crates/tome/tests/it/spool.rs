@@ -107,7 +107,7 @@ fn commands_do_not_hang_with_the_daemon() {
         let ran = World::run_within(
             &mut world.command(args),
             b"",
-            std::time::Duration::from_secs(30),
+            std::time::Duration::from_secs(20),
         );
         assert_eq!(ran.code, 1, "{args:?}");
         assert!(ran.stdout.contains(&pid.to_string()), "{}", ran.stdout);

@@ -1,0 +1,78 @@
+//! The command line of a hook, read without the command tree: options may stand anywhere, and
+//! nothing about it can fail.
+
+use std::path::PathBuf;
+
+use crate::config::Flags;
+
+/// What a hook was called with.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Called {
+    /// Where its home and config are.
+    pub flags: Flags,
+    /// The agent and the event, where they are given.
+    pub names: Vec<String>,
+}
+
+/// The call of a hook, if that is what these arguments (without the program's name) are.
+pub fn read(args: &[String]) -> Option<Called> {
+    let mut called = Called::default();
+    let mut args = args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        let (name, value) = match arg.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+            _ => (arg, None),
+        };
+        let mut value = || value.or_else(|| args.next()).unwrap_or_default().to_owned();
+        match name {
+            "--help" | "-h" => return None,
+            "--home" => called.flags.home = Some(PathBuf::from(value())),
+            "--config" => called.flags.config = Some(PathBuf::from(value())),
+            "--set" => called.flags.set.push(value()),
+            "--color" => drop(value()),
+            name if name.starts_with('-') => {}
+            name => called.names.push(name.to_owned()),
+        }
+    }
+    let is_hook = called.names.first().is_some_and(|name| name == "hook");
+    is_hook.then(|| {
+        called.names.remove(0);
+        called
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(line: &str) -> Option<Vec<String>> {
+        let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        read(&args).map(|called| called.names)
+    }
+
+    #[test]
+    fn a_hook_is_told_apart() {
+        assert_eq!(
+            names("hook codex Stop"),
+            Some(vec!["codex".into(), "Stop".into()])
+        );
+        assert_eq!(names("--home /x hook codex"), Some(vec!["codex".into()]));
+        assert_eq!(
+            names("hook --home=/x codex --set a=b Stop"),
+            Some(vec!["codex".into(), "Stop".into()])
+        );
+        assert_eq!(names("hook"), Some(vec![]));
+        assert_eq!(names("events hook"), None);
+        assert_eq!(names("hook --help"), None);
+        assert_eq!(names("--home hook"), None);
+    }
+
+    #[test]
+    fn its_flags_are_kept() {
+        let args = ["--set", "a=b", "hook", "--home", "/x", "--config=/c"].map(str::to_owned);
+        let flags = read(&args).unwrap().flags;
+        assert_eq!(flags.home, Some("/x".into()));
+        assert_eq!(flags.config, Some("/c".into()));
+        assert_eq!(flags.set, ["a=b"]);
+    }
+}
