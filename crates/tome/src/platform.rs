@@ -39,13 +39,8 @@ pub fn default_home(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         return absolute("LOCALAPPDATA").map(|data| data.join("tome"));
     }
     absolute("XDG_DATA_HOME")
-        .or_else(|| Some(person_home()?.join(".local/share")))
+        .or_else(|| Some(absolute("HOME")?.join(".local/share")))
         .map(|data| data.join("tome"))
-}
-
-/// The person's home folder: `HOME`, or what the system's user database says.
-fn person_home() -> Option<PathBuf> {
-    std::env::home_dir().filter(|path| path.is_absolute())
 }
 
 /// The default place of the config file.
@@ -59,7 +54,7 @@ pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         return absolute("APPDATA").map(|data| data.join("tome").join("config.toml"));
     }
     absolute("XDG_CONFIG_HOME")
-        .or_else(|| Some(person_home()?.join(".config")))
+        .or_else(|| Some(absolute("HOME")?.join(".config")))
         .map(|config| config.join("tome").join("config.toml"))
 }
 

@@ -230,12 +230,12 @@ impl Reach {
         } else {
             STOP_TIMEOUT
         };
-        if self.wait_until_gone(patience).await {
+        if self.wait_until_gone(holder, patience).await {
             return Ok(Some(holder));
         }
         if force {
             platform::end_process(holder, true);
-            if self.wait_until_gone(STOP_TIMEOUT).await {
+            if self.wait_until_gone(holder, STOP_TIMEOUT).await {
                 return Ok(Some(holder));
             }
         }
@@ -255,9 +255,10 @@ impl Reach {
             .and_then(|pid| pid.parse().ok())
     }
 
-    async fn wait_until_gone(&self, timeout: Duration) -> bool {
+    /// Whether a process has let go of the daemon's lock in time. Another one may have taken it since.
+    async fn wait_until_gone(&self, pid: u32, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
-        while self.holder().is_some() {
+        while self.holder() == Some(pid) {
             if Instant::now() >= deadline {
                 return false;
             }

@@ -21,6 +21,8 @@ enum Anchor {
     Pem,
     Putty,
     Address,
+    Driver,
+    Identified,
     Authorization,
     Scheme,
     UserOption,
@@ -37,6 +39,9 @@ const LITERALS: &[(&str, Anchor)] = &[
     ("Private-Lines:", Anchor::Putty),
     ("://", Anchor::Address),
     (":\\/\\/", Anchor::Address),
+    ("@tcp(", Anchor::Driver),
+    ("@unix(", Anchor::Driver),
+    ("identified by '", Anchor::Identified),
     ("authorization", Anchor::Authorization),
     ("bearer", Anchor::Scheme),
     ("basic", Anchor::Scheme),
@@ -89,7 +94,8 @@ impl Anchors {
             let (word, bit) = slot(last);
             if b == b'=' {
                 finds.look(Anchor::Equals, at, at + 1);
-            } else if self.table.get(word).copied().unwrap_or(0) & bit != 0 {
+            }
+            if self.table.get(word).copied().unwrap_or(0) & bit != 0 {
                 // Literals have three bytes or more, so the first hit is at the third byte.
                 self.compare(last, at.saturating_sub(2), &mut finds);
             }
@@ -179,6 +185,8 @@ fn at_anchor(scan: Scan<'_>, anchor: Anchor, start: usize, end: usize) -> Option
         Anchor::Pem => pem::at_begin(scan, start),
         Anchor::Putty => pem::at_putty(scan, start),
         Anchor::Address => url::at_address(scan, start, end),
+        Anchor::Driver => url::at_driver(scan, start),
+        Anchor::Identified => assign::at_literal(scan, end - 1),
         Anchor::Authorization => header::at_authorization(scan, end),
         Anchor::Scheme => header::at_scheme(scan, start, end),
         Anchor::UserOption => header::at_user_option(scan, start, end),

@@ -1,7 +1,7 @@
 //! Lines of an environment: `NAME=value` whose value a generator made, whatever the name says.
 
-use super::assign::extent;
 use super::cut::{Cut, Sure};
+use super::extent::extent;
 use super::randomness::{is_hex, is_random, is_uuid};
 use super::scan::{Scan, is_quote};
 
@@ -43,11 +43,8 @@ fn is_secret(name: &str, value: &str) -> bool {
         || value.contains(":/")
         || value.starts_with("sha")
         || value.contains("sha256:");
-    value.len() >= VALUE_BYTES_MIN
-        && !elsewhere
-        && !is_uuid(value)
-        && !(is_hex(value) && is_harmless_name(name))
-        && is_random(value)
+    let fingerprint = is_uuid(value) || is_hex(value) && is_harmless_name(name);
+    value.len() >= VALUE_BYTES_MIN && !elsewhere && !fingerprint && is_random(value)
 }
 
 /// Names whose value is a fingerprint of something public.

@@ -1,7 +1,7 @@
 //! `Authorization` headers, bare bearer tokens, and the credentials that curl is given.
 
-use super::assign::extent;
 use super::cut::{Cut, Sure};
+use super::extent::extent;
 use super::name::Weight;
 use super::randomness::is_random;
 use super::scan::{Scan, is_base64, is_quote};
@@ -103,8 +103,11 @@ fn is_credentials(scan: Scan<'_>, text: &str, end: usize) -> bool {
     let small = text.bytes().all(|b| b.is_ascii_lowercase());
     let spoken = small
         && (text.len() < 8 || matches!(scan.byte(end), b' ') || super::words::is_harmless(text));
+    // `README.md`, `src/lib.rs:42`.
+    let named = text.contains(['.', '/']) && value::is_wordy(text);
     text.len() >= BYTES_MIN
         && !spoken
+        && !named
         && !value::is_blank_form(text)
         && value::is_secret(text, Setting::Quoted, Weight::Firm)
 }

@@ -75,7 +75,12 @@ fn paired_weight(
 
 /// What a name says as it came or as it is kept: the next look will only see the latter.
 fn weigh_either(came: &str, kept: &str) -> Option<Weight> {
-    name::weigh_whole(came).or_else(|| name::weigh_whole(kept))
+    let (came, kept) = (name::weigh_whole(came), name::weigh_whole(kept));
+    if came == Some(Weight::Firm) {
+        came
+    } else {
+        kept.or(came)
+    }
 }
 
 /// Two keys may turn into the same mark; both values stay.

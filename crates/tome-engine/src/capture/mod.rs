@@ -12,6 +12,7 @@ mod assign;
 mod cut;
 mod env;
 mod error;
+mod extent;
 mod header;
 mod json;
 mod name;

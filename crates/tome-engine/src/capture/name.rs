@@ -10,6 +10,9 @@ const NAME_BYTES_MAX: usize = 96;
 pub(super) enum Weight {
     /// Whatever stands here is a secret unless it shows that it is none.
     Firm,
+    /// Short for a secret and for other things (`pass`, `pw`): it may look like a word with a
+    /// number, but not like a word.
+    Fair,
     /// Much else has this name (`token`, `session_key`): it has to look like a secret as well.
     Faint,
 }
@@ -27,6 +30,11 @@ impl<'t> Name<'t> {
     /// The name around a stem that was found in the text.
     pub fn around(scan: Scan<'t>, stem: usize) -> Option<Self> {
         let start = scan.run_back(stem, NAME_BYTES_MAX, is_name);
+        let start = if start == stem {
+            spoken_owner(scan, stem)
+        } else {
+            start
+        };
         let end = scan.run_within(stem, NAME_BYTES_MAX, is_wordlike);
         if end - stem >= NAME_BYTES_MAX {
             return None;
@@ -65,6 +73,29 @@ impl<'t> Name<'t> {
     }
 }
 
+/// `api key: …` in prose: where the word before `key` starts.
+fn spoken_owner(scan: Scan<'_>, stem: usize) -> usize {
+    const OWNERS: &[&str] = &[
+        "api",
+        "access",
+        "secret",
+        "private",
+        "encryption",
+        "signing",
+    ];
+    if scan.before(stem) != b' ' || !scan.starts_caseless(stem, "key") {
+        return stem;
+    }
+    let word = scan.run_back(stem - 1, 16, |b| b.is_ascii_alphabetic());
+    let is_owner =
+        |owner: &&str| owner.len() == stem - 1 - word && scan.starts_caseless(word, owner);
+    if OWNERS.iter().any(is_owner) {
+        word
+    } else {
+        stem
+    }
+}
+
 /// How much a whole name says, for the keys of JSON objects.
 pub(super) fn weigh_whole(name: &str) -> Option<Weight> {
     if name.len() > NAME_BYTES_MAX {
@@ -79,18 +110,18 @@ pub(super) fn weigh_whole(name: &str) -> Option<Weight> {
 }
 
 /// What the anchors look for; a name is judged from the stem on.
+#[rustfmt::skip]
 pub(super) const STEMS: &[&str] = &[
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "credential",
-    "_auth",
+    "pass", "pwd", "secret", "token", "key", "credential", "_auth", "auth=", "sig=", "pw=",
+    "pw:", "pw\"",
 ];
 
 fn weigh(name: &str, stem: usize) -> Option<Weight> {
     let (before, rest) = (name.get(..stem)?, name.get(stem..)?);
+    // The most frequent of all, and nothing by itself.
+    if before.is_empty() && rest.eq_ignore_ascii_case("key") {
+        return None;
+    }
     let rest = plain(rest);
     let tail = |stem: &str| {
         rest.strip_prefix(stem)
@@ -128,15 +159,19 @@ fn weigh(name: &str, stem: usize) -> Option<Weight> {
     if SPOKEN.contains(&name) {
         return Some(Weight::Firm);
     }
-    let joined = is_joined(before, name.get(stem..)?);
-    if tail("pass") && joined {
+    // A lone `PASS` is what tests print.
+    if before.is_empty() && matches!(name, "pass" | "pw" | "PW") {
+        return Some(Weight::Fair);
+    }
+    if tail("pass") && is_joined(before, name.get(stem..)?) {
         return Some(if ends_with_any(&plain(before), PASS_OWNERS) {
             Weight::Firm
         } else {
             Weight::Faint
         });
     }
-    tail("auth").then_some(Weight::Faint)
+    let short = ["_auth", "auth", "sig"].contains(&name.get(stem..)?);
+    short.then_some(Weight::Faint)
 }
 
 /// Commands and settings that take a password with no sign between.
@@ -161,7 +196,7 @@ fn is_joined(before: &str, rest: &str) -> bool {
 /// The name without what separates its parts, in small letters.
 fn plain(name: &str) -> String {
     name.bytes()
-        .filter(|b| b.is_ascii_alphanumeric())
+        .filter(u8::is_ascii_alphanumeric)
         .map(|b| char::from(b.to_ascii_lowercase()))
         .collect()
 }
@@ -208,83 +243,27 @@ fn is_suffix(suffix: &str) -> bool {
     )
 }
 
+#[rustfmt::skip]
 const TOKEN_OWNERS: &[&str] = &[
-    "access",
-    "account",
-    "admin",
-    "api",
-    "app",
-    "auth",
-    "authorization",
-    "aws",
-    "bearer",
-    "bot",
-    "client",
-    "deploy",
-    "github",
-    "gitlab",
-    "hf",
-    "id",
-    "jwt",
-    "npm",
-    "oauth",
-    "personal",
-    "push",
-    "pypi",
-    "refresh",
-    "registry",
-    "secret",
-    "security",
-    "service",
-    "session",
-    "slack",
-    "user",
-    "vault",
-    "xauth",
+    "access", "account", "admin", "api", "app", "auth", "authorization", "aws", "bearer", "bot",
+    "client", "deploy", "github", "gitlab", "hf", "id", "jwt", "npm", "oauth", "personal",
+    "push", "pypi", "refresh", "registry", "secret", "security", "service", "session", "slack",
+    "user", "vault", "xauth",
 ];
 
 /// Compilers and renderers have passes too.
+#[rustfmt::skip]
 const PASS_OWNERS: &[&str] = &[
     "admin", "auth", "database", "db", "ftp", "imap", "key", "ldap", "login", "mail", "mongo",
     "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "sql", "ssh", "sudo", "user",
     "vnc", "wifi",
 ];
 
+#[rustfmt::skip]
 const KEY_OWNERS: &[&str] = &[
-    "admin",
-    "aes",
-    "app",
-    "application",
-    "auth",
-    "client",
-    "consumer",
-    "cookie",
-    "crypto",
-    "decryption",
-    "deploy",
-    "encrypt",
-    "encryption",
-    "hmac",
-    "jwt",
-    "license",
-    "maps",
-    "master",
-    "openai",
-    "anthropic",
-    "pass",
-    "root",
-    "rsa",
-    "sas",
-    "service",
-    "servicerole",
-    "session",
-    "shared",
-    "sign",
-    "signing",
-    "ssh",
-    "storage",
-    "stripe",
-    "subscription",
-    "supabase",
+    "admin", "aes", "app", "application", "auth", "client", "consumer", "cookie", "crypto",
+    "decryption", "deploy", "encrypt", "encryption", "hmac", "jwt", "license", "maps", "master",
+    "openai", "anthropic", "pass", "root", "rsa", "sas", "service", "servicerole", "session",
+    "shared", "sign", "signing", "ssh", "storage", "stripe", "subscription", "supabase",
     "webhook",
 ];

@@ -20,7 +20,7 @@ use super::scan::Scan;
 const MARGIN: usize = 16 * 1024;
 /// Below this there is no room for the mark of a cut.
 const TEXT_BYTES_MIN: usize = 64;
-/// Strings inside JSON are not capped harder than this; rather the whole becomes text.
+/// Strings inside JSON are not capped harder than this, nor is the whole; rather it becomes text.
 const LEAF_BYTES_MIN: usize = 256;
 /// Where the number of bytes that were cut is kept.
 const CUT_BYTES: &str = "cut_bytes";
@@ -34,7 +34,7 @@ pub struct Sealer {
 
 impl Sealer {
     /// A sealer that caps event text, tool input and tool output at so many bytes each (64 at
-    /// least: there has to be room for the mark of the cut).
+    /// least, and 256 for JSON: there has to be room for the mark of the cut).
     pub fn new(redactor: Redactor, text_bytes_max: usize) -> Self {
         Self {
             redactor,
@@ -85,6 +85,7 @@ impl Sealer {
 
     /// A JSON value with every string sealed, as text no longer than the cap.
     fn seal_json(&self, value: &Value, bytes_max: usize, cut_bytes: &mut usize) -> Value {
+        let bytes_max = bytes_max.max(LEAF_BYTES_MIN);
         let (whole, whole_cut) = self.seal_leaves(value, bytes_max);
         if json_len(&whole) <= bytes_max {
             *cut_bytes += whole_cut;

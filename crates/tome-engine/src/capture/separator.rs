@@ -36,6 +36,8 @@ pub(super) fn find(scan: Scan<'_>, name: &Name<'_>) -> Option<(Bond, usize)> {
     let first = scan.byte(name.end);
     match first {
         b'>' if scan.before(name.start) == b'<' => return Some((Bond::Element, name.end + 1)),
+        // `.password("…")`
+        b'(' if is_quote(scan.byte(name.end + 1)) => return Some((Bond::Listed, name.end + 1)),
         b'?' | b'!' | b'(' | b'.' | b';' => return None,
         _ => {}
     }
@@ -44,15 +46,20 @@ pub(super) fn find(scan: Scan<'_>, name: &Name<'_>) -> Option<(Bond, usize)> {
     }
     let closed = skip_closing_quote(scan, name.end);
     let quoted = closed > name.end;
+    if let Some(value) = paired_value(scan, closed, quoted) {
+        return Some((Bond::Keyed, value));
+    }
     let mut at = skip_brackets(scan, closed, quoted);
     at = scan.run(at, |b| b == b'*');
     let blank_end = scan.skip_blanks(at);
     if blank_end - at > BLANKS_MAX {
         return None;
     }
+    // `getenv('PASSWORD') or '…'`: the word chooses only behind a call.
+    let called = quoted && scan.before(at) == b')' || scan.byte(blank_end) != b'o';
     let (sign, value) = match sign_at(scan, blank_end) {
-        Some(found) => found,
-        None => return unsigned(scan, name, quoted, at, blank_end),
+        Some(found) if called => found,
+        _ => return unsigned(scan, name, quoted, at, blank_end),
     };
     // `show ? "password" : "text"` chooses; it binds nothing.
     if quoted && scan.byte(blank_end) == b':' && is_choice(scan, name.start) {
@@ -102,9 +109,16 @@ fn sign_at(scan: Scan<'_>, at: usize) -> Option<(Sign, usize)> {
         ("：", Sign::Colon),
         (",", Sign::Comma),
         ("||=", Sign::Arrow),
+        ("||", Sign::Compare),
+        ("??", Sign::Compare),
+        ("or ", Sign::Compare),
         ("|", Sign::Bar),
     ];
-    if scan.starts(at, "::") || scan.starts(at, "||") && !scan.starts(at, "||=") {
+    let may_sign = matches!(
+        scan.byte(at),
+        b'=' | b'!' | b':' | b'<' | b'?' | b',' | b'|' | b'o' | 0xEF
+    );
+    if !may_sign || scan.starts(at, "::") {
         return None;
     }
     signs
@@ -121,52 +135,74 @@ fn unsigned(
     at: usize,
     blank_end: usize,
 ) -> Option<(Bond, usize)> {
-    if let Some(value) = paired_value(scan, at) {
-        return Some((Bond::Keyed, value));
-    }
     if quoted || blank_end == at {
         return None;
     }
-    if name.is_flag() && !matches!(scan.byte(blank_end), b'-' | b'\n' | b'\r' | 0) {
+    let next = scan.byte(blank_end);
+    if (name.is_flag() || follows_setter(scan, name)) && !matches!(next, b'-' | b'\n' | b'\r' | 0) {
         return Some((Bond::Flag, blank_end));
     }
-    if scan.starts_caseless(at - 4.min(at), "pass") && scan.starts(blank_end, "-p") {
-        return sshpass(scan, name, blank_end);
-    }
-    let said = match scan.byte(blank_end) {
-        b'\'' | b'"' => Some(blank_end),
-        _ => ["is ", "was ", "is: ", "= "]
-            .iter()
-            .find(|verb| scan.starts_caseless(blank_end, verb))
-            .map(|verb| scan.skip_blanks(blank_end + verb.len()))
-            .or_else(|| follows_login(scan, name.start).then_some(blank_end)),
-    };
-    said.map(|value| (Bond::Said, value))
-}
-
-/// `- name: DB_PASSWORD` and on the next line `value: …`, in YAML or JSON.
-fn paired_value(scan: Scan<'_>, at: usize) -> Option<usize> {
-    let comma = scan.run(at, |b| b == b',');
-    let line = scan.run(comma, |b| b.is_ascii_whitespace());
-    if line == at || comma == at && !scan.part(comma, line).contains('\n') {
+    // What is left is prose or code, and `pass` is a verb there.
+    if name.text == "pass" {
         return None;
     }
-    let word = line + usize::from(is_quote(scan.byte(line)));
+    if matches!(next, b'\'' | b'"' | b'`') {
+        return Some((Bond::Said, blank_end));
+    }
+    if !next.is_ascii_alphanumeric() && !matches!(next, b'-' | b'/' | b'+') {
+        return None;
+    }
+    if name.text == "sshpass" && scan.starts(blank_end, "-p") {
+        return Some((Bond::Flag, scan.skip_blanks(blank_end + 2)));
+    }
+    let verb = ["is ", "was ", "is: "]
+        .iter()
+        .find(|verb| scan.starts_caseless(blank_end, verb));
+    if let Some(verb) = verb {
+        return Some((Bond::Said, scan.skip_blanks(blank_end + verb.len())));
+    }
+    (is_number_near(scan, blank_end) || follows_login(scan, name))
+        .then_some((Bond::Said, blank_end))
+}
+
+/// The value beside a name that is itself a value: `name: DB_PASSWORD` and on the next line
+/// `value: …`, `"key": "password", "value": …`, `name="password" value=…`.
+fn paired_value(scan: Scan<'_>, at: usize, quoted: bool) -> Option<usize> {
+    const GAP_BYTES_MAX: usize = 64;
+    let gap = |b: u8| b.is_ascii_whitespace() || b == b',';
+    let word = scan.run_within(at, GAP_BYTES_MAX, gap);
+    let line_break = || scan.part(at, word).contains('\n');
+    if word == at || !quoted && !line_break() {
+        return None;
+    }
+    let slashes = scan.run_within(word, 8, |b| b == b'\\');
+    let word = slashes + usize::from(is_quote(scan.byte(slashes)));
     if !scan.starts_caseless(word, "value") {
         return None;
     }
     let after = skip_closing_quote(scan, word + "value".len());
-    let colon = scan.skip_blanks(after);
-    (scan.byte(colon) == b':').then(|| scan.skip_blanks(colon + 1))
+    let sign = scan.skip_blanks(after);
+    matches!(scan.byte(sign), b':' | b'=').then(|| scan.skip_blanks(sign + 1))
 }
 
-fn sshpass(scan: Scan<'_>, name: &Name<'_>, at: usize) -> Option<(Bond, usize)> {
-    let ends = scan.part(name.start, name.end).ends_with("sshpass");
-    ends.then(|| (Bond::Flag, scan.skip_blanks(at + 2)))
+/// `ENV NAME value` in a Dockerfile, `setx NAME value` in a shell of Windows.
+fn follows_setter(scan: Scan<'_>, name: &Name<'_>) -> bool {
+    let ends = |word: &str| name.start >= word.len() && scan.starts(name.start - word.len(), word);
+    name.is_shouted() && (ends("ENV ") || ends("setx "))
+}
+
+/// Whether a long word with a number in it follows, which only a generated secret may be.
+fn is_number_near(scan: Scan<'_>, at: usize) -> bool {
+    let end = scan.run_within(at, 64, |b| b > b' ');
+    end - at >= 16 && (at..end).any(|place| scan.byte(place).is_ascii_digit())
 }
 
 /// `machine x login y password z`.
-fn follows_login(scan: Scan<'_>, name_start: usize) -> bool {
+pub(super) fn follows_login(scan: Scan<'_>, name: &Name<'_>) -> bool {
+    let name_start = name.start;
+    if name.text != "password" {
+        return false;
+    }
     let blank = scan.run_back(name_start, 8, |b| b.is_ascii_whitespace());
     let user = scan.run_back(blank, 128, |b| !b.is_ascii_whitespace());
     let login = scan.run_back(user, 8, |b| b.is_ascii_whitespace());

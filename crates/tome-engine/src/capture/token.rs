@@ -163,6 +163,11 @@ pub(super) fn at_prefix(scan: Scan<'_>, at: usize, prefix: &Prefix) -> Option<Cu
     if body.len() < prefix.bytes_min || is_masked(body) {
         return None;
     }
+    let end = if prefix.kind == "aws" {
+        aws_pair_end(scan, end)
+    } else {
+        end
+    };
     // A webhook's host says where it went; only its path is secret.
     let start = if matches!(prefix.body, Path) {
         from
@@ -214,6 +219,23 @@ fn is_inside(scan: Scan<'_>, at: usize) -> bool {
 fn is_masked(body: &str) -> bool {
     let letters = body.trim_matches(['-', '_', '/', '.']);
     letters.bytes().all(|b| matches!(b, b'x' | b'X' | b'0'))
+}
+
+/// A secret access key right behind its id, as in `id:secret` or a line of CSV.
+fn aws_pair_end(scan: Scan<'_>, id_end: usize) -> usize {
+    let start = scan.run_within(id_end, 4, |b| b" \t,:;|\"'".contains(&b));
+    let end = scan.run_within(start, 64, |b| {
+        b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/')
+    });
+    let secret = scan.part(start, end);
+    let mixed = secret
+        .bytes()
+        .any(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    if start > id_end && secret.len() == 40 && mixed {
+        end
+    } else {
+        id_end
+    }
 }
 
 /// The JSON web token that begins here with `eyJ`: a header and at least one more part.

@@ -46,6 +46,14 @@ pub(super) fn at_address(scan: Scan<'_>, colon: usize, from: usize) -> Option<Cu
     is_secret.then(|| Cut::secret(cut.0, cut.1, "url", Sure::Placed))
 }
 
+/// `user:password@tcp(host)`, as drivers in Go write it; the `@` stands here.
+pub(super) fn at_driver(scan: Scan<'_>, at_sign: usize) -> Option<Cut<'static>> {
+    let start = scan.run_back(at_sign, USERINFO_BYTES_MAX, |b| is_address(b) && b != b':');
+    let secret = scan.part(start, at_sign);
+    let bound = scan.before(start) == b':' && !secret.is_empty() && !value::is_blank_form(secret);
+    bound.then(|| Cut::secret(start, at_sign, "url", Sure::Placed))
+}
+
 /// A user name that nobody would choose.
 fn is_token(user: &str) -> bool {
     let has = |class: fn(&u8) -> bool| user.bytes().any(|b| class(&b));

@@ -24,9 +24,12 @@ pub(super) fn is_secret(value: &str, setting: Setting, weight: Weight) -> bool {
     match (weight, setting) {
         (Weight::Faint, Setting::Quoted) => !is_code(value) && is_token(value),
         (Weight::Faint, _) => !is_code(value) && !is_member_path(value) && is_token(value),
+        (Weight::Fair, Setting::Quoted) => {
+            value.len() >= 6 && is_mixed(value) && !is_wordy(value) && is_quoted_secret(value)
+        }
         (Weight::Firm, Setting::Quoted) => is_quoted_secret(value),
         (Weight::Firm, Setting::Bare) => !is_code(value) && is_bare_secret(value),
-        (Weight::Firm, Setting::Loose) => {
+        (Weight::Firm, Setting::Loose) | (Weight::Fair, _) => {
             !is_code(value) && !is_member_path(value) && is_loose_secret(value)
         }
     }
@@ -310,7 +313,8 @@ fn is_bare_secret(value: &str) -> bool {
         return value.len() >= 4;
     }
     let path = is_member_path(value) && !value.bytes().any(|b| b.is_ascii_digit());
-    !path && !(snake && (1..=2).contains(&value.matches('_').count()))
+    let variable = snake && (1..=2).contains(&value.matches('_').count());
+    !path && !variable
 }
 
 /// Where code and prose are written too, it has to differ from both.

@@ -27,7 +27,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let (daemon, client) = bench.block_on(Daemon::start(&world))?;
     let database = world.path().join("events.sqlite");
     drop(Sqlite::open(&database)?);
-    let slice = Duration::from_millis(bench.scale.of(1500, 500));
+    let slice = Duration::from_millis(bench.scale.of(1200, 500));
     let next = AtomicU64::new(0);
     let (mut rows, mut acknowledged) = (Vec::new(), 1);
     // Makes the store, which is not what is measured here.
@@ -36,7 +36,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     for clients in [1, 8] {
         let (mut tome, mut sqlite) = (Tally::default(), Tally::default());
         let mut floor = Tally::default();
-        for _ in 0..bench.scale.of(5, 2) {
+        for _ in 0..bench.scale.of(4, 2) {
             tome.add(bench, time_tome(&world, clients, slice, &next), slice)?;
             sqlite.add(
                 bench,
@@ -132,7 +132,7 @@ async fn time_tome(
     Ok(count)
 }
 
-/// What one writer could do that did nothing but write and sync.
+/// What one writer does that only appends to a file and syncs it.
 fn time_sync(world: &World, slice: Duration) -> Result<u64> {
     let mut probe = SyncProbe::open(world.path())?;
     let until = Instant::now() + slice;

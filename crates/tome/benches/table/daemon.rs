@@ -100,6 +100,24 @@ pub async fn connect(world: &World) -> Result<Client> {
     Ok(Client::connect(move || UnixStream::connect(path.clone()), None).await?)
 }
 
+/// Waits until the daemon's workers have seen everything that was stored.
+pub async fn settled(client: &Client) -> Result<()> {
+    let start = Instant::now();
+    while client
+        .status(false)
+        .await?
+        .stores
+        .iter()
+        .any(|store| store.behind > 0)
+    {
+        if start.elapsed() > START_TIMEOUT {
+            bail!("the daemon's workers do not keep up");
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
+}
+
 /// Runs a command with something on its standard input. Returns how long it took from its start to
 /// its end, and how it ended. One that does not read what it is given is as welcome as any.
 pub fn time_command(command: &mut Command, input: &[u8]) -> Result<(Duration, ExitStatus)> {

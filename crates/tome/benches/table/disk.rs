@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, settled};
 use crate::report::{Row, Unit};
 use crate::sqlite::Sqlite;
 use crate::{Bench, bulk, machine, sample, world};
@@ -34,6 +34,7 @@ fn weigh(bench: &Bench, what: &str, count: u64, bytes: fn(u64) -> usize) -> Resu
     let (running, stopped) = bench.block_on(async {
         let (daemon, client) = Daemon::start(&world).await?;
         bulk::send(&client, batches, count).await?;
+        settled(&client).await?;
         client.flush().await?;
         client.compact().await?;
         let running = machine::disk_bytes(&world.home().join("projects"));

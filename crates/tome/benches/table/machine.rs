@@ -69,7 +69,8 @@ pub fn disk_bytes(folder: &Path) -> u64 {
         .sum()
 }
 
-/// A file to which kilobytes are appended, each synced: the least that a durable append can cost.
+/// A growing file to which kilobytes are appended, each synced: what the disk asks for a durable
+/// append by itself. A file of fixed length, such as a journal, may sync quicker.
 pub struct SyncProbe(File);
 
 impl SyncProbe {

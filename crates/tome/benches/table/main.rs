@@ -119,7 +119,7 @@ fn main() -> Result<()> {
             .build()?,
     };
     let mut out = std::io::stdout().lock();
-    let begun = Instant::now();
+    let (begun, mut failed) = (Instant::now(), Vec::new());
     let facts = machine::facts(world().path())?;
     if asked.json {
         writeln!(
@@ -135,7 +135,15 @@ fn main() -> Result<()> {
         if !asked.only.is_empty() && !asked.only.iter().any(|only| only == name) {
             continue;
         }
-        let rows = measure(&bench)?;
+        let rows = match measure(&bench) {
+            Ok(rows) => rows,
+            // The other groups still have something to say.
+            Err(error) => {
+                failed.push(*name);
+                writeln!(out, "\n{title}\n  FAILED: {error:#}")?;
+                continue;
+            }
+        };
         if asked.json {
             for row in &rows {
                 writeln!(out, "{}", row.json(name))?;
@@ -147,6 +155,9 @@ fn main() -> Result<()> {
     if !asked.json {
         let now = machine::now(world().path())?;
         writeln!(out, "\n{:.0} s; now {now}", begun.elapsed().as_secs_f64())?;
+    }
+    if !failed.is_empty() {
+        bail!("could not be measured: {}", failed.join(", "));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use tome_model::Millis;
 use tome_proto::{Client, Query};
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, settled};
 use crate::report::{Row, Unit};
 use crate::sqlite::Sqlite;
 use crate::timing::Times;
@@ -28,13 +28,14 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     sqlite.index_time()?;
     bench.block_on(async {
         bulk::send(&client, batches, stored).await?;
+        settled(&client).await?;
         Ok(client.flush().await?)
     })?;
     let span = sample::span_ms(stored / 2, READ);
     let mut rows = Vec::new();
     for page in [1_000, 10_000] {
         let (mut tome, mut base, mut bytes) = (Times::default(), Times::default(), 0);
-        for _ in 0..bench.scale.of(15, 4) {
+        for _ in 0..bench.scale.of(9, 4) {
             let start = Instant::now();
             bytes = bench.block_on(read(&client, span, page))?;
             tome.add(start.elapsed());

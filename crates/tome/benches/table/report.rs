@@ -22,6 +22,7 @@ pub enum Unit {
     MegabytesPerSecond,
     Megabytes,
     Bytes,
+    Count,
 }
 
 /// What a figure should be.
@@ -83,6 +84,7 @@ impl Row {
         };
         match self.unit {
             Unit::Ms => format!("{:+.2} ms", self.tome - baseline),
+            Unit::Count => String::new(),
             _ if *baseline > 0.0 => format!("{:.2} x", self.tome / baseline),
             _ => String::new(),
         }
@@ -105,11 +107,13 @@ impl Unit {
             Self::MegabytesPerSecond => "MB/s",
             Self::Megabytes => "MB",
             Self::Bytes => "bytes",
+            Self::Count => "",
         }
     }
 
     fn write(self, figure: f64) -> String {
         match self {
+            Self::Count => thousands(figure),
             Self::PerSecond | Self::Bytes => format!("{} {}", thousands(figure), self.name()),
             Self::Ms if figure.abs() < 100.0 => format!("{figure:.2} ms"),
             _ => format!("{figure:.1} {}", self.name()),

@@ -39,6 +39,7 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
     let mut endpoints = Vec::new();
     let routes = routes(shared).await?;
     let tcp = bind_tcp(shared).await?;
+    let token = tcp.as_ref().map(|_| token(shared)).transpose()?;
     #[cfg(unix)]
     {
         let (path, incoming) = bind_socket(shared)?;
@@ -52,14 +53,13 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
             let _ = std::fs::remove_file(path);
         });
     }
-    if let Some(listener) = tcp {
+    if let (Some(listener), Some(token)) = (tcp, token) {
         endpoints.push(
             listener
                 .local_addr()
                 .context("the address listened at")?
                 .to_string(),
         );
-        let token = token(shared)?;
         let guard = InterceptorLayer::new(move |request| admit(request, &token));
         let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
         let served = server()

@@ -335,7 +335,9 @@ fn a_large_unknown_event_is_kept() {
     let payload = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "FutureThing",
                          "body": "x".repeat(300_000), "rows": vec!["row"; 20_000]});
     world.hook(&["claude-code"], payload.to_string());
-    let events = world.events();
+    let events = eventually("the event", || {
+        Some(world.events()).filter(|events| !events.is_empty())
+    });
     assert_eq!(strings(&events, "kind"), ["unknown"]);
     assert_eq!(events[0]["meta"]["event"], "FutureThing");
 }
@@ -452,9 +454,11 @@ fn half_a_payload_is_not_forgotten() {
     let whole = prompt("this is only half of what the person said");
     let (half, _) = whole.split_at(whole.len() - 25);
     hook_on_an_open_pipe(&world, half.as_bytes());
-    let kept = world.events().len() as u64;
-    let lost = crate::scene::status(&world)["lost"]["events"].as_u64();
-    assert!(kept + lost.unwrap() >= 1);
+    eventually("the half", || {
+        let kept = world.events().len() as u64;
+        let lost = crate::scene::status(&world)["lost"]["events"].as_u64();
+        (kept + lost.unwrap() >= 1).then_some(())
+    });
 }
 
 #[test]

@@ -11,6 +11,14 @@ fn aws() {
         ("key AKIAIOSFODNN7EXAMPLE here", "key [redacted:aws] here"),
         ("ASIAY34FZKBOKMUTVV7A", "[redacted:aws]"),
         (
+            "AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "[redacted:aws]",
+        ),
+        (
+            "aws configure set aws_secret_access_key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "aws configure set aws_secret_access_key [redacted:aws]",
+        ),
+        (
             "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
             "aws_secret_access_key = [redacted:aws]",
         ),
@@ -494,6 +502,51 @@ fn assignments() {
             "password=[redacted:aws][redacted:password]",
         ),
         ("password：hunter2", "password：[redacted:password]"),
+        (
+            "{\"key\":\"password\",\"value\":\"hunter2\"}",
+            "{\"key\":\"password\",\"value\":\"[redacted:password]\"}",
+        ),
+        (
+            "<add key=\"DbPassword\" value=\"hunter2\" />",
+            "<add key=\"DbPassword\" value=\"[redacted:password]\" />",
+        ),
+        (
+            "x = process.env.PASSWORD || \"hunter2\"",
+            "x = process.env.PASSWORD || \"[redacted:password]\"",
+        ),
+        (
+            "os.getenv('PASSWORD') or 'hunter2'",
+            "os.getenv('PASSWORD') or '[redacted:password]'",
+        ),
+        (
+            "client.setPassword(\"hunter2\")",
+            "client.setPassword(\"[redacted:password]\")",
+        ),
+        (
+            "ENV DB_PASSWORD swordfish",
+            "ENV DB_PASSWORD [redacted:password]",
+        ),
+        (
+            "pass=hunter2 pw: hunter2",
+            "pass=[redacted:password] pw: [redacted:password]",
+        ),
+        ("API key: a1b2c3d4e5", "API key: [redacted:password]"),
+        (
+            "CREATE USER x IDENTIFIED BY 'swordfish'",
+            "CREATE USER x IDENTIFIED BY '[redacted:password]'",
+        ),
+        (
+            "stringData: {password: hunter2}",
+            "stringData: {password: [redacted:password]}",
+        ),
+        (
+            "--set auth.password=hunter2,db.user=x",
+            "--set auth.password=[redacted:password],db.user=x",
+        ),
+        (
+            "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&issuer=y",
+            "otpauth://totp/x?secret=[redacted:password]&issuer=y",
+        ),
     ]);
 }
 
@@ -531,6 +584,10 @@ fn addresses() {
         (
             "DATABASE_URL=mysql://root:hunter2@db/x",
             "DATABASE_URL=mysql://root:[redacted:url]@db/x",
+        ),
+        (
+            "root:hunter2@tcp(127.0.0.1:3306)/db",
+            "root:[redacted:url]@tcp(127.0.0.1:3306)/db",
         ),
         (
             "https://h/cb?access_token=a1b2c3d4&x=1",

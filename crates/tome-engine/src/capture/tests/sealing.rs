@@ -226,7 +226,7 @@ fn secrets() -> impl Strategy<Value = (String, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     /// Near the edges of what is kept, of the margins, and anywhere: for a text of 80 KB capped at
     /// 2 KB the head ends near 1,000 and its margin near 17,400.
@@ -239,8 +239,9 @@ proptest! {
         filler in prop::sample::select(vec!["lorem ipsum ", "x\n", "let n = 1; ", "é "]),
     ) {
         let filler_text = filler.repeat(80_000 / filler.len());
-        let at = truncate_to(&filler_text, near + offset).len();
-        let whole = format!("{}\n{text}\n{}", &filler_text[..at], &filler_text[at..]);
+        let before = truncate_to(&filler_text, near + offset);
+        let after = filler_text.strip_prefix(before).unwrap();
+        let whole = format!("{before}\n{text}\n{after}");
         let sealed = seal(&sealer(max), draft(&whole));
         prop_assert!(sealed.text.len() <= max);
         prop_assert!(longest_common(&sealed.text, &secret) < 8, "{}", sealed.text);
@@ -255,10 +256,23 @@ proptest! {
         max in 64usize..500,
     ) {
         let filler = "lorem ipsum ".repeat(100);
-        let whole = format!("{}\n{text}\n{}", &filler[..before], &filler[..after]);
+        let (before, after) = (truncate_to(&filler, before), truncate_to(&filler, after));
+        let whole = format!("{before}\n{text}\n{after}");
         let sealed = seal(&sealer(max), draft(&whole));
         prop_assert!(sealed.text.len() <= max);
         prop_assert!(longest_common(&sealed.text, &secret) < 8, "{}", sealed.text);
+    }
+
+    #[test]
+    fn any_sealed_tool_fits_and_stays(
+        rows in prop::collection::vec((super::properties::any_text(), super::properties::any_text()), 0..8),
+        max in 64usize..2_000,
+    ) {
+        let output: Map<String, Value> = rows.into_iter().map(|(key, text)| (key, json!([text, 1]))).collect();
+        let meta = output.clone();
+        let tool = Tool { name: "x".to_owned(), input: Value::Null, output: output.into() };
+        let sealed = seal(&sealer(max), Draft { tool: Some(tool), meta, ..draft("") });
+        prop_assert!(sealed.tool.unwrap().output.to_string().len() <= max.max(256));
     }
 
     #[test]
