@@ -37,3 +37,6 @@ pub(crate) const OCCURRENCES_MAX: u32 = 1 << 30;
 
 /// Names of workers are keys.
 pub(crate) const WORKER_BYTES_MAX: usize = 128;
+
+/// Copies of journals that power loss has torn are kept for a person to look at: the latest few.
+pub(crate) const TORN_JOURNALS_MAX: usize = 3;

@@ -147,7 +147,7 @@ fn allocated(found: &std::fs::Metadata) -> u64 {
     return found.len();
 }
 
-fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options

@@ -9,6 +9,8 @@
 //! - Everything that was flushed stays in the journal until 64 MB have been written, and is read
 //!   and skipped by the next open. Hence `empty_journals`.
 //! - The journal is never deleted as a whole: without one fjall forgets its sequence number.
+//! - A background flush syncs the journal first, so tables are never ahead of it.
+//! - It does not open a journal whose end was torn by power loss. Hence `journal.rs`.
 //! - The journal is 64 MiB long from the start, as a hole that takes no room.
 //! - Its own way to flush and wait never returns if the worker has died of a full disk. Hence the
 //!   flush on the caller's thread.
@@ -21,10 +23,11 @@ use fjall::config::{
     PinningPolicy,
 };
 use fjall::{
-    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch,
-    PersistMode,
+    AbstractTree, CompressionType, Database, JournalRecoveryError, Keyspace, KeyspaceCreateOptions,
+    OwnedWriteBatch, PersistMode,
 };
 
+use super::journal;
 use crate::{
     Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
 };
@@ -62,15 +65,8 @@ struct Open {
 impl Fjall {
     pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
         clear_unfinished(dir)?;
-        let database = Database::builder(dir)
-            .cache_size(CACHE_BYTES)
-            .max_cached_files(Some(OPEN_FILES_MAX))
-            .max_journaling_size(JOURNALS_BYTES_MAX)
-            .worker_threads(1)
-            // Long values are compressed before they come here.
-            .journal_compression(CompressionType::None)
-            .open()
-            .map_err(plain)?;
+        journal::refuse_rot(dir)?;
+        let database = open_mended(dir)?;
         let mut keyspaces = Vec::with_capacity(Family::ALL.len());
         for family in Family::ALL {
             let keyspace = database.keyspace(family.as_str(), || options(family));
@@ -205,6 +201,46 @@ impl Drop for Fjall {
     }
 }
 
+/// Opens the database. A journal whose unsynced end was torn by power loss is cut first, which
+/// loses nothing that was acknowledged.
+fn open_mended(dir: &Path) -> Result<Database, KvError> {
+    let torn = match open_database(dir) {
+        Err(fjall::Error::JournalRecovery(
+            torn @ (JournalRecoveryError::ChecksumMismatch
+            | JournalRecoveryError::InsufficientLength
+            | JournalRecoveryError::TooManyItems),
+        )) => torn,
+        opened => return opened.map_err(plain),
+    };
+    let problem = || -> KvError {
+        format!(
+            "a journal in {} is damaged ({torn:?}), and not only at its unsynced end: restore the \
+             ledger from a backup",
+            dir.display()
+        )
+        .into()
+    };
+    let mended = journal::mend(dir)?.ok_or_else(problem)?;
+    match open_database(dir) {
+        Ok(database) => Ok(database),
+        Err(_) => {
+            mended.undo()?;
+            Err(problem())
+        }
+    }
+}
+
+fn open_database(dir: &Path) -> fjall::Result<Database> {
+    Database::builder(dir)
+        .cache_size(CACHE_BYTES)
+        .max_cached_files(Some(OPEN_FILES_MAX))
+        .max_journaling_size(JOURNALS_BYTES_MAX)
+        .worker_threads(1)
+        // Long values are compressed before they come here.
+        .journal_compression(CompressionType::None)
+        .open()
+}
+
 fn options(family: Family) -> KeyspaceCreateOptions {
     let options = KeyspaceCreateOptions::default()
         .manual_journal_persist(true)
@@ -234,32 +270,43 @@ fn bloom(false_positives: f32) -> FilterPolicy {
     ))
 }
 
-/// Removes what a creation that was cut short has left behind, which fjall would stumble over.
-/// Without a single keyspace, not even its own, there cannot be anything worth keeping.
+/// Takes away what a creation that was cut short has left behind, which fjall would stumble over.
+/// Without a single keyspace, not even its own, there should be nothing worth keeping; if a journal
+/// has content all the same, the folder is renamed and not removed.
 fn clear_unfinished(dir: &Path) -> std::io::Result<()> {
     if !dir.try_exists()? {
         return Ok(());
     }
     let keyspaces = dir.join("keyspaces");
-    let unfinished = !keyspaces.try_exists()? || std::fs::read_dir(keyspaces)?.next().is_none();
-    if unfinished {
-        std::fs::remove_dir_all(dir)?;
+    let finished = keyspaces.try_exists()? && std::fs::read_dir(keyspaces)?.next().is_some();
+    if finished {
+        return Ok(());
     }
-    Ok(())
+    for (_, path) in journal::journals(dir)? {
+        if journal::has_content(&path)? {
+            return std::fs::rename(dir, free_name(dir)?);
+        }
+    }
+    std::fs::remove_dir_all(dir)
+}
+
+/// The first name like `fjall-aside-1` beside a folder that is not taken.
+fn free_name(dir: &Path) -> std::io::Result<PathBuf> {
+    for number in 1u32.. {
+        let mut name = dir.as_os_str().to_owned();
+        name.push(format!("-aside-{number}"));
+        let path = PathBuf::from(name);
+        if !path.try_exists()? {
+            return Ok(path);
+        }
+    }
+    Err(std::io::ErrorKind::AlreadyExists.into())
 }
 
 /// Empties the journals of a closed database whose memtables have all been flushed. The newest
 /// stays, empty: its absence would reset the sequence numbers.
 fn empty_journals(dir: &Path) -> std::io::Result<()> {
-    let mut journals: Vec<(u64, PathBuf)> = std::fs::read_dir(dir)?
-        .flatten()
-        .filter_map(|entry| {
-            let path = entry.path();
-            let number = path.file_name()?.to_str()?.strip_suffix(".jnl")?;
-            Some((number.parse().ok()?, path))
-        })
-        .collect();
-    journals.sort();
+    let mut journals = journal::journals(dir)?;
     let newest = journals.pop();
     // The oldest first: what is left after a crash in between is still a row without gaps.
     for (_, path) in &journals {

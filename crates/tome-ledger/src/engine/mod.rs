@@ -1,6 +1,7 @@
 //! The storage engines: which there are, and how one is opened.
 
 mod fjall;
+mod journal;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 

@@ -17,5 +17,6 @@ mod fixture;
 mod model;
 mod read;
 mod store;
+mod torn;
 mod worker;
 mod wrapped;

@@ -1,0 +1,291 @@
+//! What power loss does to fjall's journal: what was never synced goes, what was stays.
+//!
+//! A copy of the store of an open ledger is what a crash leaves behind; bytes of it are then
+//! spoiled.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tome_ledger::{Engine, EventRange, Ledger, Outcome::*, Work};
+use tome_model::SessionTally;
+
+use crate::scene::*;
+
+/// A store as it is on disk after a crash, while the ledger it came from goes on.
+struct Crash {
+    scene: Scene,
+}
+
+impl Crash {
+    fn of(ledger: &Ledger) -> Self {
+        let scene = Scene::new(Engine::Fjall);
+        copy_dir(ledger.path(), &scene.dir());
+        Self { scene }
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.scene.dir().join("fjall/0.jnl")
+    }
+
+    /// The journal without the zeros at its end.
+    fn read(&self) -> Vec<u8> {
+        content(&self.journal())
+    }
+
+    /// Changes the journal and leaves its zeros alone.
+    fn write(&self, bytes: &[u8]) {
+        use std::io::Write;
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .open(self.journal())
+            .unwrap();
+        file.write_all(bytes).unwrap();
+    }
+
+    /// Turns around the bytes of these words where they stand in the journal.
+    fn spoil(&self, words: &str) {
+        let mut bytes = self.read();
+        let at = place_of(&bytes, words);
+        for byte in &mut bytes[at..at + words.len()] {
+            *byte = !*byte;
+        }
+        self.write(&bytes);
+    }
+
+    fn torn(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.scene.dir())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.starts_with("torn-"))
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn check_refused(&self) {
+        let before = self.read();
+        let error = open_error(&self.scene.dir(), None);
+        let text = std::error::Error::source(&error).unwrap().to_string();
+        let journal = self.journal();
+        assert!(text.contains(journal.to_str().unwrap()), "{text}");
+        assert!(text.contains("restore the ledger from a backup"), "{text}");
+        assert_eq!(self.read(), before);
+        assert!(self.torn().is_empty());
+    }
+}
+
+fn content(journal: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(journal).unwrap();
+    while bytes.ends_with(&[0; 4096]) {
+        bytes.truncate(bytes.len() - 4096);
+    }
+    let len = bytes.iter().rposition(|byte| *byte != 0);
+    bytes.truncate(len.map_or(0, |last| last + 1));
+    bytes
+}
+
+fn place_of(bytes: &[u8], words: &str) -> usize {
+    let mut windows = bytes.windows(words.len());
+    windows.position(|bytes| bytes == words.as_bytes()).unwrap()
+}
+
+fn say(ledger: &Ledger, name: &str, at: u64) {
+    let text = format!("the words of {name}");
+    let appended = ledger.append(new_events([draft(name, at, &text)])).unwrap();
+    assert_eq!(outcomes(&appended), [Stored]);
+}
+
+/// The ledger holds exactly these events, numbered in this order, and goes on from there.
+fn check_holds(dir: &Path, names: &str) {
+    {
+        let ledger = Ledger::open(dir).unwrap();
+        assert_eq!(ids_of(&ledger, &EventRange::default()), names);
+        let count = names.split_whitespace().count() as u64;
+        assert_eq!(ledger.last_seq(), count);
+        let outbox = ledger.outbox(0, 100).unwrap();
+        let arrived: Vec<&str> = outbox.iter().map(|one| one.position.id.as_str()).collect();
+        assert_eq!(arrived.join(" "), names);
+        say(&ledger, "later", 1_000);
+        assert_eq!(ledger.last_seq(), count + 1);
+    }
+    let ledger = Ledger::open(dir).unwrap();
+    assert_eq!(
+        ids_of(&ledger, &EventRange::default()),
+        format!("{names} later").trim_start()
+    );
+}
+
+#[test]
+fn a_torn_last_batch_is_cut_off() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    say(&ledger, "e2", 2);
+    let crash = Crash::of(&ledger);
+    crash.spoil("the words of e2");
+    let whole = crash.read();
+    check_holds(&crash.scene.dir(), "e1");
+    // What was cut can still be looked at.
+    assert_eq!(crash.torn(), ["torn-1.journal"]);
+    let kept = fs::read(crash.scene.dir().join("torn-1.journal")).unwrap();
+    assert!(kept == whole);
+    let again = crash.scene.open();
+    assert_eq!(
+        outcomes(
+            &again
+                .append(new_events([draft("e2", 2, "the words of e2")]))
+                .unwrap()
+        ),
+        [Stored]
+    );
+}
+
+#[test]
+fn a_torn_first_batch_leaves_an_empty_ledger() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    let crash = Crash::of(&ledger);
+    crash.spoil("the words of e1");
+    check_holds(&crash.scene.dir(), "");
+}
+
+#[test]
+fn a_journal_without_zeros_at_its_end_is_cut_as_well() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    say(&ledger, "e2", 2);
+    let crash = Crash::of(&ledger);
+    crash.spoil("the words of e2");
+    let len = crash.read().len() as u64;
+    let file = fs::OpenOptions::new().write(true).open(crash.journal());
+    file.unwrap().set_len(len).unwrap();
+    check_holds(&crash.scene.dir(), "e1");
+}
+
+#[test]
+fn everything_from_the_first_torn_batch_on_goes() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
+    tally.project = "/home/dev/counted".into();
+    // Not synced: it may be torn, and so may what is appended next.
+    let work = |upto_seq| Work {
+        worker: "w".into(),
+        upto_seq,
+        tallies: vec![tally.clone()],
+    };
+    ledger.commit(work(1)).unwrap();
+    say(&ledger, "e2", 2);
+    let torn: [&[&str]; 3] = [
+        &["/home/dev/counted"],
+        &["/home/dev/counted", "the words of e2"],
+        &["the words of e2"],
+    ];
+    for words in torn {
+        let crash = Crash::of(&ledger);
+        words.iter().for_each(|words| crash.spoil(words));
+        let cursor = u64::from(words.len() == 1 && words[0].ends_with("e2"));
+        assert_eq!(crash.scene.open().cursor("w").unwrap(), cursor);
+        check_holds(&crash.scene.dir(), "e1");
+        let ledger = crash.scene.open();
+        ledger.commit(work(2)).unwrap();
+        assert_eq!(ledger.cursor("w").unwrap(), 2);
+    }
+}
+
+#[test]
+fn a_large_group_is_kept_up_to_where_it_was_torn() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    // One append of several batches, which are synced together.
+    let drafts = || {
+        let text = |n: u64| format!("number {n:04} {}", "x".repeat(3_000));
+        (0..2_000u64).map(move |n| draft(&format!("n{n:04}"), 10 + n, &text(n)))
+    };
+    ledger.append(new_events(drafts())).unwrap();
+    let crash = Crash::of(&ledger);
+    crash.spoil("number 1000");
+    let again = crash.scene.open();
+    let kept = again.last_seq();
+    assert!((2..1_001).contains(&kept), "{kept}");
+    assert_eq!(read_all(&again, &EventRange::default()).len() as u64, kept);
+    let appended = outcomes(&again.append(new_events(drafts())).unwrap());
+    let (known, new) = appended.split_at(kept as usize - 1);
+    assert!(known.iter().all(|one| *one == Duplicate));
+    assert!(new.iter().all(|one| *one == Stored));
+    assert_eq!(again.last_seq(), 2_001);
+}
+
+/// A sector that never reached the disk is read as zeros, wherever in the batch it was.
+#[test]
+fn any_lost_sector_costs_the_last_batch_only() {
+    const SECTOR: usize = 512;
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    let end = Crash::of(&ledger).read().len();
+    let drafts = (0..4).map(|n| draft(&format!("n{n}"), 10 + n, &"y".repeat(900)));
+    ledger.append(new_events(drafts)).unwrap();
+    let whole = Crash::of(&ledger).read();
+    for sector in end.div_ceil(SECTOR)..whole.len().div_ceil(SECTOR) {
+        let crash = Crash::of(&ledger);
+        let mut bytes = whole.clone();
+        let until = bytes.len().min((sector + 1) * SECTOR);
+        bytes[sector * SECTOR..until].fill(0);
+        crash.write(&bytes);
+        check_holds(&crash.scene.dir(), "e1");
+    }
+}
+
+#[test]
+fn damage_to_what_was_synced_is_refused() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    for (name, at) in [("e1", 1), ("e2", 2), ("e3", 3)] {
+        say(&ledger, name, at);
+    }
+    for name in ["e1", "e2"] {
+        let crash = Crash::of(&ledger);
+        crash.spoil(&format!("the words of {name}"));
+        crash.check_refused();
+    }
+    // fjall would take this for the end of the journal and cut it.
+    let crash = Crash::of(&ledger);
+    let mut bytes = crash.read();
+    bytes[0] = 0x55;
+    crash.write(&bytes);
+    crash.check_refused();
+}
+
+#[test]
+fn only_the_latest_copies_are_kept() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    let mut crash = Crash::of(&ledger);
+    for _ in 0..5 {
+        crash.spoil("the words of e1");
+        let ledger = crash.scene.open();
+        say(&ledger, "e1", 1);
+        crash = Crash::of(&ledger);
+    }
+    let kept = ["torn-3.journal", "torn-4.journal", "torn-5.journal"];
+    assert_eq!(crash.torn(), kept);
+}
+
+#[test]
+fn a_folder_with_content_is_never_taken_for_an_unfinished_one() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    let crash = Crash::of(&ledger);
+    let whole = crash.read();
+    fs::remove_dir_all(crash.scene.dir().join("fjall/keyspaces")).unwrap();
+    check_holds(&crash.scene.dir(), "");
+    let aside = crash.scene.dir().join("fjall-aside-1/0.jnl");
+    assert_eq!(content(&aside), whole);
+}
