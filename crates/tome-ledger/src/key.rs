@@ -75,6 +75,11 @@ pub(crate) fn read_event(
     })
 }
 
+/// The key of a session's part in a project. Session ids hold no control characters.
+pub(crate) fn tally(session: &SessionId, project: &str) -> Vec<u8> {
+    [session.as_str().as_bytes(), b"\0", project.as_bytes()].concat()
+}
+
 /// Where the event behind a key of `sessions` is.
 pub(crate) fn read_session(session: &SessionId, key: &[u8]) -> Result<Position, LedgerError> {
     let behind = key.get(session.as_str().len() + 1..).unwrap_or_default();

@@ -31,6 +31,9 @@ pub struct Ledger {
 pub struct Work {
     /// The worker's name.
     pub worker: String,
+    /// Where the worker's cursor stood when it began. If somebody else has moved it since, the same
+    /// events were worked on twice, and this work is not taken.
+    pub from_seq: u64,
     /// Everything up to this number of the outbox is done.
     pub upto_seq: u64,
     /// Session tallies as they are now.
@@ -183,13 +186,18 @@ impl Ledger {
 
     /// What arrived after number `after_seq`, in the order of arrival.
     pub fn outbox(&self, after_seq: u64, limit: usize) -> Result<Vec<OutboxEntry>, LedgerError> {
+        // What is written and not yet announced is for the next time.
+        let last_seq = self.last_seq();
         let mut span = Span::ALL;
         span.from = std::ops::Bound::Excluded(after_seq.to_be_bytes().to_vec());
         let mut entries = Vec::new();
         for pair in self.scan(Family::Outbox, span, Direction::Forward) {
             let (key, value) = pair?;
             let run = outbox::read_run(&key, &value)?;
-            entries.extend(run.into_iter().filter(|entry| entry.seq > after_seq));
+            entries.extend(
+                run.into_iter()
+                    .filter(|entry| entry.seq > after_seq && entry.seq <= last_seq),
+            );
             if entries.len() >= limit {
                 entries.truncate(limit);
                 break;
@@ -217,6 +225,7 @@ impl Ledger {
     pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
         let Work {
             worker,
+            from_seq,
             upto_seq,
             tallies,
         } = work;
@@ -224,6 +233,7 @@ impl Ledger {
         let _commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.cursor(&worker)?;
         let problem = match upto_seq {
+            _ if from_seq != at => Some("somebody else has moved it"),
             upto if upto < at => Some("a cursor never goes back"),
             upto if upto > self.last_seq() => Some("no event has that number yet"),
             _ => None,
@@ -238,8 +248,8 @@ impl Ledger {
         }
         let mut batch = Batch::default();
         for tally in &tallies {
-            let session = tally.session.as_str().as_bytes();
-            batch.put(Family::Tallies, session, &projection::encode_tally(tally)?);
+            let key = key::tally(&tally.session, &tally.project);
+            batch.put(Family::Tallies, &key, &projection::encode_tally(tally)?);
         }
         let cursor = projection::encode_cursor(upto_seq);
         batch.put(Family::Checkpoints, worker_key(&worker)?, &cursor);
@@ -247,11 +257,15 @@ impl Ledger {
         written.map_err(|cause| self.shared.refuse(&cause))
     }
 
-    /// What is known of a session at a glance.
-    pub fn session_tally(&self, session: &SessionId) -> Result<Option<SessionTally>, LedgerError> {
-        let key = session.as_str().as_bytes();
-        match self.get(Family::Tallies, key)? {
-            Some(bytes) => projection::read_tally(key, &bytes).map(Some),
+    /// What is known at a glance of a session's part in a project.
+    pub fn session_tally(
+        &self,
+        session: &SessionId,
+        project: &str,
+    ) -> Result<Option<SessionTally>, LedgerError> {
+        let key = key::tally(session, project);
+        match self.get(Family::Tallies, &key)? {
+            Some(bytes) => projection::read_tally(&key, &bytes).map(Some),
             None => Ok(None),
         }
     }

@@ -1,8 +1,8 @@
 //! What workers derive from events: session tallies, and how far each worker has come.
 //!
 //! ```text
-//! tallies      session      -> version:u8 ++ …          version 1: postcard of `StoredTally`, codec.rs
-//! checkpoints  worker name  -> version:u8 ++ seq:u64be  version 1: everything up to `seq` is done
+//! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredTally`, codec.rs
+//! checkpoints  worker name               -> version:u8 ++ seq:u64be  version 1: everything up to `seq` is done
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,6 @@ const CURSOR_VERSION: u8 = 1;
 #[derive(Serialize, Deserialize)]
 struct StoredTally<'a> {
     agent: &'a str,
-    project: &'a str,
     first_at: u64,
     last_at: u64,
     events: u64,
@@ -29,7 +28,6 @@ struct StoredTally<'a> {
 pub(crate) fn encode_tally(tally: &SessionTally) -> Result<Vec<u8>, LedgerError> {
     let stored = StoredTally {
         agent: tally.agent.as_str(),
-        project: &tally.project,
         first_at: tally.first_at.0,
         last_at: tally.last_at.0,
         events: tally.events,
@@ -49,11 +47,14 @@ pub(crate) fn read_tally(key: &[u8], bytes: &[u8]) -> Result<SessionTally, Ledge
     };
     let (_, body) = unpack(place, &[TALLY_VERSION], bytes)?;
     let stored: StoredTally<'_> = decode(place, &body)?;
-    let session = std::str::from_utf8(key).map_err(|error| place.corrupt(error))?;
+    let text = std::str::from_utf8(key).map_err(|error| place.corrupt(error))?;
+    let (session, project) = text
+        .split_once('\0')
+        .ok_or_else(|| place.corrupt("its key names no project"))?;
     Ok(SessionTally {
         session: SessionId::parse(session).map_err(|error| place.corrupt(error))?,
         agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
-        project: stored.project.to_owned(),
+        project: project.to_owned(),
         first_at: Millis(stored.first_at),
         last_at: Millis(stored.last_at),
         events: stored.events,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Agent, Event, EventKind, Millis, SessionId};
 
-/// A session counted up from its events. A projection: it can be rebuilt from them at any time.
+/// A session's part in one project, counted up from its events. A projection: it can be rebuilt from them at any time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionTally {
     /// Which session.

@@ -20,6 +20,7 @@ fn check_refusing(ledger: &Ledger, cause: &str) {
     assert_eq!(ledger.is_refusing().as_deref(), Some(cause));
     let work = Work {
         worker: "w".into(),
+        from_seq: 0,
         upto_seq: 0,
         tallies: Vec::new(),
     };
@@ -100,6 +101,7 @@ fn a_failed_commit_stops_all_writes(engine: Engine) {
     controls.fail_writes.store(true, SeqCst);
     let work = Work {
         worker: "w".into(),
+        from_seq: 0,
         upto_seq: 1,
         tallies: Vec::new(),
     };

@@ -172,12 +172,13 @@ fn everything_from_the_first_torn_batch_on_goes() {
     let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.project = "/home/dev/counted".into();
     // Not synced: it may be torn, and so may what is appended next.
-    let work = |upto_seq| Work {
+    let work = |from_seq, upto_seq| Work {
         worker: "w".into(),
+        from_seq,
         upto_seq,
         tallies: vec![tally.clone()],
     };
-    ledger.commit(work(1)).unwrap();
+    ledger.commit(work(0, 1)).unwrap();
     say(&ledger, "e2", 2);
     let torn: [&[&str]; 3] = [
         &["/home/dev/counted"],
@@ -191,7 +192,7 @@ fn everything_from_the_first_torn_batch_on_goes() {
         assert_eq!(crash.scene.open().cursor("w").unwrap(), cursor);
         check_holds(&crash.scene.dir(), "e1");
         let ledger = crash.scene.open();
-        ledger.commit(work(2)).unwrap();
+        ledger.commit(work(cursor, 2)).unwrap();
         assert_eq!(ledger.cursor("w").unwrap(), 2);
     }
 }

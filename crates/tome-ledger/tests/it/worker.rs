@@ -15,9 +15,10 @@ fn tally_of(ledger: &Ledger, name: &str) -> SessionTally {
     SessionTally::of_first(&ledger.event(&id(name)).unwrap().unwrap())
 }
 
-fn work(upto_seq: u64, tallies: Vec<SessionTally>) -> Work {
+fn work(from_seq: u64, upto_seq: u64, tallies: Vec<SessionTally>) -> Work {
     Work {
         worker: "tally".into(),
+        from_seq,
         upto_seq,
         tallies,
     }
@@ -35,17 +36,17 @@ fn results_and_cursor_are_written_together(engine: Engine) {
             .append(new_events([draft("a", 10, "hi"), other]))
             .unwrap();
         let tallies = vec![tally_of(&ledger, "a"), tally_of(&ledger, "b")];
-        ledger.commit(work(2, tallies.clone())).unwrap();
+        ledger.commit(work(0, 2, tallies.clone())).unwrap();
         tallies
     };
     let ledger = scene.open();
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
     assert_eq!(ledger.cursor("finder").unwrap(), 0);
     assert_eq!(
-        ledger.session_tally(&session("s1")).unwrap().as_ref(),
+        ledger.session_tally(&session("s1"), PROJECT).unwrap().as_ref(),
         Some(&expected[0])
     );
-    assert_eq!(ledger.session_tally(&session("s2")).unwrap(), None);
+    assert_eq!(ledger.session_tally(&session("s2"), PROJECT).unwrap(), None);
     let sorted = [expected[1].clone(), expected[0].clone()];
     assert_eq!(ledger.session_tallies().unwrap(), sorted);
 }
