@@ -1,9 +1,18 @@
 //! The way back: events of one store or of all, in the order in which they happened.
+//!
+//! At the same moment the stores come one after the other, sorted by name, each in the order of
+//! arrival. So the place of one event says of every store what is still to come, and a page can
+//! go on exactly where the last one ended:
+//!
+//! ```text
+//! continuation  at_ms ":" seq ":" store
+//! ```
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use tome_ledger::{Direction, EventRange, Position};
-use tome_model::{Agent, Event, EventId, EventKind, Millis, SessionId};
+use tome_ledger::{Direction, EventRange, Mark};
+use tome_model::{Agent, Event, EventId, EventKind, Millis, ModelError, SessionId};
 
 use crate::{EngineError, Store, Stores};
 
@@ -24,8 +33,8 @@ pub struct Question {
     pub kinds: Vec<EventKind>,
     /// The latest first.
     pub newest_first: bool,
-    /// Go on after this one.
-    pub after: Option<Position>,
+    /// Go on where an earlier answer ended: its `more_after`.
+    pub after: Option<String>,
     /// The most events to return.
     pub events_max: usize,
     /// The most bytes of text to return (one event is returned, however large).
@@ -37,8 +46,8 @@ pub struct Question {
 pub struct Answer {
     /// The events.
     pub events: Vec<Event>,
-    /// The last position looked at, if there may be more.
-    pub more_after: Option<Position>,
+    /// Where to go on, if there may be more. Good for ever, since events never change.
+    pub more_after: Option<String>,
 }
 
 /// Events looked at for one answer: a filter that nothing passes must not hold the daemon for ever.
@@ -50,16 +59,20 @@ const PREFIX_BYTES_MIN: usize = 4;
 impl Stores {
     /// Reads events. Several stores are merged by time.
     pub fn read(&self, question: &Question) -> Result<Answer, EngineError> {
-        let stores = self.asked(question.project.as_deref())?;
-        let range = question.range();
-        let mut streams: Vec<_> = stores.iter().map(|store| store.events(&range)).collect();
-        let mut heads: BTreeMap<(Position, usize), Event> = BTreeMap::new();
+        let end = question.after.as_deref().map(PageEnd::parse).transpose()?;
+        let mut stores = self.asked(question.project.as_deref())?;
+        stores.sort_by_cached_key(name);
+        let mut streams: Vec<_> = stores
+            .iter()
+            .map(|store| store.events(&question.range(end.as_ref(), &name(store))))
+            .collect();
+        let mut heads: BTreeMap<(Millis, usize), (Mark, Event)> = BTreeMap::new();
         let mut answer = Answer::default();
         let (mut looked_at, mut bytes) = (0, 0);
         for (which, stream) in streams.iter_mut().enumerate() {
-            if let Some(event) = stream.next() {
-                let event = event?;
-                heads.insert((position(&event), which), event);
+            if let Some(next) = stream.next() {
+                let (position, event) = next?;
+                heads.insert((position.at, which), (position.mark(), event));
             }
         }
         loop {
@@ -68,26 +81,23 @@ impl Stores {
             } else {
                 heads.pop_first()
             };
-            let Some(((at, which), event)) = head else {
-                return Ok(Answer {
-                    more_after: None,
-                    ..answer
-                });
+            let Some(((_, which), (mark, event))) = head else {
+                return Ok(answer);
             };
             if let Some(next) = streams.get_mut(which).and_then(Iterator::next) {
-                let next = next?;
-                heads.insert((position(&next), which), next);
+                let (position, event) = next?;
+                heads.insert((position.at, which), (position.mark(), event));
             }
             looked_at += 1;
             if question.wants(&event) {
                 bytes += weight(&event);
                 answer.events.push(event);
             }
-            answer.more_after = Some(at);
             let full = answer.events.len() >= question.events_max || bytes >= question.bytes_max;
             if full || looked_at >= LOOKED_AT_MAX {
-                if heads.is_empty() {
-                    answer.more_after = None;
+                if let Some(store) = stores.get(which).filter(|_| !heads.is_empty()) {
+                    let store = name(store);
+                    answer.more_after = Some(PageEnd { mark, store }.to_string());
                 }
                 return Ok(answer);
             }
@@ -133,12 +143,13 @@ impl Stores {
 }
 
 impl Question {
-    fn range(&self) -> EventRange {
+    /// What to read from the store of this name.
+    fn range(&self, end: Option<&PageEnd>, store: &str) -> EventRange {
         EventRange {
             from: self.from,
             to: self.to,
             session: self.session.clone(),
-            after: self.after.clone(),
+            after: end.map(|end| end.seen_of(store)),
             direction: if self.newest_first {
                 Direction::Backward
             } else {
@@ -157,11 +168,55 @@ impl Question {
     }
 }
 
-fn position(event: &Event) -> Position {
-    Position {
-        at: event.at,
-        id: event.id.clone(),
+/// Where a page ended: the last event that was looked at.
+#[derive(Debug, PartialEq, Eq)]
+struct PageEnd {
+    mark: Mark,
+    store: String,
+}
+
+impl PageEnd {
+    fn parse(text: &str) -> Result<Self, ModelError> {
+        let mut parts = text.splitn(3, ':');
+        let mut part = || parts.next();
+        let parsed = (|| {
+            let at = Millis(part()?.parse().ok()?);
+            let seq = part()?.parse().ok()?;
+            let store = part()?.to_owned();
+            let mark = Mark { at, seq };
+            Some(Self { mark, store })
+        })();
+        parsed
+            .filter(|end| end.to_string() == text && !end.store.is_empty())
+            .ok_or_else(|| ModelError::invalid("continuation", "was not made by GetEvents"))
     }
+
+    /// How far the store of this name has been read, in either direction. Stores before that of
+    /// the page's last event are read up to the end of its moment, those behind up to its
+    /// beginning; numbers begin with 1.
+    fn seen_of(&self, store: &str) -> Mark {
+        let seq = match store.cmp(&self.store) {
+            Ordering::Less => u64::MAX,
+            Ordering::Equal => self.mark.seq,
+            Ordering::Greater => 0,
+        };
+        Mark { seq, ..self.mark }
+    }
+}
+
+impl std::fmt::Display for PageEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.mark.at.0, self.mark.seq, self.store)
+    }
+}
+
+/// The name of a store: that of the folder its ledger is in.
+fn name(store: &Store) -> String {
+    let folder = store.path().parent().and_then(std::path::Path::file_name);
+    folder.map_or_else(
+        || "-".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 fn weight(event: &Event) -> usize {

@@ -207,6 +207,7 @@ mod tests {
     fn position(at: Millis) -> Position {
         Position {
             at,
+            seq: 1,
             id: EventId::parse("e1").unwrap(),
         }
     }

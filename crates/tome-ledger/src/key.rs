@@ -1,15 +1,16 @@
 //! The keys, and the values that are nothing but keys of another family.
 //!
 //! ```text
-//! events     at_ms:u64be ++ id                             -> version:u8 ++ …       event_value.rs
-//! ids        id                                            -> at_ms:u64be
-//! sessions   session ++ 0x00 ++ at_ms:u64be ++ id          -> (empty)
-//! sightings  words ++ 0x00 ++ at_ms:u64be                  -> occurrence:u32be      resolve.rs
-//! outbox     last_seq:u64be                                -> …                     outbox.rs
+//! events     at_ms:u64be ++ seq:u64be ++ id                    -> version:u8 ++ …    event_value.rs
+//! ids        id                                                -> at_ms:u64be ++ seq:u64be
+//! sessions   session ++ 0x00 ++ at_ms:u64be ++ seq:u64be ++ id -> (empty)
+//! sightings  words ++ 0x00 ++ at_ms:u64be                      -> occurrence:u32be   resolve.rs
+//! outbox     last_seq:u64be                                    -> …                  outbox.rs
 //! ```
 //!
-//! `at` is when it happened, not when it arrived. Numbers are big-endian, so that the order of the
-//! bytes is the order of (at, id). Ids come last and need no end mark. Ids and keys of words are
+//! `at` is when it happened, not when it arrived; `seq` is its number in the outbox, so that what
+//! happened at the same moment stays in the order of arrival. Numbers are big-endian, so that the
+//! order of the bytes is the order of (at, seq). Ids come last and need no end mark. Ids and keys of words are
 //! printable ASCII and session ids have no control characters, so 0x00 ends them.
 
 use tome_model::{EventId, Millis, SessionId};
@@ -21,21 +22,28 @@ const END: u8 = 0x00;
 /// Puts all keys of a new event into a batch. The order matters to readers: an engine may show a
 /// batch piece by piece, so what points to the event comes behind it.
 pub(crate) fn put_event(batch: &mut Batch, session: &SessionId, position: &Position, body: &[u8]) {
-    let at = &position.at.0.to_be_bytes();
+    let (at, seq) = (&position.at.0.to_be_bytes(), &position.seq.to_be_bytes());
     let id = position.id.as_str().as_bytes();
     let session = session.as_str().as_bytes();
-    batch.put_joined(Family::Events, &[at, id], &[body]);
-    batch.put_joined(Family::Sessions, &[session, &[END], at, id], &[]);
-    batch.put_joined(Family::Ids, &[id], &[at]);
+    batch.put_joined(Family::Events, &[at, seq, id], &[body]);
+    batch.put_joined(Family::Sessions, &[session, &[END], at, seq, id], &[]);
+    batch.put_joined(Family::Ids, &[id], &[at, seq]);
 }
 
 /// The key of an event.
 pub(crate) fn event(position: &Position) -> Vec<u8> {
     [
         &position.at.0.to_be_bytes(),
+        &position.seq.to_be_bytes(),
         position.id.as_str().as_bytes(),
     ]
     .concat()
+}
+
+/// What the keys of all events begin with that happened at a moment and arrived as this number:
+/// one event has it or none.
+pub(crate) fn mark(at: Millis, seq: u64) -> [u8; 16] {
+    (u128::from(at.0) << 64 | u128::from(seq)).to_be_bytes()
 }
 
 /// What the keys of all events of a session begin with.
@@ -48,19 +56,21 @@ pub(crate) fn sighting(words: &str, at: Millis) -> Vec<u8> {
     [words.as_bytes(), &[END], &at.0.to_be_bytes()].concat()
 }
 
-/// When the event behind `at_ms ++ id` happened, and its id.
+/// The position that `at_ms ++ seq ++ id` stands for.
 pub(crate) fn read_event(
     family: Family,
     key: &[u8],
     bytes: &[u8],
 ) -> Result<Position, LedgerError> {
     let corrupt = |problem: &str| LedgerError::corrupt(family, key, problem);
-    let (at, id) = bytes
-        .split_first_chunk::<8>()
-        .ok_or_else(|| corrupt("it is too short for a time"))?;
+    let (mark, id) = bytes
+        .split_first_chunk::<16>()
+        .ok_or_else(|| corrupt("it is too short for a time and a number"))?;
     let id = std::str::from_utf8(id).map_err(|_| corrupt("its id is not text"))?;
+    let (at, seq) = split_mark(*mark);
     Ok(Position {
-        at: Millis(u64::from_be_bytes(*at)),
+        at,
+        seq,
         id: EventId::parse(id).map_err(|error| corrupt(&error.to_string()))?,
     })
 }
@@ -69,6 +79,24 @@ pub(crate) fn read_event(
 pub(crate) fn read_session(session: &SessionId, key: &[u8]) -> Result<Position, LedgerError> {
     let behind = key.get(session.as_str().len() + 1..).unwrap_or_default();
     read_event(Family::Sessions, key, behind)
+}
+
+/// When the event of an id happened and its number, from the value in `ids`.
+pub(crate) fn read_id(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerError> {
+    let mark = bytes.try_into().map_err(|_| {
+        LedgerError::corrupt(
+            Family::Ids,
+            id,
+            "it is not a time and a number of 8 bytes each",
+        )
+    })?;
+    Ok(split_mark(mark))
+}
+
+fn split_mark(mark: [u8; 16]) -> (Millis, u64) {
+    let mark = u128::from_be_bytes(mark);
+    let low = |number: u128| u64::try_from(number & u128::from(u64::MAX)).unwrap_or_default();
+    (Millis(low(mark >> 64)), low(mark))
 }
 
 /// A number that is a whole key or value.
@@ -98,8 +126,12 @@ mod tests {
     }
 
     fn position() -> impl Strategy<Value = Position> {
-        let at = prop_oneof![any::<u64>(), 0u64..3].prop_map(Millis);
-        (at, id()).prop_map(|(at, id)| Position { at, id })
+        let number = || prop_oneof![any::<u64>(), 0u64..3];
+        (number(), number(), id()).prop_map(|(at, seq, id)| Position {
+            at: Millis(at),
+            seq,
+            id,
+        })
     }
 
     fn session_id() -> impl Strategy<Value = SessionId> {
@@ -115,10 +147,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_of_bytes_is_the_order_of_time_and_id(a in position(), b in position()) {
+        fn the_order_of_bytes_is_the_order_of_time_and_arrival(a in position(), b in position()) {
             prop_assert_eq!(event(&a).cmp(&event(&b)), a.cmp(&b));
             let session = SessionId::parse("s").unwrap();
             prop_assert_eq!(&keys(&session, &a)[0], &event(&a));
+            prop_assert!(event(&a).starts_with(&mark(a.at, a.seq)));
+            prop_assert_eq!(read_id(b"id", &mark(a.at, a.seq)).unwrap(), (a.at, a.seq));
         }
 
         #[test]

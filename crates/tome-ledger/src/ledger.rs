@@ -109,11 +109,9 @@ impl Ledger {
         let name = id.as_str().as_bytes();
         match self.get(Family::Ids, name)? {
             Some(bytes) => {
-                let at = key::read_u64(Family::Ids, name, &bytes)?;
-                let position = Position {
-                    at: tome_model::Millis(at),
-                    id: id.clone(),
-                };
+                let (at, seq) = key::read_id(name, &bytes)?;
+                let id = id.clone();
+                let position = Position { at, seq, id };
                 match self.event_at(&position)? {
                     Some(event) => Ok(Some(event)),
                     None => Err(LedgerError::corrupt(
@@ -153,11 +151,12 @@ impl Ledger {
         .collect()
     }
 
-    /// The events of a range, read as they are asked for. After an error nothing more comes.
+    /// The events of a range and where they are, read as they are asked for. After an error
+    /// nothing more comes.
     pub fn events<'a>(
         &'a self,
         range: &EventRange,
-    ) -> impl Iterator<Item = Result<Event, LedgerError>> + use<'a> {
+    ) -> impl Iterator<Item = Result<(Position, Event), LedgerError>> + use<'a> {
         let session = range.session.clone();
         let family = match session {
             Some(_) => Family::Sessions,
@@ -173,7 +172,8 @@ impl Ledger {
                 Some(session) => self.event_of_session(session, &key),
                 None => {
                     let position = key::read_event(Family::Events, &key, &key)?;
-                    event_value::read(&key, position, &value)
+                    let event = event_value::read(&key, position.clone(), &value)?;
+                    Ok((position, event))
                 }
             });
             failed = event.is_err();
@@ -293,10 +293,20 @@ impl Ledger {
         self.shared.refusal().map(str::to_owned)
     }
 
-    fn event_of_session(&self, session: &SessionId, key: &[u8]) -> Result<Event, LedgerError> {
+    fn event_of_session(
+        &self,
+        session: &SessionId,
+        key: &[u8],
+    ) -> Result<(Position, Event), LedgerError> {
         let position = key::read_session(session, key)?;
-        let event = self.event_at(&position)?;
-        event.ok_or_else(|| LedgerError::corrupt(Family::Sessions, key, "its event is missing"))
+        match self.event_at(&position)? {
+            Some(event) => Ok((position, event)),
+            None => Err(LedgerError::corrupt(
+                Family::Sessions,
+                key,
+                "its event is missing",
+            )),
+        }
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, LedgerError> {

@@ -33,5 +33,5 @@ pub use kv::{Durability, Family, KeyValue, Pair, Pairs, Span};
 pub use ledger::{Ledger, Work};
 pub use new_event::{Appended, NewEvent, Outcome};
 pub use outbox::OutboxEntry;
-pub use range::{Direction, EventRange, Position};
+pub use range::{Direction, EventRange, Mark, Position};
 pub use store::Store;

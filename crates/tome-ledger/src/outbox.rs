@@ -20,7 +20,7 @@ const RUN_EVENTS_MAX: usize = 64;
 pub struct OutboxEntry {
     /// Its number: 1 for the first event that was ever appended, without gaps.
     pub seq: u64,
-    /// Where the event is.
+    /// Where the event is; it has the same number.
     pub position: Position,
 }
 
@@ -73,6 +73,7 @@ pub(crate) fn read_run(key: &[u8], value: &[u8]) -> Result<Vec<OutboxEntry>, Led
         .ok_or_else(|| corrupt("it holds more events than ever arrived"))?;
     for (seq, entry) in (before + 1..).zip(&mut entries) {
         entry.seq = seq;
+        entry.position.seq = seq;
     }
     Ok(entries)
 }
@@ -85,7 +86,7 @@ fn read_position(bytes: &[u8]) -> Option<Parsed<'_>> {
     let (id, rest) = rest.split_at_checked(usize::from(*len))?;
     let id = EventId::parse(std::str::from_utf8(id).ok()?);
     let at = Millis(u64::from_be_bytes(*at));
-    Some((id.map(|id| Position { at, id }), rest))
+    Some((id.map(|id| Position { at, seq: 0, id }), rest))
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
             let mut run = Run::default();
             let mut expected = Vec::new();
             for (seq, (at, id)) in (before + 1..).zip(&arrived) {
-                let position = Position { at: Millis(*at), id: EventId::parse(id).unwrap() };
+                let position = Position { at: Millis(*at), seq, id: EventId::parse(id).unwrap() };
                 run.push(&position);
                 expected.push(OutboxEntry { seq, position });
             }

@@ -16,13 +16,35 @@ pub enum Direction {
     Backward,
 }
 
-/// Where an event is: when it happened, and its id.
+/// Where an event is. Positions of a store are ordered by when it happened, and at the same moment
+/// by arrival.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// When it happened.
     pub at: Millis,
+    /// Its number in the outbox: no two events of a store share one.
+    pub seq: u64,
     /// Its id.
     pub id: EventId,
+}
+
+impl Position {
+    /// The place of the event in the order of its store.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            at: self.at,
+            seq: self.seq,
+        }
+    }
+}
+
+/// A place in the order of a store, whether there is an event or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mark {
+    /// The moment.
+    pub at: Millis,
+    /// The number in the outbox.
+    pub seq: u64,
 }
 
 /// Which events are asked for. The default is all of them, the oldest first.
@@ -34,8 +56,8 @@ pub struct EventRange {
     pub to: Option<Millis>,
     /// Only events of this session.
     pub session: Option<SessionId>,
-    /// Only what comes behind this event in the direction of travel: where the last page ended.
-    pub after: Option<Position>,
+    /// Only what comes behind this place in the direction of travel: where the last page ended.
+    pub after: Option<Mark>,
     /// The oldest or the newest first.
     pub direction: Direction,
 }
@@ -56,19 +78,31 @@ impl EventRange {
         if let Some(to) = self.to {
             span.to = Bound::Excluded(moment(to));
         }
-        if let Some(after) = &self.after {
-            let behind = [prefix.as_slice(), &key::event(after)].concat();
+        if let Some(Mark { at, seq }) = self.after {
+            // The key of the event there begins with this.
+            let there = [prefix.as_slice(), &key::mark(at, seq)].concat();
             match self.direction {
-                Direction::Forward if starts_before(&span.from, &behind) => {
-                    span.from = Bound::Excluded(behind);
+                Direction::Forward if starts_before(&span.from, &there) => {
+                    span.from = behind(&there);
                 }
-                Direction::Backward if ends_after(&span.to, &behind) => {
-                    span.to = Bound::Excluded(behind);
+                Direction::Backward if ends_after(&span.to, &there) => {
+                    span.to = Bound::Excluded(there);
                 }
                 Direction::Forward | Direction::Backward => {}
             }
         }
         span
+    }
+}
+
+/// Where the keys begin that come behind all that begin with `prefix`.
+fn behind(prefix: &[u8]) -> Bound<Vec<u8>> {
+    match Span::prefix(prefix).to {
+        Bound::Excluded(end) => Bound::Included(end),
+        // Nothing can be behind the last of all; no id is this long.
+        Bound::Included(_) | Bound::Unbounded => {
+            Bound::Excluded([prefix, &[u8::MAX; 256]].concat())
+        }
     }
 }
 

@@ -108,7 +108,7 @@ impl Resolver<'_> {
             .get(Family::Ids, name)
             .map_err(|e| self.storage(e))?
         {
-            Some(bytes) => Ok(Some(Millis(key::read_u64(Family::Ids, name, &bytes)?))),
+            Some(bytes) => Ok(Some(key::read_id(name, &bytes)?.0)),
             None => Ok(None),
         }
     }

@@ -206,7 +206,8 @@ impl Writer<'_> {
 
     fn put(&mut self, event: &NewEvent, id: EventId, body: &[u8]) -> EventId {
         let at = event.at;
-        let position = Position { at, id };
+        let seq = self.next_seq;
+        let position = Position { at, seq, id };
         key::put_event(&mut self.batch, &event.session, &position, body);
         self.run.push(&position);
         if self.run.is_full() {

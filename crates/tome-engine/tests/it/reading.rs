@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use proptest::prelude::*;
 use tome_engine::{Home, Intake, Question, Redactor, Sealer, StoreMode, Stores, catch_up};
 use tome_ledger::Outcome;
-use tome_model::{Clock, Draft, EventLine, Millis};
+use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
 
 /// A clock that moves one millisecond each time it is looked at.
 #[derive(Default)]
@@ -103,40 +104,123 @@ fn projects_are_merged_by_when_it_happened() {
     }
 }
 
-#[test]
-fn pages_add_up_to_the_whole_in_both_directions() {
-    let scene = scene(StoreMode::PerProject);
-    let cwds = ["/nowhere/a", "/nowhere/b", "/nowhere/c"];
-    // Several at the same moment, so that only the id tells them apart.
-    let drafts = (0..60)
-        .map(|n| draft(cwds[n % 3], (n / 6) as u64))
-        .collect();
-    scene.intake.ingest(drafts);
-    for newest_first in [false, true] {
-        let whole = texts(
-            &scene,
-            &Question {
-                newest_first,
-                ..everything()
-            },
-        );
-        let mut paged = Vec::new();
-        let mut question = Question {
-            newest_first,
-            events_max: 7,
-            bytes_max: usize::MAX,
-            ..Question::default()
-        };
-        loop {
-            let answer = scene.stores.read(&question).unwrap();
-            paged.extend(answer.events.into_iter().map(|event| event.text));
-            match answer.more_after {
-                Some(after) => question.after = Some(after),
-                None => break,
-            }
+/// All pages of a question, the texts of one page after the other.
+fn paged(scene: &Scene, mut question: Question) -> Vec<String> {
+    let mut paged = Vec::new();
+    loop {
+        let answer = scene.stores.read(&question).unwrap();
+        assert!(answer.events.len() <= question.events_max);
+        paged.extend(answer.events.into_iter().map(|event| event.text));
+        match answer.more_after {
+            Some(after) => question.after = Some(after),
+            None => return paged,
         }
-        assert_eq!(paged, whole);
     }
+}
+
+const CWDS: [&str; 3] = ["/nowhere/a", "/nowhere/b", "/nowhere/c"];
+
+/// The `n`th event: where, when, and, if ids are given, under an id that other projects have too.
+fn arrival(n: usize, which: usize, at: u64, id: Option<usize>) -> Draft {
+    let line = EventLine {
+        id: id.map(|id| format!("n{id}")),
+        at: Millis(at),
+        session_id: "s".into(),
+        agent: "codex".into(),
+        cwd: CWDS[which].into(),
+        kind: "user_message".into(),
+        text: format!("{at} {which} {n:02}"),
+        ..EventLine::default()
+    };
+    line.into_draft().unwrap()
+}
+
+/// Where and when events happen, in the order of arrival: many at the same moment.
+fn arrivals() -> impl Strategy<Value = Vec<(usize, u64)>> {
+    proptest::collection::vec((0..CWDS.len(), 0u64..4), 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pages_add_up_to_the_whole(
+        arrivals in arrivals(), shared_ids: bool, of_session: bool,
+    ) {
+        let scene = scene(StoreMode::PerProject);
+        let mut counts = [0; CWDS.len()];
+        let drafts = arrivals.iter().enumerate().map(|(n, &(which, at))| {
+            counts[which] += 1;
+            arrival(n, which, at, shared_ids.then_some(counts[which]))
+        });
+        scene.intake.ingest(drafts.collect());
+        // Texts sort as events do: by moment, project, arrival.
+        let mut expected: Vec<String> = arrivals.iter().enumerate()
+            .map(|(n, (which, at))| format!("{at} {which} {n:02}")).collect();
+        let question = |newest_first| Question {
+            session: of_session.then(|| SessionId::parse("s").unwrap()),
+            newest_first,
+            ..everything()
+        };
+        let whole = texts(&scene, &question(false));
+        let mut sorted = whole.clone();
+        sorted.sort();
+        expected.sort();
+        prop_assert_eq!(&sorted, &expected);
+        let reversed: Vec<String> = whole.iter().rev().cloned().collect();
+        prop_assert_eq!(&texts(&scene, &question(true)), &reversed);
+        for events_max in 1..=arrivals.len() {
+            let page = |newest_first| Question { events_max, ..question(newest_first) };
+            prop_assert_eq!(&paged(&scene, page(false)), &whole);
+            prop_assert_eq!(&paged(&scene, page(true)), &reversed);
+        }
+    }
+
+    #[test]
+    fn one_store_or_several_tell_the_same(arrivals in arrivals()) {
+        let in_mode = |mode| {
+            let scene = scene(mode);
+            let drafts = arrivals.iter().enumerate();
+            let drafts = drafts.map(|(n, &(which, at))| arrival(n, which, at, None));
+            scene.intake.ingest(drafts.collect());
+            texts(&scene, &everything())
+        };
+        // Moments are in order, and within a moment and a project the order is that of arrival.
+        let by_project = |mut texts: Vec<String>| {
+            texts.sort_by_key(|text| text.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>());
+            texts
+        };
+        let (several, one) = (in_mode(StoreMode::PerProject), in_mode(StoreMode::Unified));
+        for texts in [&several, &one] {
+            prop_assert!(texts.is_sorted_by_key(|text| text.split(' ').next().map(str::to_owned)));
+            let grouped = by_project(texts.clone());
+            prop_assert!(grouped.is_sorted(), "{:?}", grouped);
+        }
+        prop_assert_eq!(by_project(several), by_project(one));
+    }
+}
+
+#[test]
+fn a_continuation_of_ones_own_making_is_refused() {
+    let scene = scene(StoreMode::PerProject);
+    scene
+        .intake
+        .ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/a", 2)]);
+    let mut question = Question {
+        events_max: 1,
+        ..everything()
+    };
+    let made = scene.stores.read(&question).unwrap().more_after.unwrap();
+    for text in [
+        "", "1", "1:2", "1:2:", "x:1:a", "1:x:a", "01:1:a", "+1:1:a", "1:e1",
+    ] {
+        question.after = Some(text.to_owned());
+        let error = scene.stores.read(&question).unwrap_err().to_string();
+        assert!(error.contains("continuation"), "{error}");
+        assert!(error.contains("not made by GetEvents"), "{error}");
+    }
+    question.after = Some(made);
+    assert_eq!(texts(&scene, &question), ["2 in /nowhere/a"]);
 }
 
 #[test]

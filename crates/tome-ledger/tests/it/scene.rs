@@ -123,7 +123,8 @@ pub(crate) fn outcomes(appended: &[Appended]) -> Vec<Outcome> {
 }
 
 pub(crate) fn read_all(ledger: &Ledger, range: &EventRange) -> Vec<Event> {
-    ledger.events(range).collect::<Result<_, _>>().unwrap()
+    let events = ledger.events(range);
+    events.map(|found| found.unwrap().1).collect()
 }
 
 /// The ids of a range, as one line.

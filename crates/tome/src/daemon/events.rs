@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use tome_engine::Question;
-use tome_ledger::Position;
-use tome_model::{Agent, EventId, Millis, ModelError, SessionId};
+use tome_model::{Agent, Millis, ModelError, SessionId};
 use tome_proto::v1::events_server::Events;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
@@ -33,10 +32,7 @@ impl Events for EventsService {
         let answer = answer.map_err(|error| status_of(&error))?;
         Ok(Response::new(v1::GetEventsResponse {
             events: answer.events.into_iter().map(event_to_wire).collect(),
-            continuation: answer
-                .more_after
-                .map(|at| continuation(&at))
-                .unwrap_or_default(),
+            continuation: answer.more_after.unwrap_or_default(),
         }))
     }
 
@@ -84,26 +80,8 @@ fn question(asked: &v1::GetEventsRequest) -> Result<Question, ModelError> {
             .map(|kind| kind.parse())
             .collect::<Result<_, _>>()?,
         newest_first: asked.newest_first,
-        after: given(&asked.continuation).map(position).transpose()?,
+        after: given(&asked.continuation).map(str::to_owned),
         events_max: limit as usize,
         bytes_max: limits::PAGE_BYTES_MAX,
     })
-}
-
-/// Where a page ended: the last event's time and id. Good for ever, since events never change.
-fn continuation(at: &Position) -> String {
-    format!("{}:{}", at.at.0, at.id)
-}
-
-fn position(text: &str) -> Result<Position, ModelError> {
-    let parsed = text
-        .split_once(':')
-        .and_then(|(at, id)| Some((at.parse().ok()?, EventId::parse(id).ok()?)));
-    match parsed {
-        Some((at, id)) => Ok(Position { at: Millis(at), id }),
-        None => Err(ModelError::invalid(
-            "continuation",
-            "was not made by GetEvents",
-        )),
-    }
 }
