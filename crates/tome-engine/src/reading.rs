@@ -61,7 +61,7 @@ impl Stores {
     pub fn read(&self, question: &Question) -> Result<Answer, EngineError> {
         let end = question.after.as_deref().map(PageEnd::parse).transpose()?;
         let mut stores = self.asked(question.project.as_deref())?;
-        stores.sort_by_cached_key(|store| name(store));
+        stores.sort_by_cached_key(name);
         let mut streams: Vec<_> = stores
             .iter()
             .map(|store| store.events(&question.range(end.as_ref(), &name(store))))

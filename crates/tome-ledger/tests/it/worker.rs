@@ -56,16 +56,24 @@ fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
     ledger
         .append(new_events([draft("a", 10, "x"), draft("b", 20, "x")]))
         .unwrap();
-    ledger.commit(work(2, Vec::new())).unwrap();
-    ledger.commit(work(2, Vec::new())).unwrap();
+    ledger.commit(work(0, 2, Vec::new())).unwrap();
+    ledger.commit(work(2, 2, Vec::new())).unwrap();
+    // Somebody who began before that comes too late.
+    let late = ledger
+        .commit(work(0, 2, vec![tally_of(&ledger, "a")]))
+        .unwrap_err();
+    assert_eq!(
+        late.to_string(),
+        "worker \"tally\" cannot go from 2 to 2: somebody else has moved it"
+    );
     let back = ledger
-        .commit(work(1, vec![tally_of(&ledger, "a")]))
+        .commit(work(2, 1, vec![tally_of(&ledger, "a")]))
         .unwrap_err();
     assert_eq!(
         back.to_string(),
         "worker \"tally\" cannot go from 2 to 1: a cursor never goes back"
     );
-    let ahead = ledger.commit(work(3, Vec::new())).unwrap_err();
+    let ahead = ledger.commit(work(2, 3, Vec::new())).unwrap_err();
     assert!(
         matches!(ahead, LedgerError::Cursor { at: 2, upto: 3, .. }),
         "{ahead}"
