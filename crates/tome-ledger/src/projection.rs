@@ -107,13 +107,15 @@ mod tests {
                 tool_results: n[4],
             };
             let bytes = encode_tally(&tally).unwrap();
-            prop_assert_eq!(read_tally(session.as_bytes(), &bytes).unwrap(), tally);
+            let key = key::tally(&tally.session, &tally.project);
+            prop_assert_eq!(read_tally(&key, &bytes).unwrap(), tally);
             prop_assert_eq!(read_cursor("w", &encode_cursor(n[5])).unwrap(), n[5]);
         }
 
         #[test]
         fn garbage_is_an_error_or_a_value(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let _ = read_tally(b"s", &bytes);
+            let _ = read_tally(b"s\0/p", &bytes);
+            prop_assert!(read_tally(b"s", &bytes).is_err());
             if let Ok(seq) = read_cursor("w", &bytes) {
                 prop_assert_eq!(encode_cursor(seq), bytes);
             }

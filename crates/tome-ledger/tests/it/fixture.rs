@@ -76,7 +76,10 @@ fn a_store_of_format_1_opens() {
     let first = "e3 e1 e2 ";
     assert!(ids_of(&ledger, &EventRange::default()).starts_with(first));
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
-    let tally = ledger.session_tally(&session("s1"), PROJECT).unwrap().unwrap();
+    let tally = ledger
+        .session_tally(&session("s1"), PROJECT)
+        .unwrap()
+        .unwrap();
     assert_eq!(
         (tally.events, tally.user_messages, tally.tool_results),
         (2, 1, 1)

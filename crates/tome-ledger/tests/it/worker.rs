@@ -43,7 +43,10 @@ fn results_and_cursor_are_written_together(engine: Engine) {
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
     assert_eq!(ledger.cursor("finder").unwrap(), 0);
     assert_eq!(
-        ledger.session_tally(&session("s1"), PROJECT).unwrap().as_ref(),
+        ledger
+            .session_tally(&session("s1"), PROJECT)
+            .unwrap()
+            .as_ref(),
         Some(&expected[0])
     );
     assert_eq!(ledger.session_tally(&session("s2"), PROJECT).unwrap(), None);
@@ -92,7 +95,10 @@ fn flushing_and_compacting_lose_nothing(engine: Engine) {
         let drafts = (0..50).map(|n| tool(&format!("e{round}-{n}"), n * 7 + round));
         ledger.append(new_events(drafts)).unwrap();
         let tally = tally_of(&ledger, &format!("e{round}-0"));
-        ledger.commit(work(ledger.last_seq(), vec![tally])).unwrap();
+        let from = ledger.cursor("tally").unwrap();
+        ledger
+            .commit(work(from, ledger.last_seq(), vec![tally]))
+            .unwrap();
         match round {
             0 | 2 => ledger.flush().unwrap(),
             1 => ledger.compact().unwrap(),
