@@ -4,10 +4,7 @@ use std::path::PathBuf;
 
 use prost::Message;
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a build output needs no durable write"
-)]
+#[expect(clippy::disallowed_methods, reason = "a build output needs no durable write")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files =
         ["event", "capture", "events", "daemon"].map(|name| format!("proto/tome/v1/{name}.proto"));

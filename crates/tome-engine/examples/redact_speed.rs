@@ -38,10 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut texts = vec![
         ("code".to_owned(), CODE.repeat(4_000)),
         ("prose".to_owned(), PROSE.repeat(8_000)),
-        (
-            "secrets".to_owned(),
-            format!("{CODE}{PROSE}DB_PASSWORD=hunter2\n").repeat(2_000),
-        ),
+        ("secrets".to_owned(), format!("{CODE}{PROSE}DB_PASSWORD=hunter2\n").repeat(2_000)),
     ];
     for path in std::env::args().skip(1) {
         let bytes = std::fs::read(&path)?;

@@ -14,17 +14,12 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
     file.write_all(bytes)
         .and_then(|()| file.as_file().sync_all())
         .map_err(EngineError::file("write", path))?;
-    file.persist(path)
-        .map_err(|failed| EngineError::file("write", path)(failed.error))?;
+    file.persist(path).map_err(|failed| EngineError::file("write", path)(failed.error))?;
     sync_folder(folder).map_err(EngineError::file("sync", folder))
 }
 
 /// Makes a rename or a new name in a folder survive power loss. Folders cannot be opened on
 /// Windows, where the file system's journal does it.
 pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    if cfg!(windows) {
-        Ok(())
-    } else {
-        File::open(folder)?.sync_all()
-    }
+    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }

@@ -44,19 +44,12 @@ pub enum EngineError {
 impl EngineError {
     /// Whether what came in is at fault, so that trying again is of no use.
     pub fn is_callers_fault(&self) -> bool {
-        matches!(
-            self,
-            Self::Invalid(_) | Self::Ledger(LedgerError::Rejected { .. })
-        )
+        matches!(self, Self::Invalid(_) | Self::Ledger(LedgerError::Rejected { .. }))
     }
 
     /// A file or folder that could not be read or written.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |cause| Self::File {
-            action,
-            path,
-            cause,
-        }
+        move |cause| Self::File { action, path, cause }
     }
 }

@@ -22,26 +22,18 @@ pub type Ingested = Result<Appended, Arc<EngineError>>;
 impl Intake {
     /// The way into some stores.
     pub fn new(sealer: Sealer, stores: Arc<Stores>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            sealer,
-            stores,
-            clock,
-        }
+        Self { sealer, stores, clock }
     }
 
     /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
     /// synced. One that cannot be stored does not keep the others out.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
-        let mut answers: Vec<Ingested> = drafts
-            .iter()
-            .map(|_| Err(Arc::new(EngineError::Closed)))
-            .collect();
+        let mut answers: Vec<Ingested> =
+            drafts.iter().map(|_| Err(Arc::new(EngineError::Closed))).collect();
         let shares = self.share_out(drafts, &mut answers);
         // Every ledger gets its share before the first is waited for.
-        let pending: Vec<Pending> = shares
-            .into_iter()
-            .map(|(root, share)| self.append(&root, share))
-            .collect();
+        let pending: Vec<Pending> =
+            shares.into_iter().map(|(root, share)| self.append(&root, share)).collect();
         for one in pending {
             one.settle(&mut answers);
         }
@@ -53,13 +45,12 @@ impl Intake {
     fn share_out(&self, drafts: Vec<Draft>, answers: &mut [Ingested]) -> HashMap<String, Share> {
         let arrived = self.clock.now();
         let mut shares: HashMap<String, Share> = HashMap::new();
+        // Most of what comes together comes from one place, and finding its project asks the disk.
+        let mut roots: HashMap<(String, Option<String>), String> = HashMap::new();
         for ((place, mut draft), answer) in drafts.into_iter().enumerate().zip(answers) {
             draft.flatten_deep();
             let draft = self.sealer.seal(draft);
-            let root = self
-                .stores
-                .projects()
-                .root_of(&draft.cwd, draft.project.as_deref());
+            let root = self.stores.projects().root_of(&draft.cwd, draft.project.as_deref());
             let cwd = draft.cwd.clone();
             let event = NewEvent::encode(draft, root.clone(), arrived);
             if let Some(problem) = event.problem() {
@@ -86,11 +77,7 @@ impl Intake {
             });
             Ok(store)
         });
-        Pending {
-            places: share.places,
-            store,
-            answer,
-        }
+        Pending { places: share.places, store, answer }
     }
 }
 

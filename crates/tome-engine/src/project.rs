@@ -25,28 +25,16 @@ pub fn locate(cwd: &Path) -> Option<Located> {
     for top in cwd.ancestors() {
         let dot_git = top.join(".git");
         if dot_git.join("HEAD").is_file() {
-            return Some(Located {
-                root: top.to_path_buf(),
-                worktree: None,
-            });
+            return Some(Located { root: top.to_path_buf(), worktree: None });
         }
         if dot_git.is_file() {
             return Some(match main_worktree(top, &dot_git) {
-                Some(root) => Located {
-                    root,
-                    worktree: Some(top.to_path_buf()),
-                },
-                None => Located {
-                    root: top.to_path_buf(),
-                    worktree: None,
-                },
+                Some(root) => Located { root, worktree: Some(top.to_path_buf()) },
+                None => Located { root: top.to_path_buf(), worktree: None },
             });
         }
     }
-    Some(Located {
-        root: cwd,
-        worktree: None,
-    })
+    Some(Located { root: cwd, worktree: None })
 }
 
 /// The main worktree that a linked one belongs to: its `.git` file names a git directory whose
@@ -67,9 +55,7 @@ fn main_worktree(top: &Path, dot_git: &Path) -> Option<PathBuf> {
 /// The origin of a project's repository, without credentials.
 pub(crate) fn remote(root: &Path) -> Option<String> {
     let config = [root.join(".git/config"), root.join("config")];
-    let text = config
-        .iter()
-        .find_map(|path| std::fs::read_to_string(path).ok())?;
+    let text = config.iter().find_map(|path| std::fs::read_to_string(path).ok())?;
     let mut in_origin = false;
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') {
@@ -91,10 +77,7 @@ fn without_credentials(url: &str) -> String {
                 let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
                 format!("{scheme}://{host}/{path}")
             }
-            None => format!(
-                "{scheme}://{}",
-                rest.rsplit_once('@').map_or(rest, |(_, host)| host)
-            ),
+            None => format!("{scheme}://{}", rest.rsplit_once('@').map_or(rest, |(_, host)| host)),
         },
         None => url.to_owned(),
     }
@@ -105,16 +88,8 @@ fn without_credentials(url: &str) -> String {
 pub fn folder_name(root: &str) -> String {
     let trimmed = root.trim_end_matches(['/', '\\']);
     let inner = trimmed.strip_prefix(['/', '\\']).unwrap_or(trimmed);
-    let inner: String = inner
-        .chars()
-        .map(|c| {
-            if matches!(c, '/' | '\\' | ':') {
-                '-'
-            } else {
-                c
-            }
-        })
-        .collect();
+    let inner: String =
+        inner.chars().map(|c| if matches!(c, '/' | '\\' | ':') { '-' } else { c }).collect();
     if inner.len() + 4 <= NAME_BYTES_MAX {
         return format!("--{inner}--");
     }
@@ -124,11 +99,7 @@ pub fn folder_name(root: &str) -> String {
 
 /// The first digits of a hash of a path.
 pub(crate) fn fingerprint(root: &str, digits: usize) -> String {
-    blake3::hash(root.as_bytes())
-        .to_hex()
-        .chars()
-        .take(digits)
-        .collect()
+    blake3::hash(root.as_bytes()).to_hex().chars().take(digits).collect()
 }
 
 #[cfg(test)]
@@ -137,14 +108,8 @@ mod tests {
 
     #[test]
     fn names_follow_the_path() {
-        assert_eq!(
-            folder_name("/Users/dev/project/ai"),
-            "--Users-dev-project-ai--"
-        );
-        assert_eq!(
-            folder_name("/Users/dev/project/ai/"),
-            "--Users-dev-project-ai--"
-        );
+        assert_eq!(folder_name("/Users/dev/project/ai"), "--Users-dev-project-ai--");
+        assert_eq!(folder_name("/Users/dev/project/ai/"), "--Users-dev-project-ai--");
         assert_eq!(folder_name("C:\\code\\app"), "--C--code-app--");
         assert_eq!(folder_name("/"), "----");
         let long = format!("/{}", "ä".repeat(500));
@@ -158,13 +123,7 @@ mod tests {
             without_credentials("https://me:secret@example.com/a.git"),
             "https://example.com/a.git"
         );
-        assert_eq!(
-            without_credentials("git@example.com:a/b.git"),
-            "git@example.com:a/b.git"
-        );
-        assert_eq!(
-            without_credentials("https://t0ken@example.com"),
-            "https://example.com"
-        );
+        assert_eq!(without_credentials("git@example.com:a/b.git"), "git@example.com:a/b.git");
+        assert_eq!(without_credentials("https://t0ken@example.com"), "https://example.com");
     }
 }

@@ -62,19 +62,13 @@ impl Projects {
     /// Reads what is there. A `project.toml` that cannot be read hides its folder and nothing else.
     pub fn load(home: &Home) -> Self {
         let mut known = Known::default();
-        let folders = std::fs::read_dir(home.projects())
-            .into_iter()
-            .flatten()
-            .flatten();
+        let folders = std::fs::read_dir(home.projects()).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
             if let Some(record) = read_record(&folder) {
                 known.insert(Entry { folder, record });
             }
         }
-        Self {
-            home: home.clone(),
-            known: Mutex::new(known),
-        }
+        Self { home: home.clone(), known: Mutex::new(known) }
     }
 
     /// The roots of all known projects and their folders, in order of their roots.
@@ -130,10 +124,7 @@ impl Projects {
             created: now.to_string(),
         };
         save(&folder, &record)?;
-        known.insert(Entry {
-            folder: folder.clone(),
-            record,
-        });
+        known.insert(Entry { folder: folder.clone(), record });
         Ok(folder)
     }
 
@@ -141,10 +132,7 @@ impl Projects {
     /// after it has been removed.
     pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), EngineError> {
         let mut known = self.lock();
-        let Some(worktree) = known
-            .located
-            .get(cwd)
-            .and_then(|found| found.worktree.as_ref())
+        let Some(worktree) = known.located.get(cwd).and_then(|found| found.worktree.as_ref())
         else {
             return Ok(());
         };
@@ -172,10 +160,7 @@ impl Projects {
         if folder.join("project.toml").exists()
             && read_record(&folder).is_none_or(|record| record.root != root)
         {
-            folder = self
-                .home
-                .projects()
-                .join(format!("{name}.{}", project::fingerprint(root, 8)));
+            folder = self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
         }
         std::fs::create_dir_all(&folder).map_err(EngineError::file("create", &folder))?;
         Ok(folder)
@@ -190,8 +175,7 @@ impl Projects {
 impl Known {
     fn insert(&mut self, entry: Entry) {
         for alias in &entry.record.aliases {
-            self.aliases
-                .insert(alias.clone(), entry.record.root.clone());
+            self.aliases.insert(alias.clone(), entry.record.root.clone());
         }
         self.projects.insert(entry.record.root.clone(), entry);
     }

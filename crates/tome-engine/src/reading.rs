@@ -11,6 +11,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use tome_ledger::{Direction, EventRange, Mark};
 use tome_model::{Agent, Event, EventId, EventKind, Millis, ModelError, SessionId};
 
@@ -76,11 +77,7 @@ impl Stores {
             }
         }
         loop {
-            let head = if question.newest_first {
-                heads.pop_last()
-            } else {
-                heads.pop_first()
-            };
+            let head = if question.newest_first { heads.pop_last() } else { heads.pop_first() };
             let Some(((_, which), (mark, event))) = head else {
                 return Ok(answer);
             };
@@ -114,12 +111,7 @@ impl Stores {
                 return Ok(event);
             }
             if id.len() >= PREFIX_BYTES_MIN {
-                like.extend(
-                    store
-                        .ids_with_prefix(id, 4)?
-                        .into_iter()
-                        .map(|id| (store, id)),
-                );
+                like.extend(store.ids_with_prefix(id, 4)?.into_iter().map(|id| (store, id)));
             }
         }
         match like.as_slice() {
@@ -150,21 +142,14 @@ impl Question {
             to: self.to,
             session: self.session.clone(),
             after: end.map(|end| end.seen_of(store)),
-            direction: if self.newest_first {
-                Direction::Backward
-            } else {
-                Direction::Forward
-            },
+            direction: if self.newest_first { Direction::Backward } else { Direction::Forward },
         }
     }
 
     fn wants(&self, event: &Event) -> bool {
         (self.agents.is_empty() || self.agents.contains(&event.agent))
             && (self.kinds.is_empty() || self.kinds.contains(&event.kind))
-            && self
-                .project
-                .as_ref()
-                .is_none_or(|root| *root == event.project)
+            && self.project.as_ref().is_none_or(|root| *root == event.project)
     }
 }
 
@@ -213,15 +198,23 @@ impl std::fmt::Display for PageEnd {
 /// The name of a store: that of the folder its ledger is in.
 fn name(store: &Store) -> String {
     let folder = store.path().parent().and_then(std::path::Path::file_name);
-    folder.map_or_else(
-        || "-".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
+    folder.map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
+/// What an event weighs on a page, about.
 fn weight(event: &Event) -> usize {
-    let tool = event.tool.as_ref().map_or(0, |tool| {
-        tool.input.to_string().len() + tool.output.to_string().len()
-    });
+    let tool =
+        event.tool.as_ref().map_or(0, |tool| json_weight(&tool.input) + json_weight(&tool.output));
     event.text.len() + tool + 256
+}
+
+fn json_weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(json_weight).sum::<usize>() + 2,
+        Value::Object(map) => {
+            map.iter().map(|(name, item)| name.len() + 4 + json_weight(item)).sum::<usize>() + 2
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
 }

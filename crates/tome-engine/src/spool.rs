@@ -37,9 +37,7 @@ pub struct Waiting {
 impl Spool {
     /// The spool of a home; nothing is created before there is something to write.
     pub fn of(home: &Home) -> Self {
-        Self {
-            folder: home.spool(),
-        }
+        Self { folder: home.spool() }
     }
 
     /// Appends drafts and syncs them. Either all of them are there afterwards, or none and an error.
@@ -58,35 +56,22 @@ impl Spool {
         let (file, is_new) = {
             let _lock = self.lock()?;
             let is_new = !path.exists();
-            let mut file = OpenOptions::new()
-                .read(true)
-                .append(true)
-                .create(true)
-                .open(&path)?;
+            let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
             write_whole(&mut file, bytes)?;
             (file, is_new)
         };
         // The lock is not held here: once the line is written, taking the file away is harmless.
         file.sync_all()?;
-        if is_new {
-            sync_folder(&self.folder)
-        } else {
-            Ok(())
-        }
+        if is_new { sync_folder(&self.folder) } else { Ok(()) }
     }
 
     /// Takes away what waits, together with what an interrupted daemon had taken before.
     pub fn take(&self, now: Millis) -> Result<Vec<SpoolFile>, EngineError> {
         let waiting = self.folder.join("events.jsonl");
         if waiting.exists() {
-            let _lock = self
-                .lock()
-                .map_err(EngineError::file("lock", &self.folder))?;
+            let _lock = self.lock().map_err(EngineError::file("lock", &self.folder))?;
             let taken = (0u32..)
-                .map(|n| {
-                    self.folder
-                        .join(format!("draining-{:015}-{n}.jsonl", now.0))
-                })
+                .map(|n| self.folder.join(format!("draining-{:015}-{n}.jsonl", now.0)))
                 .find(|path| !path.exists());
             if let Some(taken) = taken
                 && waiting.exists()
@@ -94,11 +79,7 @@ impl Spool {
                 std::fs::rename(&waiting, &taken).map_err(EngineError::file("rename", &waiting))?;
             }
         }
-        Ok(self
-            .files("draining-")
-            .into_iter()
-            .map(|path| SpoolFile { path })
-            .collect())
+        Ok(self.files("draining-").into_iter().map(|path| SpoolFile { path }).collect())
     }
 
     /// Sets lines aside that could not be read.
@@ -114,11 +95,7 @@ impl Spool {
     /// Counts what waits.
     pub fn waiting(&self) -> Waiting {
         let mut waiting = Waiting::default();
-        for path in self
-            .files("draining-")
-            .into_iter()
-            .chain(self.files("events.jsonl"))
-        {
+        for path in self.files("draining-").into_iter().chain(self.files("events.jsonl")) {
             let (lines, bytes) = count_lines(&path);
             waiting.events += lines;
             waiting.bytes += bytes;
@@ -128,17 +105,9 @@ impl Spool {
     }
 
     fn files(&self, prefix: &str) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(&self.folder)
-            .into_iter()
-            .flatten()
-            .flatten();
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries
-            .filter(|entry| {
-                entry
-                    .file_name()
-                    .to_str()
-                    .is_some_and(|name| name.starts_with(prefix))
-            })
+            .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)))
             .map(|entry| entry.path())
             .collect();
         files.sort();
@@ -218,9 +187,7 @@ impl SpoolFile {
         let path = self.path.clone();
         let file = File::open(&path).map_err(EngineError::file("read", &path))?;
         let mut reader = BufReader::new(file);
-        Ok(std::iter::from_fn(move || {
-            next_line(&mut reader, &path).transpose()
-        }))
+        Ok(std::iter::from_fn(move || next_line(&mut reader, &path).transpose()))
     }
 
     /// Deletes the file: everything in it is stored or set aside.
@@ -233,10 +200,7 @@ fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLi
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = reader
-            .by_ref()
-            .take(LINE_BYTES_MAX)
-            .read_until(b'\n', &mut line);
+        let read = reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
         if read.map_err(EngineError::file("read", path))? == 0 {
             return Ok(None);
         }

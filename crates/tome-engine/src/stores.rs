@@ -70,13 +70,7 @@ impl Stores {
     /// The stores of a home. Nothing is opened yet.
     pub fn new(home: Home, mode: StoreMode, clock: Arc<dyn Clock>) -> Self {
         let projects = Projects::load(&home);
-        Self {
-            home,
-            mode,
-            clock,
-            projects,
-            slots: Mutex::default(),
-        }
+        Self { home, mode, clock, projects, slots: Mutex::default() }
     }
 
     /// The projects that are known.
@@ -109,21 +103,16 @@ impl Stores {
                 .find(|(known, _)| known == root)
                 .map(|(_, folder)| folder.join("ledger")),
         };
-        path.filter(|path| path.is_dir())
-            .map(|path| self.open(&path))
-            .transpose()
+        path.filter(|path| path.is_dir()).map(|path| self.open(&path)).transpose()
     }
 
     /// The paths of all stores, those written to last first.
     pub fn paths(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = match self.mode {
             StoreMode::Unified => vec![self.home.unified_ledger()],
-            StoreMode::PerProject => self
-                .projects
-                .all()
-                .into_iter()
-                .map(|(_, folder)| folder.join("ledger"))
-                .collect(),
+            StoreMode::PerProject => {
+                self.projects.all().into_iter().map(|(_, folder)| folder.join("ledger")).collect()
+            }
         };
         paths.retain(|path| path.is_dir());
         paths.sort_by_cached_key(|path| std::cmp::Reverse(last_written(path)));
@@ -151,10 +140,7 @@ impl Stores {
     pub fn open_now(&self) -> Vec<Store> {
         let slots: Vec<_> = self.slots().values().cloned().collect();
         // A slot that is locked is being opened or closed: it has nothing to show yet.
-        slots
-            .iter()
-            .filter_map(|slot| slot.try_lock().ok()?.open.clone())
-            .collect()
+        slots.iter().filter_map(|slot| slot.try_lock().ok()?.open.clone()).collect()
     }
 
     /// Closes the store at a path if nobody is using it: for those that open many, once each.
@@ -162,10 +148,7 @@ impl Stores {
         let slot = self.slots().get(path).cloned();
         if let Some(slot) = slot
             && let Ok(mut slot) = slot.try_lock()
-            && slot
-                .open
-                .as_ref()
-                .is_some_and(|store| Arc::strong_count(store) == 1)
+            && slot.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1)
         {
             slot.open = None;
         }
@@ -186,10 +169,7 @@ impl Stores {
             let Ok(mut slot) = slot.try_lock() else {
                 continue;
             };
-            let unused = slot
-                .open
-                .as_ref()
-                .is_some_and(|store| Arc::strong_count(store) == 1);
+            let unused = slot.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1);
             if unused && now.distance_ms(slot.used) >= idle_ms {
                 if let Some(store) = &slot.open {
                     // Losing this costs a recount at the next opening and nothing else.
@@ -223,8 +203,6 @@ impl Slot {
 
 fn last_written(ledger: &Path) -> Option<std::time::SystemTime> {
     let files = std::fs::read_dir(ledger).into_iter().flatten().flatten();
-    let newest = files
-        .filter_map(|file| file.metadata().ok()?.modified().ok())
-        .max();
+    let newest = files.filter_map(|file| file.metadata().ok()?.modified().ok()).max();
     newest.or_else(|| ledger.metadata().ok()?.modified().ok())
 }

@@ -45,10 +45,7 @@ fn open_new(engine: Engine, dir: &Path) {
     line("close, empty store", &ms(took));
     let (ledger, took) = timed(|| Ledger::open_with(dir, engine).unwrap());
     line("open, empty store", &ms(took));
-    line(
-        "disk, empty store",
-        &format!("{} KB", ledger.disk_bytes() / 1024),
-    );
+    line("disk, empty store", &format!("{} KB", ledger.disk_bytes() / 1024));
 }
 
 fn encode() {
@@ -56,10 +53,7 @@ fn encode() {
     let (events, took) = timed(|| drafts.into_iter().map(new_event).collect::<Vec<_>>());
     let bytes: usize = events.iter().map(NewEvent::bytes_len).sum();
     line("encode 1 KB events, one thread", &rate(events.len(), took));
-    line(
-        "encoded, with its frame in memory",
-        &format!("{} B/event", bytes / events.len()),
-    );
+    line("encoded, with its frame in memory", &format!("{} B/event", bytes / events.len()));
 }
 
 fn append_bulk(engine: Engine, dir: &Path) {
@@ -79,10 +73,7 @@ fn append_bulk(engine: Engine, dir: &Path) {
         assert_eq!(receiver.iter().sum::<usize>(), BULK);
     });
     line("append 200,000 encoded, queued by 1,000", &rate(BULK, took));
-    line(
-        "resident memory, after the bulk",
-        &format!("{:.1} MB", resident_mb()),
-    );
+    line("resident memory, after the bulk", &format!("{:.1} MB", resident_mb()));
 
     let again: Vec<NewEvent> = (0..20_000).map(draft).map(new_event).collect();
     let (_, took) = timed(|| ledger.append(again).unwrap());
@@ -94,10 +85,7 @@ fn append_bulk(engine: Engine, dir: &Path) {
             ledger.append(events.collect()).unwrap();
         }
     });
-    line(
-        "encode and append 50,000, 1,000 a time",
-        &rate(50_000, took),
-    );
+    line("encode and append 50,000, 1,000 a time", &rate(50_000, took));
     let ((), took) = timed(|| drop(ledger));
     line("close, 250,000 events", &ms(took));
 }
@@ -107,19 +95,13 @@ fn open_closed(engine: Engine, dir: &Path) {
     line("open and close, 250,000 events", &ms(times.min().unwrap()));
     let (ledger, took) = timed(|| Ledger::open_with(dir, engine).unwrap());
     line("open, 250,000 events", &ms(took));
-    line(
-        "disk",
-        &format!("{} B/event", ledger.disk_bytes() / ledger.last_seq()),
-    );
+    line("disk", &format!("{} B/event", ledger.disk_bytes() / ledger.last_seq()));
     let ((), took) = timed(|| ledger.compact().unwrap());
     line("compact", &ms(took));
     // fjall lets go of the old tables when it is opened again.
     drop(ledger);
     let ledger = Ledger::open_with(dir, engine).unwrap();
-    line(
-        "disk, compacted",
-        &format!("{} B/event", ledger.disk_bytes() / ledger.last_seq()),
-    );
+    line("disk, compacted", &format!("{} B/event", ledger.disk_bytes() / ledger.last_seq()));
 }
 
 fn read(engine: Engine, dir: &Path) {
@@ -130,18 +112,10 @@ fn read(engine: Engine, dir: &Path) {
             direction,
             ..EventRange::default()
         };
-        let (count, took) = timed(|| {
-            ledger
-                .events(&range)
-                .take(10_000)
-                .map(Result::unwrap)
-                .count()
-        });
+        let (count, took) =
+            timed(|| ledger.events(&range).take(10_000).map(Result::unwrap).count());
         assert_eq!(count, 10_000);
-        line(
-            &format!("scan 10,000 events, {direction:?}").to_lowercase(),
-            &ms(took),
-        );
+        line(&format!("scan 10,000 events, {direction:?}").to_lowercase(), &ms(took));
     }
     let session = EventRange {
         session: Some(SessionId::parse("session-3").unwrap()),
@@ -193,10 +167,7 @@ fn append_synced(engine: Engine, dir: &Path) {
                 }
             });
         });
-        line(
-            &format!("append, {threads} threads, one at a time"),
-            &rate(threads * count, took),
-        );
+        line(&format!("append, {threads} threads, one at a time"), &rate(threads * count, took));
     }
 }
 
@@ -205,18 +176,13 @@ fn many_stores(engine: Engine, home: &Path) {
     let ledgers: Vec<Ledger> = (0..10)
         .map(|n| {
             let ledger = Ledger::open_with(&home.join(format!("many{n}")), engine).unwrap();
-            ledger
-                .append((0..100).map(draft).map(new_event).collect())
-                .unwrap();
+            ledger.append((0..100).map(draft).map(new_event).collect()).unwrap();
             ledger.flush().unwrap();
             ledger
         })
         .collect();
     let each = (resident_mb() - before) / 10.0;
-    line(
-        "resident memory of an idle store of 100",
-        &format!("{each:.2} MB"),
-    );
+    line("resident memory of an idle store of 100", &format!("{each:.2} MB"));
     drop(ledgers);
 }
 
@@ -253,11 +219,7 @@ fn draft(n: usize) -> Draft {
 }
 
 fn new_event(draft: Draft) -> NewEvent {
-    NewEvent::encode(
-        draft,
-        "/home/dev/projects/compiler".into(),
-        Millis(1_794_702_490_000),
-    )
+    NewEvent::encode(draft, "/home/dev/projects/compiler".into(), Millis(1_794_702_490_000))
 }
 
 /// Words that differ from event to event, about as compressible as real ones.
@@ -271,9 +233,8 @@ fn prose(seed: usize, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 16);
     let mut state = seed as u64 | 1 << 40;
     while text.len() < bytes {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let pick = (state >> 33) as usize;
         if pick.is_multiple_of(7) {
             text.push_str(&format!("{:x} ", state >> 40));
@@ -300,11 +261,7 @@ fn fsync_time(dir: &Path, count: usize) -> Duration {
 
 fn resident_mb() -> f64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: f64 = text
-        .split(' ')
-        .nth(1)
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(0.0);
+    let pages: f64 = text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0.0);
     pages * 4096.0 / 1e6
 }
 

@@ -48,11 +48,7 @@ impl Batch {
     /// Removes a key.
     pub fn delete(&mut self, family: Family, key: &[u8]) {
         let key = self.place(&[key]);
-        self.ops.push(Placed {
-            family,
-            key,
-            value: None,
-        });
+        self.ops.push(Placed { family, key, value: None });
     }
 
     /// What is in it, in the order in which it was put there.

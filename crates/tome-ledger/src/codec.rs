@@ -42,12 +42,7 @@ impl Place<'_> {
     }
 
     fn unknown(&self, what: &'static str, found: u8) -> LedgerError {
-        LedgerError::UnknownVersion {
-            family: self.family,
-            key: readable(self.key),
-            what,
-            found,
-        }
+        LedgerError::UnknownVersion { family: self.family, key: readable(self.key), what, found }
     }
 }
 
@@ -78,11 +73,7 @@ pub(crate) fn pack(version: u8, value: &impl Serialize) -> Result<Vec<u8>, Strin
             ));
         }
         let value = if tools.compress()? {
-            join(
-                &[version, TAG_ZSTD],
-                &len_u32(&tools.encoded),
-                &tools.packed,
-            )
+            join(&[version, TAG_ZSTD], &len_u32(&tools.encoded), &tools.packed)
         } else {
             join(&[version, TAG_RAW], &[], &tools.encoded)
         };
@@ -97,15 +88,11 @@ pub(crate) fn unpack<'a>(
     known: &[u8],
     bytes: &'a [u8],
 ) -> Result<(u8, Cow<'a, [u8]>), LedgerError> {
-    let (&version, rest) = bytes
-        .split_first()
-        .ok_or_else(|| place.corrupt("it is empty"))?;
+    let (&version, rest) = bytes.split_first().ok_or_else(|| place.corrupt("it is empty"))?;
     if !known.contains(&version) {
         return Err(place.unknown("version", version));
     }
-    let (&tag, body) = rest
-        .split_first()
-        .ok_or_else(|| place.corrupt("it ends early"))?;
+    let (&tag, body) = rest.split_first().ok_or_else(|| place.corrupt("it ends early"))?;
     match tag {
         TAG_RAW => Ok((version, Cow::Borrowed(body))),
         TAG_ZSTD => Ok((version, Cow::Owned(decompress(place, body)?))),
@@ -127,9 +114,8 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(
 }
 
 fn decompress(place: Place<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
-    let (len, frame) = body
-        .split_first_chunk::<4>()
-        .ok_or_else(|| place.corrupt("it ends early"))?;
+    let (len, frame) =
+        body.split_first_chunk::<4>().ok_or_else(|| place.corrupt("it ends early"))?;
     let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
     if len > EVENT_BYTES_MAX {
         return Err(place.corrupt(format!("it says it unpacks to {len} bytes")));
@@ -154,8 +140,7 @@ impl Tools {
             none => none.insert(new_compressor().map_err(|error| error.to_string())?),
         };
         self.packed.clear();
-        self.packed
-            .reserve(zstd::zstd_safe::compress_bound(self.encoded.len()));
+        self.packed.reserve(zstd::zstd_safe::compress_bound(self.encoded.len()));
         compressor
             .compress_to_buffer(&self.encoded, &mut self.packed)
             .map_err(|error| error.to_string())?;
@@ -204,10 +189,7 @@ mod tests {
 
     use super::*;
 
-    const PLACE: Place<'static> = Place {
-        family: Family::Events,
-        key: b"k",
-    };
+    const PLACE: Place<'static> = Place { family: Family::Events, key: b"k" };
 
     fn round_trip(value: &str) -> (Vec<u8>, String) {
         let packed = pack(7, &value).unwrap();

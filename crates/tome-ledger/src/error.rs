@@ -133,19 +133,11 @@ pub enum LedgerError {
 
 impl LedgerError {
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
-        move |source| Self::Io {
-            doing,
-            path: path.to_owned(),
-            source,
-        }
+        move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
     pub(crate) fn corrupt(family: Family, key: &[u8], problem: impl Into<KvError>) -> Self {
-        Self::Corrupt {
-            family,
-            key: readable(key),
-            problem: problem.into().to_string(),
-        }
+        Self::Corrupt { family, key: readable(key), problem: problem.into().to_string() }
     }
 }
 

@@ -64,10 +64,7 @@ pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Ve
 
 /// Reads an event from its key and its value.
 pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event, LedgerError> {
-    let place = Place {
-        family: Family::Events,
-        key,
-    };
+    let place = Place { family: Family::Events, key };
     let (_, body) = unpack(place, &[VERSION], bytes)?;
     let stored: StoredEvent<'_> = decode(place, &body)?;
     Ok(Event {
@@ -83,10 +80,7 @@ pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event
         role: Role::from_code(stored.role)
             .ok_or_else(|| place.corrupt(format!("role {} is not known", stored.role)))?,
         text: stored.text.to_owned(),
-        tool: stored
-            .tool
-            .map(|tool| read_tool(place, &tool))
-            .transpose()?,
+        tool: stored.tool.map(|tool| read_tool(place, &tool)).transpose()?,
         meta: read_meta(place, stored.meta)?,
     })
 }
@@ -113,10 +107,7 @@ fn meta_text(meta: &Map<String, Value>) -> Result<String, String> {
     if meta.is_empty() {
         return Ok(String::new());
     }
-    if !meta
-        .values()
-        .all(|value| nests_at_most(value, JSON_DEPTH_MAX))
-    {
+    if !meta.values().all(|value| nests_at_most(value, JSON_DEPTH_MAX)) {
         return Err(too_deep());
     }
     serde_json::to_string(meta).map_err(|error| error.to_string())
@@ -176,13 +167,13 @@ mod tests {
     }
 
     fn draft() -> impl Strategy<Value = Draft> {
-        let tool = proptest::option::of(("\\PC{1,12}", json(), json()).prop_map(
-            |(name, input, output)| Tool {
+        let tool = proptest::option::of(
+            ("\\PC{1,12}", json(), json()).prop_map(|(name, input, output)| Tool {
                 name,
                 input,
                 output,
-            },
-        ));
+            }),
+        );
         let meta = proptest::collection::btree_map("\\PC{0,8}", json(), 0..3);
         let codes = (0u8..10, 1u8..5);
         // Short enough to be left alone, or long enough to be compressed.
@@ -205,11 +196,7 @@ mod tests {
     }
 
     fn position(at: Millis) -> Position {
-        Position {
-            at,
-            seq: 1,
-            id: EventId::parse("e1").unwrap(),
-        }
+        Position { at, seq: 1, id: EventId::parse("e1").unwrap() }
     }
 
     proptest! {
@@ -242,25 +229,12 @@ mod tests {
             .unwrap()
             .current();
         let nested = |depth| (0..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
-        draft.tool = Some(Tool {
-            name: "t".into(),
-            input: nested(JSON_DEPTH_MAX),
-            output: Value::Null,
-        });
+        draft.tool =
+            Some(Tool { name: "t".into(), input: nested(JSON_DEPTH_MAX), output: Value::Null });
         let bytes = encode(&draft, "/p", Millis(1)).unwrap();
-        assert_eq!(
-            read(b"k", position(draft.at), &bytes).unwrap().tool,
-            draft.tool
-        );
-        draft.tool = Some(Tool {
-            name: "t".into(),
-            input: Value::Null,
-            output: nested(JSON_DEPTH_MAX + 1),
-        });
-        assert!(
-            encode(&draft, "/p", Millis(1))
-                .unwrap_err()
-                .contains("nested deeper")
-        );
+        assert_eq!(read(b"k", position(draft.at), &bytes).unwrap().tool, draft.tool);
+        draft.tool =
+            Some(Tool { name: "t".into(), input: Value::Null, output: nested(JSON_DEPTH_MAX + 1) });
+        assert!(encode(&draft, "/p", Millis(1)).unwrap_err().contains("nested deeper"));
     }
 }

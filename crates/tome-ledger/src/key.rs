@@ -32,12 +32,8 @@ pub(crate) fn put_event(batch: &mut Batch, session: &SessionId, position: &Posit
 
 /// The key of an event.
 pub(crate) fn event(position: &Position) -> Vec<u8> {
-    [
-        &position.at.0.to_be_bytes(),
-        &position.seq.to_be_bytes(),
-        position.id.as_str().as_bytes(),
-    ]
-    .concat()
+    [&position.at.0.to_be_bytes(), &position.seq.to_be_bytes(), position.id.as_str().as_bytes()]
+        .concat()
 }
 
 /// What the keys of all events begin with that happened at a moment and arrived as this number:
@@ -68,11 +64,7 @@ pub(crate) fn read_event(
         .ok_or_else(|| corrupt("it is too short for a time and a number"))?;
     let id = std::str::from_utf8(id).map_err(|_| corrupt("its id is not text"))?;
     let (at, seq) = split_mark(*mark);
-    Ok(Position {
-        at,
-        seq,
-        id: EventId::parse(id).map_err(|error| corrupt(&error.to_string()))?,
-    })
+    Ok(Position { at, seq, id: EventId::parse(id).map_err(|error| corrupt(&error.to_string()))? })
 }
 
 /// The key of a session's part in a project. Session ids hold no control characters.
@@ -89,11 +81,7 @@ pub(crate) fn read_session(session: &SessionId, key: &[u8]) -> Result<Position, 
 /// When the event of an id happened and its number, from the value in `ids`.
 pub(crate) fn read_id(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerError> {
     let mark = bytes.try_into().map_err(|_| {
-        LedgerError::corrupt(
-            Family::Ids,
-            id,
-            "it is not a time and a number of 8 bytes each",
-        )
+        LedgerError::corrupt(Family::Ids, id, "it is not a time and a number of 8 bytes each")
     })?;
     Ok(split_mark(mark))
 }
@@ -132,11 +120,7 @@ mod tests {
 
     fn position() -> impl Strategy<Value = Position> {
         let number = || prop_oneof![any::<u64>(), 0u64..3];
-        (number(), number(), id()).prop_map(|(at, seq, id)| Position {
-            at: Millis(at),
-            seq,
-            id,
-        })
+        (number(), number(), id()).prop_map(|(at, seq, id)| Position { at: Millis(at), seq, id })
     }
 
     fn session_id() -> impl Strategy<Value = SessionId> {

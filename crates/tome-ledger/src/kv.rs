@@ -103,17 +103,11 @@ pub struct Span {
 
 impl Span {
     /// Every key.
-    pub const ALL: Self = Self {
-        from: Bound::Unbounded,
-        to: Bound::Unbounded,
-    };
+    pub const ALL: Self = Self { from: Bound::Unbounded, to: Bound::Unbounded };
 
     /// Every key that begins with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
-        Self {
-            from: Bound::Included(prefix.to_vec()),
-            to: after_prefix(prefix),
-        }
+        Self { from: Bound::Included(prefix.to_vec()), to: after_prefix(prefix) }
     }
 
     /// Whether no key can be in it. Engines panic or complain when asked for such a stretch.
@@ -179,13 +173,7 @@ mod tests {
         assert_eq!(span.from, Bound::Included(b"a\xff".to_vec()));
         assert_eq!(span.to, Bound::Excluded(b"b".to_vec()));
         assert_eq!(Span::prefix(b"\xff").to, Bound::Unbounded);
-        assert_eq!(
-            Span::prefix(b""),
-            Span {
-                from: Bound::Included(vec![]),
-                to: Bound::Unbounded
-            }
-        );
+        assert_eq!(Span::prefix(b""), Span { from: Bound::Included(vec![]), to: Bound::Unbounded });
     }
 
     #[test]

@@ -63,11 +63,7 @@ impl Ledger {
                 move || writer::run(&shared)
             })
             .map_err(LedgerError::io("start the writer of", shared.kv.path()))?;
-        Ok(Self {
-            shared,
-            writer: Some(writer),
-            commits: Mutex::new(()),
-        })
+        Ok(Self { shared, writer: Some(writer), commits: Mutex::new(()) })
     }
 
     /// The directory it lives in.
@@ -117,11 +113,7 @@ impl Ledger {
                 let position = Position { at, seq, id };
                 match self.event_at(&position)? {
                     Some(event) => Ok(Some(event)),
-                    None => Err(LedgerError::corrupt(
-                        Family::Ids,
-                        name,
-                        "its event is missing",
-                    )),
+                    None => Err(LedgerError::corrupt(Family::Ids, name, "its event is missing")),
                 }
             }
             None => Ok(None),
@@ -139,19 +131,15 @@ impl Ledger {
 
     /// The first ids that begin with `prefix`, in order.
     pub fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, LedgerError> {
-        self.scan(
-            Family::Ids,
-            Span::prefix(prefix.as_bytes()),
-            Direction::Forward,
-        )
-        .take(limit)
-        .map(|pair| {
-            let (id, _) = pair?;
-            let text = std::str::from_utf8(&id)
-                .map_err(|error| LedgerError::corrupt(Family::Ids, &id, error))?;
-            EventId::parse(text).map_err(|error| LedgerError::corrupt(Family::Ids, &id, error))
-        })
-        .collect()
+        self.scan(Family::Ids, Span::prefix(prefix.as_bytes()), Direction::Forward)
+            .take(limit)
+            .map(|pair| {
+                let (id, _) = pair?;
+                let text = std::str::from_utf8(&id)
+                    .map_err(|error| LedgerError::corrupt(Family::Ids, &id, error))?;
+                EventId::parse(text).map_err(|error| LedgerError::corrupt(Family::Ids, &id, error))
+            })
+            .collect()
     }
 
     /// The events of a range and where they are, read as they are asked for. After an error
@@ -195,8 +183,7 @@ impl Ledger {
             let (key, value) = pair?;
             let run = outbox::read_run(&key, &value)?;
             entries.extend(
-                run.into_iter()
-                    .filter(|entry| entry.seq > after_seq && entry.seq <= last_seq),
+                run.into_iter().filter(|entry| entry.seq > after_seq && entry.seq <= last_seq),
             );
             if entries.len() >= limit {
                 entries.truncate(limit);
@@ -223,12 +210,7 @@ impl Ledger {
     /// synced: if it is lost, the work is done again. A cursor never goes back, and never ahead of
     /// the events.
     pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
-        let Work {
-            worker,
-            from_seq,
-            upto_seq,
-            tallies,
-        } = work;
+        let Work { worker, from_seq, upto_seq, tallies } = work;
         self.shared.check()?;
         let _commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.cursor(&worker)?;
@@ -239,12 +221,7 @@ impl Ledger {
             _ => None,
         };
         if let Some(problem) = problem {
-            return Err(LedgerError::Cursor {
-                worker,
-                at,
-                upto: upto_seq,
-                problem,
-            });
+            return Err(LedgerError::Cursor { worker, at, upto: upto_seq, problem });
         }
         let mut batch = Batch::default();
         for tally in &tallies {
@@ -315,11 +292,7 @@ impl Ledger {
         let position = key::read_session(session, key)?;
         match self.event_at(&position)? {
             Some(event) => Ok((position, event)),
-            None => Err(LedgerError::corrupt(
-                Family::Sessions,
-                key,
-                "its event is missing",
-            )),
+            None => Err(LedgerError::corrupt(Family::Sessions, key, "its event is missing")),
         }
     }
 
@@ -342,9 +315,7 @@ impl Ledger {
     fn stopped(&self) -> LedgerError {
         LedgerError::Refusing {
             path: self.path().to_owned(),
-            cause: self
-                .is_refusing()
-                .unwrap_or_else(|| "the writer stopped".to_owned()),
+            cause: self.is_refusing().unwrap_or_else(|| "the writer stopped".to_owned()),
         }
     }
 }
@@ -364,23 +335,15 @@ impl Drop for Ledger {
 }
 
 fn last_seq(kv: &dyn KeyValue) -> Result<u64, LedgerError> {
-    let last = kv
-        .scan(Family::Outbox, Span::ALL, Direction::Backward)
-        .next();
-    match last
-        .transpose()
-        .map_err(|source| storage(kv.path(), source))?
-    {
+    let last = kv.scan(Family::Outbox, Span::ALL, Direction::Backward).next();
+    match last.transpose().map_err(|source| storage(kv.path(), source))? {
         Some((key, _)) => key::read_u64(Family::Outbox, &key, &key),
         None => Ok(0),
     }
 }
 
 fn storage(path: &Path, source: KvError) -> LedgerError {
-    LedgerError::Storage {
-        path: path.to_owned(),
-        source,
-    }
+    LedgerError::Storage { path: path.to_owned(), source }
 }
 
 fn worker_key(worker: &str) -> Result<&[u8], LedgerError> {

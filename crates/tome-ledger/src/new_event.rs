@@ -42,12 +42,7 @@ impl NewEvent {
     pub fn encode(draft: Draft, project: String, arrived: Millis) -> Self {
         let body = check_identity(&draft.identity)
             .and_then(|()| event_value::encode(&draft, &project, arrived));
-        Self {
-            identity: draft.identity,
-            at: draft.at,
-            session: draft.session,
-            body,
-        }
+        Self { identity: draft.identity, at: draft.at, session: draft.session, body }
     }
 
     /// Why it cannot be stored, if it cannot.

@@ -41,16 +41,12 @@ pub(crate) fn encode_tally(tally: &SessionTally) -> Result<Vec<u8>, LedgerError>
 }
 
 pub(crate) fn read_tally(key: &[u8], bytes: &[u8]) -> Result<SessionTally, LedgerError> {
-    let place = Place {
-        family: Family::Tallies,
-        key,
-    };
+    let place = Place { family: Family::Tallies, key };
     let (_, body) = unpack(place, &[TALLY_VERSION], bytes)?;
     let stored: StoredTally<'_> = decode(place, &body)?;
     let text = std::str::from_utf8(key).map_err(|error| place.corrupt(error))?;
-    let (session, project) = text
-        .split_once('\0')
-        .ok_or_else(|| place.corrupt("its key names no project"))?;
+    let (session, project) =
+        text.split_once('\0').ok_or_else(|| place.corrupt("its key names no project"))?;
     Ok(SessionTally {
         session: SessionId::parse(session).map_err(|error| place.corrupt(error))?,
         agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
@@ -79,11 +75,7 @@ pub(crate) fn read_cursor(worker: &str, bytes: &[u8]) -> Result<u64, LedgerError
             what: "version",
             found,
         }),
-        None => Err(LedgerError::corrupt(
-            Family::Checkpoints,
-            name,
-            "it is empty",
-        )),
+        None => Err(LedgerError::corrupt(Family::Checkpoints, name, "it is empty")),
     }
 }
 
@@ -125,9 +117,6 @@ mod tests {
     #[test]
     fn an_unknown_cursor_is_named() {
         let error = read_cursor("contents", &[9, 0]).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "checkpoints contents: version 9 is not known here: upgrade Tome"
-        );
+        assert_eq!(error, "checkpoints contents: version 9 is not known here: upgrade Tome");
     }
 }

@@ -22,11 +22,7 @@ pub(crate) struct Request {
 impl Request {
     pub(crate) fn new(events: Vec<NewEvent>, done: Done) -> Self {
         let bytes = events.iter().map(NewEvent::bytes_len).sum();
-        Self {
-            events,
-            done,
-            bytes,
-        }
+        Self { events, done, bytes }
     }
 }
 
@@ -51,10 +47,7 @@ impl Queue {
     pub(crate) fn push(&self, request: Request) -> Result<(), Request> {
         let mut state = self.lock();
         while !state.closed && state.bytes > 0 && state.bytes + request.bytes > QUEUE_BYTES_MAX {
-            state = self
-                .drained
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
             return Err(request);
@@ -70,10 +63,7 @@ impl Queue {
     pub(crate) fn take_group(&self) -> Vec<Request> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.closed {
-            state = self
-                .filled
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let (mut bytes, mut events, mut count) = (0, 0, 0);
         for request in &state.waiting {

@@ -31,10 +31,7 @@ pub struct Position {
 impl Position {
     /// The place of the event in the order of its store.
     pub fn mark(&self) -> Mark {
-        Mark {
-            at: self.at,
-            seq: self.seq,
-        }
+        Mark { at: self.at, seq: self.seq }
     }
 }
 
@@ -65,11 +62,7 @@ pub struct EventRange {
 impl EventRange {
     /// The stretch of keys of `events`, or of `sessions` if a session is asked for.
     pub(crate) fn span(&self) -> Span {
-        let prefix = self
-            .session
-            .as_ref()
-            .map(key::session_prefix)
-            .unwrap_or_default();
+        let prefix = self.session.as_ref().map(key::session_prefix).unwrap_or_default();
         let moment = |at: Millis| [prefix.as_slice(), at.0.to_be_bytes().as_slice()].concat();
         let mut span = Span::prefix(&prefix);
         if let Some(from) = self.from {

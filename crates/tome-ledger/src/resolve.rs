@@ -61,10 +61,7 @@ impl Resolver<'_> {
         match identity {
             Identity::Fixed(id) => Ok(match self.stored_at(id)? {
                 Some(_) => Resolved::Known { id: id.clone() },
-                None => Resolved::New {
-                    id: id.clone(),
-                    sighting: None,
-                },
+                None => Resolved::New { id: id.clone(), sighting: None },
             }),
             Identity::Repeats(words) => self.resolve_words(identity, words, at),
         }
@@ -91,10 +88,7 @@ impl Resolver<'_> {
             return Ok(Resolved::Known { id });
         }
         let occurrence = self.next_free(identity)?;
-        Ok(Resolved::New {
-            id: identity.id(occurrence),
-            sighting: Some(occurrence),
-        })
+        Ok(Resolved::New { id: identity.id(occurrence), sighting: Some(occurrence) })
     }
 
     /// When the event of this id happened, if it is known.
@@ -103,11 +97,7 @@ impl Resolver<'_> {
             return Ok(Some(*at));
         }
         let name = id.as_str().as_bytes();
-        match self
-            .kv
-            .get(Family::Ids, name)
-            .map_err(|e| self.storage(e))?
-        {
+        match self.kv.get(Family::Ids, name).map_err(|e| self.storage(e))? {
             Some(bytes) => Ok(Some(key::read_id(name, &bytes)?.0)),
             None => Ok(None),
         }
@@ -121,14 +111,8 @@ impl Resolver<'_> {
         if let Some((_, occurrence)) = pending.into_iter().next() {
             return Ok(Some(*occurrence));
         }
-        let span = Span {
-            from: Bound::Included(first),
-            to: Bound::Included(last),
-        };
-        let found = self
-            .kv
-            .scan(Family::Sightings, span, Direction::Forward)
-            .next();
+        let span = Span { from: Bound::Included(first), to: Bound::Included(last) };
+        let found = self.kv.scan(Family::Sightings, span, Direction::Forward).next();
         match found.transpose().map_err(|e| self.storage(e))? {
             Some((key, bytes)) => Ok(Some(key::read_occurrence(&key, &bytes)?)),
             None => Ok(None),
@@ -160,9 +144,6 @@ impl Resolver<'_> {
     }
 
     fn storage(&self, source: KvError) -> LedgerError {
-        LedgerError::Storage {
-            path: self.kv.path().to_owned(),
-            source,
-        }
+        LedgerError::Storage { path: self.kv.path().to_owned(), source }
     }
 }

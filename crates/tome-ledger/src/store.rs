@@ -32,28 +32,16 @@ impl Store {
         if let (Some(found), Some(asked)) = (found, engine)
             && found != asked
         {
-            return Err(LedgerError::WrongEngine {
-                path: dir.to_owned(),
-                found,
-                asked,
-            });
+            return Err(LedgerError::WrongEngine { path: dir.to_owned(), found, asked });
         }
         let engine = found.or(engine).unwrap_or(Engine::DEFAULT);
         engine::check_built(engine, dir)?;
         if found.is_none() {
             store_file::write(dir, engine)?;
         }
-        let kv = engine::open(engine, &dir.join(engine.as_str())).map_err(|source| {
-            LedgerError::Storage {
-                path: dir.to_owned(),
-                source,
-            }
-        })?;
-        Ok(Self {
-            kv,
-            dir: dir.to_owned(),
-            _lock: lock,
-        })
+        let kv = engine::open(engine, &dir.join(engine.as_str()))
+            .map_err(|source| LedgerError::Storage { path: dir.to_owned(), source })?;
+        Ok(Self { kv, dir: dir.to_owned(), _lock: lock })
     }
 }
 

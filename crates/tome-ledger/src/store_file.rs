@@ -27,9 +27,7 @@ pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {
     match std::fs::metadata(dir) {
         Ok(found) if found.is_dir() => return Ok(()),
         Ok(_) => {
-            return Err(LedgerError::NotADirectory {
-                path: dir.to_owned(),
-            });
+            return Err(LedgerError::NotADirectory { path: dir.to_owned() });
         }
         Err(_) => {}
     }
@@ -38,9 +36,9 @@ pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(dir) {
-        Err(error) if error.kind() == ErrorKind::NotADirectory => Err(LedgerError::NotADirectory {
-            path: dir.to_owned(),
-        }),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            Err(LedgerError::NotADirectory { path: dir.to_owned() })
+        }
         created => created.map_err(LedgerError::io("create", dir)),
     }
 }
@@ -53,9 +51,7 @@ pub(crate) fn lock(dir: &Path) -> Result<File, LedgerError> {
         .map_err(LedgerError::io("open", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LedgerError::Locked {
-            path: dir.to_owned(),
-        }),
+        Err(TryLockError::WouldBlock) => Err(LedgerError::Locked { path: dir.to_owned() }),
         Err(TryLockError::Error(error)) => Err(LedgerError::io("lock", &path)(error)),
     }
 }
@@ -115,11 +111,7 @@ pub(crate) fn write(dir: &Path, engine: Engine) -> Result<(), LedgerError> {
 pub(crate) fn sync_dir(dir: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
-        let dir = if dir.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            dir
-        };
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         File::open(dir)?.sync_all()?;
     }
     #[cfg(not(unix))]
@@ -161,8 +153,5 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 fn damaged(path: &Path, problem: &str) -> LedgerError {
-    LedgerError::Damaged {
-        path: path.to_owned(),
-        problem: problem.to_owned(),
-    }
+    LedgerError::Damaged { path: path.to_owned(), problem: problem.to_owned() }
 }

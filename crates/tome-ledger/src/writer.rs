@@ -52,10 +52,7 @@ impl Shared {
 
     fn refuse_because(&self, cause: String) -> LedgerError {
         let cause = self.refusal.get_or_init(|| cause).clone();
-        LedgerError::Refusing {
-            path: self.kv.path().to_owned(),
-            cause,
-        }
+        LedgerError::Refusing { path: self.kv.path().to_owned(), cause }
     }
 
     /// The error of a ledger that refuses, if it does.
@@ -105,8 +102,7 @@ struct CloseOnExit<'a>(&'a Arc<Shared>);
 impl Drop for CloseOnExit<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0
-                .refuse_because("the writer stopped unexpectedly".to_owned());
+            self.0.refuse_because("the writer stopped unexpectedly".to_owned());
         }
         self.0.queue.close();
         loop {
@@ -146,14 +142,7 @@ impl Writer<'_> {
         let synced = self.sync_group();
         for (done, result) in answers {
             // What was resolved counts only if all of the group is on disk.
-            answer(
-                done,
-                if synced.is_ok() {
-                    result
-                } else {
-                    self.refused(result)
-                },
-            );
+            answer(done, if synced.is_ok() { result } else { self.refused(result) });
         }
     }
 
@@ -168,10 +157,7 @@ impl Writer<'_> {
     /// what it had resolved before stays in the batch, and a retry will find it stored.
     fn append_request(&mut self, events: &[NewEvent]) -> Result<Vec<Appended>, LedgerError> {
         self.shared.check()?;
-        let bodies: Vec<&[u8]> = events
-            .iter()
-            .map(NewEvent::body)
-            .collect::<Result<_, _>>()?;
+        let bodies: Vec<&[u8]> = events.iter().map(NewEvent::body).collect::<Result<_, _>>()?;
         let mut appended = Vec::with_capacity(events.len());
         for (event, body) in events.iter().zip(bodies) {
             appended.push(self.append_event(event, body)?);
@@ -183,23 +169,14 @@ impl Writer<'_> {
     }
 
     fn append_event(&mut self, event: &NewEvent, body: &[u8]) -> Result<Appended, LedgerError> {
-        let resolver = Resolver {
-            kv: self.shared.kv.as_ref(),
-            pending: &self.pending,
-        };
+        let resolver = Resolver { kv: self.shared.kv.as_ref(), pending: &self.pending };
         match resolver.resolve(&event.identity, event.at)? {
-            Resolved::Known { id } => Ok(Appended {
-                id,
-                outcome: Outcome::Duplicate,
-            }),
+            Resolved::Known { id } => Ok(Appended { id, outcome: Outcome::Duplicate }),
             Resolved::New { id, sighting } => {
                 if let (Some(occurrence), Identity::Repeats(words)) = (sighting, &event.identity) {
                     self.put_sighting(words, event.at, occurrence);
                 }
-                Ok(Appended {
-                    id: self.put(event, id, body),
-                    outcome: Outcome::Stored,
-                })
+                Ok(Appended { id: self.put(event, id, body), outcome: Outcome::Stored })
             }
         }
     }
@@ -220,8 +197,7 @@ impl Writer<'_> {
 
     fn put_sighting(&mut self, words: &str, at: Millis, occurrence: u32) {
         let key = key::sighting(words, at);
-        self.batch
-            .put(Family::Sightings, &key, &occurrence.to_be_bytes());
+        self.batch.put(Family::Sightings, &key, &occurrence.to_be_bytes());
         self.pending.add_sighting(key, occurrence);
     }
 
@@ -247,9 +223,7 @@ impl Writer<'_> {
         self.pending.clear();
         written.map_err(|cause| self.shared.refuse(&cause))?;
         self.unsynced = true;
-        self.shared
-            .last_seq
-            .store(self.next_seq - 1, Ordering::Release);
+        self.shared.last_seq.store(self.next_seq - 1, Ordering::Release);
         Ok(())
     }
 }

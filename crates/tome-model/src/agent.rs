@@ -34,14 +34,7 @@ impl Agent {
                 ),
             ));
         }
-        Ok(Self(
-            if name == "claude" {
-                "claude-code"
-            } else {
-                name
-            }
-            .to_owned(),
-        ))
+        Ok(Self(if name == "claude" { "claude-code" } else { name }.to_owned()))
     }
 
     /// The name.

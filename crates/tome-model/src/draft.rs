@@ -34,10 +34,7 @@ pub struct Draft {
 impl Draft {
     /// Turns JSON that nests too deep to be read back everywhere into its own text.
     pub fn flatten_deep(&mut self) {
-        let tool = self
-            .tool
-            .iter_mut()
-            .flat_map(|tool| [&mut tool.input, &mut tool.output]);
+        let tool = self.tool.iter_mut().flat_map(|tool| [&mut tool.input, &mut tool.output]);
         for value in tool.chain(self.meta.values_mut()) {
             if !nests_at_most(value, limits::JSON_DEPTH_MAX) {
                 *value = Value::String(value.to_string());
@@ -81,13 +78,8 @@ impl Identity {
 
     /// The identity of words that carry no id.
     pub fn words(agent: &Agent, session: &SessionId, role: Role, text: &str) -> Self {
-        let key = EventId::derive(&[
-            "words",
-            agent.as_str(),
-            session.as_str(),
-            role.as_str(),
-            text,
-        ]);
+        let key =
+            EventId::derive(&["words", agent.as_str(), session.as_str(), role.as_str(), text]);
         Self::Repeats(key.as_str().to_owned())
     }
 

@@ -24,9 +24,6 @@ pub enum ModelError {
 impl ModelError {
     /// A field that holds something that cannot be taken.
     pub fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
-        Self::Invalid {
-            field,
-            problem: problem.into(),
-        }
+        Self::Invalid { field, problem: problem.into() }
     }
 }

@@ -76,9 +76,7 @@ impl SessionId {
     /// Checks an id that comes from outside.
     pub fn parse(id: &str) -> Result<Self, ModelError> {
         if id.is_empty() {
-            return Err(ModelError::Missing {
-                field: "session_id",
-            });
+            return Err(ModelError::Missing { field: "session_id" });
         }
         if id.len() > limits::SESSION_ID_BYTES_MAX || id.chars().any(char::is_control) {
             return Err(ModelError::invalid(

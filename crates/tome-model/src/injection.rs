@@ -48,14 +48,8 @@ mod tests {
     fn own_text_goes_and_the_persons_stays() {
         let injected = "<tome-memory kind=\"start\">rules</tome-memory>\n\nfix the lexer";
         assert_eq!(strip_injections(injected), "fix the lexer");
-        assert_eq!(
-            strip_injections("&lt;tome-memory&gt;rules&lt;/tome-memory&gt; go on"),
-            "go on"
-        );
-        assert_eq!(
-            strip_injections("<tome-memory>save what you learned</tome-memory>"),
-            ""
-        );
+        assert_eq!(strip_injections("&lt;tome-memory&gt;rules&lt;/tome-memory&gt; go on"), "go on");
+        assert_eq!(strip_injections("<tome-memory>save what you learned</tome-memory>"), "");
     }
 
     #[test]

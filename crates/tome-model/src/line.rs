@@ -80,10 +80,7 @@ impl EventLine {
             None => kind.default_role(),
         };
         let cwd = absolute("cwd", self.cwd)?;
-        let project = self
-            .project
-            .map(|root| absolute("project", root))
-            .transpose()?;
+        let project = self.project.map(|root| absolute("project", root)).transpose()?;
         check_meta(&self.meta)?;
         let identity = match (self.id, self.key) {
             (Some(id), _) => Identity::Fixed(EventId::parse(&id)?),
@@ -152,19 +149,13 @@ fn absolute(field: &'static str, path: String) -> Result<String, ModelError> {
     if !(path.starts_with(['/', '\\']) || drive) {
         return Err(ModelError::invalid(
             field,
-            format!(
-                "{:?} has to be an absolute path",
-                crate::truncate_to(&path, 80)
-            ),
+            format!("{:?} has to be an absolute path", crate::truncate_to(&path, 80)),
         ));
     }
     if path.len() > limits::PATH_BYTES_MAX || path.contains('\0') {
         return Err(ModelError::invalid(
             field,
-            format!(
-                "has to be at most {} bytes without NUL",
-                limits::PATH_BYTES_MAX
-            ),
+            format!("has to be at most {} bytes without NUL", limits::PATH_BYTES_MAX),
         ));
     }
     Ok(path)
@@ -211,19 +202,13 @@ mod tests {
         });
         let line = EventLine::from(draft.clone()).to_json();
         assert!(!line.contains('\n'));
-        assert_eq!(
-            EventLine::parse(&line).unwrap().into_draft().unwrap(),
-            draft
-        );
+        assert_eq!(EventLine::parse(&line).unwrap().into_draft().unwrap(), draft);
     }
 
     #[test]
     fn bad_lines_say_what_to_do() {
         let problem = |line: &str| {
-            EventLine::parse(line)
-                .and_then(EventLine::into_draft)
-                .unwrap_err()
-                .to_string()
+            EventLine::parse(line).and_then(EventLine::into_draft).unwrap_err().to_string()
         };
         assert!(problem("{").contains("line is not an event"));
         assert!(problem(r#"{"session_id":"s"}"#).contains("missing field"));

@@ -22,8 +22,7 @@ pub fn floor_boundary(text: &str, at: usize) -> usize {
 
 /// The start of the text, at most `bytes_max` bytes, never half a character.
 pub fn truncate_to(text: &str, bytes_max: usize) -> &str {
-    text.get(..floor_boundary(text, bytes_max))
-        .unwrap_or_default()
+    text.get(..floor_boundary(text, bytes_max)).unwrap_or_default()
 }
 
 /// The end of the text, at most `bytes_max` bytes, never half a character.
@@ -39,20 +38,14 @@ fn tail_of(text: &str, bytes_max: usize) -> &str {
 /// included, is never longer than `bytes_max` (which has to leave room for the mark).
 pub fn cap_text(text: &str, bytes_max: usize) -> Capped {
     if text.len() <= bytes_max {
-        return Capped {
-            text: text.to_owned(),
-            cut_bytes: 0,
-        };
+        return Capped { text: text.to_owned(), cut_bytes: 0 };
     }
     // The mark is sized with the whole length, which has at least as many digits as the cut.
     let room = bytes_max.saturating_sub(cut_mark(text.len()).len());
     let head = truncate_to(text, room.div_ceil(2));
     let tail = tail_of(text, room - room.div_ceil(2));
     let cut_bytes = text.len() - head.len() - tail.len();
-    Capped {
-        text: format!("{head}{}{tail}", cut_mark(cut_bytes)),
-        cut_bytes,
-    }
+    Capped { text: format!("{head}{}{tail}", cut_mark(cut_bytes)), cut_bytes }
 }
 
 /// What stands where text was cut out.
@@ -87,14 +80,8 @@ fn cap_leaves(value: &mut Value, leaf_max: usize) -> usize {
             *text = capped.text;
             capped.cut_bytes
         }
-        Value::Array(items) => items
-            .iter_mut()
-            .map(|item| cap_leaves(item, leaf_max))
-            .sum(),
-        Value::Object(map) => map
-            .values_mut()
-            .map(|item| cap_leaves(item, leaf_max))
-            .sum(),
+        Value::Array(items) => items.iter_mut().map(|item| cap_leaves(item, leaf_max)).sum(),
+        Value::Object(map) => map.values_mut().map(|item| cap_leaves(item, leaf_max)).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }

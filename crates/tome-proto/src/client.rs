@@ -76,15 +76,11 @@ impl Client {
             .connect_with_connector(connector)
             .await
             .map_err(|error| ClientError::Unreachable(root_cause(&error)))?;
-        let bearer = token
-            .map(|token| format!("Bearer {token}").parse())
-            .transpose()
-            .map_err(|_| {
+        let bearer =
+            token.map(|token| format!("Bearer {token}").parse()).transpose().map_err(|_| {
                 ClientError::Invalid("the token holds characters that cannot be sent".into())
             })?;
-        Ok(Self {
-            wire: InterceptedService::new(channel, Token(bearer)),
-        })
+        Ok(Self { wire: InterceptedService::new(channel, Token(bearer)) })
     }
 
     /// Stores one event.
@@ -93,9 +89,7 @@ impl Client {
         draft: Draft,
         within: Duration,
     ) -> Result<v1::IngestEventResponse, ClientError> {
-        let request = v1::IngestEventRequest {
-            event: Some(convert::draft_to_wire(draft)),
-        };
+        let request = v1::IngestEventRequest { event: Some(convert::draft_to_wire(draft)) };
         let mut capture = self.capture();
         call(within, capture.ingest_event(request)).await
     }
@@ -117,22 +111,15 @@ impl Client {
             session_id: query.session.unwrap_or_default(),
             project: query.project.unwrap_or_default(),
             agents: query.agents,
-            kinds: query
-                .kinds
-                .iter()
-                .map(|kind| kind.as_str().to_owned())
-                .collect(),
+            kinds: query.kinds.iter().map(|kind| kind.as_str().to_owned()).collect(),
             limit: query.limit,
             newest_first: query.newest_first,
             continuation: query.continuation,
         };
         let mut events = self.events_client();
         let page = call(limits::LONG_CALL_TIMEOUT, events.get_events(request)).await?;
-        let events = page
-            .events
-            .into_iter()
-            .map(convert::event_from_wire)
-            .collect::<Result<_, _>>();
+        let events =
+            page.events.into_iter().map(convert::event_from_wire).collect::<Result<_, _>>();
         Ok(Page {
             events: events.map_err(|error| ClientError::Garbled(error.to_string()))?,
             continuation: Some(page.continuation).filter(|token| !token.is_empty()),
@@ -147,47 +134,29 @@ impl Client {
         };
         let mut events = self.events_client();
         let found = call(limits::LONG_CALL_TIMEOUT, events.get_event(request)).await?;
-        let event = found
-            .event
-            .ok_or_else(|| ClientError::Garbled("no event in it".into()))?;
+        let event = found.event.ok_or_else(|| ClientError::Garbled("no event in it".into()))?;
         convert::event_from_wire(event).map_err(|error| ClientError::Garbled(error.to_string()))
     }
 
     /// What the daemon says of itself, with counts of what it holds if asked for.
     pub async fn status(&self, counts: bool) -> Result<v1::StatusResponse, ClientError> {
-        let within = if counts {
-            limits::LONG_CALL_TIMEOUT
-        } else {
-            limits::CALL_TIMEOUT
-        };
+        let within = if counts { limits::LONG_CALL_TIMEOUT } else { limits::CALL_TIMEOUT };
         call(within, self.daemon().status(v1::StatusRequest { counts })).await
     }
 
     /// Writes what is held in memory to tables.
     pub async fn flush(&self) -> Result<v1::FlushResponse, ClientError> {
-        call(
-            limits::LONG_CALL_TIMEOUT,
-            self.daemon().flush(v1::FlushRequest {}),
-        )
-        .await
+        call(limits::LONG_CALL_TIMEOUT, self.daemon().flush(v1::FlushRequest {})).await
     }
 
     /// Rewrites the stores without what is superseded.
     pub async fn compact(&self) -> Result<v1::CompactResponse, ClientError> {
-        call(
-            limits::LONG_CALL_TIMEOUT,
-            self.daemon().compact(v1::CompactRequest {}),
-        )
-        .await
+        call(limits::LONG_CALL_TIMEOUT, self.daemon().compact(v1::CompactRequest {})).await
     }
 
     /// Asks the daemon to finish and leave.
     pub async fn shutdown(&self) -> Result<v1::ShutdownResponse, ClientError> {
-        call(
-            limits::CALL_TIMEOUT,
-            self.daemon().shutdown(v1::ShutdownRequest {}),
-        )
-        .await
+        call(limits::CALL_TIMEOUT, self.daemon().shutdown(v1::ShutdownRequest {})).await
     }
 
     fn capture(&self) -> CaptureClient<Wire> {
@@ -230,9 +199,7 @@ struct Token(Option<MetadataValue<Ascii>>);
 impl Interceptor for Token {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         if let Some(bearer) = &self.0 {
-            request
-                .metadata_mut()
-                .insert("authorization", bearer.clone());
+            request.metadata_mut().insert("authorization", bearer.clone());
         }
         Ok(request)
     }

@@ -96,17 +96,9 @@ fn tool_from_wire(tool: v1::Tool) -> Result<Tool, ModelError> {
 
 fn tool_to_wire(tool: Tool) -> v1::Tool {
     let text = |value: Value| {
-        if value.is_null() {
-            String::new()
-        } else {
-            value.to_string()
-        }
+        if value.is_null() { String::new() } else { value.to_string() }
     };
-    v1::Tool {
-        name: tool.name,
-        input_json: text(tool.input),
-        output_json: text(tool.output),
-    }
+    v1::Tool { name: tool.name, input_json: text(tool.input), output_json: text(tool.output) }
 }
 
 fn meta_from_wire(text: &str) -> Result<Map<String, Value>, ModelError> {
@@ -118,11 +110,7 @@ fn meta_from_wire(text: &str) -> Result<Map<String, Value>, ModelError> {
 }
 
 fn meta_to_wire(meta: &Map<String, Value>) -> String {
-    if meta.is_empty() {
-        String::new()
-    } else {
-        serde_json::to_string(meta).unwrap_or_default()
-    }
+    if meta.is_empty() { String::new() } else { serde_json::to_string(meta).unwrap_or_default() }
 }
 
 fn json(field: &'static str, text: &str) -> Result<Value, ModelError> {
@@ -142,21 +130,12 @@ mod tests {
         let line = r#"{"session_id":"s1","agent":"codex","cwd":"/app","kind":"tool_result","at":1794702485884,
             "tool":{"name":"Bash","input":{"command":"ls"},"output":"a\nb"},"meta":{"turn":7}}"#;
         let draft = EventLine::parse(line).unwrap().into_draft().unwrap();
-        assert_eq!(
-            draft_from_wire(draft_to_wire(draft.clone())).unwrap(),
-            draft
-        );
+        assert_eq!(draft_from_wire(draft_to_wire(draft.clone())).unwrap(), draft);
     }
 
     #[test]
     fn bad_json_in_a_field_is_named() {
-        let wire = v1::Draft {
-            meta_json: "[1]".into(),
-            ..v1::Draft::default()
-        };
-        assert_eq!(
-            draft_from_wire(wire).unwrap_err().to_string(),
-            "meta has to be a JSON object"
-        );
+        let wire = v1::Draft { meta_json: "[1]".into(), ..v1::Draft::default() };
+        assert_eq!(draft_from_wire(wire).unwrap_err().to_string(), "meta has to be a JSON object");
     }
 }

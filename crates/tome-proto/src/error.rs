@@ -34,10 +34,7 @@ impl From<Status> for ClientError {
         let message = status.message().to_owned();
         // A connection that broke comes as "unknown", with the transport's error inside.
         let cause = std::error::Error::source(&status);
-        if cause
-            .and_then(|cause| cause.downcast_ref::<tonic::transport::Error>())
-            .is_some()
-        {
+        if cause.and_then(|cause| cause.downcast_ref::<tonic::transport::Error>()).is_some() {
             return Self::Unreachable(message);
         }
         match status.code() {

@@ -47,11 +47,7 @@ impl World {
         let folder = tempfile::Builder::new().prefix("tome-world").tempdir();
         #[expect(clippy::expect_used, reason = "a test without a folder cannot go on")]
         let folder = folder.expect("a temporary folder");
-        Self {
-            home: folder.path().join("home"),
-            folder,
-            program: program.into(),
-        }
+        Self { home: folder.path().join("home"), folder, program: program.into() }
     }
 
     /// The same world with its home at another path inside it.
@@ -84,10 +80,7 @@ impl World {
     }
 
     /// Writes a file in the world.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test's file needs no durable write"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a test's file needs no durable write")]
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         if let Some(folder) = path.parent() {
@@ -101,17 +94,9 @@ impl World {
     /// says where the world is.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command
-            .args(args)
-            .env_clear()
-            .current_dir(self.folder("elsewhere"));
-        command
-            .env("HOME", self.folder("person"))
-            .env("TOME_HOME", self.home())
-            .env("TZ", "UTC");
-        command
-            .env("TOME_DAEMON_IDLE_EXIT", "2m")
-            .env("TMPDIR", self.folder("tmp"));
+        command.args(args).env_clear().current_dir(self.folder("elsewhere"));
+        command.env("HOME", self.folder("person")).env("TOME_HOME", self.home()).env("TZ", "UTC");
+        command.env("TOME_DAEMON_IDLE_EXIT", "2m").env("TMPDIR", self.folder("tmp"));
         command.env("XDG_RUNTIME_DIR", self.folder("runtime"));
         if self.config_file().exists() {
             command.env("TOME_CONFIG", self.config_file());
@@ -144,10 +129,7 @@ impl World {
     ///
     /// # Panics
     /// When the command cannot be run at all, or hangs.
-    #[expect(
-        clippy::expect_used,
-        reason = "a test whose program does not run cannot go on"
-    )]
+    #[expect(clippy::expect_used, reason = "a test whose program does not run cannot go on")]
     pub fn run_within(command: &mut Command, input: &[u8], hangs: Duration) -> Ran {
         let (stdin, mut pen) = std::io::pipe().expect("a pipe");
         let (before, after) = input.split_at(input.len().min(PIPE_HOLDS_BYTES));
@@ -155,11 +137,7 @@ impl World {
         pen.write_all(before).expect("a pipe that holds this much");
         let rest = Some(after.to_vec()).filter(|rest| !rest.is_empty());
         let pen = rest.is_some().then_some(pen);
-        let child = command
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
+        let child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         // The command holds the pipe's end until it is given another.
         command.stdin(Stdio::null());
         let child = child.expect("the program runs");
@@ -260,9 +238,7 @@ impl World {
     #[cfg(unix)]
     #[expect(clippy::expect_used, reason = "a test's assertion")]
     pub fn ask<T>(&self, work: impl AsyncFnOnce(Client) -> T) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(async {
             let client = self.client().await.expect("the daemon answers");
             work(client).await
@@ -289,11 +265,7 @@ impl Drop for World {
 impl Ran {
     /// What a hook promises: it succeeds and says nothing.
     pub fn silent() -> Self {
-        Self {
-            code: 0,
-            stdout: String::new(),
-            stderr: String::new(),
-        }
+        Self { code: 0, stdout: String::new(), stderr: String::new() }
     }
 
     /// What it printed, one JSON value a line.

@@ -28,28 +28,13 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 pub struct Global {
     /// Tome's home folder [default: $TOME_HOME, else $XDG_DATA_HOME/tome, else ~/.local/share/tome]
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        help_heading = "Global options"
-    )]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub home: Option<PathBuf>,
     /// The config file [default: $TOME_CONFIG, else $XDG_CONFIG_HOME/tome/config.toml]
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        help_heading = "Global options"
-    )]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
     /// Set one setting for this run, over file and environment; `tome config` lists them
-    #[arg(
-        long,
-        global = true,
-        value_name = "KEY=VALUE",
-        help_heading = "Global options"
-    )]
+    #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Global options")]
     pub set: Vec<String>,
     /// Print JSON: one object, or one object a line for lists
     #[arg(long, global = true, help_heading = "Global options")]

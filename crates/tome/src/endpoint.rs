@@ -30,24 +30,19 @@ impl Endpoint {
     /// Where these settings say that the daemon is.
     pub fn of(settings: &Settings) -> Self {
         if let Some(address) = settings.daemon_endpoint {
-            return Self::Tcp {
-                address,
-                token: token_of(&settings.home).unwrap_or_default(),
-            };
+            return Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() };
         }
         #[cfg(unix)]
         return Self::Socket(crate::platform::socket_path(settings.home.root()));
         #[cfg(not(unix))]
         {
             let path = address_file(&settings.home);
-            let address = std::fs::read_to_string(&path)
-                .ok()
-                .and_then(|text| text.trim().parse().ok());
+            let address =
+                std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
             match address {
-                Some(address) => Self::Tcp {
-                    address,
-                    token: token_of(&settings.home).unwrap_or_default(),
-                },
+                Some(address) => {
+                    Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() }
+                }
                 None => Self::Nowhere(path),
             }
         }
@@ -59,21 +54,17 @@ impl Endpoint {
             #[cfg(unix)]
             Self::Socket(path) => {
                 let path = path.clone();
-                Client::connect(
-                    move || crate::platform::LocalStream::connect(path.clone()),
-                    None,
-                )
-                .await
+                Client::connect(move || crate::platform::LocalStream::connect(path.clone()), None)
+                    .await
             }
             Self::Tcp { address, token } => {
                 let address = *address;
                 Client::connect(move || tokio::net::TcpStream::connect(address), Some(token)).await
             }
             #[cfg(not(unix))]
-            Self::Nowhere(path) => Err(ClientError::Unreachable(format!(
-                "{} does not exist",
-                path.display()
-            ))),
+            Self::Nowhere(path) => {
+                Err(ClientError::Unreachable(format!("{} does not exist", path.display())))
+            }
         }
     }
 }
@@ -102,9 +93,7 @@ pub fn address_file(home: &Home) -> PathBuf {
 }
 
 fn token_of(home: &Home) -> Option<String> {
-    std::env::var("TOME_TOKEN")
-        .ok()
-        .or_else(|| read_token(&token_file(home)))
+    std::env::var("TOME_TOKEN").ok().or_else(|| read_token(&token_file(home)))
 }
 
 /// The token in a file, if there is one.

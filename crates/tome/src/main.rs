@@ -26,9 +26,8 @@ fn main() -> ExitCode {
     let started = Instant::now();
     platform::restrict_new_files();
     // Bytes that are not UTF-8 cannot be meant for a hook; the command line reports them.
-    let args: Vec<String> = std::env::args_os()
-        .map(|arg| arg.to_string_lossy().into_owned())
-        .collect();
+    let args: Vec<String> =
+        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     match hook::args::read(args.get(1..).unwrap_or_default()) {
         Some(called) => {
             hook::run(&called, started);

@@ -30,11 +30,7 @@ pub fn leave_session() {
 
 /// The default place of Tome's home.
 pub fn default_home(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        var(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
+    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if cfg!(windows) {
         return absolute("LOCALAPPDATA").map(|data| data.join("tome"));
     }
@@ -45,11 +41,7 @@ pub fn default_home(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 
 /// The default place of the config file.
 pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        var(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
+    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if cfg!(windows) {
         return absolute("APPDATA").map(|data| data.join("tome").join("config.toml"));
     }
@@ -63,9 +55,8 @@ pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 pub fn side_folder(home: &Path) -> PathBuf {
     let tag = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
     let tag: String = tag.chars().take(16).collect();
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR")
-        .map(PathBuf::from)
-        .filter(|path| path.is_dir());
+    let runtime =
+        std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
     #[cfg(unix)]
     let user = rustix::process::getuid().as_raw().to_string();
     #[cfg(not(unix))]
@@ -92,10 +83,7 @@ pub fn own_folder(path: &Path) -> io::Result<()> {
         if own {
             Ok(())
         } else {
-            Err(io::Error::other(format!(
-                "{} is not this user's own",
-                path.display()
-            )))
+            Err(io::Error::other(format!("{} is not this user's own", path.display())))
         }
     }
     #[cfg(not(unix))]
@@ -160,23 +148,16 @@ pub fn bind_local(path: &Path) -> io::Result<tokio::net::UnixListener> {
 #[cfg(unix)]
 pub fn is_own(stream: &tokio::net::UnixStream) -> bool {
     let own = rustix::process::getuid().as_raw();
-    stream
-        .peer_cred()
-        .is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
 }
 
 /// Asks a process to end; a second, firmer way if it does not listen.
 pub fn end_process(pid: u32, firmly: bool) -> bool {
     #[cfg(unix)]
     {
-        let signal = if firmly {
-            rustix::process::Signal::KILL
-        } else {
-            rustix::process::Signal::TERM
-        };
-        let pid = i32::try_from(pid)
-            .ok()
-            .and_then(rustix::process::Pid::from_raw);
+        let signal =
+            if firmly { rustix::process::Signal::KILL } else { rustix::process::Signal::TERM };
+        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
         pid.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok())
     }
     #[cfg(not(unix))]
@@ -213,10 +194,9 @@ pub async fn end_requested() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut term), Ok(mut int)) = (
-            signal(SignalKind::terminate()),
-            signal(SignalKind::interrupt()),
-        ) else {
+        let (Ok(mut term), Ok(mut int)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        else {
             return std::future::pending().await;
         };
         tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
@@ -230,10 +210,7 @@ pub async fn end_requested() {
 /// The memory this process holds, in bytes; 0 where that cannot be told.
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm
-        .split_whitespace()
-        .nth(1)
-        .and_then(|pages| pages.parse::<u64>().ok());
+    let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
     #[cfg(unix)]
     let page_size = rustix::param::page_size() as u64;
     #[cfg(not(unix))]

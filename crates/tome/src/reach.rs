@@ -173,9 +173,7 @@ impl Reach {
         if lock.try_lock().is_err() {
             return;
         }
-        let tried = lock
-            .metadata()
-            .and_then(|meta| Ok((meta.len(), meta.modified()?)));
+        let tried = lock.metadata().and_then(|meta| Ok((meta.len(), meta.modified()?)));
         if let Ok((1.., at)) = tried
             && let Ok(at) = at.duration_since(std::time::UNIX_EPOCH)
             && u128::from(SystemClock.now().0).abs_diff(at.as_millis())
@@ -196,14 +194,8 @@ impl Reach {
             return;
         };
         let mut command = Command::new(program);
-        command
-            .arg("--home")
-            .arg(self.settings.home.root())
-            .arg("start");
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.arg("--home").arg(self.settings.home.root()).arg("start");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // The next hook tries again.
         let _ = command.spawn();
     }
@@ -213,11 +205,7 @@ impl Reach {
         let asked = tokio::time::timeout(ANSWER_TIMEOUT, async {
             self.endpoint().connect().await?.shutdown().await
         });
-        let asked = asked
-            .await
-            .ok()
-            .and_then(Result::ok)
-            .map(|answer| answer.pid);
+        let asked = asked.await.ok().and_then(Result::ok).map(|answer| answer.pid);
         let Some(holder) = self.holder() else {
             return Ok(asked);
         };
@@ -225,11 +213,7 @@ impl Reach {
             platform::end_process(holder, false);
         }
         // One that does not even answer is not in the middle of finishing something.
-        let patience = if force && asked.is_none() {
-            ANSWER_TIMEOUT
-        } else {
-            STOP_TIMEOUT
-        };
+        let patience = if force && asked.is_none() { ANSWER_TIMEOUT } else { STOP_TIMEOUT };
         if self.wait_until_gone(holder, patience).await {
             return Ok(Some(holder));
         }
@@ -250,9 +234,7 @@ impl Reach {
             return None;
         }
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        text.split_whitespace()
-            .next()
-            .and_then(|pid| pid.parse().ok())
+        text.split_whitespace().next().and_then(|pid| pid.parse().ok())
     }
 
     /// Whether a process has let go of the daemon's lock in time. Another one may have taken it since.
@@ -268,11 +250,8 @@ impl Reach {
     }
 
     fn launch(&self) -> std::io::Result<Child> {
-        let errors = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(self.start_errors())?;
+        let errors =
+            OpenOptions::new().write(true).create(true).truncate(true).open(self.start_errors())?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("--home").arg(self.settings.home.root());
         if let Some(config) = &self.flags.config {
@@ -281,16 +260,12 @@ impl Reach {
         for setting in &self.flags.set {
             command.arg("--set").arg(setting);
         }
-        command
-            .args(["daemon", "--detached"])
-            .env_remove(LATE_VARIABLE);
+        command.args(["daemon", "--detached"]).env_remove(LATE_VARIABLE);
+        // A daemon lives long: memory that a bulk took is to be given back at once.
+        command.env("MIMALLOC_PURGE_DELAY", "0").env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
         // The root folder: the daemon must not keep anybody's folder busy.
         command.current_dir(if cfg!(windows) { "." } else { "/" });
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(errors)
-            .spawn()
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
     }
 
     /// What a started daemon died of.
@@ -334,10 +309,7 @@ pub fn daemon_lock(settings: &Settings) -> PathBuf {
 pub fn is_older(a: &str, b: &str) -> bool {
     let numbers = |version: &str| -> Vec<u64> {
         let plain = version.split(['-', '+']).next().unwrap_or_default();
-        plain
-            .split('.')
-            .map(|part| part.parse().unwrap_or(0))
-            .collect()
+        plain.split('.').map(|part| part.parse().unwrap_or(0)).collect()
     };
     numbers(a) < numbers(b)
 }

@@ -83,14 +83,9 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 
 /// A moment in the system's time zone.
 pub fn local(at: Millis) -> String {
-    let stamp = i64::try_from(at.0)
-        .ok()
-        .and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let stamp = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     match stamp {
-        Some(stamp) => stamp
-            .to_zoned(TimeZone::system())
-            .strftime("%Y-%m-%d %H:%M:%S")
-            .to_string(),
+        Some(stamp) => stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
         None => at.to_string(),
     }
 }
@@ -115,13 +110,7 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
 /// A text without the control characters that could steer a terminal.
 pub fn safe(text: &str) -> String {
     text.chars()
-        .map(|c| {
-            if c.is_control() && c != '\n' && c != '\t' {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
+        .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
 }
 
@@ -137,10 +126,7 @@ pub fn gist(event: &Event) -> String {
         return event.text.clone();
     }
     let meta = ["reason", "source", "trigger", "event", "subagent_type"];
-    meta.iter()
-        .find_map(|name| event.meta.get(*name))
-        .map(plain)
-        .unwrap_or_default()
+    meta.iter().find_map(|name| event.meta.get(*name)).map(plain).unwrap_or_default()
 }
 
 /// The words of a JSON value: the one telling string of a small object, else all of it.
@@ -173,20 +159,10 @@ pub fn plain(value: &Value) -> String {
 /// A table whose columns are as wide as what is in them. Columns marked `>` are set right.
 pub fn table(out: &mut dyn Write, heads: &[&str], rows: &[Vec<String>]) -> std::io::Result<()> {
     let is_right = |column: usize| heads.get(column).is_some_and(|head| head.starts_with('>'));
-    let head = |column: usize| {
-        heads
-            .get(column)
-            .map_or("", |head| head.trim_start_matches('>'))
-    };
+    let head = |column: usize| heads.get(column).map_or("", |head| head.trim_start_matches('>'));
     let width = |column: usize| {
-        let cells = rows
-            .iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count());
-        cells
-            .chain([head(column).chars().count()])
-            .max()
-            .unwrap_or(0)
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([head(column).chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {

@@ -64,10 +64,7 @@ const TABLE_WORDS: usize = 1024;
 
 impl Anchors {
     pub fn new() -> Self {
-        let prefixes = PREFIXES
-            .iter()
-            .enumerate()
-            .map(|(at, one)| (one.text, Anchor::Prefix(at)));
+        let prefixes = PREFIXES.iter().enumerate().map(|(at, one)| (one.text, Anchor::Prefix(at)));
         let stems = STEMS.iter().map(|stem| (*stem, Anchor::Stem));
         let mut literals: Vec<_> = prefixes
             .chain(stems)
@@ -143,13 +140,7 @@ struct Finds<'t> {
 
 impl<'t> Finds<'t> {
     fn new(scan: Scan<'t>) -> Self {
-        Self {
-            scan,
-            cuts: Vec::new(),
-            tags: Vec::new(),
-            found_to: 0,
-            named_to: 0,
-        }
+        Self { scan, cuts: Vec::new(), tags: Vec::new(), found_to: 0, named_to: 0 }
     }
 
     fn look(&mut self, anchor: Anchor, start: usize, end: usize) {
@@ -177,9 +168,9 @@ impl<'t> Finds<'t> {
 
 fn at_anchor(scan: Scan<'_>, anchor: Anchor, start: usize, end: usize) -> Option<Cut<'static>> {
     match anchor {
-        Anchor::Prefix(number) => PREFIXES
-            .get(number)
-            .and_then(|prefix| token::at_prefix(scan, start, prefix)),
+        Anchor::Prefix(number) => {
+            PREFIXES.get(number).and_then(|prefix| token::at_prefix(scan, start, prefix))
+        }
         Anchor::Jwt => token::at_jwt(scan, start),
         Anchor::Telegram => token::at_telegram(scan, start),
         Anchor::Pem => pem::at_begin(scan, start),

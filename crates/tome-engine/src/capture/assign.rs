@@ -162,11 +162,7 @@ fn is_yaml(scan: Scan<'_>, name: &Name<'_>, value: Extent) -> bool {
     matches!(scan.before(indent), b'\n' | 0)
         && scan.byte(name.end) == b':'
         && is_password(name)
-        && name
-            .text
-            .bytes()
-            .next()
-            .is_some_and(|b| b.is_ascii_lowercase())
+        && name.text.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
         && !word.starts_with(|c: char| c.is_ascii_uppercase())
         && !matches!(scan.byte(next), b'}' | b')' | b']')
 }

@@ -61,12 +61,7 @@ pub(super) struct Cut<'r> {
 
 impl<'r> Cut<'r> {
     pub fn secret(start: usize, end: usize, kind: &'r str, sure: Sure) -> Self {
-        Self {
-            start,
-            end,
-            mark: Mark::Secret(kind),
-            sure,
-        }
+        Self { start, end, mark: Mark::Secret(kind), sure }
     }
 }
 

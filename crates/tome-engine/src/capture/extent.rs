@@ -42,11 +42,7 @@ pub(super) fn extent(scan: Scan<'_>, start: usize) -> Option<Extent> {
     }
     let string = skip_string_prefix(scan, start);
     let open = scan.run_within(string, SLASHES_MAX, |b| b == b'\\');
-    if is_quote(scan.byte(open)) {
-        quoted(scan, string)
-    } else {
-        bare(scan, start)
-    }
+    if is_quote(scan.byte(open)) { quoted(scan, string) } else { bare(scan, start) }
 }
 
 fn skip_marks(scan: Scan<'_>, start: usize) -> usize {
@@ -60,11 +56,7 @@ fn skip_marks(scan: Scan<'_>, start: usize) -> usize {
 /// `b"…"`, `r"…"`, `f'…'`, `@"…"`, `r#"…"#`, `"""…"""`.
 fn skip_string_prefix(scan: Scan<'_>, start: usize) -> usize {
     let letters = scan.run_within(start, 3, |b| b"bBrRuUfF@L&#".contains(&b));
-    let at = if is_quote(scan.byte(letters)) {
-        letters
-    } else {
-        start
-    };
+    let at = if is_quote(scan.byte(letters)) { letters } else { start };
     let quote = scan.byte(at);
     if is_quote(quote) && scan.byte(at + 1) == quote && scan.byte(at + 2) == quote {
         at + 2
@@ -92,11 +84,7 @@ pub(super) fn quoted(scan: Scan<'_>, start: usize) -> Option<Extent> {
             return starts.then(|| some_extent(from, end, true)).flatten();
         }
         let before = at - scan.run_back(at, at - from, |b| b == b'\\');
-        let closes = if slashes == 0 {
-            before.is_multiple_of(2)
-        } else {
-            before <= slashes
-        };
+        let closes = if slashes == 0 { before.is_multiple_of(2) } else { before <= slashes };
         if closes {
             return some_extent(from, at - before.min(slashes), true);
         }
@@ -115,11 +103,7 @@ fn bare(scan: Scan<'_>, start: usize) -> Option<Extent> {
     while at < reach && !ends_bare(scan, at) {
         at += 1;
     }
-    let end = if at < reach || at == scan.len() {
-        trim_end(scan, start, at)
-    } else {
-        at
-    };
+    let end = if at < reach || at == scan.len() { trim_end(scan, start, at) } else { at };
     some_extent(start, end, false)
 }
 
@@ -140,15 +124,10 @@ fn ends_bare(scan: Scan<'_>, at: usize) -> bool {
 /// Whether what follows a `,`, `;` or `&` is not part of the value any more.
 fn starts_another(scan: Scan<'_>, sign: usize) -> bool {
     let at = sign + 1;
-    let name_end = scan.run_within(at, 64, |b| {
-        b.is_ascii_alphanumeric() || b"_-.%[]".contains(&b)
-    });
+    let name_end = scan.run_within(at, 64, |b| b.is_ascii_alphanumeric() || b"_-.%[]".contains(&b));
     let ends = |b: u8| {
         b <= b' '
-            || matches!(
-                b,
-                b'"' | b'\'' | b'`' | b')' | b']' | b'}' | b'&' | b'\\' | b'$' | b'<'
-            )
+            || matches!(b, b'"' | b'\'' | b'`' | b')' | b']' | b'}' | b'&' | b'\\' | b'$' | b'<')
     };
     let binds = match scan.byte(name_end) {
         b'=' | b':' => true,
@@ -194,9 +173,8 @@ pub(super) fn wrapped(scan: Scan<'_>, start: usize) -> Option<Extent> {
         "securestring",
         "str",
     ];
-    let callee = scan.run_within(start, 64, |b| {
-        b.is_ascii_alphanumeric() || b"_.:<> ".contains(&b)
-    });
+    let callee =
+        scan.run_within(start, 64, |b| b.is_ascii_alphanumeric() || b"_.:<> ".contains(&b));
     if scan.byte(callee) != b'(' {
         return None;
     }

@@ -7,9 +7,7 @@ use super::randomness::is_random;
 use super::scan::{Scan, is_base64, is_quote};
 use super::value::{self, Setting};
 
-const SCHEMES: &[&str] = &[
-    "bearer", "basic", "token", "digest", "apikey", "api-key", "key",
-];
+const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "api-key", "key"];
 
 /// The credentials behind `Authorization`, which ends at `from`.
 pub(super) fn at_authorization(scan: Scan<'_>, from: usize) -> Option<Cut<'static>> {
@@ -17,9 +15,7 @@ pub(super) fn at_authorization(scan: Scan<'_>, from: usize) -> Option<Cut<'stati
     if !matches!(scan.byte(quote), b':' | b'=' | b',') {
         return None;
     }
-    let start = scan.run(quote + 1, |b| {
-        matches!(b, b' ' | b'\t' | b'\\' | b'>') || is_quote(b)
-    });
+    let start = scan.run(quote + 1, |b| matches!(b, b' ' | b'\t' | b'\\' | b'>') || is_quote(b));
     let scheme_end = scan.run(start, |b| b.is_ascii_alphabetic() || b == b'-');
     let scheme = scan.part(start, scheme_end);
     let known = SCHEMES.iter().any(|one| one.eq_ignore_ascii_case(scheme));
@@ -31,11 +27,7 @@ pub(super) fn at_authorization(scan: Scan<'_>, from: usize) -> Option<Cut<'stati
     }
     let value = extent(scan, start)?;
     let text = scan.part(value.start, value.end);
-    let setting = if value.quoted {
-        Setting::Quoted
-    } else {
-        Setting::Loose
-    };
+    let setting = if value.quoted { Setting::Quoted } else { Setting::Loose };
     value::is_secret(text, setting, Weight::Faint).then(|| cut(value.start, value.end_in(scan)))
 }
 
@@ -60,10 +52,7 @@ pub(super) fn at_scheme(scan: Scan<'_>, at: usize, from: usize) -> Option<Cut<'s
 pub(super) fn at_user_option(scan: Scan<'_>, at: usize, from: usize) -> Option<Cut<'static>> {
     let line = scan.run_back(at, 1024, |b| b != b'\n');
     let command = scan.part(tome_model::floor_boundary(scan.0, line), at + 1);
-    if !["curl ", "wget ", "http "]
-        .iter()
-        .any(|tool| command.contains(tool))
-    {
+    if !["curl ", "wget ", "http "].iter().any(|tool| command.contains(tool)) {
         return None;
     }
     let given = extent(scan, scan.run(from, |b| matches!(b, b' ' | b'=')))?;
@@ -91,9 +80,7 @@ fn skip_gap(scan: Scan<'_>, from: usize) -> usize {
 }
 
 fn credentials_end(scan: Scan<'_>, start: usize) -> usize {
-    let end = scan.run(start, |b| {
-        is_base64(b) || matches!(b, b'.' | b'~' | b':' | b'%')
-    });
+    let end = scan.run(start, |b| is_base64(b) || matches!(b, b'.' | b'~' | b':' | b'%'));
     scan.run_back(end, end - start, |b| matches!(b, b'.' | b':'))
 }
 

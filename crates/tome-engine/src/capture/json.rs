@@ -51,11 +51,8 @@ fn object(
     let mut new = Map::new();
     for (key, value) in map {
         let new_key = leaf(key).into_owned();
-        let weight = if key.eq_ignore_ascii_case("value") {
-            paired
-        } else {
-            weigh_either(key, &new_key)
-        };
+        let weight =
+            if key.eq_ignore_ascii_case("value") { paired } else { weigh_either(key, &new_key) };
         let value = under(value, weight, leaf);
         new.insert(free_key(&new, new_key), value);
     }
@@ -76,11 +73,7 @@ fn paired_weight(
 /// What a name says as it came or as it is kept: the next look will only see the latter.
 fn weigh_either(came: &str, kept: &str) -> Option<Weight> {
     let (came, kept) = (name::weigh_whole(came), name::weigh_whole(kept));
-    if came == Some(Weight::Firm) {
-        came
-    } else {
-        kept.or(came)
-    }
+    if came == Some(Weight::Firm) { came } else { kept.or(came) }
 }
 
 /// Two keys may turn into the same mark; both values stay.

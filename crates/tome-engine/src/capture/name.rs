@@ -30,21 +30,12 @@ impl<'t> Name<'t> {
     /// The name around a stem that was found in the text.
     pub fn around(scan: Scan<'t>, stem: usize) -> Option<Self> {
         let start = scan.run_back(stem, NAME_BYTES_MAX, is_name);
-        let start = if start == stem {
-            spoken_owner(scan, stem)
-        } else {
-            start
-        };
+        let start = if start == stem { spoken_owner(scan, stem) } else { start };
         let end = scan.run_within(stem, NAME_BYTES_MAX, is_wordlike);
         if end - stem >= NAME_BYTES_MAX {
             return None;
         }
-        Some(Self {
-            start,
-            end,
-            text: scan.part(start, end),
-            stem: stem - start,
-        })
+        Some(Self { start, end, text: scan.part(start, end), stem: stem - start })
     }
 
     /// How much it says; `None` if the stem is only a part of another word.
@@ -65,35 +56,20 @@ impl<'t> Name<'t> {
     /// The kind that a secret of this name has.
     pub fn kind(&self) -> &'static str {
         let plain = plain(self.text);
-        if plain.contains("aws") || plain.contains("secretaccesskey") {
-            "aws"
-        } else {
-            "password"
-        }
+        if plain.contains("aws") || plain.contains("secretaccesskey") { "aws" } else { "password" }
     }
 }
 
 /// `api key: …` in prose: where the word before `key` starts.
 fn spoken_owner(scan: Scan<'_>, stem: usize) -> usize {
-    const OWNERS: &[&str] = &[
-        "api",
-        "access",
-        "secret",
-        "private",
-        "encryption",
-        "signing",
-    ];
+    const OWNERS: &[&str] = &["api", "access", "secret", "private", "encryption", "signing"];
     if scan.before(stem) != b' ' || !scan.starts_caseless(stem, "key") {
         return stem;
     }
     let word = scan.run_back(stem - 1, 16, |b| b.is_ascii_alphabetic());
     let is_owner =
         |owner: &&str| owner.len() == stem - 1 - word && scan.starts_caseless(word, owner);
-    if OWNERS.iter().any(is_owner) {
-        word
-    } else {
-        stem
-    }
+    if OWNERS.iter().any(is_owner) { word } else { stem }
 }
 
 /// How much a whole name says, for the keys of JSON objects.
@@ -127,18 +103,9 @@ fn weigh(name: &str, stem: usize) -> Option<Weight> {
         rest.strip_prefix(stem)
             .is_some_and(|suffix| is_suffix(suffix.trim_end_matches(|c: char| c.is_ascii_digit())))
     };
-    if [
-        "password",
-        "passwd",
-        "passphrase",
-        "passwort",
-        "passcode",
-        "pwd",
-        "secret",
-        "credential",
-    ]
-    .iter()
-    .any(|stem| tail(stem))
+    if ["password", "passwd", "passphrase", "passwort", "passcode", "pwd", "secret", "credential"]
+        .iter()
+        .any(|stem| tail(stem))
     {
         return Some(Weight::Firm);
     }

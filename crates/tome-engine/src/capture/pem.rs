@@ -61,9 +61,7 @@ fn holds_key(text: &str) -> bool {
         .any(|run| run.len() >= 2 * LINE_BYTES_MIN);
     let bare = text.replace("\\r", " ").replace("\\n", " ");
     long || !bare.trim().is_empty()
-        && bare
-            .bytes()
-            .all(|b| is_pem_body(b) || b.is_ascii_whitespace())
+        && bare.bytes().all(|b| is_pem_body(b) || b.is_ascii_whitespace())
         && bare.split_ascii_whitespace().count() <= 2
 }
 

@@ -27,12 +27,7 @@ pub(super) enum Tag {
 /// Pairs the tags of a text, given in order.
 pub(super) fn pair<'r>(tags: &[Tag], edges: Edges, text_len: usize, cuts: &mut Vec<Cut<'r>>) {
     let mut cut = |start, end| {
-        cuts.push(Cut {
-            start,
-            end,
-            mark: Mark::Private,
-            sure: Sure::Said,
-        });
+        cuts.push(Cut { start, end, mark: Mark::Private, sure: Sure::Said });
     };
     let mut opened: Option<usize> = None;
     let mut depth = 0usize;

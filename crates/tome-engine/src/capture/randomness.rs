@@ -86,11 +86,6 @@ impl Letters {
         // Of two characters drawn at random, 47 in 100 differ in kind in hexadecimal, 30 in base32,
         // 45 in base64; words joined by hyphens with a number at the end stay under 15.
         let percent = self.changes * 100 / all;
-        percent
-            >= if self.lower == 0 || self.upper == 0 {
-                18
-            } else {
-                24
-            }
+        percent >= if self.lower == 0 || self.upper == 0 { 18 } else { 24 }
     }
 }

@@ -38,9 +38,7 @@ pub struct Redactor {
 
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Redactor")
-            .field("own", &self.own)
-            .finish_non_exhaustive()
+        f.debug_struct("Redactor").field("own", &self.own).finish_non_exhaustive()
     }
 }
 
@@ -48,10 +46,7 @@ impl Redactor {
     /// A redactor for the built-in kinds and the user's own.
     pub fn new(own: &[OwnPattern]) -> Result<Self, CaptureError> {
         if own.len() > OWN_PATTERNS_MAX {
-            return Err(CaptureError::TooMany {
-                count: own.len(),
-                count_max: OWN_PATTERNS_MAX,
-            });
+            return Err(CaptureError::TooMany { count: own.len(), count_max: OWN_PATTERNS_MAX });
         }
         Ok(Self {
             anchors: Anchors::new(),
@@ -62,11 +57,7 @@ impl Redactor {
     /// The text with its secrets and private parts replaced by marks.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let cuts = self.cuts(text, Edges::Whole);
-        if cuts.is_empty() {
-            Cow::Borrowed(text)
-        } else {
-            Cow::Owned(cut::render(text, &cuts))
-        }
+        if cuts.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(cut::render(text, &cuts)) }
     }
 
     /// The cuts to make in a text: in order, disjoint.
@@ -111,9 +102,7 @@ fn compile(own: &OwnPattern) -> Result<(String, Regex), CaptureError> {
     let name = own.name.clone();
     let fits = (1..=KIND_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_kind);
     if !fits {
-        return Err(CaptureError::Name {
-            name: tome_model::truncate_to(&name, 80).to_owned(),
-        });
+        return Err(CaptureError::Name { name: tome_model::truncate_to(&name, 80).to_owned() });
     }
     if own.pattern.len() > PATTERN_BYTES_MAX {
         return Err(CaptureError::TooLong {
@@ -128,9 +117,6 @@ fn compile(own: &OwnPattern) -> Result<(String, Regex), CaptureError> {
         .build()
     {
         Ok(pattern) => Ok((name, pattern)),
-        Err(source) => Err(CaptureError::Pattern {
-            name,
-            source: Box::new(source),
-        }),
+        Err(source) => Err(CaptureError::Pattern { name, source: Box::new(source) }),
     }
 }

@@ -36,10 +36,7 @@ impl Sealer {
     /// A sealer that caps event text, tool input and tool output at so many bytes each (64 at
     /// least, and 256 for JSON: there has to be room for the mark of the cut).
     pub fn new(redactor: Redactor, text_bytes_max: usize) -> Self {
-        Self {
-            redactor,
-            text_bytes_max: text_bytes_max.max(TEXT_BYTES_MIN),
-        }
+        Self { redactor, text_bytes_max: text_bytes_max.max(TEXT_BYTES_MIN) }
     }
 
     /// The draft as it may be stored. Who, where and when stay as they are: they identify it.
@@ -52,12 +49,7 @@ impl Sealer {
             ..tool
         });
         let meta = self.seal_meta(draft.meta, cut_bytes);
-        Draft {
-            text,
-            tool,
-            meta,
-            ..draft
-        }
+        Draft { text, tool, meta, ..draft }
     }
 
     fn seal_meta(&self, mut meta: Map<String, Value>, mut cut_bytes: usize) -> Map<String, Value> {
@@ -109,9 +101,8 @@ impl Sealer {
 
     fn seal_leaves(&self, value: &Value, bytes_max: usize) -> (Value, usize) {
         let mut cut_bytes = 0;
-        let sealed = json::rewritten(value, &mut |text| {
-            self.seal_part(text, bytes_max, &mut cut_bytes)
-        });
+        let sealed =
+            json::rewritten(value, &mut |text| self.seal_part(text, bytes_max, &mut cut_bytes));
         (sealed, cut_bytes)
     }
 
@@ -193,12 +184,7 @@ struct Window<'t, 'r> {
 
 impl<'t, 'r> Window<'t, 'r> {
     fn new(text: &'t str, cuts: Vec<Cut<'r>>, from: usize, to: usize) -> Self {
-        Self {
-            scan: Scan(text),
-            cuts,
-            from,
-            to,
-        }
+        Self { scan: Scan(text), cuts, from, to }
     }
 
     /// The start of the redacted text, at most so long, and how many bytes of the source it covers.

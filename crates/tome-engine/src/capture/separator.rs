@@ -114,10 +114,8 @@ fn sign_at(scan: Scan<'_>, at: usize) -> Option<(Sign, usize)> {
         ("or ", Sign::Compare),
         ("|", Sign::Bar),
     ];
-    let may_sign = matches!(
-        scan.byte(at),
-        b'=' | b'!' | b':' | b'<' | b'?' | b',' | b'|' | b'o' | 0xEF
-    );
+    let may_sign =
+        matches!(scan.byte(at), b'=' | b'!' | b':' | b'<' | b'?' | b',' | b'|' | b'o' | 0xEF);
     if !may_sign || scan.starts(at, "::") {
         return None;
     }
@@ -155,9 +153,7 @@ fn unsigned(
     if name.text == "sshpass" && scan.starts(blank_end, "-p") {
         return Some((Bond::Flag, scan.skip_blanks(blank_end + 2)));
     }
-    let verb = ["is ", "was ", "is: "]
-        .iter()
-        .find(|verb| scan.starts_caseless(blank_end, verb));
+    let verb = ["is ", "was ", "is: "].iter().find(|verb| scan.starts_caseless(blank_end, verb));
     if let Some(verb) = verb {
         return Some((Bond::Said, scan.skip_blanks(blank_end + verb.len())));
     }
@@ -225,11 +221,7 @@ fn fallback(scan: Scan<'_>, at: usize) -> Option<(Bond, usize)> {
 /// The place behind a closing quote with any number of backslashes before it.
 fn skip_closing_quote(scan: Scan<'_>, at: usize) -> usize {
     let slashes = scan.run(at, |b| b == b'\\');
-    if is_quote(scan.byte(slashes)) {
-        slashes + 1
-    } else {
-        at
-    }
+    if is_quote(scan.byte(slashes)) { slashes + 1 } else { at }
 }
 
 /// `env["NAME"] = …` and `char name[64] = …`.
@@ -238,11 +230,7 @@ fn skip_brackets(scan: Scan<'_>, at: usize, quoted: bool) -> usize {
         b']' | b')' if quoted => at + 1,
         b'[' if !quoted => {
             let inside = scan.run(at + 1, |b| b.is_ascii_digit());
-            if scan.byte(inside) == b']' {
-                inside + 1
-            } else {
-                at
-            }
+            if scan.byte(inside) == b']' { inside + 1 } else { at }
         }
         _ => at,
     }

@@ -53,13 +53,7 @@ const fn row(
     bytes_min: usize,
     side: Side,
 ) -> Prefix {
-    Prefix {
-        text,
-        kind,
-        body,
-        bytes_min,
-        side,
-    }
+    Prefix { text, kind, body, bytes_min, side }
 }
 
 /// The prefixes. A longer one comes before a shorter one that it begins with.
@@ -139,13 +133,7 @@ pub(super) const PREFIXES: &[Prefix] = &[
     row("AGE-SECRET-KEY-1", "age", Word, 40, WordStart),
     row("sntrys_", "sentry", Base64, 40, WordStart),
     row("discord.com/api/webhooks/", "discord", Path, 40, Anywhere),
-    row(
-        "discordapp.com/api/webhooks/",
-        "discord",
-        Path,
-        40,
-        Anywhere,
-    ),
+    row("discordapp.com/api/webhooks/", "discord", Path, 40, Anywhere),
 ];
 
 /// The token whose prefix stands here.
@@ -163,17 +151,9 @@ pub(super) fn at_prefix(scan: Scan<'_>, at: usize, prefix: &Prefix) -> Option<Cu
     if body.len() < prefix.bytes_min || is_masked(body) {
         return None;
     }
-    let end = if prefix.kind == "aws" {
-        aws_pair_end(scan, end)
-    } else {
-        end
-    };
+    let end = if prefix.kind == "aws" { aws_pair_end(scan, end) } else { end };
     // A webhook's host says where it went; only its path is secret.
-    let start = if matches!(prefix.body, Path) {
-        from
-    } else {
-        at
-    };
+    let start = if matches!(prefix.body, Path) { from } else { at };
     Some(Cut::secret(start, end, prefix.kind, Sure::Prefixed))
 }
 
@@ -224,18 +204,10 @@ fn is_masked(body: &str) -> bool {
 /// A secret access key right behind its id, as in `id:secret` or a line of CSV.
 fn aws_pair_end(scan: Scan<'_>, id_end: usize) -> usize {
     let start = scan.run_within(id_end, 4, |b| b" \t,:;|\"'".contains(&b));
-    let end = scan.run_within(start, 64, |b| {
-        b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/')
-    });
+    let end = scan.run_within(start, 64, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));
     let secret = scan.part(start, end);
-    let mixed = secret
-        .bytes()
-        .any(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    if start > id_end && secret.len() == 40 && mixed {
-        end
-    } else {
-        id_end
-    }
+    let mixed = secret.bytes().any(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    if start > id_end && secret.len() == 40 && mixed { end } else { id_end }
 }
 
 /// The JSON web token that begins here with `eyJ`: a header and at least one more part.

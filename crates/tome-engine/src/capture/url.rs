@@ -17,26 +17,16 @@ pub(super) fn at_address(scan: Scan<'_>, colon: usize, from: usize) -> Option<Cu
     }
     let within = |from, class: fn(u8) -> bool| scan.run_within(from, USERINFO_BYTES_MAX, class);
     let run = within(from, is_address);
-    let authority = within(from, |b| {
-        is_address(b) && !matches!(b, b'/' | b'?' | b'#' | b'\\')
-    });
+    let authority = within(from, |b| is_address(b) && !matches!(b, b'/' | b'?' | b'#' | b'\\'));
     let at_sign = last_at(scan, from, authority).or_else(|| {
         // A password with an unescaped `/` in it: what follows the colon is no port.
-        let user = within(from, |b| {
-            !matches!(b, b':' | b'/' | b'?' | b'#') && is_address(b)
-        });
+        let user = within(from, |b| !matches!(b, b':' | b'/' | b'?' | b'#') && is_address(b));
         let port = within(user + 1, |b| b.is_ascii_digit());
         let is_port = matches!(scan.byte(port), b'/' | b'?' | b'#') || port >= run;
-        (scan.byte(user) == b':' && !is_port)
-            .then(|| last_at(scan, from, run))
-            .flatten()
+        (scan.byte(user) == b':' && !is_port).then(|| last_at(scan, from, run)).flatten()
     })?;
     let user_end = within(from, |b| b != b':').min(at_sign);
-    let cut = if user_end < at_sign {
-        (user_end + 1, at_sign)
-    } else {
-        (from, at_sign)
-    };
+    let cut = if user_end < at_sign { (user_end + 1, at_sign) } else { (from, at_sign) };
     let secret = scan.part(cut.0, cut.1);
     let is_secret = if user_end < at_sign {
         !secret.is_empty() && !value::is_blank_form(secret)

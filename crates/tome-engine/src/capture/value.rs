@@ -37,36 +37,18 @@ pub(super) fn is_secret(value: &str, setting: Setting, weight: Weight) -> bool {
 
 /// Forms that show where a value goes: empty, `***`, `<password>`, `$NAME`, `{{ name }}`, `%s`.
 pub(super) fn is_blank_form(value: &str) -> bool {
-    let sign = |c| {
-        matches!(
-            c,
-            '*' | '•' | '●' | '.' | '…' | '-' | '_' | '#' | '?' | '█' | ':'
-        )
-    };
-    let masked = value
-        .chars()
-        .all(|c| sign(c) || value.len() >= 3 && matches!(c, 'x' | 'X'));
-    let wrapped = [
-        ('<', '>'),
-        ('{', '}'),
-        ('[', ']'),
-        ('%', '%'),
-        ('(', ')'),
-        ('`', '`'),
-    ]
-    .iter()
-    .any(|(open, close)| value.len() > 1 && value.starts_with(*open) && value.ends_with(*close));
+    let sign = |c| matches!(c, '*' | '•' | '●' | '.' | '…' | '-' | '_' | '#' | '?' | '█' | ':');
+    let masked = value.chars().all(|c| sign(c) || value.len() >= 3 && matches!(c, 'x' | 'X'));
+    let wrapped =
+        [('<', '>'), ('{', '}'), ('[', ']'), ('%', '%'), ('(', ')'), ('`', '`')].iter().any(
+            |(open, close)| value.len() > 1 && value.starts_with(*open) && value.ends_with(*close),
+        );
     let template = ["${", "{{", "#{", "$(", "<%", "@{", "%(", "%s", "%d"]
         .iter()
         .any(|sign| value.contains(sign));
-    let format = matches!(
-        value,
-        "%s" | "%d" | "%v" | "%q" | "%@" | "{}" | "{:?}" | "?" | "|" | ">"
-    );
-    let sign = value.len() <= 4
-        && !value
-            .bytes()
-            .any(|b| b.is_ascii_alphanumeric() || b >= 0x80);
+    let format =
+        matches!(value, "%s" | "%d" | "%v" | "%q" | "%@" | "{}" | "{:?}" | "?" | "|" | ">");
+    let sign = value.len() <= 4 && !value.bytes().any(|b| b.is_ascii_alphanumeric() || b >= 0x80);
     let flag = value
         .strip_prefix('-')
         .is_some_and(|name| name.len() == 1 || name.starts_with('-') && is_plain_word(name));
@@ -92,11 +74,10 @@ fn is_stand_in(value: &str) -> bool {
         return true;
     }
     let lower = value.to_ascii_lowercase();
-    let asks = [
-        "your", "my-", "my_", "change", "replace", "insert", "enter", "example", "some-", "some_",
-    ]
-    .iter()
-    .any(|word| lower.starts_with(word));
+    let asks =
+        ["your", "my-", "my_", "change", "replace", "insert", "enter", "example", "some-", "some_"]
+            .iter()
+            .any(|word| lower.starts_with(word));
     asks && is_wordy(value)
         && (value.contains(['-', '_', ' ']) || lower.starts_with("your"))
         && !value.bytes().any(|b| b.is_ascii_digit())
@@ -104,10 +85,7 @@ fn is_stand_in(value: &str) -> bool {
 
 /// Somewhere else: a path, an address, the name of a vault's entry.
 fn is_place(value: &str) -> bool {
-    let lower = value
-        .get(..24.min(value.len()))
-        .unwrap_or(value)
-        .to_ascii_lowercase();
+    let lower = value.get(..24.min(value.len())).unwrap_or(value).to_ascii_lowercase();
     let pointer = [
         "env:",
         "env.",
@@ -123,9 +101,7 @@ fn is_place(value: &str) -> bool {
         "sops:",
         "projects/",
     ];
-    let rooted = ["/", "./", "../", "~/", "c:\\", "@/"]
-        .iter()
-        .any(|root| lower.starts_with(root));
+    let rooted = ["/", "./", "../", "~/", "c:\\", "@/"].iter().any(|root| lower.starts_with(root));
     value.contains("://")
         || pointer.iter().any(|sign| lower.starts_with(sign))
         || rooted && !is_random(value) && !value.contains(['+', '='])
@@ -133,8 +109,7 @@ fn is_place(value: &str) -> bool {
 }
 
 fn is_plain_word(part: &str) -> bool {
-    part.bytes()
-        .all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_' | b'.'))
+    part.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// The name of a secret: `DB_PASSWORD`, `my-app-secret`, `#password`, `auth.token`, `newPassword`.
@@ -142,9 +117,7 @@ fn is_reference(value: &str) -> bool {
     if is_snake_name(value) || is_type_name(value) {
         return true;
     }
-    let spelt = value
-        .bytes()
-        .all(|b| b.is_ascii_alphabetic() || b"-_.:#/[]=".contains(&b));
+    let spelt = value.bytes().all(|b| b.is_ascii_alphabetic() || b"-_.:#/[]=".contains(&b));
     if !spelt || !value.is_ascii() {
         return false;
     }
@@ -154,10 +127,7 @@ fn is_reference(value: &str) -> bool {
         && value.bytes().any(|b| b.is_ascii_uppercase())
         && !is_random(value);
     shouted
-        || separated
-            && value
-                .split(|c: char| !c.is_ascii_alphabetic())
-                .any(is_noun_part)
+        || separated && value.split(|c: char| !c.is_ascii_alphabetic()).any(is_noun_part)
         || camel && words_of_camel(value).any(is_secret_noun)
 }
 
@@ -174,9 +144,7 @@ fn is_snake_name(value: &str) -> bool {
 
 /// `PKCS7PrivateKeyTypes`, `V1SecretSource`, `list[V1Secret]`: a type's name.
 fn is_type_name(value: &str) -> bool {
-    let inner = value
-        .split_once('[')
-        .map_or(value, |(_, inner)| inner.trim_end_matches(']'));
+    let inner = value.split_once('[').map_or(value, |(_, inner)| inner.trim_end_matches(']'));
     let digits = inner.bytes().filter(u8::is_ascii_digit).count();
     let capitals = inner.bytes().filter(u8::is_ascii_uppercase).count();
     inner.starts_with(|c: char| c.is_ascii_uppercase())
@@ -220,9 +188,7 @@ fn is_code(value: &str) -> bool {
         value.get(..at).is_some_and(|name| {
             !name.is_empty()
                 && !name.starts_with(|c: char| c.is_ascii_digit())
-                && name
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b"_.:!*$".contains(&b))
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:!*$".contains(&b))
         })
     };
     let called = value.find(['(', '[', '{', '<']).is_some_and(callee);
@@ -236,9 +202,7 @@ fn is_member_path(value: &str) -> bool {
     // `token2`, `sha256`, `Ed25519Key`: a name has one number in it, not several.
     let numbers = |part: &str| {
         let digit = |c: char| c.is_ascii_digit();
-        part.split(|c| !digit(c))
-            .filter(|run| !run.is_empty())
-            .count()
+        part.split(|c| !digit(c)).filter(|run| !run.is_empty()).count()
     };
     let names = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -256,9 +220,7 @@ pub(super) fn is_wordy(value: &str) -> bool {
             || part.bytes().all(|b| b.is_ascii_digit())
             || is_jargon(part)
     };
-    value
-        .split(|c: char| "-_./:+,@$ ".contains(c))
-        .all(|part| part.is_ascii() && word(part))
+    value.split(|c: char| "-_./:+,@$ ".contains(c)).all(|part| part.is_ascii() && word(part))
 }
 
 /// Under a name that much else has: letters and digits mixed, or made by a generator.
@@ -299,10 +261,7 @@ fn is_quoted_secret(value: &str) -> bool {
 
 /// `user.password` in quotes, `x.y.z`: the name of a text or a field, when it is only words.
 fn is_code_name(value: &str) -> bool {
-    value.contains('.')
-        && value
-            .split('.')
-            .all(|part| !part.is_empty() && is_plain_word(part))
+    value.contains('.') && value.split('.').all(|part| !part.is_empty() && is_plain_word(part))
 }
 
 /// Where settings are written any word is a value, but `snake_case` is a variable.

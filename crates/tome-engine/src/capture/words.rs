@@ -2,8 +2,7 @@
 
 /// Whether a word, in any case, is in a sorted list.
 fn holds(list: &[&str], word: &str) -> bool {
-    list.binary_search(&word.to_ascii_lowercase().as_str())
-        .is_ok()
+    list.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
 }
 
 /// A value that is a type, a state, or a name for what it stands for.
@@ -94,11 +93,7 @@ mod tests {
     #[test]
     fn lists_are_sorted() {
         for list in [HARMLESS, SECRET_NOUNS, SENTENCE_WORDS, JARGON_STEMS] {
-            assert!(
-                list.is_sorted(),
-                "{:?}",
-                list.windows(2).find(|w| w[0] > w[1])
-            );
+            assert!(list.is_sorted(), "{:?}", list.windows(2).find(|w| w[0] > w[1]));
         }
     }
 }

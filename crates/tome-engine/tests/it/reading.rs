@@ -27,17 +27,9 @@ struct Scene {
 fn scene(mode: StoreMode) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
-    let stores = Arc::new(Stores::new(
-        Home::at(folder.path()),
-        mode,
-        Arc::clone(&clock),
-    ));
+    let stores = Arc::new(Stores::new(Home::at(folder.path()), mode, Arc::clone(&clock)));
     let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
-    Scene {
-        _folder: folder,
-        intake: Intake::new(sealer, Arc::clone(&stores), clock),
-        stores,
-    }
+    Scene { _folder: folder, intake: Intake::new(sealer, Arc::clone(&stores), clock), stores }
 }
 
 fn draft(cwd: &str, at: u64) -> Draft {
@@ -59,47 +51,30 @@ fn texts(scene: &Scene, question: &Question) -> Vec<String> {
 }
 
 fn everything() -> Question {
-    Question {
-        events_max: 1_000,
-        bytes_max: usize::MAX,
-        ..Question::default()
-    }
+    Question { events_max: 1_000, bytes_max: usize::MAX, ..Question::default() }
 }
 
 #[test]
 fn projects_are_merged_by_when_it_happened() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let scene = scene(mode);
-        let drafts = vec![
-            draft("/nowhere/a", 30),
-            draft("/nowhere/b", 20),
-            draft("/nowhere/a", 10),
-        ];
-        assert!(scene.intake.ingest(drafts.clone()).iter().all(|one| {
-            one.as_ref()
-                .is_ok_and(|appended| appended.outcome == Outcome::Stored)
-        }));
+        let drafts =
+            vec![draft("/nowhere/a", 30), draft("/nowhere/b", 20), draft("/nowhere/a", 10)];
+        assert!(
+            scene.intake.ingest(drafts.clone()).iter().all(|one| {
+                one.as_ref().is_ok_and(|appended| appended.outcome == Outcome::Stored)
+            })
+        );
         assert!(scene.intake.ingest(drafts).iter().all(|one| {
-            one.as_ref()
-                .is_ok_and(|appended| appended.outcome == Outcome::Duplicate)
+            one.as_ref().is_ok_and(|appended| appended.outcome == Outcome::Duplicate)
         }));
         let all = ["10 in /nowhere/a", "20 in /nowhere/b", "30 in /nowhere/a"];
         assert_eq!(texts(&scene, &everything()), all);
-        let newest = Question {
-            newest_first: true,
-            ..everything()
-        };
+        let newest = Question { newest_first: true, ..everything() };
         assert_eq!(texts(&scene, &newest), [all[2], all[1], all[0]]);
-        let one = Question {
-            project: Some("/nowhere/b".into()),
-            ..everything()
-        };
+        let one = Question { project: Some("/nowhere/b".into()), ..everything() };
         assert_eq!(texts(&scene, &one), [all[1]]);
-        let range = Question {
-            from: Some(Millis(20)),
-            to: Some(Millis(30)),
-            ..everything()
-        };
+        let range = Question { from: Some(Millis(20)), to: Some(Millis(30)), ..everything() };
         assert_eq!(texts(&scene, &range), [all[1]]);
     }
 }
@@ -203,17 +178,10 @@ proptest! {
 #[test]
 fn a_continuation_of_ones_own_making_is_refused() {
     let scene = scene(StoreMode::PerProject);
-    scene
-        .intake
-        .ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/a", 2)]);
-    let mut question = Question {
-        events_max: 1,
-        ..everything()
-    };
+    scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/a", 2)]);
+    let mut question = Question { events_max: 1, ..everything() };
     let made = scene.stores.read(&question).unwrap().more_after.unwrap();
-    for text in [
-        "", "1", "1:2", "1:2:", "x:1:a", "1:x:a", "01:1:a", "+1:1:a", "1:e1",
-    ] {
+    for text in ["", "1", "1:2", "1:2:", "x:1:a", "1:x:a", "01:1:a", "+1:1:a", "1:e1"] {
         question.after = Some(text.to_owned());
         let error = scene.stores.read(&question).unwrap_err().to_string();
         assert!(error.contains("continuation"), "{error}");
@@ -226,9 +194,7 @@ fn a_continuation_of_ones_own_making_is_refused() {
 #[test]
 fn a_session_is_counted_once_however_often_the_worker_runs() {
     let scene = scene(StoreMode::PerProject);
-    scene
-        .intake
-        .ingest((0..5).map(|at| draft("/nowhere/a", at)).collect());
+    scene.intake.ingest((0..5).map(|at| draft("/nowhere/a", at)).collect());
     let store = scene.stores.of_project("/nowhere/a").unwrap();
     assert_eq!(catch_up(&store).unwrap(), 5);
     assert_eq!(catch_up(&store).unwrap(), 0);

@@ -72,22 +72,13 @@ impl Fjall {
             let keyspace = database.keyspace(family.as_str(), || options(family));
             keyspaces.push(keyspace.map_err(plain)?);
         }
-        let keyspaces = keyspaces
-            .try_into()
-            .map_err(|_| "a family is missing after all were opened")?;
-        Ok(Self {
-            dir: dir.to_owned(),
-            open: Some(Open {
-                database,
-                keyspaces,
-            }),
-        })
+        let keyspaces =
+            keyspaces.try_into().map_err(|_| "a family is missing after all were opened")?;
+        Ok(Self { dir: dir.to_owned(), open: Some(Open { database, keyspaces }) })
     }
 
     fn inner(&self) -> Result<&Open, KvError> {
-        self.open
-            .as_ref()
-            .ok_or_else(|| "it is being closed".into())
+        self.open.as_ref().ok_or_else(|| "it is being closed".into())
     }
 }
 
@@ -242,12 +233,12 @@ fn open_database(dir: &Path) -> fjall::Result<Database> {
 }
 
 fn options(family: Family) -> KeyspaceCreateOptions {
-    let options = KeyspaceCreateOptions::default()
-        .manual_journal_persist(true)
-        .max_memtable_size(match family {
+    let options = KeyspaceCreateOptions::default().manual_journal_persist(true).max_memtable_size(
+        match family {
             Family::Events => EVENTS_MEMTABLE_BYTES,
             _ => KEYS_MEMTABLE_BYTES,
-        });
+        },
+    );
     let lz4 = CompressionPolicy::all(CompressionType::Lz4);
     match family {
         // Asked about every new event, and almost always the answer is no. Hashes do not compress.
@@ -258,16 +249,14 @@ fn options(family: Family) -> KeyspaceCreateOptions {
             .filter_policy(FilterPolicy::disabled())
             .data_block_size_policy(BlockSizePolicy::all(EVENTS_BLOCK_BYTES))
             .data_block_compression_policy(lz4),
-        _ => options
-            .filter_policy(FilterPolicy::disabled())
-            .data_block_compression_policy(lz4),
+        _ => options.filter_policy(FilterPolicy::disabled()).data_block_compression_policy(lz4),
     }
 }
 
 fn bloom(false_positives: f32) -> FilterPolicy {
-    FilterPolicy::all(FilterPolicyEntry::Bloom(
-        BloomConstructionPolicy::FalsePositiveRate(false_positives),
-    ))
+    FilterPolicy::all(FilterPolicyEntry::Bloom(BloomConstructionPolicy::FalsePositiveRate(
+        false_positives,
+    )))
 }
 
 /// Takes away what a creation that was cut short has left behind, which fjall would stumble over.

@@ -70,10 +70,7 @@ pub(super) fn refuse_rot(dir: &Path) -> Result<(), KvError> {
         return Ok(());
     };
     match damage(&journal.bytes) {
-        Some(Damage {
-            at,
-            acknowledged: true,
-        }) => Err(format!(
+        Some(Damage { at, acknowledged: true }) => Err(format!(
             "{} is damaged at byte {at} and events that were synced stand behind it: restore the \
              ledger from a backup, or give those events up by cutting a copy of the file there",
             journal.path.display()
@@ -94,15 +91,10 @@ pub(super) fn mend(dir: &Path) -> Result<Option<Mended>, KvError> {
     };
     let folder = dir.parent().unwrap_or(dir);
     let copy = set_aside(folder, &journal.bytes)?;
-    let file = std::fs::OpenOptions::new()
-        .write(true)
-        .open(&journal.path)?;
+    let file = std::fs::OpenOptions::new().write(true).open(&journal.path)?;
     file.set_len(u64::try_from(at)?)?;
     file.sync_all()?;
-    Ok(Some(Mended {
-        journal: journal.path,
-        copy,
-    }))
+    Ok(Some(Mended { journal: journal.path, copy }))
 }
 
 /// A journal that was cut, and the copy of what it was.
@@ -159,10 +151,7 @@ fn damage(bytes: &[u8]) -> Option<Damage> {
         match &mut damage {
             None if batch.sound => {}
             None => {
-                damage = Some(Damage {
-                    at,
-                    acknowledged: false,
-                });
+                damage = Some(Damage { at, acknowledged: false });
             }
             Some(damage) if batch.sound && batch.events != Events::None => {
                 damage.acknowledged |= group_ended;
@@ -262,14 +251,8 @@ fn read_end(bytes: &[u8]) -> Option<u64> {
 
 /// A batch that cannot be read any more, up to the next end of one.
 fn skip_batch(bytes: &[u8]) -> Option<Batch> {
-    let end = bytes
-        .windows(END_BYTES)
-        .position(|window| read_end(window).is_some())?;
-    Some(Batch {
-        len: end + END_BYTES,
-        sound: false,
-        events: Events::None,
-    })
+    let end = bytes.windows(END_BYTES).position(|window| read_end(window).is_some())?;
+    Some(Batch { len: end + END_BYTES, sound: false, events: Events::None })
 }
 
 /// Keeps a copy of a journal that is about to be cut, and no more than a few of them.

@@ -39,9 +39,7 @@ impl Engine {
 
     /// The engine of this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Fjall, Self::RocksDb]
-            .into_iter()
-            .find(|engine| engine.as_str() == name)
+        [Self::Fjall, Self::RocksDb].into_iter().find(|engine| engine.as_str() == name)
     }
 }
 
@@ -56,10 +54,7 @@ pub(crate) fn check_built(engine: Engine, store: &Path) -> Result<(), LedgerErro
     if Engine::BUILT.contains(&engine) {
         Ok(())
     } else {
-        Err(LedgerError::EngineMissing {
-            path: store.to_owned(),
-            engine,
-        })
+        Err(LedgerError::EngineMissing { path: store.to_owned(), engine })
     }
 }
 

@@ -50,10 +50,7 @@ impl RocksDb {
         options.set_max_background_jobs(2);
         options.set_keep_log_file_num(1);
         let db = DB::open_cf_descriptors(&options, dir, families)?;
-        Ok(Self {
-            dir: dir.to_owned(),
-            db,
-        })
+        Ok(Self { dir: dir.to_owned(), db })
     }
 
     fn family(&self, family: Family) -> Result<&ColumnFamily, KvError> {
@@ -130,8 +127,7 @@ impl KeyValue for RocksDb {
     fn compact(&self) -> Result<(), KvError> {
         self.flush()?;
         for family in Family::ALL {
-            self.db
-                .compact_range_cf::<&[u8], &[u8]>(self.family(family)?, None, None);
+            self.db.compact_range_cf::<&[u8], &[u8]>(self.family(family)?, None, None);
         }
         Ok(())
     }

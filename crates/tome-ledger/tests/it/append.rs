@@ -31,14 +31,8 @@ fn an_event_is_stored_once(engine: Engine) {
     let ledger = scene.open();
     // Another time or text does not matter: the id is what an event is.
     let other = crate::scene::draft("e1", 9000, "something else");
-    assert_eq!(
-        outcomes(&ledger.append(new_events([other])).unwrap()),
-        [Duplicate]
-    );
-    assert_eq!(
-        ledger.event(&id("e1")).unwrap(),
-        Some(stored(draft, id("e1")))
-    );
+    assert_eq!(outcomes(&ledger.append(new_events([other])).unwrap()), [Duplicate]);
+    assert_eq!(ledger.event(&id("e1")).unwrap(), Some(stored(draft, id("e1"))));
     assert_eq!(read_all(&ledger, &EventRange::default()).len(), 1);
     assert_eq!(ledger.last_seq(), 1);
     assert_eq!(ledger.event(&id("e2")).unwrap(), None);
@@ -50,23 +44,16 @@ fn an_append_has_one_answer_per_event(engine: Engine) {
     let appended = ledger.append(new_events(drafts)).unwrap();
     let ids: Vec<&str> = appended.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids, ["a", "b", "a", "c", "b"]);
-    assert_eq!(
-        outcomes(&appended),
-        [Stored, Stored, Duplicate, Stored, Duplicate]
-    );
+    assert_eq!(outcomes(&appended), [Stored, Stored, Duplicate, Stored, Duplicate]);
     assert_eq!(ledger.last_seq(), 3);
 }
 
 fn words_said_again_are_another_event(engine: Engine) {
     let ledger = Scene::new(engine).open();
     let said = |at| words("continue", at);
-    let appended = ledger
-        .append(new_events([said(10_000), said(20_000), said(30_000)]))
-        .unwrap();
+    let appended = ledger.append(new_events([said(10_000), said(20_000), said(30_000)])).unwrap();
     assert_eq!(outcomes(&appended), [Stored, Stored, Stored]);
-    let again = ledger
-        .append(new_events([said(30_001), said(19_999), said(10_000)]))
-        .unwrap();
+    let again = ledger.append(new_events([said(30_001), said(19_999), said(10_000)])).unwrap();
     assert_eq!(outcomes(&again), [Duplicate, Duplicate, Duplicate]);
     let ids: Vec<_> = again.iter().rev().map(|one| &one.id).collect();
     assert_eq!(ids, appended.iter().map(|one| &one.id).collect::<Vec<_>>());
@@ -78,20 +65,11 @@ fn words_seen_twice_are_one_event(engine: Engine) {
     let first = ledger.append(new_events([said(10_000)])).unwrap();
     for at in [10_000, 10_000 + SAME_SIGHTING_MS, 10_000 - SAME_SIGHTING_MS] {
         let seen = ledger.append(new_events([said(at)])).unwrap();
-        assert_eq!(
-            (&seen[0].id, seen[0].outcome),
-            (&first[0].id, Duplicate),
-            "at {at}"
-        );
+        assert_eq!((&seen[0].id, seen[0].outcome), (&first[0].id, Duplicate), "at {at}");
     }
-    let later = ledger
-        .append(new_events([said(10_000 + SAME_SIGHTING_MS + 1)]))
-        .unwrap();
+    let later = ledger.append(new_events([said(10_000 + SAME_SIGHTING_MS + 1)])).unwrap();
     assert_eq!(outcomes(&later), [Stored]);
-    assert_eq!(
-        ledger.event(&first[0].id).unwrap().unwrap().at,
-        Millis(10_000)
-    );
+    assert_eq!(ledger.event(&first[0].id).unwrap().unwrap().at, Millis(10_000));
 }
 
 fn words_said_thousands_of_times_stay_cheap_and_exact(engine: Engine) {
@@ -101,9 +79,7 @@ fn words_said_thousands_of_times_stay_cheap_and_exact(engine: Engine) {
     {
         let ledger = scene.open();
         for from in (0..TIMES).step_by(500) {
-            let appended = ledger
-                .append(new_events((from..from + 500).map(said)))
-                .unwrap();
+            let appended = ledger.append(new_events((from..from + 500).map(said))).unwrap();
             assert!(appended.iter().all(|one| one.outcome == Stored));
         }
     }
@@ -123,9 +99,7 @@ fn late_words_find_the_occurrence_of_their_time(engine: Engine) {
     let said = |n: u64| words("yes", n * 10_000);
     // They arrive out of order, far more of them than are looked at one by one.
     let order: Vec<u64> = (0..100).map(|n| n * 37 % 100).collect();
-    let stored = ledger
-        .append(new_events(order.iter().map(|n| said(*n))))
-        .unwrap();
+    let stored = ledger.append(new_events(order.iter().map(|n| said(*n)))).unwrap();
     assert!(stored.iter().all(|one| one.outcome == Stored));
     for (n, one) in order.iter().zip(&stored) {
         let mut near = said(*n);
@@ -139,20 +113,9 @@ fn a_bad_event_fails_its_own_append_only(engine: Engine) {
     let ledger = Scene::new(engine).open();
     let mut deep = draft("deep", 1, "x");
     let nested = (0..200).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
-    deep.tool = Some(Tool {
-        name: "t".into(),
-        input: nested,
-        output: Value::Null,
-    });
-    let error = ledger
-        .append(new_events([draft("ok1", 1, "x"), deep]))
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("event deep cannot be stored: its JSON"),
-        "{error}"
-    );
+    deep.tool = Some(Tool { name: "t".into(), input: nested, output: Value::Null });
+    let error = ledger.append(new_events([draft("ok1", 1, "x"), deep])).unwrap_err();
+    assert!(error.to_string().starts_with("event deep cannot be stored: its JSON"), "{error}");
 
     let mut nul = draft("nul", 1, "x");
     nul.identity = Identity::Repeats("a\0b".into());
@@ -166,19 +129,14 @@ fn a_bad_event_fails_its_own_append_only(engine: Engine) {
     // Nothing of the refused appends was stored, and the ledger goes on.
     assert_eq!(ledger.last_seq(), 0);
     assert_eq!(ledger.is_refusing(), None);
-    assert_eq!(
-        outcomes(&ledger.append(new_events([draft("ok1", 1, "x")])).unwrap()),
-        [Stored]
-    );
+    assert_eq!(outcomes(&ledger.append(new_events([draft("ok1", 1, "x")])).unwrap()), [Stored]);
 }
 
 fn a_huge_append_is_whole(engine: Engine) {
     let scene = Scene::new(engine);
     // Larger than a batch and larger than a group.
-    let text: String = (0u32..)
-        .map(|n| format!("{:x} ", n.wrapping_mul(2_654_435_761)))
-        .take(200)
-        .collect();
+    let text: String =
+        (0u32..).map(|n| format!("{:x} ", n.wrapping_mul(2_654_435_761))).take(200).collect();
     let count = 9_000;
     let drafts = (0..count).map(|n| draft(&format!("e{n}"), n, &text));
     let ledger = scene.open();

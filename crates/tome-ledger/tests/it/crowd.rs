@@ -37,19 +37,10 @@ fn concurrent_appends_share_a_sync(engine: Engine) {
     let answers: Vec<_> = receiver.iter().take(52).collect();
     assert_eq!(controls.syncs.load(SeqCst), 2);
     assert_eq!(controls.writes.load(SeqCst), 2);
-    assert_eq!(
-        answers.iter().filter(|one| one.outcome == Stored).count(),
-        51
-    );
-    assert_eq!(
-        (answers[51].id.as_str(), answers[51].outcome),
-        ("e7", Duplicate)
-    );
+    assert_eq!(answers.iter().filter(|one| one.outcome == Stored).count(), 51);
+    assert_eq!((answers[51].id.as_str(), answers[51].outcome), ("e7", Duplicate));
     // Nothing new needs no sync at all.
-    assert_eq!(
-        outcomes(&ledger.append(new_events([draft("e7", 1, "x")])).unwrap()),
-        [Duplicate]
-    );
+    assert_eq!(outcomes(&ledger.append(new_events([draft("e7", 1, "x")])).unwrap()), [Duplicate]);
     assert_eq!(controls.syncs.load(SeqCst), 2);
 }
 
@@ -79,27 +70,16 @@ fn every_event_of_many_threads_is_stored_once(engine: Engine) {
                 })
             })
             .collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap())
-            .sum()
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
     });
     let distinct = THREADS / 2 * EACH;
     assert_eq!(stored, distinct);
     assert_eq!(ledger.last_seq(), distinct);
     assert!(controls.syncs.load(SeqCst) as u64 <= distinct);
-    let seqs: Vec<u64> = ledger
-        .outbox(0, 1000)
-        .unwrap()
-        .iter()
-        .map(|entry| entry.seq)
-        .collect();
+    let seqs: Vec<u64> = ledger.outbox(0, 1000).unwrap().iter().map(|entry| entry.seq).collect();
     assert_eq!(seqs, (1..=distinct).collect::<Vec<_>>());
     drop(ledger);
-    assert_eq!(
-        scene.open().events(&EventRange::default()).count() as u64,
-        distinct
-    );
+    assert_eq!(scene.open().events(&EventRange::default()).count() as u64, distinct);
 }
 
 fn a_closing_ledger_finishes_what_was_queued(engine: Engine) {

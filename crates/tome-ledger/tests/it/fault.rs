@@ -18,16 +18,9 @@ on_every_engine!(
 
 fn check_refusing(ledger: &Ledger, cause: &str) {
     assert_eq!(ledger.is_refusing().as_deref(), Some(cause));
-    let work = Work {
-        worker: "w".into(),
-        from_seq: 0,
-        upto_seq: 0,
-        tallies: Vec::new(),
-    };
+    let work = Work { worker: "w".into(), from_seq: 0, upto_seq: 0, tallies: Vec::new() };
     let errors = [
-        ledger
-            .append(new_events([draft("later", 9, "x")]))
-            .unwrap_err(),
+        ledger.append(new_events([draft("later", 9, "x")])).unwrap_err(),
         ledger.commit(work).unwrap_err(),
         ledger.flush().unwrap_err(),
         ledger.compact().unwrap_err(),
@@ -36,10 +29,7 @@ fn check_refusing(ledger: &Ledger, cause: &str) {
         assert!(matches!(error, LedgerError::Refusing { .. }), "{error}");
         let text = error.to_string();
         let path = ledger.path().to_str().unwrap();
-        assert!(
-            text.contains(cause) && text.contains(path) && text.contains("reopen"),
-            "{text}"
-        );
+        assert!(text.contains(cause) && text.contains(path) && text.contains("reopen"), "{text}");
     }
 }
 
@@ -50,10 +40,7 @@ fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
         ledger.append(new_events([draft("a", 1, "x")])).unwrap();
         controls.fail_writes.store(true, SeqCst);
         let error = ledger.append(new_events([draft("b", 2, "x")])).unwrap_err();
-        assert!(
-            error.to_string().contains("no space left on device"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("no space left on device"), "{error}");
         // The disk is fine again, but nobody can know what is on it.
         controls.fail_writes.store(false, SeqCst);
         check_refusing(&ledger, "no space left on device");
@@ -63,10 +50,7 @@ fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
     }
     let ledger = scene.open();
     assert_eq!(ids_of(&ledger, &EventRange::default()), "a");
-    assert_eq!(
-        outcomes(&ledger.append(new_events([draft("b", 2, "x")])).unwrap()),
-        [Stored]
-    );
+    assert_eq!(outcomes(&ledger.append(new_events([draft("b", 2, "x")])).unwrap()), [Stored]);
     assert_eq!(ledger.last_seq(), 2);
 }
 
@@ -85,12 +69,7 @@ fn a_failed_sync_acknowledges_nothing(engine: Engine) {
     let ledger = scene.open();
     ledger.append(new_events([draft("b", 2, "x")])).unwrap();
     assert_eq!(ids_of(&ledger, &EventRange::default()), "a b");
-    let seqs: Vec<u64> = ledger
-        .outbox(0, 10)
-        .unwrap()
-        .iter()
-        .map(|entry| entry.seq)
-        .collect();
+    let seqs: Vec<u64> = ledger.outbox(0, 10).unwrap().iter().map(|entry| entry.seq).collect();
     assert_eq!(seqs, [1, 2]);
 }
 
@@ -99,12 +78,7 @@ fn a_failed_commit_stops_all_writes(engine: Engine) {
     let (ledger, controls) = wrapped::open(&scene.dir(), engine);
     ledger.append(new_events([draft("a", 1, "x")])).unwrap();
     controls.fail_writes.store(true, SeqCst);
-    let work = Work {
-        worker: "w".into(),
-        from_seq: 0,
-        upto_seq: 1,
-        tallies: Vec::new(),
-    };
+    let work = Work { worker: "w".into(), from_seq: 0, upto_seq: 1, tallies: Vec::new() };
     assert!(ledger.commit(work).is_err());
     check_refusing(&ledger, "no space left on device");
     assert_eq!(ledger.cursor("w").unwrap(), 0);
@@ -118,10 +92,7 @@ fn a_failed_read_is_that_appends_own_problem(engine: Engine) {
     assert!(matches!(error, LedgerError::Storage { .. }), "{error}");
     assert_eq!(ledger.is_refusing(), None);
     controls.fail_reads.store(false, SeqCst);
-    assert_eq!(
-        outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()),
-        [Stored]
-    );
+    assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Stored]);
 }
 
 fn a_callback_that_panics_harms_nobody(engine: Engine) {
@@ -129,10 +100,7 @@ fn a_callback_that_panics_harms_nobody(engine: Engine) {
     ledger.append_then(new_events([draft("a", 1, "x")]), |_| {
         std::panic::resume_unwind(Box::new("a caller's mistake"));
     });
-    assert_eq!(
-        outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()),
-        [Duplicate]
-    );
+    assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Duplicate]);
 }
 
 fn a_callback_may_hold_the_last_share(engine: Engine) {

@@ -36,12 +36,7 @@ fn write(dir: &Path) {
     let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.add(&ledger.event(&id("e2")).unwrap().unwrap());
     ledger
-        .commit(Work {
-            worker: "tally".into(),
-            from_seq: 0,
-            upto_seq: 2,
-            tallies: vec![tally],
-        })
+        .commit(Work { worker: "tally".into(), from_seq: 0, upto_seq: 2, tallies: vec![tally] })
         .unwrap();
 }
 
@@ -64,9 +59,7 @@ fn a_store_of_format_1_opens() {
     assert_eq!(ledger.engine(), Engine::Fjall);
 
     let outbox = ledger.outbox(0, 10).unwrap();
-    let events = outbox
-        .iter()
-        .map(|entry| ledger.event_at(&entry.position).unwrap().unwrap());
+    let events = outbox.iter().map(|entry| ledger.event_at(&entry.position).unwrap().unwrap());
     let expected = content().into_iter().zip(&outbox);
     let expected = expected.map(|(draft, entry)| stored(draft, entry.position.id.clone()));
     assert_eq!(events.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
@@ -76,25 +69,12 @@ fn a_store_of_format_1_opens() {
     let first = "e3 e1 e2 ";
     assert!(ids_of(&ledger, &EventRange::default()).starts_with(first));
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
-    let tally = ledger
-        .session_tally(&session("s1"), PROJECT)
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        (tally.events, tally.user_messages, tally.tool_results),
-        (2, 1, 1)
-    );
+    let tally = ledger.session_tally(&session("s1"), PROJECT).unwrap().unwrap();
+    assert_eq!((tally.events, tally.user_messages, tally.tool_results), (2, 1, 1));
 
     // And it goes on from there: what is known stays known.
     let again = ledger.append(new_events(content())).unwrap();
-    assert!(
-        again
-            .iter()
-            .all(|one| one.outcome == tome_ledger::Outcome::Duplicate)
-    );
+    assert!(again.iter().all(|one| one.outcome == tome_ledger::Outcome::Duplicate));
     let more = ledger.append(new_events([draft("e6", 1, "x")])).unwrap();
-    assert_eq!(
-        (more[0].outcome, ledger.last_seq()),
-        (tome_ledger::Outcome::Stored, 6)
-    );
+    assert_eq!((more[0].outcome, ledger.last_seq()), (tome_ledger::Outcome::Stored, 6));
 }

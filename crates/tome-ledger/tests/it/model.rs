@@ -33,14 +33,10 @@ impl Model {
                 (Some(_), Identity::Repeats(_)) => occurrence += 1,
             }
         };
-        let position = Position {
-            at: draft.at,
-            seq: self.arrivals.len() as u64 + 1,
-            id: id.clone(),
-        };
+        let position =
+            Position { at: draft.at, seq: self.arrivals.len() as u64 + 1, id: id.clone() };
         self.arrivals.push(position.clone());
-        self.events
-            .insert(position, stored(draft.clone(), id.clone()));
+        self.events.insert(position, stored(draft.clone(), id.clone()));
         (id, Outcome::Stored)
     }
 
@@ -48,17 +44,11 @@ impl Model {
         let wanted = |(position, event): &(&Position, &Event)| {
             range.from.is_none_or(|from| event.at >= from)
                 && range.to.is_none_or(|to| event.at < to)
-                && range
-                    .session
-                    .as_ref()
-                    .is_none_or(|session| event.session == *session)
-                && range
-                    .after
-                    .as_ref()
-                    .is_none_or(|after| match range.direction {
-                        Direction::Forward => position.mark() > *after,
-                        Direction::Backward => position.mark() < *after,
-                    })
+                && range.session.as_ref().is_none_or(|session| event.session == *session)
+                && range.after.as_ref().is_none_or(|after| match range.direction {
+                    Direction::Forward => position.mark() > *after,
+                    Direction::Backward => position.mark() < *after,
+                })
         };
         let mut events: Vec<(Position, Event)> = self
             .events
@@ -100,24 +90,13 @@ fn a_draft() -> impl Strategy<Value = Draft> {
 
 fn a_range() -> impl Strategy<Value = EventRange> {
     let moment = || proptest::option::of((0u64..45_000).prop_map(Millis));
-    let after = proptest::option::of((0u64..60, 0u64..100).prop_map(|(at, seq)| Mark {
-        at: Millis(at * 700),
-        seq,
-    }));
+    let after = proptest::option::of(
+        (0u64..60, 0u64..100).prop_map(|(at, seq)| Mark { at: Millis(at * 700), seq }),
+    );
     let of = proptest::option::of((0usize..4).prop_map(|n| session(["s1", "s10", "s2", "s"][n])));
     (moment(), moment(), of, after, any::<bool>()).prop_map(|(from, to, session, after, back)| {
-        let direction = if back {
-            Direction::Backward
-        } else {
-            Direction::Forward
-        };
-        EventRange {
-            from,
-            to,
-            session,
-            after,
-            direction,
-        }
+        let direction = if back { Direction::Backward } else { Direction::Forward };
+        EventRange { from, to, session, after, direction }
     })
 }
 
@@ -164,10 +143,7 @@ fn check_append(ledger: &Ledger, model: &mut Model, drafts: &[Draft]) {
 }
 
 fn check_whole(ledger: &Ledger, model: &Model) {
-    assert_eq!(
-        read_places(ledger, &EventRange::default()),
-        model.read(&EventRange::default())
-    );
+    assert_eq!(read_places(ledger, &EventRange::default()), model.read(&EventRange::default()));
     let outbox = ledger.outbox(0, usize::MAX).unwrap();
     let arrivals: Vec<Position> = outbox.into_iter().map(|entry| entry.position).collect();
     assert_eq!(arrivals, model.arrivals);
@@ -175,11 +151,7 @@ fn check_whole(ledger: &Ledger, model: &Model) {
     for event in model.events.values() {
         assert_eq!(ledger.event(&event.id).unwrap().as_ref(), Some(event));
     }
-    let mut ids: Vec<EventId> = model
-        .events
-        .keys()
-        .map(|position| position.id.clone())
-        .collect();
+    let mut ids: Vec<EventId> = model.events.keys().map(|position| position.id.clone()).collect();
     ids.sort();
     assert_eq!(ledger.ids_with_prefix("", usize::MAX).unwrap(), ids);
 }

@@ -35,18 +35,11 @@ fn timeline(engine: Engine) -> Ledger {
 }
 
 fn range(from: Option<u64>, to: Option<u64>) -> EventRange {
-    EventRange {
-        from: from.map(Millis),
-        to: to.map(Millis),
-        ..EventRange::default()
-    }
+    EventRange { from: from.map(Millis), to: to.map(Millis), ..EventRange::default() }
 }
 
 fn backward(range: EventRange) -> EventRange {
-    EventRange {
-        direction: Direction::Backward,
-        ..range
-    }
+    EventRange { direction: Direction::Backward, ..range }
 }
 
 fn after(at: u64, seq: u64) -> Option<Mark> {
@@ -59,10 +52,7 @@ fn ranges_have_a_start_and_an_end(engine: Engine) {
     let check = |from, to, expected: &str| {
         assert_eq!(ids_of(&ledger, &range(from, to)), expected);
         let reversed: Vec<&str> = expected.split_whitespace().rev().collect();
-        assert_eq!(
-            ids_of(&ledger, &backward(range(from, to))),
-            reversed.join(" ")
-        );
+        assert_eq!(ids_of(&ledger, &backward(range(from, to))), reversed.join(" "));
     };
     check(None, None, "a c b d e");
     check(Some(20), None, "c b d e");
@@ -77,10 +67,7 @@ fn ranges_have_a_start_and_an_end(engine: Engine) {
 fn pages_continue_where_the_last_one_ended(engine: Engine) {
     let ledger = timeline(engine);
     for direction in [Direction::Forward, Direction::Backward] {
-        let mut range = EventRange {
-            direction,
-            ..range(Some(10), Some(40))
-        };
+        let mut range = EventRange { direction, ..range(Some(10), Some(40)) };
         let mut seen = Vec::new();
         while let Some((at, event)) = ledger.events(&range).next().transpose().unwrap() {
             seen.push(event.id.to_string());
@@ -92,10 +79,7 @@ fn pages_continue_where_the_last_one_ended(engine: Engine) {
         assert_eq!(seen.join(" "), "a c b d");
     }
     // A place between events, or outside of the range, works as well.
-    let from = |after| EventRange {
-        after,
-        ..range(Some(20), Some(40))
-    };
+    let from = |after| EventRange { after, ..range(Some(20), Some(40)) };
     assert_eq!(ids_of(&ledger, &from(after(20, 4))), "b d");
     assert_eq!(ids_of(&ledger, &from(after(5, 9))), "c b d");
     assert_eq!(ids_of(&ledger, &from(after(50, 1))), "");
@@ -106,22 +90,13 @@ fn pages_continue_where_the_last_one_ended(engine: Engine) {
 
 fn a_session_is_read_alone(engine: Engine) {
     let ledger = timeline(engine);
-    let of = |name: &str| EventRange {
-        session: Some(session(name)),
-        ..EventRange::default()
-    };
+    let of = |name: &str| EventRange { session: Some(session(name)), ..EventRange::default() };
     assert_eq!(ids_of(&ledger, &of("s1")), "a c e");
     assert_eq!(ids_of(&ledger, &backward(of("s2"))), "d b");
     assert_eq!(ids_of(&ledger, &of("s")), "");
-    let late = EventRange {
-        from: Some(Millis(20)),
-        ..of("s1")
-    };
+    let late = EventRange { from: Some(Millis(20)), ..of("s1") };
     assert_eq!(ids_of(&ledger, &late), "c e");
-    let page = EventRange {
-        after: after(20, 3),
-        ..of("s1")
-    };
+    let page = EventRange { after: after(20, 3), ..of("s1") };
     assert_eq!(ids_of(&ledger, &page), "e");
     assert_eq!(ids_of(&ledger, &backward(page)), "a");
 }
@@ -131,25 +106,17 @@ fn odd_ranges_are_empty(engine: Engine) {
     assert_eq!(ids_of(&ledger, &range(Some(30), Some(20))), "");
     assert_eq!(ids_of(&ledger, &range(Some(20), Some(20))), "");
     assert_eq!(ids_of(&ledger, &backward(range(Some(30), Some(20)))), "");
-    let behind = EventRange {
-        after: after(40, 4),
-        ..range(None, Some(20))
-    };
+    let behind = EventRange { after: after(40, 4), ..range(None, Some(20)) };
     assert_eq!(ids_of(&ledger, &behind), "");
 }
 
 fn ids_are_found_by_their_beginning(engine: Engine) {
     let ledger = Scene::new(engine).open();
     let names = ["ab", "abc", "abd", "b", "~~"];
-    ledger
-        .append(new_events(names.map(|name| draft(name, 1, "x"))))
-        .unwrap();
+    ledger.append(new_events(names.map(|name| draft(name, 1, "x")))).unwrap();
     let find = |prefix: &str, limit| {
         let ids = ledger.ids_with_prefix(prefix, limit).unwrap();
-        ids.iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(" ")
+        ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(find("ab", 10), "ab abc abd");
     assert_eq!(find("ab", 2), "ab abc");
@@ -173,10 +140,6 @@ fn the_outbox_keeps_the_order_of_arrival(engine: Engine) {
     assert_eq!(names(5, 10), "");
     assert_eq!(names(u64::MAX, 10), "");
     assert_eq!(ledger.last_seq(), 5);
-    let nowhere = Position {
-        at: Millis(11),
-        seq: 2,
-        id: id("a"),
-    };
+    let nowhere = Position { at: Millis(11), seq: 2, id: id("a") };
     assert_eq!(ledger.event_at(&nowhere).unwrap(), None);
 }

@@ -129,10 +129,8 @@ pub(crate) fn read_all(ledger: &Ledger, range: &EventRange) -> Vec<Event> {
 
 /// The ids of a range, as one line.
 pub(crate) fn ids_of(ledger: &Ledger, range: &EventRange) -> String {
-    let ids: Vec<String> = read_all(ledger, range)
-        .iter()
-        .map(|event| event.id.to_string())
-        .collect();
+    let ids: Vec<String> =
+        read_all(ledger, range).iter().map(|event| event.id.to_string()).collect();
     ids.join(" ")
 }
 

@@ -31,16 +31,10 @@ fn describe(dir: &Path, text: impl AsRef<[u8]>) {
 fn an_open_ledger_is_locked(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
-    assert_eq!(
-        (ledger.path(), ledger.engine()),
-        (scene.dir().as_path(), engine)
-    );
+    assert_eq!((ledger.path(), ledger.engine()), (scene.dir().as_path(), engine));
     let error = open_error(&scene.dir(), None);
     assert!(matches!(error, LedgerError::Locked { .. }), "{error}");
-    assert!(
-        error.to_string().contains(scene.dir().to_str().unwrap()),
-        "{error}"
-    );
+    assert!(error.to_string().contains(scene.dir().to_str().unwrap()), "{error}");
 }
 
 fn a_closed_ledger_can_be_opened_at_once(engine: Engine) {
@@ -48,9 +42,7 @@ fn a_closed_ledger_can_be_opened_at_once(engine: Engine) {
     for round in 0..5 {
         let ledger = scene.open();
         assert_eq!(ledger.last_seq(), round);
-        ledger
-            .append(new_events([draft(&format!("e{round}"), round, "x")]))
-            .unwrap();
+        ledger.append(new_events([draft(&format!("e{round}"), round, "x")])).unwrap();
     }
 }
 
@@ -71,12 +63,7 @@ fn the_other_engine_is_refused(engine: Engine) {
     };
     let error = open_error(&scene.dir(), Some(other));
     assert!(matches!(error, LedgerError::WrongEngine { .. }), "{error}");
-    assert!(
-        error
-            .to_string()
-            .ends_with(&format!("open it with {engine}")),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with(&format!("open it with {engine}")), "{error}");
     assert_eq!(scene.open().last_seq(), 0);
 }
 
@@ -85,26 +72,13 @@ fn a_newer_format_is_refused(engine: Engine) {
     drop(scene.open());
     describe(&scene.dir(), "how = \"unheard of\"\nformat = 2\n");
     let error = open_error(&scene.dir(), None);
-    assert!(
-        matches!(
-            error,
-            LedgerError::NewerFormat {
-                found: 2,
-                known: 1,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, LedgerError::NewerFormat { found: 2, known: 1, .. }), "{error}");
     assert!(error.to_string().contains("upgrade Tome"), "{error}");
 }
 
 fn a_damaged_description_is_refused(engine: Engine) {
     let scene = Scene::new(engine);
-    scene
-        .open()
-        .append(new_events([draft("e", 1, "x")]))
-        .unwrap();
+    scene.open().append(new_events([draft("e", 1, "x")])).unwrap();
     let whole = description(&scene.dir());
     let damaged: [&[u8]; 6] = [
         b"",
@@ -117,10 +91,7 @@ fn a_damaged_description_is_refused(engine: Engine) {
     for text in damaged {
         describe(&scene.dir(), text);
         let error = open_error(&scene.dir(), None);
-        assert!(
-            matches!(error, LedgerError::Damaged { .. }),
-            "{text:?}: {error}"
-        );
+        assert!(matches!(error, LedgerError::Damaged { .. }), "{text:?}: {error}");
         assert!(error.to_string().contains("STORE is damaged"), "{error}");
     }
     // Nothing else was touched.
@@ -158,10 +129,7 @@ fn a_creation_that_was_cut_short_is_taken_up(engine: Engine) {
         let scene = Scene::new(engine);
         fs::create_dir(scene.dir()).unwrap();
         cut(&scene.dir());
-        scene
-            .open()
-            .append(new_events([draft("e", 1, "x")]))
-            .unwrap();
+        scene.open().append(new_events([draft("e", 1, "x")])).unwrap();
         assert_eq!(ids_of(&scene.open(), &EventRange::default()), "e");
     }
 }
@@ -192,14 +160,8 @@ fn a_path_that_is_a_file_is_refused() {
     drop(fs::File::create(&path).unwrap());
     for path in [path.clone(), path.join("below")] {
         let error = open_error(&path, None);
-        assert!(
-            matches!(error, LedgerError::NotADirectory { .. }),
-            "{error}"
-        );
-        assert!(
-            error.to_string().contains(path.to_str().unwrap()),
-            "{error}"
-        );
+        assert!(matches!(error, LedgerError::NotADirectory { .. }), "{error}");
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
     }
 }
 
@@ -208,16 +170,10 @@ fn a_path_that_is_a_file_is_refused() {
 fn a_missing_engine_is_named() {
     let home = tempfile::tempdir().unwrap();
     let error = open_error(home.path(), Some(Engine::RocksDb)).to_string();
-    assert!(
-        error.ends_with("use a build with the cargo feature `rocksdb`"),
-        "{error}"
-    );
+    assert!(error.ends_with("use a build with the cargo feature `rocksdb`"), "{error}");
     describe(home.path(), "engine = \"rocksdb\"\nformat = 1\n");
     let error = open_error(home.path(), None);
-    assert!(
-        matches!(error, LedgerError::EngineMissing { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, LedgerError::EngineMissing { .. }), "{error}");
 }
 
 #[cfg(unix)]

@@ -35,10 +35,7 @@ impl Crash {
     /// Changes the journal and leaves its zeros alone.
     fn write(&self, bytes: &[u8]) {
         use std::io::Write;
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .open(self.journal())
-            .unwrap();
+        let mut file = fs::OpenOptions::new().write(true).open(self.journal()).unwrap();
         file.write_all(bytes).unwrap();
     }
 
@@ -109,10 +106,7 @@ fn check_holds(dir: &Path, names: &str) {
         assert_eq!(ledger.last_seq(), count + 1);
     }
     let ledger = Ledger::open(dir).unwrap();
-    assert_eq!(
-        ids_of(&ledger, &EventRange::default()),
-        format!("{names} later").trim_start()
-    );
+    assert_eq!(ids_of(&ledger, &EventRange::default()), format!("{names} later").trim_start());
 }
 
 #[test]
@@ -131,11 +125,7 @@ fn a_torn_last_batch_is_cut_off() {
     assert!(kept == whole);
     let again = crash.scene.open();
     assert_eq!(
-        outcomes(
-            &again
-                .append(new_events([draft("e2", 2, "the words of e2")]))
-                .unwrap()
-        ),
+        outcomes(&again.append(new_events([draft("e2", 2, "the words of e2")])).unwrap()),
         [Stored]
     );
 }
@@ -180,11 +170,8 @@ fn everything_from_the_first_torn_batch_on_goes() {
     };
     ledger.commit(work(0, 1)).unwrap();
     say(&ledger, "e2", 2);
-    let torn: [&[&str]; 3] = [
-        &["/home/dev/counted"],
-        &["/home/dev/counted", "the words of e2"],
-        &["the words of e2"],
-    ];
+    let torn: [&[&str]; 3] =
+        [&["/home/dev/counted"], &["/home/dev/counted", "the words of e2"], &["the words of e2"]];
     for words in torn {
         let crash = Crash::of(&ledger);
         words.iter().for_each(|words| crash.spoil(words));

@@ -16,12 +16,7 @@ fn tally_of(ledger: &Ledger, name: &str) -> SessionTally {
 }
 
 fn work(from_seq: u64, upto_seq: u64, tallies: Vec<SessionTally>) -> Work {
-    Work {
-        worker: "tally".into(),
-        from_seq,
-        upto_seq,
-        tallies,
-    }
+    Work { worker: "tally".into(), from_seq, upto_seq, tallies }
 }
 
 fn results_and_cursor_are_written_together(engine: Engine) {
@@ -32,9 +27,7 @@ fn results_and_cursor_are_written_together(engine: Engine) {
         assert_eq!(ledger.session_tallies().unwrap(), []);
         let mut other = tool("b", 20);
         other.session = session("s0");
-        ledger
-            .append(new_events([draft("a", 10, "hi"), other]))
-            .unwrap();
+        ledger.append(new_events([draft("a", 10, "hi"), other])).unwrap();
         let tallies = vec![tally_of(&ledger, "a"), tally_of(&ledger, "b")];
         ledger.commit(work(0, 2, tallies.clone())).unwrap();
         tallies
@@ -42,13 +35,7 @@ fn results_and_cursor_are_written_together(engine: Engine) {
     let ledger = scene.open();
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
     assert_eq!(ledger.cursor("finder").unwrap(), 0);
-    assert_eq!(
-        ledger
-            .session_tally(&session("s1"), PROJECT)
-            .unwrap()
-            .as_ref(),
-        Some(&expected[0])
-    );
+    assert_eq!(ledger.session_tally(&session("s1"), PROJECT).unwrap().as_ref(), Some(&expected[0]));
     assert_eq!(ledger.session_tally(&session("s2"), PROJECT).unwrap(), None);
     let sorted = [expected[1].clone(), expected[0].clone()];
     assert_eq!(ledger.session_tallies().unwrap(), sorted);
@@ -56,31 +43,22 @@ fn results_and_cursor_are_written_together(engine: Engine) {
 
 fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
     let ledger = Scene::new(engine).open();
-    ledger
-        .append(new_events([draft("a", 10, "x"), draft("b", 20, "x")]))
-        .unwrap();
+    ledger.append(new_events([draft("a", 10, "x"), draft("b", 20, "x")])).unwrap();
     ledger.commit(work(0, 2, Vec::new())).unwrap();
     ledger.commit(work(2, 2, Vec::new())).unwrap();
     // Somebody who began before that comes too late.
-    let late = ledger
-        .commit(work(0, 2, vec![tally_of(&ledger, "a")]))
-        .unwrap_err();
+    let late = ledger.commit(work(0, 2, vec![tally_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         late.to_string(),
         "worker \"tally\" cannot go from 2 to 2: somebody else has moved it"
     );
-    let back = ledger
-        .commit(work(2, 1, vec![tally_of(&ledger, "a")]))
-        .unwrap_err();
+    let back = ledger.commit(work(2, 1, vec![tally_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         back.to_string(),
         "worker \"tally\" cannot go from 2 to 1: a cursor never goes back"
     );
     let ahead = ledger.commit(work(2, 3, Vec::new())).unwrap_err();
-    assert!(
-        matches!(ahead, LedgerError::Cursor { at: 2, upto: 3, .. }),
-        "{ahead}"
-    );
+    assert!(matches!(ahead, LedgerError::Cursor { at: 2, upto: 3, .. }), "{ahead}");
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
     assert_eq!(ledger.session_tallies().unwrap(), []);
     assert!(ledger.cursor("").is_err());
@@ -96,9 +74,7 @@ fn flushing_and_compacting_lose_nothing(engine: Engine) {
         ledger.append(new_events(drafts)).unwrap();
         let tally = tally_of(&ledger, &format!("e{round}-0"));
         let from = ledger.cursor("tally").unwrap();
-        ledger
-            .commit(work(from, ledger.last_seq(), vec![tally]))
-            .unwrap();
+        ledger.commit(work(from, ledger.last_seq(), vec![tally])).unwrap();
         match round {
             0 | 2 => ledger.flush().unwrap(),
             1 => ledger.compact().unwrap(),
@@ -108,17 +84,11 @@ fn flushing_and_compacting_lose_nothing(engine: Engine) {
     let before = read_all(&ledger, &tome_ledger::EventRange::default());
     assert_eq!(before.len(), 200);
     ledger.compact().unwrap();
-    assert_eq!(
-        read_all(&ledger, &tome_ledger::EventRange::default()),
-        before
-    );
+    assert_eq!(read_all(&ledger, &tome_ledger::EventRange::default()), before);
     assert!(ledger.disk_bytes() > 1000);
     drop(ledger);
     let ledger = scene.open();
-    assert_eq!(
-        read_all(&ledger, &tome_ledger::EventRange::default()),
-        before
-    );
+    assert_eq!(read_all(&ledger, &tome_ledger::EventRange::default()), before);
     assert_eq!(ledger.cursor("tally").unwrap(), 200);
     assert_eq!(ledger.session_tallies().unwrap().len(), 1);
 }

@@ -28,10 +28,8 @@ pub(crate) struct Wrapped {
 /// A ledger on a wrapped store.
 pub(crate) fn open(dir: &Path, engine: Engine) -> (Ledger, Arc<Controls>) {
     let controls = Arc::new(Controls::default());
-    let store = Wrapped {
-        store: Store::open(dir, Some(engine)).unwrap(),
-        controls: Arc::clone(&controls),
-    };
+    let store =
+        Wrapped { store: Store::open(dir, Some(engine)).unwrap(), controls: Arc::clone(&controls) };
     (Ledger::on(Box::new(store)).unwrap(), controls)
 }
 

@@ -9,11 +9,7 @@ use tome_testkit::{Plan, Siege, Until, World};
 
 const USAGE: &str = "torture [--seconds N | --rounds N] [--writers W] [--seed S]";
 
-#[expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a report is what it is for"
-)]
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a report is what it is for")]
 fn main() -> ExitCode {
     let plan = match plan(std::env::args().skip(1)) {
         Ok(plan) => plan,
@@ -29,12 +25,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    println!(
-        "{} under siege: seed {}, {} writers",
-        program.display(),
-        plan.seed,
-        plan.writers
-    );
+    println!("{} under siege: seed {}, {} writers", program.display(), plan.seed, plan.writers);
     let world = World::new(program);
     let report = Siege::new(&world, plan).run(|so_far| {
         println!(
@@ -47,11 +38,7 @@ fn main() -> ExitCode {
         );
     });
     println!("\n{report}");
-    if report.violations.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    }
+    if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
 fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
@@ -90,9 +77,6 @@ fn program() -> Result<PathBuf, String> {
     }
     match build.status() {
         Ok(status) if status.success() && beside.exists() => Ok(beside),
-        _ => Err(format!(
-            "there is no {}: run `cargo build -p tome` first",
-            beside.display()
-        )),
+        _ => Err(format!("there is no {}: run `cargo build -p tome` first", beside.display())),
     }
 }

@@ -61,11 +61,8 @@ impl Book {
         self.compare_those(|_| true, &sent, report);
         let marks: HashSet<&str> = listed.iter().filter_map(mark_of).collect();
         let pages = self.pages();
-        let missing = pages
-            .hooked
-            .iter()
-            .filter(|mark| !marks.contains(mark.as_str()))
-            .count() as u64;
+        let missing =
+            pages.hooked.iter().filter(|mark| !marks.contains(mark.as_str())).count() as u64;
         if missing > pages.hooks_missing {
             report.violation(format!(
                 "{} events of hooks were there in their round and are gone",
@@ -129,10 +126,8 @@ impl Book {
         report.hooked = pages.hooked.len() as u64;
         report.hook_slowest = pages.hook_slowest;
         report.counted_lost = pages.hooks_missing;
-        let uncounted = pages
-            .hooks_missing
-            .saturating_sub(counted_lost)
-            .saturating_sub(pages.uncounted);
+        let uncounted =
+            pages.hooks_missing.saturating_sub(counted_lost).saturating_sub(pages.uncounted);
         pages.uncounted += uncounted;
         if uncounted > 0 {
             report.lost += uncounted;
@@ -181,22 +176,9 @@ pub(super) fn line_of(id: &str, world: &Path) -> EventLine {
         id: Some(id.to_owned()),
         at: Millis(moments_of(u32::try_from(round).unwrap_or(0)).start.0 + n % ROUND_MS),
         session_id: format!("s{writer}"),
-        agent: if writer.is_multiple_of(2) {
-            "codex"
-        } else {
-            "gemini"
-        }
-        .into(),
-        cwd: world
-            .join(format!("project{}", writer % PROJECTS))
-            .to_string_lossy()
-            .into_owned(),
-        kind: if tool.is_some() {
-            "tool_result"
-        } else {
-            "user_message"
-        }
-        .into(),
+        agent: if writer.is_multiple_of(2) { "codex" } else { "gemini" }.into(),
+        cwd: world.join(format!("project{}", writer % PROJECTS)).to_string_lossy().into_owned(),
+        kind: if tool.is_some() { "tool_result" } else { "user_message" }.into(),
         text: filler(id, length),
         tool,
         ..EventLine::default()
@@ -210,11 +192,8 @@ fn filler(id: &str, length: u64) -> String {
 }
 
 fn numbers(id: &str) -> [u64; 3] {
-    let mut numbers = id.split('-').map(|part| {
-        part.get(1..)
-            .and_then(|digits| digits.parse().ok())
-            .unwrap_or(0)
-    });
+    let mut numbers =
+        id.split('-').map(|part| part.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0));
     [(); 3].map(|()| numbers.next().unwrap_or(0))
 }
 
@@ -227,13 +206,8 @@ fn torn(event: &Event) -> Option<String> {
         && event.session.as_str() == sent.session_id
         && event.agent.as_str() == sent.agent
         && event.kind.as_str() == sent.kind;
-    (!whole).then(|| {
-        format!(
-            "{} bytes of text of {}, not as sent",
-            event.text.len(),
-            sent.text.len()
-        )
-    })
+    (!whole)
+        .then(|| format!("{} bytes of text of {}, not as sent", event.text.len(), sent.text.len()))
 }
 
 fn mark_of(event: &Event) -> Option<&str> {

@@ -127,26 +127,19 @@ impl<'a> Siege<'a> {
         let ran = self.world.tome(&["start"]);
         self.report.recoveries.push(began.elapsed());
         if ran.code != 0 {
-            self.report
-                .violation(format!("`tome start` failed: {}", ran.stderr.trim()));
+            self.report.violation(format!("`tome start` failed: {}", ran.stderr.trim()));
         }
     }
 
     fn check_round(&mut self, round: u32) {
         let range = book::moments_of(round);
-        let listed = self.list(Query {
-            from: Some(range.start),
-            to: Some(range.end),
-            ..Query::default()
-        });
-        let hooks = self.list(Query {
-            session: Some(book::hook_session(round)),
-            ..Query::default()
-        });
+        let listed =
+            self.list(Query { from: Some(range.start), to: Some(range.end), ..Query::default() });
+        let hooks =
+            self.list(Query { session: Some(book::hook_session(round)), ..Query::default() });
         self.book.compare(round, &listed, &mut self.report);
         let lost = self.lost();
-        self.book
-            .compare_hooks(round, &hooks, lost, &mut self.report);
+        self.book.compare_hooks(round, &hooks, lost, &mut self.report);
     }
 
     /// Everything since the beginning, and that what is counted is what is there.
@@ -164,8 +157,7 @@ impl<'a> Siege<'a> {
             (behind == 0).then_some(())
         });
         if caught_up.is_none() {
-            self.report
-                .violation("the counting is still behind after 20 s".into());
+            self.report.violation("the counting is still behind after 20 s".into());
         }
         let waiting = self.world.tome(&["status", "--json"]).json();
         let spool = waiting.get("spool").cloned().unwrap_or_default();
@@ -185,23 +177,15 @@ impl<'a> Siege<'a> {
                 self.report.events
             ));
         }
-        for store in status
-            .stores
-            .iter()
-            .filter(|store| !store.refusing.is_empty())
-        {
-            self.report
-                .violation(format!("{} refuses writes: {}", store.path, store.refusing));
+        for store in status.stores.iter().filter(|store| !store.refusing.is_empty()) {
+            self.report.violation(format!("{} refuses writes: {}", store.path, store.refusing));
         }
     }
 
     fn list(&mut self, query: Query) -> Vec<tome_model::Event> {
         let listed = self.asked(async |client: Client| {
             let mut events = Vec::new();
-            let mut query = Query {
-                limit: 2_000,
-                ..query
-            };
+            let mut query = Query { limit: 2_000, ..query };
             loop {
                 let page = client.events(query.clone()).await?;
                 events.extend(page.events);
@@ -227,8 +211,7 @@ impl<'a> Siege<'a> {
         match self.world.ask(work) {
             Ok(answer) => Some(answer),
             Err(error) => {
-                self.report
-                    .violation(format!("the daemon answered: {error}"));
+                self.report.violation(format!("the daemon answered: {error}"));
                 None
             }
         }

@@ -67,11 +67,7 @@ impl fmt::Display for Report {
         writeln!(f, "duplicates        {:>10}", self.duplicates)?;
         writeln!(f, "torn              {:>10}", self.torn)?;
         writeln!(f, "counted as lost   {:>10}", self.counted_lost)?;
-        writeln!(
-            f,
-            "slowest hook      {:>7} ms",
-            self.hook_slowest.as_millis()
-        )?;
+        writeln!(f, "slowest hook      {:>7} ms", self.hook_slowest.as_millis())?;
         writeln!(
             f,
             "recovery          {:>7} ms in the middle, {} ms at worst, {} starts",

@@ -23,12 +23,7 @@ pub(super) fn write(
     whom: (u32, u64),
     over: &AtomicBool,
 ) {
-    let writer = Writer {
-        world,
-        book,
-        whom,
-        over,
-    };
+    let writer = Writer { world, book, whom, over };
     match whom.1 % 4 {
         0 => writer.connected(chance, Manner::OneByOne),
         1 => writer.connected(chance, Manner::InBulk),
@@ -66,9 +61,7 @@ impl Writer<'_> {
     /// Connects anew whenever the connection is lost, and goes on where it was: what was not
     /// acknowledged is sent again.
     fn connected(&self, mut chance: Chance, manner: Manner) {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
         let mut n = 0;
         while !self.is_over() {
@@ -102,12 +95,8 @@ impl Writer<'_> {
         };
         while !self.is_over() {
             let size = chance.between(1, 60);
-            let events = (*n..*n + size)
-                .filter_map(|n| self.draft(n))
-                .map(draft_to_wire);
-            let request = v1::IngestEventsRequest {
-                events: events.collect(),
-            };
+            let events = (*n..*n + size).filter_map(|n| self.draft(n)).map(draft_to_wire);
+            let request = v1::IngestEventsRequest { events: events.collect() };
             if batches.send(request).await.is_err() {
                 return;
             }
@@ -126,13 +115,10 @@ impl Writer<'_> {
         let mut n = 0;
         while !self.is_over() {
             let size = chance.between(1, 200);
-            let lines: String = (n..n + size)
-                .map(|n| self.line(n).to_json() + "\n")
-                .collect();
+            let lines: String = (n..n + size).map(|n| self.line(n).to_json() + "\n").collect();
             let ran = self.world.tome_with(&["ingest"], lines);
             if ran.code == 0 {
-                self.book
-                    .acknowledged((n..n + size).map(|n| id_of(self.whom.0, self.whom.1, n)));
+                self.book.acknowledged((n..n + size).map(|n| id_of(self.whom.0, self.whom.1, n)));
                 n += size;
             }
         }

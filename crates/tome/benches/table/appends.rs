@@ -38,28 +38,17 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         let mut floor = Tally::default();
         for _ in 0..bench.scale.of(4, 2) {
             tome.add(bench, time_tome(&world, clients, slice, &next), slice)?;
-            sqlite.add(
-                bench,
-                async { time_sqlite(&database, clients, slice, &next) },
-                slice,
-            )?;
+            sqlite.add(bench, async { time_sqlite(&database, clients, slice, &next) }, slice)?;
             floor.add(bench, async { time_sync(&world, slice) }, slice)?;
         }
         acknowledged += tome.count;
-        let who = format!(
-            "{clients} {}",
-            if clients == 1 { "client" } else { "clients" }
-        );
+        let who = format!("{clients} {}", if clients == 1 { "client" } else { "clients" });
         let row = |baseline, figure: &Tally| {
             Row::new(format!("{who}, 1 KB, synced"), Unit::PerSecond, tome.rate())
                 .against(baseline, figure.rate())
         };
         let against = row("SQLite WAL FULL", &sqlite);
-        rows.push(if clients == 8 {
-            against.aim(Aim::TimesBaseline(3.0))
-        } else {
-            against
-        });
+        rows.push(if clients == 8 { against.aim(Aim::TimesBaseline(3.0)) } else { against });
         rows.push(row("1 KB + fdatasync alone", &floor));
     }
     let created = bench.block_on(async { Ok(client.status(false).await?.created) })?;
@@ -89,12 +78,7 @@ impl Tally {
 }
 
 fn event(next: &AtomicU64) -> v1::Draft {
-    sample::event(
-        "append",
-        next.fetch_add(1, Ordering::Relaxed),
-        1024,
-        "/home/dev/app",
-    )
+    sample::event("append", next.fetch_add(1, Ordering::Relaxed), 1024, "/home/dev/app")
 }
 
 /// How many appends some clients get acknowledged, each with a connection of its own.
@@ -116,9 +100,8 @@ async fn time_tome(
         tasks.spawn(async move {
             let mut count = 0;
             while Instant::now() < until {
-                let answer = client
-                    .ingest(draft_from_wire(event(&mine))?, limits::CALL_TIMEOUT)
-                    .await?;
+                let answer =
+                    client.ingest(draft_from_wire(event(&mine))?, limits::CALL_TIMEOUT).await?;
                 ensure!(answer.created, "{} was there before", answer.id);
                 count += 1;
             }
@@ -146,9 +129,8 @@ fn time_sync(world: &World, slice: Duration) -> Result<u64> {
 
 /// The same with SQLite: a thread and a connection each.
 fn time_sqlite(path: &Path, clients: usize, slice: Duration, next: &AtomicU64) -> Result<u64> {
-    let connections: Vec<Sqlite> = (0..clients)
-        .map(|_| Sqlite::open(path))
-        .collect::<Result<_>>()?;
+    let connections: Vec<Sqlite> =
+        (0..clients).map(|_| Sqlite::open(path)).collect::<Result<_>>()?;
     let until = Instant::now() + slice;
     let append = |sqlite: Sqlite| -> Result<u64> {
         let mut count = 0;
@@ -159,15 +141,11 @@ fn time_sqlite(path: &Path, clients: usize, slice: Duration, next: &AtomicU64) -
         Ok(count)
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = connections
+        let threads: Vec<_> =
+            connections.into_iter().map(|one| scope.spawn(|| append(one))).collect();
+        let counts = threads
             .into_iter()
-            .map(|one| scope.spawn(|| append(one)))
-            .collect();
-        let counts = threads.into_iter().map(|thread| {
-            thread
-                .join()
-                .map_err(|_| anyhow::anyhow!("a thread failed"))?
-        });
+            .map(|thread| thread.join().map_err(|_| anyhow::anyhow!("a thread failed"))?);
         counts.sum()
     })
 }

@@ -24,18 +24,12 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let (stream, resident_mb) = time_stream(bench, batches, count)?;
     let baseline = "SQLite, 1000 a commit";
     let row = |what: &str, time| {
-        Row::new(
-            format!("{what}, {count} events"),
-            Unit::PerSecond,
-            rate(count, time),
-        )
-        .against(baseline, rate(count, sqlite))
-        .aim(Aim::AtLeast(AIM_PER_SECOND))
+        Row::new(format!("{what}, {count} events"), Unit::PerSecond, rate(count, time))
+            .against(baseline, rate(count, sqlite))
+            .aim(Aim::AtLeast(AIM_PER_SECOND))
     };
-    let mut rows = vec![
-        row("IngestEvents over the socket", stream),
-        row("tome ingest FILE, whole run", file),
-    ];
+    let mut rows =
+        vec![row("IngestEvents over the socket", stream), row("tome ingest FILE, whole run", file)];
     rows.extend(
         resident_mb.map(|mb| Row::new("memory right after the stream", Unit::Megabytes, mb)),
     );
@@ -48,9 +42,7 @@ pub fn batches(stream: &str, count: u64, cwd: &str) -> Vec<Vec<v1::Draft>> {
     let firsts = (0..count).step_by(limits::BATCH_EVENTS_MAX);
     firsts
         .map(|first| {
-            (first..count.min(first + size))
-                .map(|n| sample::event(stream, n, 1024, cwd))
-                .collect()
+            (first..count.min(first + size)).map(|n| sample::event(stream, n, 1024, cwd)).collect()
         })
         .collect()
 }
@@ -58,19 +50,14 @@ pub fn batches(stream: &str, count: u64, cwd: &str) -> Vec<Vec<v1::Draft>> {
 /// Sends batches through one bulk stream; returns when the last is acknowledged.
 pub async fn send(client: &Client, batches: Vec<Vec<v1::Draft>>, count: u64) -> Result<Duration> {
     let start = Instant::now();
-    let requests = batches
-        .into_iter()
-        .map(|events| v1::IngestEventsRequest { events });
+    let requests = batches.into_iter().map(|events| v1::IngestEventsRequest { events });
     let mut answers = client.ingest_stream(tokio_stream::iter(requests)).await?;
     let mut created = 0;
     while let Some(answer) = answers.next().await {
         created += u64::from(answer?.created);
     }
     let time = start.elapsed();
-    ensure!(
-        created == count,
-        "{count} events were sent and {created} were created"
-    );
+    ensure!(created == count, "{count} events were sent and {created} were created");
     Ok(time)
 }
 
@@ -102,21 +89,11 @@ fn time_file(bench: &Bench, count: u64) -> Result<Duration> {
     drop(file);
     let (daemon, client) = bench.block_on(Daemon::start(&world))?;
     let start = Instant::now();
-    let ran = world.tome(&[
-        "ingest",
-        path.to_str().context("the world's path is text")?,
-        "--json",
-    ]);
+    let ran = world.tome(&["ingest", path.to_str().context("the world's path is text")?, "--json"]);
     let time = start.elapsed();
     ensure!(ran.code == 0, "tome ingest: {}", ran.stderr);
-    let created = ran
-        .json()
-        .get("created")
-        .and_then(serde_json::Value::as_u64);
-    ensure!(
-        created == Some(count),
-        "tome ingest stored {created:?} of {count}"
-    );
+    let created = ran.json().get("created").and_then(serde_json::Value::as_u64);
+    ensure!(created == Some(count), "tome ingest stored {created:?} of {count}");
     bench.block_on(daemon.stop(client))?;
     Ok(time)
 }

@@ -28,19 +28,11 @@ impl Daemon {
     pub async fn start_with(world: &World, settings: &[(&str, &str)]) -> Result<(Self, Client)> {
         let errors = world.path().join("daemon.err");
         let mut command = world.command(&["daemon"]);
-        command
-            .envs(settings.iter().copied())
-            .env("TOME_DAEMON_IDLE_EXIT", "10m");
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(std::fs::File::create(&errors)?);
+        command.envs(settings.iter().copied()).env("TOME_DAEMON_IDLE_EXIT", "10m");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(&errors)?);
         let start = Instant::now();
         let child = command.spawn().context("cannot run tome daemon")?;
-        let mut daemon = Self {
-            child,
-            started_in: Duration::ZERO,
-        };
+        let mut daemon = Self { child, started_in: Duration::ZERO };
         let client = loop {
             if let Ok(client) = connect(world).await
                 && client.status(false).await.is_ok()
@@ -103,13 +95,7 @@ pub async fn connect(world: &World) -> Result<Client> {
 /// Waits until the daemon's workers have seen everything that was stored.
 pub async fn settled(client: &Client) -> Result<()> {
     let start = Instant::now();
-    while client
-        .status(false)
-        .await?
-        .stores
-        .iter()
-        .any(|store| store.behind > 0)
-    {
+    while client.status(false).await?.stores.iter().any(|store| store.behind > 0) {
         if start.elapsed() > START_TIMEOUT {
             bail!("the daemon's workers do not keep up");
         }
@@ -122,10 +108,7 @@ pub async fn settled(client: &Client) -> Result<()> {
 /// its end, and how it ended. One that does not read what it is given is as welcome as any.
 pub fn time_command(command: &mut Command, input: &[u8]) -> Result<(Duration, ExitStatus)> {
     use std::io::Write;
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -137,9 +120,8 @@ pub fn time_command(command: &mut Command, input: &[u8]) -> Result<(Duration, Ex
 
 /// The smallest program there is, started like the program under test.
 pub fn true_command(world: &World) -> Command {
-    let path = ["/bin/true", "/usr/bin/true"]
-        .into_iter()
-        .find(|path| std::path::Path::new(path).exists());
+    let path =
+        ["/bin/true", "/usr/bin/true"].into_iter().find(|path| std::path::Path::new(path).exists());
     let mut command = Command::new(path.unwrap_or("true"));
     command.env_clear().current_dir(world.folder("elsewhere"));
     command

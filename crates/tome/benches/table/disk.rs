@@ -20,9 +20,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
 
 fn weigh(bench: &Bench, what: &str, count: u64, bytes: fn(u64) -> usize) -> Result<Vec<Row>> {
     let world = world();
-    let events: Vec<_> = (0..count)
-        .map(|n| sample::event("disk", n, bytes(n), CWD))
-        .collect();
+    let events: Vec<_> = (0..count).map(|n| sample::event("disk", n, bytes(n), CWD)).collect();
     let raw: u64 = events.iter().map(sample::raw_bytes).sum();
     let batches: Vec<_> = events.chunks(200).map(<[_]>::to_vec).collect();
     let folder = world.folder("sqlite");
@@ -52,11 +50,7 @@ fn weigh(bench: &Bench, what: &str, count: u64, bytes: fn(u64) -> usize) -> Resu
         )
         .against("raw fields", each(raw)),
         Row::new("  the same", Unit::Bytes, each(stopped)).against("SQLite, vacuumed", packed),
-        Row::new(
-            "  compacted, the daemon still running",
-            Unit::Bytes,
-            each(running),
-        )
-        .against("SQLite, vacuumed", packed),
+        Row::new("  compacted, the daemon still running", Unit::Bytes, each(running))
+            .against("SQLite, vacuumed", packed),
     ])
 }

@@ -47,35 +47,23 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let (daemon, client) = bench.block_on(Daemon::start(&scene.alive))?;
     let mut payloads = [
         Payload::new("1 KB prompt", |n, cwd| sample::prompt_payload(n, 1024, cwd)),
-        Payload::new("100 KB tool result", |n, cwd| {
-            sample::tool_payload(n, 100 * 1024, cwd)
-        }),
+        Payload::new("100 KB tool result", |n, cwd| sample::tool_payload(n, 100 * 1024, cwd)),
     ];
     let rounds = bench.scale.of(220, 50);
     let new = time_new_projects(bench, &scene.alive, bench.scale.of(10, 3))?;
     // The first of everything is not measured: it creates the store and the spool.
     let first = sample::event("warm", 0, 1024, &scene.cwd);
     bench.block_on(async {
-        Ok(client
-            .ingest(draft_from_wire(first)?, limits::CALL_TIMEOUT)
-            .await?)
+        Ok(client.ingest(draft_from_wire(first)?, limits::CALL_TIMEOUT).await?)
     })?;
     for n in 0..=rounds {
         for payload in &mut payloads {
             round(&scene, payload, n)?;
         }
     }
-    let missing = missing(
-        bench,
-        &scene,
-        &client,
-        2 * (rounds + 1),
-        1 + 2 * new.len() as u64,
-    )?;
+    let missing = missing(bench, &scene, &client, 2 * (rounds + 1), 1 + 2 * new.len() as u64)?;
     bench.block_on(daemon.stop(client))?;
-    let nothing = payloads
-        .first()
-        .map_or(f64::NAN, |payload| payload.nothing.percentile(50));
+    let nothing = payloads.first().map_or(f64::NAN, |payload| payload.nothing.percentile(50));
     let mut rows: Vec<Row> = payloads.iter().flat_map(rows).collect();
     rows.push(
         Row::new(
@@ -94,10 +82,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
 fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Times> {
     let mut times = Times::default();
     for n in 0..count {
-        let cwd = world
-            .folder(&format!("new{n}"))
-            .to_string_lossy()
-            .into_owned();
+        let cwd = world.folder(&format!("new{n}")).to_string_lossy().into_owned();
         let input = sample::prompt_payload(n, 1024, &cwd);
         let mut command = world.command(&["hook", "claude-code"]);
         let (time, status) = time_command(&mut command, input.as_bytes())?;
@@ -107,9 +92,7 @@ fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Times> 
         bench.block_on(async {
             let client = connect(world).await?;
             let event = sample::event(&format!("new{n}"), 0, 100, &cwd);
-            Ok(client
-                .ingest(draft_from_wire(event)?, limits::CALL_TIMEOUT)
-                .await?)
+            Ok(client.ingest(draft_from_wire(event)?, limits::CALL_TIMEOUT).await?)
         })?;
     }
     Ok(times)
@@ -121,10 +104,7 @@ fn round(scene: &Scene, payload: &mut Payload, n: u64) -> Result<()> {
     for turn in 0..3 {
         let (mut command, times) = match (n + turn) % 3 {
             0 => (true_command(&scene.alive), &mut payload.nothing),
-            1 => (
-                scene.alive.command(&["hook", "claude-code"]),
-                &mut payload.alive,
-            ),
+            1 => (scene.alive.command(&["hook", "claude-code"]), &mut payload.alive),
             _ => {
                 let mut command = scene.away.command(&["hook", "claude-code"]);
                 command.env("TOME_DAEMON_AUTOSTART", "false");
@@ -155,17 +135,13 @@ fn missing(
     let row = |daemon: &str, world: &World, handed: u64, found: u64| {
         ensure!(found <= handed, "{handed} events became {found}");
         let status = world.tome(&["status", "--json"]).json();
-        let told = status
-            .pointer("/lost/events")
-            .and_then(serde_json::Value::as_f64);
+        let told = status.pointer("/lost/events").and_then(serde_json::Value::as_f64);
         let row = Row::new(
             format!("missing of {handed}, {daemon}"),
             Unit::Count,
             as_figure(handed - found),
         );
-        Ok(row
-            .against("told by tome status", told.unwrap_or(f64::NAN))
-            .aim(Aim::Under(1.0)))
+        Ok(row.against("told by tome status", told.unwrap_or(f64::NAN)).aim(Aim::Under(1.0)))
     };
     Ok(vec![
         row("daemon alive", &scene.alive, sent + more, stored)?,
@@ -175,13 +151,7 @@ fn missing(
 
 /// How many events there are. Reading drains the spool first.
 async fn count_events(client: &Client) -> Result<u64> {
-    let (mut stored, mut query) = (
-        0,
-        Query {
-            limit: 1000,
-            ..Query::default()
-        },
-    );
+    let (mut stored, mut query) = (0, Query { limit: 1000, ..Query::default() });
     loop {
         let page = client.events(query.clone()).await?;
         stored += page.events.len() as u64;
@@ -199,10 +169,9 @@ fn as_figure(count: u64) -> f64 {
 
 fn rows(payload: &Payload) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (daemon, times) in [
-        ("daemon alive", &payload.alive),
-        ("daemon dead, spooled", &payload.away),
-    ] {
+    for (daemon, times) in
+        [("daemon alive", &payload.alive), ("daemon dead, spooled", &payload.away)]
+    {
         for (percent, within_ms) in [(50, 5.0), (99, 10.0)] {
             let what = format!("{}, {daemon}, p{percent} of {}", payload.name, times.len());
             rows.push(

@@ -39,10 +39,7 @@ pub fn now(folder: &Path) -> Result<String> {
 /// The load average of the last minute.
 fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split_whitespace()
-        .next()
-        .unwrap_or("unknown")
-        .to_owned()
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
 /// The memory that a process holds, in megabytes (of 1,000,000 bytes).
@@ -59,13 +56,7 @@ pub fn disk_bytes(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
-        .map(|(path, meta)| {
-            if meta.is_dir() {
-                disk_bytes(&path)
-            } else {
-                meta.blocks() * 512
-            }
-        })
+        .map(|(path, meta)| if meta.is_dir() { disk_bytes(&path) } else { meta.blocks() * 512 })
         .sum()
 }
 
@@ -76,9 +67,7 @@ pub struct SyncProbe(File);
 impl SyncProbe {
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join("sync-probe");
-        Ok(Self(
-            OpenOptions::new().append(true).create(true).open(path)?,
-        ))
+        Ok(Self(OpenOptions::new().append(true).create(true).open(path)?))
     }
 
     pub fn append(&mut self) -> Result<Duration> {
@@ -97,6 +86,5 @@ fn file_system(folder: &Path) -> String {
         let (at, kind) = (fields.next()?, fields.next()?);
         folder.starts_with(at).then(|| (at.len(), kind.to_owned()))
     });
-    of.max()
-        .map_or_else(|| "unknown file system".to_owned(), |(_, kind)| kind)
+    of.max().map_or_else(|| "unknown file system".to_owned(), |(_, kind)| kind)
 }

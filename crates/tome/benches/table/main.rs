@@ -65,16 +65,8 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "appends: one event a call, each waits until it is synced; slices alternate",
         appends::measure,
     ),
-    (
-        "read",
-        "read: 10,000 events of 1 KB by time, whole",
-        read::measure,
-    ),
-    (
-        "bulk",
-        "bulk: events of 1 KB, all of them synced",
-        bulk::measure,
-    ),
+    ("read", "read: 10,000 events of 1 KB by time, whole", read::measure),
+    ("bulk", "bulk: events of 1 KB, all of them synced", bulk::measure),
     (
         "start",
         "start: from spawning the daemon to its first answer, and the first append then",
@@ -163,11 +155,7 @@ fn main() -> Result<()> {
 }
 
 fn asked() -> Result<Asked> {
-    let mut asked = Asked {
-        scale: Scale::Full,
-        only: Vec::new(),
-        json: false,
-    };
+    let mut asked = Asked { scale: Scale::Full, only: Vec::new(), json: false };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -179,16 +167,10 @@ fn asked() -> Result<Asked> {
             other => bail!("{other:?} is not known: use --quick, --only GROUP or --json"),
         }
     }
-    if let Some(only) = asked
-        .only
-        .iter()
-        .find(|only| GROUPS.iter().all(|(name, ..)| name != *only))
+    if let Some(only) = asked.only.iter().find(|only| GROUPS.iter().all(|(name, ..)| name != *only))
     {
         let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
-        bail!(
-            "there is no group {only:?}: use one of {}",
-            names.join(", ")
-        );
+        bail!("there is no group {only:?}: use one of {}", names.join(", "));
     }
     Ok(asked)
 }

@@ -28,12 +28,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
             append(&client, project).await?;
         }
         rows.push(idle(&format!("{STORES} open stores"), pid).await?);
-        bulk::send(
-            &client,
-            bulk::batches("memory", events, "/home/dev/app0"),
-            events,
-        )
-        .await?;
+        bulk::send(&client, bulk::batches("memory", events, "/home/dev/app0"), events).await?;
         read_all(&client).await?;
         rows.push(idle(&format!("{STORES} stores, {events} events in and out"), pid).await?);
         // Waits for seconds, which a short run does not have.
@@ -53,23 +48,13 @@ async fn idle(what: &str, pid: u32) -> Result<Row> {
 }
 
 async fn append(client: &Client, project: u64) -> Result<()> {
-    let event = sample::event(
-        &format!("m{project}"),
-        0,
-        1024,
-        &format!("/home/dev/app{project}"),
-    );
-    client
-        .ingest(draft_from_wire(event)?, limits::CALL_TIMEOUT)
-        .await?;
+    let event = sample::event(&format!("m{project}"), 0, 1024, &format!("/home/dev/app{project}"));
+    client.ingest(draft_from_wire(event)?, limits::CALL_TIMEOUT).await?;
     Ok(())
 }
 
 async fn read_all(client: &Client) -> Result<()> {
-    let mut query = Query {
-        limit: 1000,
-        ..Query::default()
-    };
+    let mut query = Query { limit: 1000, ..Query::default() };
     while let Some(next) = client.events(query.clone()).await?.continuation {
         query.continuation = next;
     }

@@ -67,10 +67,7 @@ async fn read(client: &Client, (from, to): (u64, u64), limit: u32) -> Result<u64
         let page = client.events(query.clone()).await?;
         count += page.events.len() as u64;
         for event in &page.events {
-            let output = event
-                .tool
-                .as_ref()
-                .map_or(0, |tool| tool.output.to_string().len());
+            let output = event.tool.as_ref().map_or(0, |tool| tool.output.to_string().len());
             bytes += (event.text.len() + output) as u64;
         }
         match page.continuation {
@@ -95,11 +92,6 @@ fn as_rows(page: u32, bytes: u64, tome: &Times, base: &Times) -> Vec<Row> {
             1.0,
             format!("GetEvents, {page} a page at most, p50 of {}", tome.len()),
         ),
-        each(
-            bytes,
-            Unit::MegabytesPerSecond,
-            1e6,
-            "  the same in text".to_owned(),
-        ),
+        each(bytes, Unit::MegabytesPerSecond, 1e6, "  the same in text".to_owned()),
     ]
 }

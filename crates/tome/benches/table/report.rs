@@ -38,13 +38,7 @@ pub enum Aim {
 
 impl Row {
     pub fn new(what: impl Into<String>, unit: Unit, tome: f64) -> Self {
-        Self {
-            what: what.into(),
-            unit,
-            tome,
-            baseline: None,
-            aim: None,
-        }
+        Self { what: what.into(), unit, tome, baseline: None, aim: None }
     }
 
     pub fn against(mut self, what: &str, figure: f64) -> Self {

@@ -111,12 +111,7 @@ fn line(out: &mut String, n: &mut Numbers) -> std::fmt::Result {
             n.pick(NAMES),
             n.pick(PROSE)
         ),
-        7 => writeln!(
-            out,
-            "-rw-r--r-- 1 dev dev {:>8} {}",
-            n.below(900_000),
-            n.pick(FILES)
-        ),
+        7 => writeln!(out, "-rw-r--r-- 1 dev dev {:>8} {}", n.below(900_000), n.pick(FILES)),
         8 => writeln!(
             out,
             "commit {:016x}{:016x} {} {}",
@@ -140,10 +135,7 @@ fn line(out: &mut String, n: &mut Numbers) -> std::fmt::Result {
 /// A size as they come: many small events, few large ones, from 100 bytes to 20 KB.
 pub fn mixed_bytes(numbers: &mut Numbers) -> usize {
     // Evenly spread on a logarithmic scale: 100 * 200^u.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a sample's size need not be exact"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a sample's size need not be exact")]
     let u = numbers.below(1_000_000) as f64 / 1e6;
     #[expect(
         clippy::cast_possible_truncation,
@@ -197,9 +189,10 @@ pub fn span_ms(first: u64, count: u64) -> (u64, u64) {
 
 /// What a draft holds, in bytes of its fields: what nobody can store without compressing.
 pub fn raw_bytes(draft: &v1::Draft) -> u64 {
-    let tool = draft.tool.as_ref().map_or(0, |tool| {
-        tool.name.len() + tool.input_json.len() + tool.output_json.len()
-    });
+    let tool = draft
+        .tool
+        .as_ref()
+        .map_or(0, |tool| tool.name.len() + tool.input_json.len() + tool.output_json.len());
     let words = [
         &draft.id,
         &draft.session_id,
@@ -237,9 +230,7 @@ pub fn tool_payload(n: u64, bytes: usize, cwd: &str) -> String {
 }
 
 fn first_bytes(word: &str) -> u64 {
-    word.bytes().fold(0, |sum, byte| {
-        sum.wrapping_mul(31).wrapping_add(u64::from(byte))
-    })
+    word.bytes().fold(0, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)))
 }
 
 /// How well the text compresses, as gzip sees it: each kilobyte by itself, and all in one.
@@ -263,12 +254,8 @@ pub fn compressibility() -> String {
 fn gzipped(text: &str) -> Option<usize> {
     use std::io::Write;
     use std::process::{Command, Stdio};
-    let mut gzip = Command::new("gzip")
-        .arg("-c")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .ok()?;
+    let mut gzip =
+        Command::new("gzip").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
     let mut stdin = gzip.stdin.take()?;
     let text = text.to_owned();
     let feeder = std::thread::spawn(move || stdin.write_all(text.as_bytes()));

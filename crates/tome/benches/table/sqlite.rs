@@ -49,9 +49,7 @@ impl Sqlite {
 
     /// Makes reading by time as cheap as it gets. Not there while appends are measured.
     pub fn index_time(&self) -> Result<()> {
-        Ok(self
-            .0
-            .execute_batch("CREATE INDEX IF NOT EXISTS by_time ON events (at_ms);")?)
+        Ok(self.0.execute_batch("CREATE INDEX IF NOT EXISTS by_time ON events (at_ms);")?)
     }
 
     /// Reads the events of a time range whole; returns how many and the bytes of their texts.
@@ -65,19 +63,14 @@ impl Sqlite {
             let event = read_row(row)?;
             count += 1;
             bytes += event.text.len() as u64
-                + event
-                    .tool
-                    .as_ref()
-                    .map_or(0, |tool| tool.output_json.len() as u64);
+                + event.tool.as_ref().map_or(0, |tool| tool.output_json.len() as u64);
         }
         Ok((count, bytes))
     }
 
     /// Folds the log into the database and packs it.
     pub fn pack(&self) -> Result<()> {
-        Ok(self
-            .0
-            .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?)
+        Ok(self.0.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?)
     }
 }
 
@@ -105,11 +98,7 @@ fn insert(connection: &Connection, event: &v1::Draft) -> Result<()> {
 
 fn read_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<v1::Event> {
     let tool = match row.get::<_, Option<String>>(10)? {
-        Some(name) => Some(v1::Tool {
-            name,
-            input_json: row.get(11)?,
-            output_json: row.get(12)?,
-        }),
+        Some(name) => Some(v1::Tool { name, input_json: row.get(11)?, output_json: row.get(12)? }),
         None => None,
     };
     Ok(v1::Event {

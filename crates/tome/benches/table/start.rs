@@ -38,9 +38,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         Sqlite::open(&database)?.append_all(&batch)?;
     }
     for round in 0..rounds {
-        starts
-            .nothing
-            .add(time_command(&mut true_command(&world), b"")?.0);
+        starts.nothing.add(time_command(&mut true_command(&world), b"")?.0);
         bench.block_on(empty(&mut starts, events + round))?;
         bench.block_on(filled(&world, &mut starts, events + 2 * round))?;
         let start = Instant::now();
@@ -62,9 +60,7 @@ async fn load(world: &World, events: u64, starts: &mut Starts) -> Result<()> {
     daemon.kill();
     let (daemon, client) = Daemon::start(world).await?;
     for project in 0..PROJECTS {
-        starts
-            .append_after_load
-            .add(append(&client, project, events + 1_000_000).await?);
+        starts.append_after_load.add(append(&client, project, events + 1_000_000).await?);
     }
     daemon.stop(client).await
 }
@@ -83,9 +79,7 @@ async fn empty(starts: &mut Starts, n: u64) -> Result<()> {
 async fn filled(world: &World, starts: &mut Starts, n: u64) -> Result<()> {
     let (daemon, client) = Daemon::start(world).await?;
     starts.after_stop.add(daemon.started_in);
-    starts
-        .append_after_stop
-        .add(append(&client, n % PROJECTS, n).await?);
+    starts.append_after_stop.add(append(&client, n % PROJECTS, n).await?);
     for project in 0..PROJECTS {
         append(&client, project, n + 2_000_000).await?;
     }
@@ -93,19 +87,12 @@ async fn filled(world: &World, starts: &mut Starts, n: u64) -> Result<()> {
     daemon.kill();
     let (daemon, client) = Daemon::start(world).await?;
     starts.after_kill.add(daemon.started_in);
-    starts
-        .append_after_kill
-        .add(append(&client, n % PROJECTS, n + 1).await?);
+    starts.append_after_kill.add(append(&client, n % PROJECTS, n + 1).await?);
     daemon.stop(client).await
 }
 
 async fn append(client: &Client, project: u64, n: u64) -> Result<Duration> {
-    let draft = draft_from_wire(sample::event(
-        &format!("p{project}"),
-        n,
-        1024,
-        &cwd(project),
-    ))?;
+    let draft = draft_from_wire(sample::event(&format!("p{project}"), n, 1024, &cwd(project)))?;
     let start = Instant::now();
     let answer = client.ingest(draft, limits::CALL_TIMEOUT).await?;
     let time = start.elapsed();
@@ -119,13 +106,9 @@ fn cwd(project: u64) -> String {
 
 fn rows(starts: &Starts, events: u64) -> Vec<Row> {
     let start = |what: &str, times: &Times| {
-        Row::new(
-            format!("{what}, p50 of {}", times.len()),
-            Unit::Ms,
-            times.percentile(50),
-        )
-        .against("/bin/true", starts.nothing.percentile(50))
-        .aim(Aim::Under(AIM_MS))
+        Row::new(format!("{what}, p50 of {}", times.len()), Unit::Ms, times.percentile(50))
+            .against("/bin/true", starts.nothing.percentile(50))
+            .aim(Aim::Under(AIM_MS))
     };
     let first = |what: &str, times: &Times| {
         Row::new(
@@ -137,26 +120,11 @@ fn rows(starts: &Starts, events: u64) -> Vec<Row> {
     };
     vec![
         start("empty home", &starts.empty),
-        start(
-            &format!("{PROJECTS} projects x {events}, clean stop"),
-            &starts.after_stop,
-        ),
-        start(
-            &format!("{PROJECTS} projects x {events}, SIGKILL"),
-            &starts.after_kill,
-        ),
+        start(&format!("{PROJECTS} projects x {events}, clean stop"), &starts.after_stop),
+        start(&format!("{PROJECTS} projects x {events}, SIGKILL"), &starts.after_kill),
         first("a new project", &starts.append_new),
-        first(
-            &format!("{events} there, clean stop"),
-            &starts.append_after_stop,
-        ),
-        first(
-            &format!("{events} there, SIGKILL"),
-            &starts.append_after_kill,
-        ),
-        first(
-            &format!("{events} in journals, SIGKILL"),
-            &starts.append_after_load,
-        ),
+        first(&format!("{events} there, clean stop"), &starts.append_after_stop),
+        first(&format!("{events} there, SIGKILL"), &starts.append_after_kill),
+        first(&format!("{events} in journals, SIGKILL"), &starts.append_after_load),
     ]
 }

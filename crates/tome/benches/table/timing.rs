@@ -16,10 +16,7 @@ impl Times {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let last = sorted.len().saturating_sub(1);
-        let at = (sorted.len() * percent)
-            .div_ceil(100)
-            .saturating_sub(1)
-            .min(last);
+        let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1).min(last);
         sorted.get(at).map_or(f64::NAN, |time| ms(*time))
     }
 

@@ -25,9 +25,8 @@ const ECHOES: [&str; 5] = [
 ];
 
 /// Parts of `source` values of prompts that no person typed at that moment.
-const NOT_A_PERSON: [&str; 7] = [
-    "system", "wakeup", "cron", "schedule", "task", "agent", "teammate",
-];
+const NOT_A_PERSON: [&str; 7] =
+    ["system", "wakeup", "cron", "schedule", "task", "agent", "teammate"];
 
 /// The event that a payload of Claude Code stands for.
 pub(super) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
@@ -69,23 +68,13 @@ pub(super) fn session_start(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     let turn = turn_of(&fields).to_owned();
     let transcript = fields.take("transcript_path");
     fields.put("transcript", transcript);
-    scene.moment(
-        EventKind::SessionStart,
-        &[&source, &turn],
-        String::new(),
-        fields,
-    )
+    scene.moment(EventKind::SessionStart, &[&source, &turn], String::new(), fields)
 }
 
 pub(super) fn session_end(scene: &Scene<'_>, fields: Fields) -> Draft {
     let reason = fields.str("reason").unwrap_or_default().to_owned();
     let turn = turn_of(&fields).to_owned();
-    scene.moment(
-        EventKind::SessionEnd,
-        &[&reason, &turn],
-        String::new(),
-        fields,
-    )
+    scene.moment(EventKind::SessionEnd, &[&reason, &turn], String::new(), fields)
 }
 
 fn prompt(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Option<Draft> {
@@ -114,15 +103,9 @@ fn tool_failure(scene: &Scene<'_>, mut fields: Fields) -> Draft {
 }
 
 fn tool(scene: &Scene<'_>, output: Value, mut fields: Fields) -> Draft {
-    let tool = Tool {
-        name: fields.words("tool_name"),
-        input: fields.take("tool_input"),
-        output,
-    };
+    let tool = Tool { name: fields.words("tool_name"), input: fields.take("tool_input"), output };
     let id = fields.str("tool_use_id");
-    let identity = scene
-        .whose()
-        .tool(id, &tool.name, &tool.input, &tool.output);
+    let identity = scene.whose().tool(id, &tool.name, &tool.input, &tool.output);
     scene.tool(identity, tool, fields)
 }
 
@@ -154,12 +137,7 @@ pub(super) fn compaction(
     let trigger = fields.str("trigger").unwrap_or_default().to_owned();
     let turn = turn_of(&fields).to_owned();
     fields.put("phase", phase);
-    scene.moment(
-        EventKind::Compaction,
-        &[phase, &trigger, &turn],
-        text,
-        fields,
-    )
+    scene.moment(EventKind::Compaction, &[phase, &trigger, &turn], text, fields)
 }
 
 /// The agent's own name for the turn.

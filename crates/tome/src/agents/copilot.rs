@@ -26,10 +26,8 @@ const ECHOES: [&str; 4] = [
 ];
 
 /// Names of events in the other dialect.
-const ALSO_CALLED: [(&str, &str); 2] = [
-    ("UserPromptSubmit", "userPromptSubmitted"),
-    ("Stop", "agentStop"),
-];
+const ALSO_CALLED: [(&str, &str); 2] =
+    [("UserPromptSubmit", "userPromptSubmitted"), ("Stop", "agentStop")];
 
 /// Tools that the other dialect calls by Claude Code's names. One call is one event, whichever
 /// dialects its hooks are wired in.
@@ -129,24 +127,12 @@ fn tool_result(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Draft {
     let also = TOOLS_ALSO_CALLED.iter().find(|(ours, _)| *ours == name);
     let called = also.map_or(name.as_str(), |(_, theirs)| theirs);
     let identity = scene.whose().tool(None, called, &input, &output);
-    scene.tool(
-        identity,
-        Tool {
-            name,
-            input,
-            output,
-        },
-        fields,
-    )
+    scene.tool(identity, Tool { name, input, output }, fields)
 }
 
 /// What the tool was called with; older versions send it as JSON inside a text.
 fn arguments(fields: &mut Fields) -> Value {
-    let name = if fields.has("tool_input") {
-        "tool_input"
-    } else {
-        "tool_args"
-    };
+    let name = if fields.has("tool_input") { "tool_input" } else { "tool_args" };
     match fields.take(name) {
         Value::String(text) => serde_json::from_str::<serde_json::Map<_, _>>(&text)
             .map_or(Value::String(text), Value::Object),
@@ -174,9 +160,7 @@ fn answer(fields: &mut Fields) -> Value {
 }
 
 fn stop(scene: &Scene<'_>, heard: &Heard<'_>, fields: Fields) -> Draft {
-    let tail = fields
-        .str("transcript_path")
-        .and_then(|path| (heard.read_tail)(Path::new(path)));
+    let tail = fields.str("transcript_path").and_then(|path| (heard.read_tail)(Path::new(path)));
     let text = tail.as_deref().and_then(final_words).unwrap_or_default();
     scene.stop(text, "", fields)
 }

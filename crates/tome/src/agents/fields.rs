@@ -9,20 +9,12 @@ const META_BYTES: usize = limits::META_BYTES_MAX / 2 - 1024;
 
 /// Fields that say nothing worth keeping with every event: the event's own name (the kind says
 /// it), paths that follow from the session, and settings that hold for the whole session.
-const NOISE: [&str; 5] = [
-    "hook_event_name",
-    "transcript_path",
-    "agent_transcript_path",
-    "permission_mode",
-    "effort",
-];
+const NOISE: [&str; 5] =
+    ["hook_event_name", "transcript_path", "agent_transcript_path", "permission_mode", "effort"];
 
 /// Agents call a subagent an agent; Tome's word is subagent.
-const RENAMED: [(&str, &str); 3] = [
-    ("agent_id", "subagent"),
-    ("agent_type", "subagent_type"),
-    ("agent_name", "subagent_name"),
-];
+const RENAMED: [(&str, &str); 3] =
+    [("agent_id", "subagent"), ("agent_type", "subagent_type"), ("agent_name", "subagent_name")];
 
 /// The fields of a payload.
 #[derive(Default)]
@@ -47,9 +39,7 @@ impl Fields {
 
     /// A text that is there and not empty.
     pub(super) fn str(&self, name: &str) -> Option<&str> {
-        self.get(name)
-            .and_then(Value::as_str)
-            .filter(|text| !text.is_empty())
+        self.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
     pub(super) fn is_true(&self, name: &str) -> bool {
@@ -97,12 +87,7 @@ impl Fields {
 
     /// Every field under its name in snake case, so that both of an agent's dialects read alike.
     pub(super) fn in_snake_case(self) -> Self {
-        Self(
-            self.0
-                .into_iter()
-                .map(|(name, value)| (snake(&name), value))
-                .collect(),
-        )
+        Self(self.0.into_iter().map(|(name, value)| (snake(&name), value)).collect())
     }
 
     /// What is left, as an event's meta: without noise, without what is empty, bounded.

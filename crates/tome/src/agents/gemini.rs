@@ -68,15 +68,7 @@ fn tool_result(scene: &Scene<'_>, mut fields: Fields) -> Draft {
         other => told(other),
     };
     let identity = scene.whose().tool(None, &name, &input, &output);
-    scene.tool(
-        identity,
-        Tool {
-            name,
-            input,
-            output,
-        },
-        fields,
-    )
+    scene.tool(identity, Tool { name, input, output }, fields)
 }
 
 /// What the model was told; with everything else of the response if that is more than a display.
@@ -127,11 +119,7 @@ fn told_part(mut part: Value) -> Value {
 
 fn trusted(text: String) -> String {
     let inside = unwrapped(&text, "<untrusted_context>", "</untrusted_context>");
-    if inside.len() == text.len() {
-        text
-    } else {
-        inside.to_owned()
-    }
+    if inside.len() == text.len() { text } else { inside.to_owned() }
 }
 
 fn keep_display(display: Value, told: &Value, fields: &mut Fields) {

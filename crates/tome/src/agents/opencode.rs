@@ -113,11 +113,7 @@ fn opened(heard: &Heard<'_>, mut fields: Fields) -> (String, Told) {
         true => (fields, Fields::default()),
         false => (input, fields),
     };
-    let told = Told {
-        input,
-        output,
-        rest,
-    };
+    let told = Told { input, output, rest };
     (event, told)
 }
 
@@ -125,15 +121,9 @@ impl Told {
     fn scene<'a>(&mut self, heard: &Heard<'a>, event: &str) -> Option<Scene<'a>> {
         let session = self.session(event);
         let stamp = self.time(event);
-        let directory = [
-            self.rest.take("directory"),
-            self.input.take("directory"),
-            self.rest.take("worktree"),
-        ];
-        let info = self
-            .input
-            .get("info")
-            .and_then(|info| info.get("directory"));
+        let directory =
+            [self.rest.take("directory"), self.input.take("directory"), self.rest.take("worktree")];
+        let info = self.input.get("info").and_then(|info| info.get("directory"));
         let cwd = directory.into_iter().find(|path| !path.is_null());
         let cwd = cwd.or_else(|| info.cloned()).unwrap_or_default();
         Scene::new(heard, &session, cwd, &stamp)
@@ -152,21 +142,14 @@ impl Told {
         let found = own
             .or_else(|| about("info", "sessionID"))
             .or_else(|| about("part", "sessionID"))
-            .or_else(|| {
-                self.output
-                    .get("message")
-                    .and_then(|of| of.get("sessionID"))
-            });
+            .or_else(|| self.output.get("message").and_then(|of| of.get("sessionID")));
         found.cloned().unwrap_or_default()
     }
 
     /// When it happened, where the event says it. (A deleted session only says when it began.)
     fn time(&mut self, event: &str) -> Value {
         let at = |value: Option<&Value>, name: &str| {
-            value
-                .and_then(|of| of.get("time"))
-                .and_then(|time| time.get(name))
-                .cloned()
+            value.and_then(|of| of.get("time")).and_then(|time| time.get(name)).cloned()
         };
         let found = match event {
             "session.created" => at(self.input.get("info"), "created"),
@@ -174,14 +157,10 @@ impl Told {
             "message.part.updated" => at(self.input.get("part"), "end"),
             _ => None,
         };
-        let given = [
-            self.rest.take("timestamp"),
-            self.input.take("timestamp"),
-            self.input.take("time"),
-        ];
+        let given =
+            [self.rest.take("timestamp"), self.input.take("timestamp"), self.input.take("time")];
         let mut all = found.into_iter().chain(given);
-        all.find(|value| stamp_of(value).is_some())
-            .unwrap_or_default()
+        all.find(|value| stamp_of(value).is_some()).unwrap_or_default()
     }
 
     /// All that nobody has taken.
@@ -200,11 +179,7 @@ impl Told {
 fn created(scene: &Scene<'_>, mut told: Told) -> Draft {
     let mut info = told.input.object("info");
     let parent = info.take("parentID");
-    let kind = if parent.is_null() {
-        EventKind::SessionStart
-    } else {
-        EventKind::SubagentStart
-    };
+    let kind = if parent.is_null() { EventKind::SessionStart } else { EventKind::SubagentStart };
     let mut fields = Fields::default();
     fields.put("parent", parent);
     for name in ["title", "version", "agent", "model"] {
@@ -232,11 +207,7 @@ fn compaction(scene: &Scene<'_>, phase: &str, mut told: Told) -> Draft {
 /// OpenCode does not say the final words here; the plugin may.
 fn idle(scene: &Scene<'_>, mut told: Told) -> Draft {
     let given = told.input.words("last_assistant_message");
-    let text = if given.is_empty() {
-        told.rest.words("last_assistant_message")
-    } else {
-        given
-    };
+    let text = if given.is_empty() { told.rest.words("last_assistant_message") } else { given };
     scene.stop(text, "", told.left())
 }
 
@@ -296,26 +267,12 @@ fn tool_result(scene: &Scene<'_>, mut told: Told) -> Draft {
     if metadata.get("output") == Some(&output) {
         metadata.take("output");
     }
-    fields.put(
-        "metadata",
-        cap_json(metadata.into_value(), METADATA_BYTES_MAX).0,
-    );
-    tool(
-        scene,
-        told.input.take("callID"),
-        Tool {
-            name,
-            input,
-            output,
-        },
-        fields,
-    )
+    fields.put("metadata", cap_json(metadata.into_value(), METADATA_BYTES_MAX).0);
+    tool(scene, told.input.take("callID"), Tool { name, input, output }, fields)
 }
 
 fn tool(scene: &Scene<'_>, call: Value, tool: Tool, mut fields: Fields) -> Draft {
-    let identity = scene
-        .whose()
-        .tool(call.as_str(), &tool.name, &tool.input, &tool.output);
+    let identity = scene.whose().tool(call.as_str(), &tool.name, &tool.input, &tool.output);
     fields.put("call_id", call);
     scene.tool(identity, tool, fields)
 }

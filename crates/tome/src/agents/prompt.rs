@@ -4,12 +4,8 @@ use tome_model::strip_injections;
 
 /// How texts begin that an agent's harness puts where prompts stand: reasons of stop hooks, and
 /// results of background work. They are kept, but not as the person's words.
-const HARNESS: [&str; 4] = [
-    "<hook_prompt",
-    "Stop hook feedback:",
-    "<task-notification",
-    "<teammate-message",
-];
+const HARNESS: [&str; 4] =
+    ["<hook_prompt", "Stop hook feedback:", "<task-notification", "<teammate-message"];
 
 /// Whose words a prompt holds.
 pub(super) enum Said {
@@ -38,10 +34,8 @@ pub(super) fn said(prompt: &str) -> Said {
 /// The text without the blocks of this tag that it begins with.
 pub(super) fn without_leading_blocks<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
     let mut rest = text;
-    while let Some((_, after)) = rest
-        .trim_start()
-        .strip_prefix(open)
-        .and_then(|inside| inside.split_once(close))
+    while let Some((_, after)) =
+        rest.trim_start().strip_prefix(open).and_then(|inside| inside.split_once(close))
     {
         rest = after.trim_start();
     }
@@ -60,10 +54,7 @@ pub(super) fn unwrapped<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
 /// The text without the one pair of quotes that `opencode run` puts around an argument with spaces
 /// in it (and the backslashes before the quotes inside).
 pub(super) fn unquoted(text: &str) -> String {
-    let inside = text
-        .trim()
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'));
+    let inside = text.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match inside {
         Some(inside) if !inside.replace("\\\"", "").contains('"') && !inside.ends_with('\\') => {
             inside.replace("\\\"", "\"")

@@ -74,11 +74,7 @@ impl<'a> Scene<'a> {
     }
 
     pub(super) fn whose(&self) -> Whose<'_> {
-        Whose {
-            agent: self.agent,
-            session: &self.session,
-            stamp: self.stamp,
-        }
+        Whose { agent: self.agent, session: &self.session, stamp: self.stamp }
     }
 
     /// A session began or ended, a context was compacted, a subagent came or went. `why` is all
@@ -213,9 +209,7 @@ fn session_of(value: &Value) -> Option<SessionId> {
     if id.is_empty() {
         return SessionId::parse(SESSION_UNKNOWN).ok();
     }
-    SessionId::parse(&id)
-        .or_else(|_| SessionId::parse(&cleaned(&id)))
-        .ok()
+    SessionId::parse(&id).or_else(|_| SessionId::parse(&cleaned(&id))).ok()
 }
 
 fn cleaned(id: &str) -> String {

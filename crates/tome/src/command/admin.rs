@@ -11,10 +11,7 @@ use crate::render::{bytes, counted};
 
 pub fn flush(context: &Context) -> Result<Outcome> {
     let flushed = context.block_on(async {
-        Ok(context
-            .reach
-            .ask(Start::IfAway, async |client| client.flush().await)
-            .await?)
+        Ok(context.reach.ask(Start::IfAway, async |client| client.flush().await).await?)
     })?;
     if context.json {
         context.print_json(&json!({"stores": flushed.stores}))?;
@@ -30,10 +27,7 @@ pub fn flush(context: &Context) -> Result<Outcome> {
 
 pub fn compact(context: &Context) -> Result<Outcome> {
     let done = context.block_on(async {
-        Ok(context
-            .reach
-            .ask(Start::IfAway, async |client| client.compact().await)
-            .await?)
+        Ok(context.reach.ask(Start::IfAway, async |client| client.compact().await).await?)
     })?;
     if context.json {
         let (stores, before, after) = (done.stores, done.bytes_before, done.bytes_after);

@@ -21,20 +21,11 @@ pub fn run(context: &Context) -> Result<Outcome> {
                 format!(
                     "{}{}",
                     path.display(),
-                    if path.exists() {
-                        ""
-                    } else {
-                        " (does not exist)"
-                    }
+                    if path.exists() { "" } else { " (does not exist)" }
                 )
             },
         );
-        writeln!(
-            out,
-            "home    {}  {DIM}{}{PLAIN}",
-            config.home.0.display(),
-            config.home.1
-        )?;
+        writeln!(out, "home    {}  {DIM}{}{PLAIN}", config.home.0.display(), config.home.1)?;
         writeln!(out, "config  {file}\n")?;
         let rows: Vec<Vec<String>> = KEYS
             .iter()
@@ -49,11 +40,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
                 ])
             })
             .collect();
-        table(
-            &mut out,
-            &["setting", "value", "from", "what it does"],
-            &rows,
-        )?;
+        table(&mut out, &["setting", "value", "from", "what it does"], &rows)?;
         writeln!(
             out,
             "  {DIM}[[capture.redact]] with name and pattern: {} of your own{PLAIN}",
@@ -64,11 +51,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
     for problem in &config.problems {
         writeln!(err, "{RED}error:{PLAIN} {problem}")?;
     }
-    Ok(if config.problems.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::BadInput
-    })
+    Ok(if config.problems.is_empty() { Outcome::Done } else { Outcome::BadInput })
 }
 
 fn as_json(context: &Context) -> Value {
@@ -78,11 +61,8 @@ fn as_json(context: &Context) -> Value {
         .iter()
         .map(|(key, (value, source))| json!({"key": key, "value": value, "from": source.to_string()}))
         .collect();
-    let redact: Vec<Value> = config
-        .redact
-        .iter()
-        .map(|own| json!({"name": own.name, "pattern": own.pattern}))
-        .collect();
+    let redact: Vec<Value> =
+        config.redact.iter().map(|own| json!({"name": own.name, "pattern": own.pattern})).collect();
     json!({
         "home": config.home.0, "home_from": config.home.1.to_string(), "config_file": config.file,
         "settings": settings, "redact": redact,

@@ -20,9 +20,7 @@ pub fn run(context: Context, detached: bool) -> Result<Outcome> {
         // Whoever started this one wanted a daemon, and there is one.
         Ran::AlreadyRunning(_) if detached => Ok(Outcome::Done),
         Ran::AlreadyRunning(pid) => {
-            let pid = pid
-                .map(|pid| format!(" (process {pid})"))
-                .unwrap_or_default();
+            let pid = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
             writeln!(
                 anstream::stderr(),
                 "a daemon serves this home already{pid}; `tome stop` ends it"

@@ -25,25 +25,14 @@ const SESSIONS: [(&str, &str); 3] = [
 pub fn run(context: &Context) -> Result<Outcome> {
     let demo = Demo::new()?;
     let mut out = anstream::stdout();
-    writeln!(
-        out,
-        "{BOLD}A private home{PLAIN} {DIM}{}{PLAIN}\n",
-        demo.home().display()
-    )?;
+    writeln!(out, "{BOLD}A private home{PLAIN} {DIM}{}{PLAIN}\n", demo.home().display())?;
     demo.record(&mut out)?;
     let show = |title: &str, args: &[&str]| -> Result<()> {
         let mut out = anstream::stdout();
-        writeln!(
-            out,
-            "\n{BOLD}{title}{PLAIN}  {DIM}$ tome {}{PLAIN}",
-            args.join(" ")
-        )?;
+        writeln!(out, "\n{BOLD}{title}{PLAIN}  {DIM}$ tome {}{PLAIN}", args.join(" "))?;
         out.flush()?;
-        let args: Vec<&str> = if context.json {
-            [args, &["--json"]].concat()
-        } else {
-            args.to_vec()
-        };
+        let args: Vec<&str> =
+            if context.json { [args, &["--json"]].concat() } else { args.to_vec() };
         let status = demo.tome(&args).status().context("cannot run tome")?;
         ensure!(status.success(), "tome {} failed", args.join(" "));
         Ok(())
@@ -76,10 +65,7 @@ impl Demo {
             &folder.path().join("lexer/.git/HEAD"),
             b"ref: refs/heads/main\n",
         )?;
-        Ok(Self {
-            folder,
-            program: std::env::current_exe().context("cannot find this program")?,
-        })
+        Ok(Self { folder, program: std::env::current_exe().context("cannot find this program")? })
     }
 
     fn home(&self) -> PathBuf {
@@ -111,16 +97,10 @@ impl Demo {
             let mut fed = 0;
             for payload in payloads.lines().filter(|line| !line.is_empty()) {
                 let payload = payload.replace("{cwd}", &escaped(&self.project()));
-                self.hook(
-                    agent,
-                    &payload.replace("{now}", &SystemClock.now().to_string()),
-                )?;
+                self.hook(agent, &payload.replace("{now}", &SystemClock.now().to_string()))?;
                 fed += 1;
             }
-            writeln!(
-                out,
-                "{agent:<12} {fed} payloads through {DIM}tome hook {agent}{PLAIN}"
-            )?;
+            writeln!(out, "{agent:<12} {fed} payloads through {DIM}tome hook {agent}{PLAIN}")?;
         }
         Ok(())
     }
@@ -140,16 +120,11 @@ impl Demo {
 
     /// The short id of the latest event of a kind.
     fn id_of(&self, kind: &str) -> Result<String> {
-        let output = self
-            .tome(&["events", "--kind", kind, "--json", "-n", "1"])
-            .output()?;
+        let output = self.tome(&["events", "--kind", kind, "--json", "-n", "1"]).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let event: serde_json::Value =
             serde_json::from_str(text.lines().next().unwrap_or_default())?;
-        let id = event
-            .get("id")
-            .and_then(|id| id.as_str())
-            .context("no event was captured")?;
+        let id = event.get("id").and_then(|id| id.as_str()).context("no event was captured")?;
         Ok(id.chars().take(8).collect())
     }
 
@@ -163,17 +138,12 @@ impl Demo {
 impl Drop for Demo {
     fn drop(&mut self) {
         // A demo that failed halfway leaves no daemon behind either.
-        let _ = self
-            .tome(&["stop", "--force"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+        let _ =
+            self.tome(&["stop", "--force"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 
 /// A path as it stands between the quotes of a JSON string.
 fn escaped(path: &Path) -> String {
-    path.to_string_lossy()
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
+    path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -41,11 +41,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
     } else {
         print(&checks)?;
     }
-    Ok(if is_bad {
-        Outcome::Failed
-    } else {
-        Outcome::Done
-    })
+    Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }
 
 fn print(checks: &[Check]) -> Result<()> {
@@ -56,11 +52,7 @@ fn print(checks: &[Check]) -> Result<()> {
             Verdict::Warning => (YELLOW, "look"),
             Verdict::Bad => (RED, "bad"),
         };
-        writeln!(
-            out,
-            "{colour}{mark:<4}{PLAIN}  {:<8}  {}",
-            check.what, check.found
-        )?;
+        writeln!(out, "{colour}{mark:<4}{PLAIN}  {:<8}  {}", check.what, check.found)?;
         if let Some(advice) = &check.advice {
             writeln!(out, "                {DIM}→{PLAIN} {advice}")?;
         }
@@ -74,25 +66,18 @@ fn check(context: &Context) -> Result<Vec<Check>> {
     let report = gather(context, Start::Never)?;
     checks.push(check_daemon(&report.daemon));
     if let Daemon::Running(status) = &report.daemon {
-        checks.extend(
-            status
-                .stores
-                .iter()
-                .filter(|store| !store.refusing.is_empty())
-                .map(|store| {
-                    bad(
-                        "store",
-                        format!("{} refuses writes: {}", store.path, store.refusing),
-                        "free some disk space; the daemon opens it anew by itself",
-                    )
-                }),
-        );
+        checks.extend(status.stores.iter().filter(|store| !store.refusing.is_empty()).map(
+            |store| {
+                bad(
+                    "store",
+                    format!("{} refuses writes: {}", store.path, store.refusing),
+                    "free some disk space; the daemon opens it anew by itself",
+                )
+            },
+        ));
         let size = bytes(status.disk_bytes);
         let stores = counted(status.projects.len() as u64, "project", "projects");
-        checks.push(good(
-            "stores",
-            format!("{stores}, {size}, mode {}", status.store_mode),
-        ));
+        checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
     }
     checks.push(if report.waiting.events == 0 {
         good("spool", "nothing waits")
@@ -115,10 +100,8 @@ fn check(context: &Context) -> Result<Vec<Check>> {
         ));
     }
     if report.lost.events > 0 {
-        let found = format!(
-            "{} could be stored nowhere",
-            counted(report.lost.events, "event", "events")
-        );
+        let found =
+            format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
         checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
     }
     Ok(checks)
@@ -219,10 +202,7 @@ fn check_daemon(daemon: &Daemon) -> Check {
                 bytes(status.resident_bytes)
             ),
         ),
-        Daemon::Away => good(
-            "daemon",
-            "is not running; it starts by itself when it is needed",
-        ),
+        Daemon::Away => good("daemon", "is not running; it starts by itself when it is needed"),
         Daemon::Silent { pid, problem } => bad(
             "daemon",
             format!("process {pid} does not answer: {problem}"),
@@ -237,28 +217,13 @@ fn check_daemon(daemon: &Daemon) -> Check {
 }
 
 fn good(what: &'static str, found: impl Into<String>) -> Check {
-    Check {
-        what,
-        verdict: Verdict::Good,
-        found: found.into(),
-        advice: None,
-    }
+    Check { what, verdict: Verdict::Good, found: found.into(), advice: None }
 }
 
 fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check {
-        what,
-        verdict: Verdict::Warning,
-        found: found.into(),
-        advice: Some(advice.to_owned()),
-    }
+    Check { what, verdict: Verdict::Warning, found: found.into(), advice: Some(advice.to_owned()) }
 }
 
 fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check {
-        what,
-        verdict: Verdict::Bad,
-        found: found.into(),
-        advice: Some(advice.to_owned()),
-    }
+    Check { what, verdict: Verdict::Bad, found: found.into(), advice: Some(advice.to_owned()) }
 }

@@ -21,23 +21,12 @@ pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
         let query_is_narrow = project.is_some();
         let query = query(asked, project)?;
         let shown = if asked.limit == 0 {
-            all(
-                context,
-                Query {
-                    newest_first: asked.newest_first,
-                    ..query
-                },
-            )
-            .await?
+            all(context, Query { newest_first: asked.newest_first, ..query }).await?
         } else {
             latest(context, asked, query).await?
         };
         if shown == 0 && !context.json {
-            let narrowed = if query_is_narrow {
-                "; --all-projects looks everywhere"
-            } else {
-                ""
-            };
+            let narrowed = if query_is_narrow { "; --all-projects looks everywhere" } else { "" };
             writeln!(anstream::stderr(), "no events match{narrowed}")?;
         }
         Ok(Outcome::Done)
@@ -47,9 +36,7 @@ pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
 fn query(asked: &Events, project: Option<String>) -> Result<Query> {
     let now = SystemClock.now();
     let at = |field, text: &Option<String>| {
-        text.as_deref()
-            .map(|text| time::parse(field, text, now))
-            .transpose()
+        text.as_deref().map(|text| time::parse(field, text, now)).transpose()
     };
     for agent in &asked.agent {
         Agent::parse(agent)?;
@@ -60,11 +47,7 @@ fn query(asked: &Events, project: Option<String>) -> Result<Query> {
         session: asked.session.clone(),
         project,
         agents: asked.agent.clone(),
-        kinds: asked
-            .kind
-            .iter()
-            .map(|kind| kind.parse())
-            .collect::<Result<Vec<EventKind>, _>>()?,
+        kinds: asked.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?,
         ..Query::default()
     })
 }
@@ -106,9 +89,7 @@ async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<u
 }
 
 async fn page(context: &Context, query: &Query) -> Result<Page> {
-    let asked = context.reach.ask(Start::IfAway, async |client| {
-        client.events(query.clone()).await
-    });
+    let asked = context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
     Ok(asked.await?)
 }
 
@@ -129,9 +110,7 @@ async fn all(context: &Context, mut query: Query) -> Result<usize> {
 
 fn print(context: &Context, events: &[Event]) -> Result<()> {
     if context.json {
-        return events
-            .iter()
-            .try_for_each(|event| context.print_json(event));
+        return events.iter().try_for_each(|event| context.print_json(event));
     }
     let mut out = anstream::stdout().lock();
     let width = terminal_width();
@@ -150,7 +129,6 @@ fn print(context: &Context, events: &[Event]) -> Result<()> {
 }
 
 fn terminal_width() -> usize {
-    terminal_size::terminal_size().map_or(160, |(terminal_size::Width(columns), _)| {
-        usize::from(columns)
-    })
+    terminal_size::terminal_size()
+        .map_or(160, |(terminal_size::Width(columns), _)| usize::from(columns))
 }

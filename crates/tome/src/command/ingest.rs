@@ -64,11 +64,7 @@ pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
             render::count(report.rejected.len() as u64)
         )?;
     }
-    Ok(if report.rejected.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::BadInput
-    })
+    Ok(if report.rejected.is_empty() { Outcome::Done } else { Outcome::BadInput })
 }
 
 fn progress() -> ProgressBar {
@@ -103,36 +99,26 @@ async fn send(
                 permit.forget();
             }
             let _ = sent.send(batch.lines);
-            v1::IngestEventsRequest {
-                events: batch.events,
-            }
+            v1::IngestEventsRequest { events: batch.events }
         }
     });
     let mut answers = client.ingest_stream(outgoing).await?;
     let mut report = Report::default();
     while let Some(answer) = answers.next().await {
-        let answer = answer
-            .map_err(tome_proto::ClientError::from)
-            .with_context(|| {
-                format!(
-                    "{} were stored before this; running it again stores the rest",
-                    render::counted(report.created, "event", "events")
-                )
-            })?;
+        let answer = answer.map_err(tome_proto::ClientError::from).with_context(|| {
+            format!(
+                "{} were stored before this; running it again stores the rest",
+                render::counted(report.created, "event", "events")
+            )
+        })?;
         window.add_permits(1);
         let lines = unanswered.recv().await.unwrap_or_default();
         progress.inc(lines.len() as u64);
         report.created += u64::from(answer.created);
         report.duplicates += u64::from(answer.duplicates);
         for rejected in answer.rejected {
-            let line = lines
-                .get(rejected.index as usize)
-                .copied()
-                .unwrap_or_default();
-            report.rejected.push(RejectedLine {
-                line,
-                reason: rejected.reason,
-            });
+            let line = lines.get(rejected.index as usize).copied().unwrap_or_default();
+            report.rejected.push(RejectedLine { line, reason: rejected.reason });
         }
     }
     report.rejected.extend(reader.await??);
@@ -151,16 +137,11 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch>) -> Result<Vec<Reject
         None => Box::new(BufReader::with_capacity(256 * 1024, std::io::stdin())),
     };
     let mut rejected = Vec::new();
-    let mut batch = Batch {
-        events: Vec::new(),
-        lines: Vec::new(),
-    };
+    let mut batch = Batch { events: Vec::new(), lines: Vec::new() };
     let (mut bytes, mut line) = (0, Vec::new());
     for number in 1u64.. {
         line.clear();
-        let read = (&mut input)
-            .take(LINE_BYTES_MAX as u64)
-            .read_until(b'\n', &mut line)?;
+        let read = (&mut input).take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
         if read == 0 {
             break;
         }
@@ -173,20 +154,12 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch>) -> Result<Vec<Reject
                 batch.lines.push(number);
                 bytes += line.len();
             }
-            Err(reason) => rejected.push(RejectedLine {
-                line: number,
-                reason,
-            }),
+            Err(reason) => rejected.push(RejectedLine { line: number, reason }),
         }
         if batch.events.len() >= limits::BATCH_EVENTS_MAX || bytes >= limits::BATCH_BYTES_MAX {
             bytes = 0;
-            let full = std::mem::replace(
-                &mut batch,
-                Batch {
-                    events: Vec::new(),
-                    lines: Vec::new(),
-                },
-            );
+            let full =
+                std::mem::replace(&mut batch, Batch { events: Vec::new(), lines: Vec::new() });
             if batches.blocking_send(full).is_err() {
                 return Ok(rejected);
             }

@@ -52,11 +52,7 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(said) => {
             let _ = said.print();
-            return if said.use_stderr() {
-                ExitCode::from(2)
-            } else {
-                ExitCode::SUCCESS
-            };
+            return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
     match cli.global.color {
@@ -113,11 +109,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
 }
 
 fn flags(global: &Global) -> Flags {
-    Flags {
-        home: global.home.clone(),
-        config: global.config.clone(),
-        set: global.set.clone(),
-    }
+    Flags { home: global.home.clone(), config: global.config.clone(), set: global.set.clone() }
 }
 
 impl Context {
@@ -127,19 +119,12 @@ impl Context {
         config.check_patterns();
         let settings = config.settings();
         let reach = Reach::new(settings.clone(), flags);
-        Ok(Self {
-            settings,
-            config,
-            reach,
-            json: global.json,
-        })
+        Ok(Self { settings, config, reach, json: global.json })
     }
 
     /// Does work that talks to the daemon.
     pub fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(work)
     }
 
@@ -182,10 +167,7 @@ fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
         _ => error.downcast_ref::<ClientError>(),
     };
     if error.downcast_ref::<ConfigError>().is_some() {
-        return (
-            2,
-            Some("`tome config` shows every setting and where it comes from"),
-        );
+        return (2, Some("`tome config` shows every setting and where it comes from"));
     }
     match (reach, client) {
         (Some(ReachError::Away), _) => (3, Some("`tome start` starts it")),

@@ -27,22 +27,14 @@ pub fn run(context: &Context) -> Result<Outcome> {
     } else {
         print(context, &report, status)?;
     }
-    Ok(if matches!(report.daemon, Daemon::Running(_)) {
-        Outcome::Done
-    } else {
-        Outcome::Failed
-    })
+    Ok(if matches!(report.daemon, Daemon::Running(_)) { Outcome::Done } else { Outcome::Failed })
 }
 
 fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Result<()> {
     let mut out = anstream::stdout().lock();
     let events: u64 = status.projects.iter().map(|project| project.events).sum();
     let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
-    let last = status
-        .projects
-        .iter()
-        .map(|project| project.last_at_ms)
-        .max();
+    let last = status.projects.iter().map(|project| project.last_at_ms).max();
     match last {
         None => {
             writeln!(out, "{BOLD}Tome remembers nothing yet.{PLAIN}")?;
@@ -50,10 +42,7 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
                 out,
                 "  Have your agent run `tome hook <agent>` at its hooks (`tome hook --help`),"
             )?;
-            writeln!(
-                out,
-                "  feed it events with `tome ingest`, or watch `tome demo`.\n"
-            )?;
+            writeln!(out, "  feed it events with `tome ingest`, or watch `tome demo`.\n")?;
         }
         Some(last) => {
             writeln!(
@@ -91,11 +80,7 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
                     ago(report.now, Millis(agent.last_at_ms)),
                 ]
             });
-            table(
-                &mut out,
-                &["agent", ">sessions", ">events", "last"],
-                &rows.collect::<Vec<_>>(),
-            )?;
+            table(&mut out, &["agent", ">sessions", ">events", "last"], &rows.collect::<Vec<_>>())?;
             writeln!(out)?;
         }
     }

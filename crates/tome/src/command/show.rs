@@ -12,9 +12,7 @@ use crate::render::{self, BOLD, DIM, PLAIN};
 
 pub fn run(context: &Context, id: &str) -> Result<Outcome> {
     let event = context.block_on(async {
-        let asked = context
-            .reach
-            .ask(Start::IfAway, async |client| client.event(id, None).await);
+        let asked = context.reach.ask(Start::IfAway, async |client| client.event(id, None).await);
         Ok(asked.await?)
     })?;
     if context.json {
@@ -30,14 +28,8 @@ pub fn print(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{PLAIN}{value}");
     let session = render::one_line(event.session.as_str(), 200);
     field("id", event.id.as_str())?;
-    field(
-        "kind",
-        &format!("{BOLD}{}{PLAIN} ({})", event.kind, event.role),
-    )?;
-    field(
-        "at",
-        &format!("{} {DIM}{}{PLAIN}", render::local(event.at), event.at),
-    )?;
+    field("kind", &format!("{BOLD}{}{PLAIN} ({})", event.kind, event.role))?;
+    field("at", &format!("{} {DIM}{}{PLAIN}", render::local(event.at), event.at))?;
     if event.arrived.distance_ms(event.at) >= 60_000 {
         field("arrived", &render::local(event.arrived))?;
     }
@@ -48,10 +40,7 @@ pub fn print(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
         field("cwd", &event.cwd)?;
     }
     if !event.meta.is_empty() {
-        field(
-            "meta",
-            &serde_json::to_string(&event.meta).unwrap_or_default(),
-        )?;
+        field("meta", &serde_json::to_string(&event.meta).unwrap_or_default())?;
     }
     if let Some(tool) = &event.tool {
         field("tool", &tool.name)?;

@@ -53,17 +53,11 @@ pub fn run(context: &Context, reset_lost: bool) -> Result<Outcome> {
 /// Asks the daemon, if it is there or may be started, and looks at the disk.
 pub fn gather(context: &Context, start: Start) -> Result<Report> {
     let daemon = context.block_on(async {
-        let asked = context
-            .reach
-            .ask(start, async |client| client.status(true).await)
-            .await;
+        let asked = context.reach.ask(start, async |client| client.status(true).await).await;
         Ok(match asked {
             Ok(status) => Daemon::Running(Box::new(status)),
             Err(error) => match (context.reach.holder(), error) {
-                (Some(pid), error) => Daemon::Silent {
-                    pid,
-                    problem: error.to_string(),
-                },
+                (Some(pid), error) => Daemon::Silent { pid, problem: error.to_string() },
                 (None, ReachError::Away) => Daemon::Away,
                 (None, error @ ReachError::NotStarted(_)) => return Err(error.into()),
                 (None, error) => Daemon::Unreachable(error.to_string()),
@@ -91,11 +85,7 @@ fn print(context: &Context, report: &Report) -> Result<()> {
             count(status.rejected),
             count(status.drained)
         )?;
-        let last = status
-            .projects
-            .iter()
-            .map(|project| project.last_at_ms)
-            .max();
+        let last = status.projects.iter().map(|project| project.last_at_ms).max();
         match last {
             Some(at) => writeln!(out, "last     {}", ago(report.now, Millis(at)))?,
             None => writeln!(out, "last     nothing has been captured yet")?,
@@ -114,11 +104,7 @@ fn print(context: &Context, report: &Report) -> Result<()> {
                 counted(store.events, "event", "events")
             )?;
             if !store.refusing.is_empty() {
-                writeln!(
-                    out,
-                    "         {RED}refuses writes:{PLAIN} {}",
-                    store.refusing
-                )?;
+                writeln!(out, "         {RED}refuses writes:{PLAIN} {}", store.refusing)?;
             }
         }
         writeln!(out, "disk     {}", bytes(status.disk_bytes))?;
@@ -171,10 +157,7 @@ pub fn print_spool(out: &mut dyn Write, report: &Report) -> std::io::Result<()> 
     }
     if waiting.damaged > 0 {
         let lines = counted(waiting.damaged, "damaged line", "damaged lines");
-        writeln!(
-            out,
-            "         {YELLOW}{lines}{PLAIN} set aside in spool/damaged.jsonl"
-        )?;
+        writeln!(out, "         {YELLOW}{lines}{PLAIN} set aside in spool/damaged.jsonl")?;
     }
     if report.lost.events > 0 {
         let last = report

@@ -13,9 +13,7 @@ pub fn parse(field: &'static str, text: &str, now: Millis) -> Result<Millis, Mod
     if let Ok(date) = text.parse::<Date>() {
         let start = date.to_zoned(TimeZone::system()).ok();
         let ms = start.and_then(|start| u64::try_from(start.timestamp().as_millisecond()).ok());
-        return ms
-            .map(Millis)
-            .ok_or_else(|| ModelError::invalid(field, "is before 1970"));
+        return ms.map(Millis).ok_or_else(|| ModelError::invalid(field, "is before 1970"));
     }
     Millis::parse(field, text).map_err(|_| {
         ModelError::invalid(
@@ -47,17 +45,9 @@ mod tests {
     fn times_as_typed() {
         let now = Millis(1_794_700_000_000);
         assert_eq!(parse("since", "2h", now), Ok(Millis(now.0 - 7_200_000)));
-        assert_eq!(
-            parse("since", "1970-01-02T00:00:00Z", now),
-            Ok(Millis(86_400_000))
-        );
+        assert_eq!(parse("since", "1970-01-02T00:00:00Z", now), Ok(Millis(86_400_000)));
         assert_eq!(parse("since", "86400000", now), Ok(Millis(86_400_000)));
         assert!(parse("since", "2026-11-15", now).is_ok());
-        assert!(
-            parse("since", "soon", now)
-                .unwrap_err()
-                .to_string()
-                .contains("2026-11-15")
-        );
+        assert!(parse("since", "soon", now).unwrap_err().to_string().contains("2026-11-15"));
     }
 }

@@ -21,10 +21,7 @@ pub fn parse(text: &str) -> Result<Option<Duration>, String> {
         "d" => 86_400_000,
         _ => return Err(problem()),
     };
-    count
-        .checked_mul(unit_ms)
-        .map(|ms| Some(Duration::from_millis(ms)))
-        .ok_or_else(problem)
+    count.checked_mul(unit_ms).map(|ms| Some(Duration::from_millis(ms))).ok_or_else(problem)
 }
 
 #[cfg(test)]
@@ -36,15 +33,9 @@ mod tests {
         assert_eq!(parse("30m"), Ok(Some(Duration::from_secs(1800))));
         assert_eq!(parse(" 500 ms "), Ok(Some(Duration::from_millis(500))));
         assert_eq!(parse("never"), Ok(None));
-        for bad in [
-            "",
-            "30",
-            "m",
-            "-1s",
-            "1 fortnight",
-            "99999999999999999999s",
-            "18446744073709551615d",
-        ] {
+        for bad in
+            ["", "30", "m", "-1s", "1 fortnight", "99999999999999999999s", "18446744073709551615d"]
+        {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

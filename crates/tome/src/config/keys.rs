@@ -25,11 +25,7 @@ pub const KEYS: &[Key] = &[
         name: "store.mode",
         default: "per-project",
         about: "one ledger a project (per-project), or one for all (unified)",
-        check: |text| {
-            text.parse::<StoreMode>()
-                .map(drop)
-                .map_err(|error| error.to_string())
-        },
+        check: |text| text.parse::<StoreMode>().map(drop).map_err(|error| error.to_string()),
     },
     Key {
         name: "store.idle_close",
@@ -86,9 +82,7 @@ pub fn address(text: &str) -> Result<Option<SocketAddr>, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(Some(SocketAddr::from(([127, 0, 0, 1], port))));
     }
-    let named = text
-        .strip_prefix("localhost:")
-        .map(|port| format!("127.0.0.1:{port}"));
+    let named = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let parsed = named.as_deref().unwrap_or(text).parse();
     parsed.map(Some).map_err(|_| {
         format!("{text:?} is not an address: write a port such as 7427, or 127.0.0.1:7427")
@@ -100,8 +94,6 @@ pub fn size(text: &str) -> Result<usize, String> {
     let (least, most) = (4096, limits::TEXT_BYTES_CEILING);
     match text.parse::<usize>() {
         Ok(bytes) if (least..=most).contains(&bytes) => Ok(bytes),
-        _ => Err(format!(
-            "{text:?} is not a size between {least} and {most} bytes"
-        )),
+        _ => Err(format!("{text:?} is not a size between {least} and {most} bytes")),
     }
 }

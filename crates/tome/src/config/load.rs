@@ -126,16 +126,11 @@ impl Config {
     pub fn load(flags: &Flags, var: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let var = |name: &str| var(name).filter(|value| !value.is_empty());
         let (home, problem) = home(flags, &var)?;
-        let file = flags
-            .config
-            .clone()
-            .or_else(|| var("TOME_CONFIG").map(PathBuf::from));
+        let file = flags.config.clone().or_else(|| var("TOME_CONFIG").map(PathBuf::from));
         let file_must_exist = file.is_some();
         let file = file.or_else(|| platform::default_config(var));
-        let values = KEYS
-            .iter()
-            .map(|key| (key.name, (key.default.to_owned(), Source::Default)))
-            .collect();
+        let values =
+            KEYS.iter().map(|key| (key.name, (key.default.to_owned(), Source::Default))).collect();
         let mut config = Self {
             values,
             home,
@@ -161,10 +156,8 @@ impl Config {
         let Some(path) = self.file.clone() else {
             return;
         };
-        let problem = |problem: String| ConfigError::File {
-            path: path.display().to_string(),
-            problem,
-        };
+        let problem =
+            |problem: String| ConfigError::File { path: path.display().to_string(), problem };
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return,
@@ -199,84 +192,58 @@ impl Config {
 
     fn unknown(&mut self, key: &str, path: &Path) {
         let from = path.display().to_string();
-        self.problems.push(ConfigError::Unknown {
-            key: key.to_owned(),
-            from,
-        });
+        self.problems.push(ConfigError::Unknown { key: key.to_owned(), from });
     }
 
     /// `[[capture.redact]]` with `name` and `pattern`. Compiling them is left to whoever uses them:
     /// a hook that reaches the daemon never needs to.
     fn read_redact(&mut self, rules: &[Value]) {
         for rule in rules {
-            let text = |name: &str| {
-                rule.get(name)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned()
-            };
-            self.redact.push(OwnPattern {
-                name: text("name"),
-                pattern: text("pattern"),
-            });
+            let text =
+                |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            self.redact.push(OwnPattern { name: text("name"), pattern: text("pattern") });
         }
     }
 
     /// Compiles the user's own patterns, and keeps those that are good.
     pub fn check_patterns(&mut self) {
-        let from = self
-            .file
-            .as_ref()
-            .map(|path| path.display().to_string())
-            .unwrap_or_default();
+        let from = self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let problems = &mut self.problems;
-        self.redact
-            .retain(|own| match Redactor::new(std::slice::from_ref(own)) {
-                Ok(_) => true,
-                Err(error) => {
-                    let problem = error.to_string();
-                    problems.push(ConfigError::Value {
-                        key: "capture.redact".into(),
-                        from: from.clone(),
-                        problem,
-                    });
-                    false
-                }
-            });
+        self.redact.retain(|own| match Redactor::new(std::slice::from_ref(own)) {
+            Ok(_) => true,
+            Err(error) => {
+                let problem = error.to_string();
+                problems.push(ConfigError::Value {
+                    key: "capture.redact".into(),
+                    from: from.clone(),
+                    problem,
+                });
+                false
+            }
+        });
     }
 
     fn set(&mut self, name: &str, value: String, source: Source) {
         let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-            return self.problems.push(ConfigError::Unknown {
-                key: name.to_owned(),
-                from: source.to_string(),
-            });
+            return self
+                .problems
+                .push(ConfigError::Unknown { key: name.to_owned(), from: source.to_string() });
         };
         match (key.check)(&value) {
             Ok(()) => drop(self.values.insert(key.name, (value, source))),
             Err(problem) => {
                 let from = source.to_string();
-                self.problems.push(ConfigError::Value {
-                    key: name.to_owned(),
-                    from,
-                    problem,
-                });
+                self.problems.push(ConfigError::Value { key: name.to_owned(), from, problem });
             }
         }
     }
 
     /// The settings, typed. Every value has been checked when it was set.
     pub fn settings(&self) -> Settings {
-        let text = |name: &str| {
-            self.values
-                .get(name)
-                .map_or("", |(value, _)| value.as_str())
-        };
+        let text = |name: &str| self.values.get(name).map_or("", |(value, _)| value.as_str());
         Settings {
             home: Home::at(&self.home.0),
-            store_mode: text("store.mode")
-                .parse()
-                .unwrap_or(tome_engine::StoreMode::PerProject),
+            store_mode: text("store.mode").parse().unwrap_or(tome_engine::StoreMode::PerProject),
             store_idle_close: duration::parse(text("store.idle_close"))
                 .ok()
                 .flatten()

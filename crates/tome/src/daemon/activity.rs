@@ -14,10 +14,7 @@ pub struct Activity {
 impl Activity {
     /// Nobody has called yet.
     pub fn new() -> Self {
-        Self {
-            in_flight: AtomicUsize::new(0),
-            last: Mutex::new(Instant::now()),
-        }
+        Self { in_flight: AtomicUsize::new(0), last: Mutex::new(Instant::now()) }
     }
 
     /// A call begins; it ends when the answer is dropped.
@@ -31,10 +28,7 @@ impl Activity {
         if self.in_flight.load(Ordering::SeqCst) > 0 {
             return Duration::ZERO;
         }
-        self.last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .elapsed()
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 }
 

@@ -35,10 +35,7 @@ impl Capture for CaptureService {
             self.0.counters.rejected.fetch_add(1, Ordering::Relaxed);
             Status::invalid_argument(error.to_string())
         })?;
-        let mut answers = self
-            .0
-            .wait_for(move |shared| shared.ingest(vec![draft]))
-            .await?;
+        let mut answers = self.0.wait_for(move |shared| shared.ingest(vec![draft])).await?;
         let appended = match answers.pop() {
             Some(Ok(appended)) => appended,
             Some(Err(error)) => return Err(status_of(&error)),
@@ -69,8 +66,7 @@ impl Capture for CaptureService {
             }
         });
         let answers = ReceiverStream::new(answers).then(|work| async move {
-            work.await
-                .unwrap_or_else(|error| Err(Status::internal(error.to_string())))
+            work.await.unwrap_or_else(|error| Err(Status::internal(error.to_string())))
         });
         Ok(Response::new(Box::pin(answers)))
     }
@@ -86,9 +82,7 @@ async fn store(shared: &Arc<Shared>, events: Vec<v1::Draft>) -> Answer {
             limits::BATCH_EVENTS_MAX
         )));
     }
-    shared
-        .wait_for(move |shared| store_now(shared, events))
-        .await?
+    shared.wait_for(move |shared| store_now(shared, events)).await?
 }
 
 fn store_now(shared: &Shared, events: Vec<v1::Draft>) -> Answer {
@@ -101,10 +95,7 @@ fn store_now(shared: &Shared, events: Vec<v1::Draft>) -> Answer {
                 drafts.push(draft);
                 places.push(index);
             }
-            Err(error) => answer.rejected.push(v1::Rejected {
-                index,
-                reason: error.to_string(),
-            }),
+            Err(error) => answer.rejected.push(v1::Rejected { index, reason: error.to_string() }),
         }
     }
     for (ingested, index) in shared.ingest(drafts).into_iter().zip(places) {
@@ -112,17 +103,11 @@ fn store_now(shared: &Shared, events: Vec<v1::Draft>) -> Answer {
             Ok(appended) if appended.outcome == Outcome::Stored => answer.created += 1,
             Ok(_) => answer.duplicates += 1,
             Err(error) if error.is_callers_fault() => {
-                answer.rejected.push(v1::Rejected {
-                    index,
-                    reason: error.to_string(),
-                });
+                answer.rejected.push(v1::Rejected { index, reason: error.to_string() });
             }
             Err(error) => return Err(status_of(&error)),
         }
     }
-    shared
-        .counters
-        .rejected
-        .fetch_add(answer.rejected.len() as u64, Ordering::Relaxed);
+    shared.counters.rejected.fetch_add(answer.rejected.len() as u64, Ordering::Relaxed);
     Ok(answer)
 }

@@ -2,6 +2,7 @@
 //! and leave when nobody needs it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tome_engine::catch_up;
@@ -9,6 +10,8 @@ use tome_engine::catch_up;
 use super::drain;
 use super::shared::Shared;
 
+/// After so much, what the stores hold in memory is written to tables at the next quiet moment.
+const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
 /// How often the daemon looks at the spool and at the time. One look costs two system calls.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Counting waits until no event has come for this long, so that it does not slow a bulk down.
@@ -25,7 +28,7 @@ pub async fn run(shared: Arc<Shared>) {
     loop {
         tokio::select! {
             () = shared.leaving() => return,
-            () = quiet(&shared) => in_background(&shared, count).await,
+            () = quiet(&shared) => in_background(&shared, settle).await,
             _ = look.tick() => {
                 in_background(&shared, drain::drain).await;
                 in_background(&shared, close_unused).await;
@@ -41,10 +44,7 @@ pub async fn run(shared: Arc<Shared>) {
 /// Something was stored, and then nothing for a while.
 async fn quiet(shared: &Shared) {
     shared.stored.notified().await;
-    while tokio::time::timeout(QUIET, shared.stored.notified())
-        .await
-        .is_ok()
-    {}
+    while tokio::time::timeout(QUIET, shared.stored.notified()).await.is_ok() {}
 }
 
 async fn in_background(shared: &Arc<Shared>, chore: fn(&Shared)) {
@@ -53,12 +53,24 @@ async fn in_background(shared: &Arc<Shared>, chore: fn(&Shared)) {
     let _ = tokio::task::spawn_blocking(move || chore(&shared)).await;
 }
 
+/// Counts what came, and after a bulk gives back the memory it took.
+fn settle(shared: &Shared) {
+    count(shared);
+    if shared.counters.unflushed.load(Ordering::Relaxed) < FLUSH_BYTES {
+        return;
+    }
+    shared.counters.unflushed.store(0, Ordering::Relaxed);
+    for store in shared.stores.open_now() {
+        if let Err(error) = store.flush() {
+            shared.log.say(&format!("cannot flush {}: {error}", store.path().display()));
+        }
+    }
+}
+
 fn count(shared: &Shared) {
     for store in shared.stores.open_now() {
         if let Err(error) = catch_up(&store) {
-            shared
-                .log
-                .say(&format!("cannot count {}: {error}", store.path().display()));
+            shared.log.say(&format!("cannot count {}: {error}", store.path().display()));
         }
     }
 }

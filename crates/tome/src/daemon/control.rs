@@ -28,10 +28,7 @@ impl Daemon for DaemonService {
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let counts = request.into_inner().counts;
-        let status = self
-            .0
-            .wait_for(move |shared| status(shared, counts))
-            .await?;
+        let status = self.0.wait_for(move |shared| status(shared, counts)).await?;
         Ok(Response::new(status.map_err(|error| status_of(&error))?))
     }
 
@@ -48,9 +45,7 @@ impl Daemon for DaemonService {
             Ok::<_, EngineError>(stores.len())
         });
         let stores = flushed.await?.map_err(|error| status_of(&error))?;
-        Ok(Response::new(v1::FlushResponse {
-            stores: u32::try_from(stores).unwrap_or(u32::MAX),
-        }))
+        Ok(Response::new(v1::FlushResponse { stores: u32::try_from(stores).unwrap_or(u32::MAX) }))
     }
 
     async fn compact(
@@ -68,9 +63,7 @@ impl Daemon for DaemonService {
             }
             Ok::<_, EngineError>(answer)
         });
-        Ok(Response::new(
-            compacted.await?.map_err(|error| status_of(&error))?,
-        ))
+        Ok(Response::new(compacted.await?.map_err(|error| status_of(&error))?))
     }
 
     async fn shutdown(
@@ -79,9 +72,7 @@ impl Daemon for DaemonService {
     ) -> Result<Response<v1::ShutdownResponse>, Status> {
         self.0.log.say("asked to leave");
         self.0.leave();
-        Ok(Response::new(v1::ShutdownResponse {
-            pid: std::process::id(),
-        }))
+        Ok(Response::new(v1::ShutdownResponse { pid: std::process::id() }))
     }
 }
 
@@ -138,29 +129,17 @@ fn count_up(shared: &Shared, status: &mut v1::StatusResponse) -> Result<(), Engi
         }
         status.disk_bytes += disk_bytes;
         let first = tallies.first().map(|tally| tally.project.clone());
-        let is_alone = tallies
-            .iter()
-            .all(|tally| Some(&tally.project) == first.as_ref());
+        let is_alone = tallies.iter().all(|tally| Some(&tally.project) == first.as_ref());
         for tally in &tallies {
-            add(
-                &mut projects,
-                &mut agents,
-                tally,
-                path,
-                if is_alone { disk_bytes } else { 0 },
-            );
+            add(&mut projects, &mut agents, tally, path, if is_alone { disk_bytes } else { 0 });
         }
     }
     let uncounted = paths.len().saturating_sub(COUNTED_STORES_MAX);
     status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);
     status.projects = projects.into_values().collect();
     status.agents = agents.into_values().collect();
-    status
-        .projects
-        .sort_by_key(|project| std::cmp::Reverse(project.last_at_ms));
-    status
-        .agents
-        .sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
+    status.projects.sort_by_key(|project| std::cmp::Reverse(project.last_at_ms));
+    status.agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
     Ok(())
 }
 
@@ -177,23 +156,19 @@ fn add(
     path: &Path,
     disk_bytes: u64,
 ) {
-    let project = projects
-        .entry(tally.project.clone())
-        .or_insert_with(|| v1::Project {
-            root: tally.project.clone(),
-            path: path.display().to_string(),
-            disk_bytes,
-            ..v1::Project::default()
-        });
+    let project = projects.entry(tally.project.clone()).or_insert_with(|| v1::Project {
+        root: tally.project.clone(),
+        path: path.display().to_string(),
+        disk_bytes,
+        ..v1::Project::default()
+    });
     project.events += tally.events;
     project.sessions += 1;
     project.last_at_ms = project.last_at_ms.max(tally.last_at.0);
-    let agent = agents
-        .entry(tally.agent.to_string())
-        .or_insert_with(|| v1::AgentCount {
-            agent: tally.agent.to_string(),
-            ..v1::AgentCount::default()
-        });
+    let agent = agents.entry(tally.agent.to_string()).or_insert_with(|| v1::AgentCount {
+        agent: tally.agent.to_string(),
+        ..v1::AgentCount::default()
+    });
     agent.events += tally.events;
     agent.sessions += 1;
     agent.last_at_ms = agent.last_at_ms.max(tally.last_at.0);

@@ -19,10 +19,7 @@ pub fn drain(shared: &Shared) {
         return;
     }
     let _busy = shared.begin();
-    let _one_at_a_time = shared
-        .draining
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let _one_at_a_time = shared.draining.lock().unwrap_or_else(PoisonError::into_inner);
     let files = match shared.spool.take(shared.clock.now()) {
         Ok(files) => files,
         Err(error) => return shared.log.say(&format!("cannot take the spool: {error}")),
@@ -31,13 +28,8 @@ pub fn drain(shared: &Shared) {
         match drain_file(shared, file) {
             Ok(0) => {}
             Ok(drained) => {
-                shared
-                    .counters
-                    .drained
-                    .fetch_add(drained, Ordering::Relaxed);
-                shared
-                    .log
-                    .say(&format!("drained {drained} events from the spool"));
+                shared.counters.drained.fetch_add(drained, Ordering::Relaxed);
+                shared.log.say(&format!("drained {drained} events from the spool"));
             }
             // The file stays and is tried again.
             Err(error) => return shared.log.say(&format!("cannot drain the spool: {error}")),
@@ -63,13 +55,8 @@ fn drain_file(shared: &Shared, file: SpoolFile) -> Result<u64, Arc<EngineError>>
     drained += batch.store(shared, &mut aside)?;
     if !aside.is_empty() {
         let path = shared.settings.home.spool().join("damaged.jsonl");
-        shared
-            .spool
-            .set_aside(&aside)
-            .map_err(EngineError::file("write", &path))?;
-        shared
-            .log
-            .say("set lines of the spool aside in damaged.jsonl");
+        shared.spool.set_aside(&aside).map_err(EngineError::file("write", &path))?;
+        shared.log.say("set lines of the spool aside in damaged.jsonl");
     }
     file.done()?;
     Ok(drained)

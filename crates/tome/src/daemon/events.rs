@@ -49,9 +49,7 @@ impl Events for EventsService {
             })
             .await?;
         let event = found.map_err(|error| status_of(&error))?;
-        Ok(Response::new(v1::GetEventResponse {
-            event: Some(event_to_wire(event)),
-        }))
+        Ok(Response::new(v1::GetEventResponse { event: Some(event_to_wire(event)) }))
     }
 }
 
@@ -69,16 +67,8 @@ fn question(asked: &v1::GetEventsRequest) -> Result<Question, ModelError> {
         to: asked.to_ms.map(Millis),
         session: given(&asked.session_id).map(SessionId::parse).transpose()?,
         project: given(&asked.project).map(str::to_owned),
-        agents: asked
-            .agents
-            .iter()
-            .map(|agent| Agent::parse(agent))
-            .collect::<Result<_, _>>()?,
-        kinds: asked
-            .kinds
-            .iter()
-            .map(|kind| kind.parse())
-            .collect::<Result<_, _>>()?,
+        agents: asked.agents.iter().map(|agent| Agent::parse(agent)).collect::<Result<_, _>>()?,
+        kinds: asked.kinds.iter().map(|kind| kind.parse()).collect::<Result<_, _>>()?,
         newest_first: asked.newest_first,
         after: given(&asked.continuation).map(str::to_owned),
         events_max: limit as usize,

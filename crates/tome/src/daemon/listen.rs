@@ -41,9 +41,15 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
     let tcp = bind_tcp(shared).await?;
     let token = tcp.as_ref().map(|_| token(shared)).transpose()?;
     #[cfg(unix)]
+    let (path, incoming) = bind_socket(shared)?;
+    #[cfg(unix)]
+    endpoints.push(path.display().to_string());
+    if let Some(listener) = &tcp {
+        endpoints.push(listener.local_addr().context("the address listened at")?.to_string());
+    }
+    shared.listens_at(endpoints);
+    #[cfg(unix)]
     {
-        let (path, incoming) = bind_socket(shared)?;
-        endpoints.push(path.display().to_string());
         let served = server()
             .add_routes(routes.clone())
             .serve_with_incoming_shutdown(incoming, leaving(shared));
@@ -54,12 +60,6 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
         });
     }
     if let (Some(listener), Some(token)) = (tcp, token) {
-        endpoints.push(
-            listener
-                .local_addr()
-                .context("the address listened at")?
-                .to_string(),
-        );
         let guard = InterceptorLayer::new(move |request| admit(request, &token));
         let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
         let served = server()
@@ -69,7 +69,6 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
         let shared = Arc::clone(shared);
         servers.spawn(async move { report(&shared, served.await) });
     }
-    shared.listens_at(endpoints);
     Ok(Servers(servers))
 }
 
@@ -77,10 +76,8 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
 #[cfg(unix)]
 fn bind_socket(
     shared: &Shared,
-) -> Result<(
-    std::path::PathBuf,
-    impl Stream<Item = std::io::Result<platform::LocalStream>> + use<>,
-)> {
+) -> Result<(std::path::PathBuf, impl Stream<Item = std::io::Result<platform::LocalStream>> + use<>)>
+{
     let home = shared.settings.home.root();
     let path = platform::socket_path(home);
     if !path.starts_with(home)
@@ -91,10 +88,7 @@ fn bind_socket(
     let listener = platform::bind_local(&path)
         .with_context(|| format!("cannot listen at {}", path.display()))?;
     let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener);
-    Ok((
-        path,
-        incoming.filter(|stream| stream.as_ref().map_or(true, platform::is_own)),
-    ))
+    Ok((path, incoming.filter(|stream| stream.as_ref().map_or(true, platform::is_own))))
 }
 
 async fn bind_tcp(shared: &Shared) -> Result<Option<tokio::net::TcpListener>> {
@@ -120,9 +114,7 @@ fn server() -> Server {
 
 async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     let (reporter, health) = tonic_health::server::health_reporter();
-    reporter
-        .set_serving::<CaptureServer<CaptureService>>()
-        .await;
+    reporter.set_serving::<CaptureServer<CaptureService>>().await;
     reporter.set_serving::<EventsServer<EventsService>>().await;
     reporter.set_serving::<DaemonServer<DaemonService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
@@ -157,11 +149,7 @@ fn report(shared: &Shared, served: Result<(), tonic::transport::Error>) {
 /// Where to listen on TCP. A platform without sockets for one user alone always does, on loopback.
 fn tcp_address(shared: &Shared) -> Option<SocketAddr> {
     let configured = shared.settings.daemon_tcp;
-    if cfg!(unix) {
-        configured
-    } else {
-        configured.or(Some(SocketAddr::from(([127, 0, 0, 1], 0))))
-    }
+    if cfg!(unix) { configured } else { configured.or(Some(SocketAddr::from(([127, 0, 0, 1], 0)))) }
 }
 
 /// The token in `run/token`, made on first use.
@@ -184,13 +172,8 @@ fn random_token() -> Result<String> {
 
 /// Lets a call in that carries the token. Hashes are compared in constant time.
 fn admit(request: Request<()>, token: &str) -> Result<Request<()>, Status> {
-    let given = request
-        .metadata()
-        .get("authorization")
-        .and_then(|value| value.to_str().ok());
-    let given = given
-        .and_then(|value| value.strip_prefix("Bearer "))
-        .unwrap_or_default();
+    let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
     if blake3::hash(given.as_bytes()) == blake3::hash(token.as_bytes()) {
         Ok(request)
     } else {

@@ -23,11 +23,7 @@ impl Log {
     /// Opens the log. A log that cannot be written is no reason not to serve.
     pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Self {
         let file = Mutex::new(append(path));
-        Self {
-            path: path.to_path_buf(),
-            clock,
-            file,
-        }
+        Self { path: path.to_path_buf(), clock, file }
     }
 
     /// Writes one line.
@@ -77,15 +73,10 @@ mod tests {
         for _ in 0..12 {
             log.say(&line);
         }
-        let mut names: Vec<_> = std::fs::read_dir(folder.path())
-            .unwrap()
-            .map(|f| f.unwrap().file_name())
-            .collect();
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(
-            names,
-            ["daemon.log", "daemon.log.1", "daemon.log.2", "daemon.log.3"]
-        );
+        assert_eq!(names, ["daemon.log", "daemon.log.1", "daemon.log.2", "daemon.log.3"]);
         assert!(path.metadata().unwrap().len() <= FILE_BYTES_MAX + 600 * 1024);
     }
 }

@@ -81,10 +81,7 @@ async fn serve(shared: Arc<Shared>) -> Result<()> {
         let _ = chores.await;
         servers.finished().await;
     };
-    if tokio::time::timeout(FINISH_TIMEOUT, finished)
-        .await
-        .is_err()
-    {
+    if tokio::time::timeout(FINISH_TIMEOUT, finished).await.is_err() {
         shared.log.say("left with calls unfinished");
     }
     Ok(())

@@ -46,17 +46,16 @@ pub struct Counters {
     pub rejected: AtomicU64,
     pub drained: AtomicU64,
     pub last_arrived_ms: AtomicU64,
+    /// Bytes of events stored since the stores were last flushed, about.
+    pub unflushed: AtomicU64,
 }
 
 impl Shared {
     pub fn new(settings: Settings, clock: Arc<dyn Clock>, log: Log) -> Result<Self> {
         let redactor = Redactor::new(&settings.redact).context("capture.redact in the config")?;
         let sealer = Sealer::new(redactor, settings.text_bytes_max);
-        let stores = Arc::new(Stores::new(
-            settings.home.clone(),
-            settings.store_mode,
-            Arc::clone(&clock),
-        ));
+        let stores =
+            Arc::new(Stores::new(settings.home.clone(), settings.store_mode, Arc::clone(&clock)));
         Ok(Self {
             spool: Spool::of(&settings.home),
             started: clock.now(),
@@ -82,6 +81,8 @@ impl Shared {
 
     /// Stores drafts and counts what became of them.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
+        let bytes: usize = drafts.iter().map(|draft| draft.text.len() + 512).sum();
+        self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
         let answers = self.intake.ingest(drafts);
         let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
         for answer in &answers {
@@ -92,17 +93,12 @@ impl Shared {
             }
         }
         if let Some(first) = failed.first() {
-            self.log
-                .say(&format!("{} not stored: {first}", failed.len()));
+            self.log.say(&format!("{} not stored: {first}", failed.len()));
         }
-        self.counters
-            .duplicates
-            .fetch_add(duplicates, Ordering::Relaxed);
+        self.counters.duplicates.fetch_add(duplicates, Ordering::Relaxed);
         if created > 0 {
             self.counters.created.fetch_add(created, Ordering::Relaxed);
-            self.counters
-                .last_arrived_ms
-                .store(self.clock.now().0, Ordering::Relaxed);
+            self.counters.last_arrived_ms.store(self.clock.now().0, Ordering::Relaxed);
             self.stored.notify_one();
         }
         answers
@@ -114,11 +110,8 @@ impl Shared {
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, Status> {
         let busy = self.begin();
-        let _permit = self
-            .calls
-            .acquire()
-            .await
-            .map_err(|_| Status::unavailable("the daemon is leaving"))?;
+        let _permit =
+            self.calls.acquire().await.map_err(|_| Status::unavailable("the daemon is leaving"))?;
         let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
             let _busy = busy;

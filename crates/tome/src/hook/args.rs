@@ -52,10 +52,7 @@ mod tests {
 
     #[test]
     fn a_hook_is_told_apart() {
-        assert_eq!(
-            names("hook codex Stop"),
-            Some(vec!["codex".into(), "Stop".into()])
-        );
+        assert_eq!(names("hook codex Stop"), Some(vec!["codex".into(), "Stop".into()]));
         assert_eq!(names("--home /x hook codex"), Some(vec!["codex".into()]));
         assert_eq!(
             names("hook --home=/x codex --set a=b Stop"),

@@ -26,11 +26,7 @@ pub struct Lost {
 /// Creates the file, so that it is there when nothing can be created any more.
 pub fn prepare(home: &Home) -> std::io::Result<()> {
     let mut file = open(&inside(home))?;
-    if file.metadata()?.len() == 0 {
-        write(&mut file, Lost::default())
-    } else {
-        Ok(())
-    }
+    if file.metadata()?.len() == 0 { write(&mut file, Lost::default()) } else { Ok(()) }
 }
 
 /// Counts lost events.
@@ -46,18 +42,12 @@ pub fn count(home: &Home, events: u64, now: Millis) {
 pub fn read(home: &Home) -> Lost {
     let here = read_file(&inside(home));
     let there = read_file(&platform::side_folder(home.root()).join("lost"));
-    Lost {
-        events: here.events + there.events,
-        last: here.last.max(there.last),
-    }
+    Lost { events: here.events + there.events, last: here.last.max(there.last) }
 }
 
 /// Starts counting anew: the person has seen the count.
 pub fn reset(home: &Home) -> std::io::Result<()> {
-    for path in [
-        inside(home),
-        platform::side_folder(home.root()).join("lost"),
-    ] {
+    for path in [inside(home), platform::side_folder(home.root()).join("lost")] {
         if path.exists() {
             write(&mut open(&path)?, Lost::default())?;
         }
@@ -70,12 +60,7 @@ fn inside(home: &Home) -> PathBuf {
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 fn add(path: &Path, events: u64, now: Millis) -> std::io::Result<()> {
@@ -84,24 +69,13 @@ fn add(path: &Path, events: u64, now: Millis) -> std::io::Result<()> {
     let mut text = String::new();
     file.read_to_string(&mut text)?;
     let so_far = parse(&text);
-    write(
-        &mut file,
-        Lost {
-            events: so_far.events + events,
-            last: Some(now),
-        },
-    )
+    write(&mut file, Lost { events: so_far.events + events, last: Some(now) })
 }
 
 fn write(file: &mut File, lost: Lost) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(
-        format!(
-            "{:020} {:015}\n",
-            lost.events,
-            lost.last.unwrap_or_default().0
-        )
-        .as_bytes(),
+        format!("{:020} {:015}\n", lost.events, lost.last.unwrap_or_default().0).as_bytes(),
     )?;
     file.sync_data()
 }
@@ -111,9 +85,7 @@ fn read_file(path: &Path) -> Lost {
 }
 
 fn parse(text: &str) -> Lost {
-    let mut numbers = text
-        .split_whitespace()
-        .map(|word| word.parse().unwrap_or(0));
+    let mut numbers = text.split_whitespace().map(|word| word.parse().unwrap_or(0));
     let events = numbers.next().unwrap_or(0);
     let last = numbers.next().filter(|ms| *ms > 0).map(Millis);
     Lost { events, last }

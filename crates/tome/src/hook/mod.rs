@@ -78,9 +78,7 @@ pub fn run(called: &Called, started: Instant) {
     // A panic in here would print to stderr and fail the agent: neither may happen.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| {
-        let began = std::env::var(LATE_VARIABLE)
-            .ok()
-            .and_then(|ms| ms.parse().ok());
+        let began = std::env::var(LATE_VARIABLE).ok().and_then(|ms| ms.parse().ok());
         match began {
             Some(ms) => go_on(called, Millis(ms), started),
             None => begin(called, started),
@@ -206,11 +204,7 @@ fn deliver(
     by: &Deadlines,
 ) -> Fate {
     let reach = Reach::new(settings.clone(), flags.clone());
-    match send(
-        &reach,
-        &drafts,
-        by.answered.saturating_sub(started.elapsed()),
-    ) {
+    match send(&reach, &drafts, by.answered.saturating_sub(started.elapsed())) {
         Ok(version) => {
             if is_older(&version, env!("CARGO_PKG_VERSION")) && settings.daemon_autostart {
                 reach.replace_behind();
@@ -218,11 +212,7 @@ fn deliver(
             Fate::Safe
         }
         Err(error) => {
-            let fate = spool(
-                settings,
-                drafts,
-                by.spooled.saturating_sub(started.elapsed()),
-            );
+            let fate = spool(settings, drafts, by.spooled.saturating_sub(started.elapsed()));
             let away = matches!(error, ClientError::Unreachable(_));
             if fate == Fate::Safe
                 && away
@@ -281,18 +271,9 @@ fn spool(settings: &Settings, drafts: Vec<Draft>, within: Duration) -> Fate {
 fn read_tail(path: &Path) -> Option<String> {
     use std::io::{Seek, SeekFrom};
     let mut file = std::fs::File::open(path).ok()?;
-    let length = file
-        .metadata()
-        .ok()
-        .filter(std::fs::Metadata::is_file)?
-        .len();
-    file.seek(SeekFrom::Start(
-        length.saturating_sub(TRANSCRIPT_TAIL_BYTES),
-    ))
-    .ok()?;
+    let length = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT_TAIL_BYTES))).ok()?;
     let mut bytes = Vec::new();
-    file.take(TRANSCRIPT_TAIL_BYTES)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

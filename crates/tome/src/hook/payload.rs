@@ -80,24 +80,13 @@ pub fn hand_on(
     for setting in &flags.set {
         command.arg("--set").arg(setting);
     }
-    command
-        .arg("hook")
-        .args(names)
-        .env(LATE_VARIABLE, began_ms.to_string());
-    command
-        .stdin(rest)
-        .stdout(reader)
-        .stderr(Stdio::null())
-        .spawn()?;
+    command.arg("hook").args(names).env(LATE_VARIABLE, began_ms.to_string());
+    command.stdin(rest).stdout(reader).stderr(Stdio::null()).spawn()?;
     drop(command);
     let (done, taken) = mpsc::channel();
     std::thread::spawn(move || {
         let length = (bytes.len() as u64).to_be_bytes();
-        let _ = done.send(
-            writer
-                .write_all(&length)
-                .and_then(|()| writer.write_all(&bytes)),
-        );
+        let _ = done.send(writer.write_all(&length).and_then(|()| writer.write_all(&bytes)));
     });
     taken.recv_timeout(within).map_err(io::Error::other)?
 }

@@ -10,21 +10,13 @@ use crate::scene::{line_with, prompt, tool_result, world};
 
 /// One secret of each kind: the name that stands in its place, the text around it, what must go.
 const SECRETS: [(&str, &str, &str); 16] = [
-    (
-        "aws",
-        "key AKIAQ3EGRZZT5WVN2XKD here",
-        "AKIAQ3EGRZZT5WVN2XKD",
-    ),
+    ("aws", "key AKIAQ3EGRZZT5WVN2XKD here", "AKIAQ3EGRZZT5WVN2XKD"),
     (
         "github",
         "use 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",
         "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",
     ),
-    (
-        "gitlab",
-        "use glpat-Zx9yQ3vWk7LmN2pR8sTu",
-        "glpat-Zx9yQ3vWk7LmN2pR8sTu",
-    ),
+    ("gitlab", "use glpat-Zx9yQ3vWk7LmN2pR8sTu", "glpat-Zx9yQ3vWk7LmN2pR8sTu"),
     (
         "slack",
         "xoxb-263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1",
@@ -35,11 +27,7 @@ const SECRETS: [(&str, &str, &str); 16] = [
         "key AIzaSyDdI0hCZtE6vySjMm-WEfRq3CPzqKqqsHI",
         "AIzaSyDdI0hCZtE6vySjMm-WEfRq3CPzqKqqsHI",
     ),
-    (
-        "stripe",
-        "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
-        "4eC39HqLyjWDarjtT1zdp7dc",
-    ),
+    ("stripe", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "4eC39HqLyjWDarjtT1zdp7dc"),
     (
         "openai",
         "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb7cDe0f",
@@ -65,31 +53,11 @@ const SECRETS: [(&str, &str, &str); 16] = [
         "Authorization: Bearer q1W2e3R4t5Y6u7I8o9P0aSdFgHjK",
         "q1W2e3R4t5Y6u7I8o9P0aSdFgHjK",
     ),
-    (
-        "password",
-        "password=correct-horse-Battery-9",
-        "correct-horse-Battery-9",
-    ),
-    (
-        "password",
-        "DB_PASSWORD: \"s3cr3t-Pa55phrase\"",
-        "s3cr3t-Pa55phrase",
-    ),
-    (
-        "url",
-        "postgres://admin:Tr0ub4dor3xyz@db.example.com/app",
-        "Tr0ub4dor3xyz",
-    ),
-    (
-        "env",
-        "SESSION_SALT=Zk3Jq8Xv1Bn6Mw4Tr9Yp2Ls7Hd5Gc0Fa",
-        "Zk3Jq8Xv1Bn6Mw4Tr9Yp2Ls7Hd5Gc0Fa",
-    ),
-    (
-        "private",
-        "<private>the merger is on Thursday</private>",
-        "merger is on Thursday",
-    ),
+    ("password", "password=correct-horse-Battery-9", "correct-horse-Battery-9"),
+    ("password", "DB_PASSWORD: \"s3cr3t-Pa55phrase\"", "s3cr3t-Pa55phrase"),
+    ("url", "postgres://admin:Tr0ub4dor3xyz@db.example.com/app", "Tr0ub4dor3xyz"),
+    ("env", "SESSION_SALT=Zk3Jq8Xv1Bn6Mw4Tr9Yp2Ls7Hd5Gc0Fa", "Zk3Jq8Xv1Bn6Mw4Tr9Yp2Ls7Hd5Gc0Fa"),
+    ("private", "<private>the merger is on Thursday</private>", "merger is on Thursday"),
 ];
 
 /// Every file below a folder whose bytes hold a text.
@@ -99,9 +67,7 @@ fn holders(folder: &Path, text: &str, found: &mut Vec<String>) {
         if path.is_dir() {
             holders(&path, text, found);
         } else if let Ok(bytes) = std::fs::read(&path)
-            && bytes
-                .windows(text.len())
-                .any(|window| window == text.as_bytes())
+            && bytes.windows(text.len()).any(|window| window == text.as_bytes())
         {
             found.push(path.display().to_string());
         }
@@ -126,18 +92,12 @@ fn check_stored(world: &World, way: &str) {
     for (kind, _, secret) in SECRETS {
         assert!(!stored.contains(secret), "{way}: {kind} {secret}");
     }
-    assert!(
-        stored.contains("[redacted:") && stored.contains("[private]"),
-        "{way}"
-    );
+    assert!(stored.contains("[redacted:") && stored.contains("[private]"), "{way}");
 }
 
 fn hooks(world: &World) {
     for (n, (_, text, _)) in SECRETS.iter().enumerate() {
-        world.hook(
-            &["claude-code"],
-            prompt(&format!("prompt {n}: {text} after it")),
-        );
+        world.hook(&["claude-code"], prompt(&format!("prompt {n}: {text} after it")));
         let call = tool_result(
             &format!("call{n}"),
             &json!({"command": format!("echo {text}"), "nested": [{"deep": text}]}),
@@ -191,19 +151,11 @@ fn each_kind_has_its_own_mark() {
     let world = world();
     for (n, (kind, text, _)) in SECRETS.iter().enumerate() {
         let id = format!("secret{n}");
-        world.ingest(&line_with(
-            &json!({"id": id, "text": format!("before {text} after")}),
-        ));
+        world.ingest(&line_with(&json!({"id": id, "text": format!("before {text} after")})));
         let shown = world.tome(&["show", &id, "--json"]).json();
         let shown = shown["text"].as_str().unwrap();
-        assert!(
-            shown.starts_with("before ") && shown.ends_with(" after"),
-            "{kind}: {shown}"
-        );
-        assert!(
-            shown.contains("[redacted:") || shown.contains("[private]"),
-            "{kind}: {shown}"
-        );
+        assert!(shown.starts_with("before ") && shown.ends_with(" after"), "{kind}: {shown}");
+        assert!(shown.contains("[redacted:") || shown.contains("[private]"), "{kind}: {shown}");
     }
 }
 
@@ -247,9 +199,7 @@ fn patterns_of_ones_own() {
         "[[capture.redact]]\nname = \"badge\"\npattern = 'EMP-\\d{6}'\n",
     )
     .unwrap();
-    world.ingest(&line_with(
-        &json!({"id": "own", "text": "my badge is EMP-123456, yes"}),
-    ));
+    world.ingest(&line_with(&json!({"id": "own", "text": "my badge is EMP-123456, yes"})));
     let shown = world.tome(&["show", "own", "--json"]).json();
     assert_eq!(shown["text"], "my badge is [redacted:badge], yes");
 }
@@ -268,10 +218,7 @@ fn a_long_text_keeps_its_head_and_tail() {
     for (what, kept) in [("text", text), ("tool output", output.unwrap())] {
         assert!(kept.len() <= 256 * 1024, "{what}: {}", kept.len());
         assert!(kept.len() > 100 * 1024, "{what}: {}", kept.len());
-        assert!(
-            kept.starts_with("HEAD é") && kept.ends_with("日 TAIL"),
-            "{what}"
-        );
+        assert!(kept.starts_with("HEAD é") && kept.ends_with("日 TAIL"), "{what}");
         assert!(kept.contains(" bytes cut …]"), "{what}");
         assert!(!kept.contains('\u{fffd}'), "{what}: no character is split");
     }
@@ -281,16 +228,8 @@ fn a_long_text_keeps_its_head_and_tail() {
 fn the_cap_can_be_set() {
     let world = world();
     std::fs::write(world.config_file(), "[capture]\ntext_max_bytes = 4096\n").unwrap();
-    world.ingest(&line_with(
-        &json!({"id": "capped", "text": "x".repeat(10_000)}),
-    ));
-    let text = world.tome(&["show", "capped", "--json"]).json()["text"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert!(
-        text.len() <= 4096 && text.contains("bytes cut"),
-        "{}",
-        text.len()
-    );
+    world.ingest(&line_with(&json!({"id": "capped", "text": "x".repeat(10_000)})));
+    let text =
+        world.tome(&["show", "capped", "--json"]).json()["text"].as_str().unwrap().to_owned();
+    assert!(text.len() <= 4096 && text.contains("bytes cut"), "{}", text.len());
 }

@@ -36,31 +36,21 @@ fn every_command_has_help() {
         assert!(all.stdout.contains(command), "{command} is listed");
         for flag in ["--help", "-h"] {
             let help = world.tome(&[command, flag]);
-            assert_eq!(
-                (help.code, help.stderr.as_str()),
-                (0, ""),
-                "{command} {flag}"
-            );
+            assert_eq!((help.code, help.stderr.as_str()), (0, ""), "{command} {flag}");
             assert!(help.stdout.contains("Usage: tome"), "{}", help.stdout);
             assert!(help.stdout.lines().count() > 5, "{}", help.stdout);
         }
     }
     let version = world.tome(&["--version"]);
-    assert_eq!(
-        version.stdout,
-        concat!("tome ", env!("CARGO_PKG_VERSION"), "\n")
-    );
+    assert_eq!(version.stdout, concat!("tome ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
 fn a_command_that_does_not_exist_is_2() {
     let world = world();
-    for args in [
-        &["evnets"][..],
-        &["events", "--frobnicate"],
-        &["show"],
-        &["events", "--limit", "many"],
-    ] {
+    for args in
+        [&["evnets"][..], &["events", "--frobnicate"], &["show"], &["events", "--limit", "many"]]
+    {
         let ran = world.tome(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
         assert!(ran.stderr.contains("error:"), "{}", ran.stderr);
@@ -70,11 +60,9 @@ fn a_command_that_does_not_exist_is_2() {
 #[test]
 fn completions_for_shells() {
     let world = world();
-    for (shell, mark) in [
-        ("bash", "complete -F"),
-        ("zsh", "#compdef tome"),
-        ("fish", "complete -c tome"),
-    ] {
+    for (shell, mark) in
+        [("bash", "complete -F"), ("zsh", "#compdef tome"), ("fish", "complete -c tome")]
+    {
         let ran = world.tome(&["completions", shell]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert!(ran.stdout.contains(mark), "{shell}");
@@ -107,10 +95,7 @@ fn the_overview_of_an_empty_home() {
         ran.stdout
     );
     let json = world.tome(&["--json"]).json();
-    assert_eq!(
-        (&json["events"], &json["projects"]),
-        (&json!(0), &json!([]))
-    );
+    assert_eq!((&json["events"], &json["projects"]), (&json!(0), &json!([])));
 }
 
 #[test]
@@ -129,20 +114,13 @@ fn the_overview_counts() {
     let overview = world.tome(&["--json"]).json();
     assert_eq!(overview["events"], 4);
     let find = |list: &str, name: &str, value: &str| -> Value {
-        let found = overview[list]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|one| one[name] == value);
+        let found = overview[list].as_array().unwrap().iter().find(|one| one[name] == value);
         found.unwrap().clone()
     };
     let one = find("projects", "root", "/one");
     assert_eq!((&one["events"], &one["sessions"]), (&json!(3), &json!(2)));
     let codex = find("agents", "agent", "codex");
-    assert_eq!(
-        (&codex["events"], &codex["sessions"]),
-        (&json!(3), &json!(2))
-    );
+    assert_eq!((&codex["events"], &codex["sessions"]), (&json!(3), &json!(2)));
     let text = world.tome(&[]).stdout;
     for part in [
         "4 events",
@@ -206,10 +184,7 @@ fn the_doctor_finds_a_file_that_others_can_read() {
     let (code, report) = doctor(&world);
     assert_eq!((code, verdicts(&report, "rights")), (1, vec!["bad".into()]));
     let text = world.tome(&["doctor"]).stdout;
-    assert!(
-        text.contains("daemon.lock") && text.contains("chmod"),
-        "{text}"
-    );
+    assert!(text.contains("daemon.lock") && text.contains("chmod"), "{text}");
 }
 
 #[test]
@@ -225,9 +200,8 @@ fn the_doctor_finds_what_waits_and_what_is_damaged() {
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let world = world();
-    let lines: String = (0..3_000)
-        .map(|n| line(&format!("n{n}"), n, "some words to fill the pipe with"))
-        .collect();
+    let lines: String =
+        (0..3_000).map(|n| line(&format!("n{n}"), n, "some words to fill the pipe with")).collect();
     world.ingest(&lines);
     for args in [
         &["events", "--limit", "0"][..],
@@ -236,16 +210,10 @@ fn a_reader_that_goes_away_is_no_failure() {
         &["man"],
         &["--help"],
     ] {
-        let mut child = world
-            .command(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            world.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
-        BufReader::with_capacity(64, child.stdout.take().unwrap())
-            .read_line(&mut first)
-            .unwrap();
+        BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(!first.is_empty());
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome {args:?}");
@@ -257,22 +225,9 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn output_that_cannot_be_written_is_a_failure() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
-    for args in [
-        &["events"][..],
-        &["events", "--json"],
-        &["show", "a"],
-        &["status"],
-    ] {
-        let full = std::fs::OpenOptions::new()
-            .write(true)
-            .open("/dev/full")
-            .unwrap();
-        let mut child = world
-            .command(args)
-            .stdout(full)
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+    for args in [&["events"][..], &["events", "--json"], &["show", "a"], &["status"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut child = world.command(args).stdout(full).stderr(Stdio::null()).spawn().unwrap();
         assert!(!child.wait().unwrap().success(), "tome {args:?}");
     }
 }
@@ -298,10 +253,7 @@ fn every_command_speaks_json() {
         let ran = world.tome(&[args, &["--json"]].concat());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome {args:?}");
         assert!(!ran.json_lines().is_empty(), "tome {args:?}");
-        assert!(
-            ran.json_lines().iter().all(Value::is_object),
-            "tome {args:?}"
-        );
+        assert!(ran.json_lines().iter().all(Value::is_object), "tome {args:?}");
     }
 }
 
@@ -348,13 +300,7 @@ fn the_demo_shows_the_main_job() {
     let world = world();
     let ran = world.tome(&["demo"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for part in [
-        "claude-code",
-        "codex",
-        "gemini",
-        "What was captured",
-        "tool_result",
-    ] {
+    for part in ["claude-code", "codex", "gemini", "What was captured", "tool_result"] {
         assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
     }
     assert!(!world.home().exists(), "nothing of one's own is touched");

@@ -13,12 +13,7 @@ fn config(world: &World, variables: &[(&str, &str)], flags: &[&str]) -> Ran {
 
 fn setting(ran: &Ran, key: &str) -> (String, String) {
     let settings = ran.json()["settings"].clone();
-    let found = settings
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one["key"] == key)
-        .cloned();
+    let found = settings.as_array().unwrap().iter().find(|one| one["key"] == key).cloned();
     let found = found.unwrap_or_else(|| panic!("no {key} in {settings}"));
     let part = |name: &str| found[name].as_str().unwrap().to_owned();
     (part("value"), part("from"))
@@ -37,19 +32,10 @@ fn a_flag_goes_over_a_variable_over_the_file_over_the_default() {
     let file = world.config_file();
     is(&config(&world, &[], &[]), "1h", file.to_str().unwrap());
     let variable = [("TOME_DAEMON_IDLE_EXIT", "2h")];
-    is(
-        &config(&world, &variable, &[]),
-        "2h",
-        "$TOME_DAEMON_IDLE_EXIT",
-    );
+    is(&config(&world, &variable, &[]), "2h", "$TOME_DAEMON_IDLE_EXIT");
     let flag = ["--set", "daemon.idle_exit=3h"];
     is(&config(&world, &variable, &flag), "3h", "flag");
-    let twice = [
-        "--set",
-        "daemon.idle_exit=3h",
-        "--set",
-        "daemon.idle_exit=never",
-    ];
+    let twice = ["--set", "daemon.idle_exit=3h", "--set", "daemon.idle_exit=never"];
     is(&config(&world, &variable, &twice), "never", "flag");
 }
 
@@ -58,28 +44,18 @@ fn the_home_too() {
     let world = world();
     let home = |command: &mut std::process::Command| {
         let said = World::run(command, b"").json();
-        (
-            said["home"].as_str().unwrap().to_owned(),
-            said["home_from"].as_str().unwrap().to_owned(),
-        )
+        (said["home"].as_str().unwrap().to_owned(), said["home_from"].as_str().unwrap().to_owned())
     };
     let person = world.folder("person");
     let mut plain = world.command(&["config", "--json"]);
     let expected = person.join(".local/share/tome").display().to_string();
-    assert_eq!(
-        home(plain.env_remove("TOME_HOME")),
-        (expected, "default".into())
-    );
+    assert_eq!(home(plain.env_remove("TOME_HOME")), (expected, "default".into()));
     let mut xdg = world.command(&["config", "--json"]);
     let expected = person.join("data/tome").display().to_string();
-    xdg.env_remove("TOME_HOME")
-        .env("XDG_DATA_HOME", person.join("data"));
+    xdg.env_remove("TOME_HOME").env("XDG_DATA_HOME", person.join("data"));
     assert_eq!(home(&mut xdg), (expected, "default".into()));
     let expected = world.home().display().to_string();
-    assert_eq!(
-        home(&mut world.command(&["config", "--json"])),
-        (expected, "$TOME_HOME".into())
-    );
+    assert_eq!(home(&mut world.command(&["config", "--json"])), (expected, "$TOME_HOME".into()));
     let flagged = home(&mut world.command(&["--home", "/far/away", "config", "--json"]));
     assert_eq!(flagged, ("/far/away".into(), "flag".into()));
 }
@@ -87,22 +63,13 @@ fn the_home_too() {
 #[test]
 fn the_default_config_file() {
     let world = world();
-    let file = world.write(
-        "person/.config/tome/config.toml",
-        "[store]\nmode = \"unified\"\n",
-    );
+    let file = world.write("person/.config/tome/config.toml", "[store]\nmode = \"unified\"\n");
     let ran = world.tome(&["config", "--json"]);
-    assert_eq!(
-        setting(&ran, "store.mode"),
-        ("unified".into(), file.display().to_string())
-    );
+    assert_eq!(setting(&ran, "store.mode"), ("unified".into(), file.display().to_string()));
     let mut xdg = world.command(&["config", "--json"]);
     let other = world.write("xdg/tome/config.toml", "[store]\nidle_close = \"9m\"\n");
     let ran = World::run(xdg.env("XDG_CONFIG_HOME", world.folder("xdg")), b"");
-    assert_eq!(
-        setting(&ran, "store.idle_close"),
-        ("9m".into(), other.display().to_string())
-    );
+    assert_eq!(setting(&ran, "store.idle_close"), ("9m".into(), other.display().to_string()));
     assert_eq!(setting(&ran, "store.mode").1, "default");
 }
 
@@ -111,12 +78,7 @@ fn check_refused(world: &World, variables: &[(&str, &str)], flags: &[&str], name
     for args in [&["events"][..], &["start"], &["status"], &[]] {
         let mut command = world.command(&[flags, args].concat());
         let ran = World::run(command.envs(variables.iter().copied()), b"");
-        assert_eq!(
-            (ran.code, ran.stdout.as_str()),
-            (2, ""),
-            "tome {args:?}: {}",
-            ran.stderr
-        );
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "tome {args:?}: {}", ran.stderr);
         for part in named {
             assert!(ran.stderr.contains(part), "{part} in {}", ran.stderr);
         }
@@ -126,10 +88,7 @@ fn check_refused(world: &World, variables: &[(&str, &str)], flags: &[&str], name
     assert_ne!(shown.json()["problems"], json!([]));
     let mut doctor = world.command(&[flags, &["doctor", "--json"]].concat());
     let doctor = World::run(doctor.envs(variables.iter().copied()), b"");
-    assert_eq!(
-        (doctor.code, &doctor.json()["ok"]),
-        (1, &Value::Bool(false))
-    );
+    assert_eq!((doctor.code, &doctor.json()["ok"]), (1, &Value::Bool(false)));
 }
 
 #[test]
@@ -141,12 +100,7 @@ fn a_bad_value_names_its_place() {
         &[],
         &["store.mode", "TOME_STORE_MODE", "unified"],
     );
-    check_refused(
-        &world,
-        &[],
-        &["--set", "daemon.tcp=far away"],
-        &["daemon.tcp", "flag"],
-    );
+    check_refused(&world, &[], &["--set", "daemon.tcp=far away"], &["daemon.tcp", "flag"]);
     check_refused(&world, &[], &["--set", "no.such=1"], &["no.such"]);
     check_refused(&world, &[], &["--set", "nonsense"], &["nonsense"]);
     let file = world.config_file();
@@ -168,18 +122,8 @@ fn a_bad_value_names_its_place() {
 #[test]
 fn a_config_file_that_is_asked_for_has_to_be_there() {
     let world = world();
-    check_refused(
-        &world,
-        &[("TOME_CONFIG", "/no/such/file.toml")],
-        &[],
-        &["/no/such/file.toml"],
-    );
-    check_refused(
-        &world,
-        &[],
-        &["--config", "/no/such/file.toml"],
-        &["/no/such/file.toml"],
-    );
+    check_refused(&world, &[("TOME_CONFIG", "/no/such/file.toml")], &[], &["/no/such/file.toml"]);
+    check_refused(&world, &[], &["--config", "/no/such/file.toml"], &["/no/such/file.toml"]);
 }
 
 /// However broken the configuration is, a hook records.
@@ -206,23 +150,14 @@ fn a_daemon_that_a_client_starts_has_the_clients_settings() {
     let world = world();
     let ran = world.tome(&["--set", "store.mode=unified", "start"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(
-        crate::scene::status(&world)["daemon"]["store_mode"],
-        "unified"
-    );
+    assert_eq!(crate::scene::status(&world)["daemon"]["store_mode"], "unified");
 }
 
 #[test]
 fn for_a_person_it_is_a_table() {
     let ran = world().tome(&["config"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for part in [
-        "store.mode",
-        "per-project",
-        "default",
-        "$TOME_DAEMON_IDLE_EXIT",
-        "2m",
-    ] {
+    for part in ["store.mode", "per-project", "default", "$TOME_DAEMON_IDLE_EXIT", "2m"] {
         assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
     }
     assert!(!ran.stdout.contains('\u{1b}'), "no colours into a pipe");

@@ -20,10 +20,6 @@ fn what_is_acknowledged_survives_kill_9() {
     let report = Siege::new(&world, plan).run(|_| {});
     println!("{report}");
     assert!(report.kills > 0 && report.acknowledged > 0, "{report}");
-    assert_eq!(
-        (report.lost, report.duplicates, report.torn),
-        (0, 0, 0),
-        "{report}"
-    );
+    assert_eq!((report.lost, report.duplicates, report.torn), (0, 0, 0), "{report}");
     assert_eq!(report.violations, Vec::new(), "{report}");
 }

@@ -22,26 +22,16 @@ fn foreground(world: &World, args: &[&str]) -> Child {
 
 #[test]
 fn any_client_starts_it() {
-    for args in [
-        &["events"][..],
-        &["ingest"],
-        &["show", "nothing"],
-        &[],
-        &["start"],
-        &["admin", "flush"],
-    ] {
+    for args in
+        [&["events"][..], &["ingest"], &["show", "nothing"], &[], &["start"], &["admin", "flush"]]
+    {
         let world = world();
         world.tome(args);
         assert!(world.daemon_pid().is_some(), "tome {args:?}");
     }
-    for args in [
-        &["status"][..],
-        &["doctor"],
-        &["config"],
-        &["stop"],
-        &["completions", "bash"],
-        &["man"],
-    ] {
+    for args in
+        [&["status"][..], &["doctor"], &["config"], &["stop"], &["completions", "bash"], &["man"]]
+    {
         let world = world();
         world.tome(args);
         assert!(world.daemon_pid().is_none(), "tome {args:?}");
@@ -63,16 +53,10 @@ fn start_status_stop() {
     assert_eq!(running["daemon"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(running["daemon"]["endpoints"], json!([world.socket()]));
     let stopped = world.tome(&["stop", "--json"]).json();
-    assert_eq!(
-        stopped,
-        json!({"running": false, "stopped_pid": started["pid"]})
-    );
+    assert_eq!(stopped, json!({"running": false, "stopped_pid": started["pid"]}));
     assert!(world.daemon_pid().is_none());
     let again = world.tome(&["stop"]);
-    assert_eq!(
-        (again.code, again.stdout.as_str()),
-        (0, "the daemon was not running\n")
-    );
+    assert_eq!((again.code, again.stdout.as_str()), (0, "the daemon was not running\n"));
 }
 
 #[test]
@@ -82,11 +66,7 @@ fn a_second_one_is_impossible() {
     let second = world.tome(&["daemon"]);
     assert_eq!(second.code, 1);
     let pid = first.id().to_string();
-    assert!(
-        second.stderr.contains("already") && second.stderr.contains(&pid),
-        "{}",
-        second.stderr
-    );
+    assert!(second.stderr.contains("already") && second.stderr.contains(&pid), "{}", second.stderr);
     assert_eq!(world.daemon_pid(), Some(first.id()), "the first goes on");
     world.ingest(&line("a", 1_000, "a"));
     send(first.id(), Signal::Term);
@@ -111,48 +91,28 @@ fn sigterm_finishes_work_in_flight() {
     let world = world();
     let child = foreground(&world, &[]);
     let lines: String = (0..20_000)
-        .map(|n| {
-            line(
-                &format!("n{n}"),
-                n,
-                "some words of an event that is on its way",
-            )
-        })
+        .map(|n| line(&format!("n{n}"), n, "some words of an event that is on its way"))
         .collect();
     let (ran, ended) = std::thread::scope(|scope| {
         let ingest = scope.spawn(|| {
-            world.tome_with(
-                &["ingest", "--json", "--set", "daemon.autostart=false"],
-                &lines,
-            )
+            world.tome_with(&["ingest", "--json", "--set", "daemon.autostart=false"], &lines)
         });
         eventually("the first events", || {
             let created = status(&world)["daemon"]["created"].as_u64();
             created.filter(|created| *created > 0)
         });
         send(child.id(), Signal::Term);
-        (
-            ingest.join().unwrap(),
-            Ran::from(child.wait_with_output().unwrap()),
-        )
+        (ingest.join().unwrap(), Ran::from(child.wait_with_output().unwrap()))
     });
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let told = if ran.code == 0 {
         ran.json()["created"].as_u64().unwrap()
     } else {
-        let said = ran
-            .stderr
-            .split_whitespace()
-            .nth(1)
-            .unwrap()
-            .replace(',', "");
+        let said = ran.stderr.split_whitespace().nth(1).unwrap().replace(',', "");
         said.parse().unwrap()
     };
     let stored = list(&world, &["--limit", "0"]).len() as u64;
-    assert!(
-        stored >= told,
-        "{told} were acknowledged, {stored} are there"
-    );
+    assert!(stored >= told, "{told} were acknowledged, {stored} are there");
     world.ingest(&lines);
     assert_eq!(list(&world, &["--limit", "0"]).len(), 20_000);
 }
@@ -162,9 +122,8 @@ fn sigterm_finishes_work_in_flight() {
 fn a_client_that_comes_while_the_daemon_leaves() {
     let world = world();
     for n in 0..8 {
-        let lines: String = (0..200)
-            .map(|i| line(&format!("n{n}-{i}"), n * 1_000 + i, "words"))
-            .collect();
+        let lines: String =
+            (0..200).map(|i| line(&format!("n{n}-{i}"), n * 1_000 + i, "words")).collect();
         world.ingest(&lines);
         send(world.daemon_pid().unwrap(), Signal::Term);
         let ran = world.tome(&["events", "--json", "-n", "1"]);
@@ -202,16 +161,10 @@ fn a_crash_leaves_nothing_that_the_next_client_minds() {
 #[test]
 fn a_stale_lock_harms_no_stranger() {
     let world = world();
-    let mut stranger = std::process::Command::new("sleep")
-        .arg("60")
-        .spawn()
-        .unwrap();
+    let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     std::fs::create_dir_all(world.home().join("run")).unwrap();
-    std::fs::write(
-        world.home().join("run/daemon.lock"),
-        format!("{} 0.0.1\n", stranger.id()),
-    )
-    .unwrap();
+    std::fs::write(world.home().join("run/daemon.lock"), format!("{} 0.0.1\n", stranger.id()))
+        .unwrap();
     assert_eq!(world.tome(&["stop", "--force"]).code, 0);
     world.ingest(&line("a", 1_000, "a"));
     assert!(stranger.try_wait().unwrap().is_none(), "still there");
@@ -264,16 +217,8 @@ fn looking_does_not_get_in_the_way_of_starting() {
             if (started.code, stopped.code) != (0, 0) {
                 over.store(true, std::sync::atomic::Ordering::SeqCst);
             }
-            assert_eq!(
-                (started.code, started.stderr.as_str()),
-                (0, ""),
-                "round {n}"
-            );
-            assert_eq!(
-                (stopped.code, stopped.stderr.as_str()),
-                (0, ""),
-                "round {n}"
-            );
+            assert_eq!((started.code, started.stderr.as_str()), (0, ""), "round {n}");
+            assert_eq!((stopped.code, stopped.stderr.as_str()), (0, ""), "round {n}");
         }
         over.store(true, std::sync::atomic::Ordering::SeqCst);
     });
@@ -290,9 +235,7 @@ fn without_autostart_nobody_starts_it_but_start() {
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
     assert!(ran.stderr.contains("tome"), "{}", ran.stderr);
     World::hook_command(
-        world
-            .command(&["hook", "codex"])
-            .env("TOME_DAEMON_AUTOSTART", "false"),
+        world.command(&["hook", "codex"]).env("TOME_DAEMON_AUTOSTART", "false"),
         prompt("waits"),
     );
     assert!(world.daemon_pid().is_none());
@@ -307,21 +250,14 @@ fn standard_health_and_reflection() {
     let world = world();
     world.tome(&["start"]);
     let socket = world.socket();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let channel = crate::daemon_tcp::over_socket(&socket).await;
         let health = crate::daemon_tcp::health(channel.clone()).await.unwrap();
         assert_eq!(health, "Serving");
         let services = crate::daemon_tcp::services(channel).await.unwrap();
-        for name in [
-            "tome.v1.Capture",
-            "tome.v1.Events",
-            "tome.v1.Daemon",
-            "grpc.health.v1.Health",
-        ] {
+        for name in ["tome.v1.Capture", "tome.v1.Events", "tome.v1.Daemon", "grpc.health.v1.Health"]
+        {
             assert!(services.contains(&name.to_owned()), "{services:?}");
         }
     });

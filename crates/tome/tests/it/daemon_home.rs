@@ -19,10 +19,7 @@ fn a_home_whose_path_is_too_long_for_a_socket() {
     world.hook(&["claude-code"], prompt("and a hook"));
     let events = world.events();
     assert_eq!(texts(&events), ["far down", "and a hook"]);
-    let endpoint = status(&world)["daemon"]["endpoints"][0]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let endpoint = status(&world)["daemon"]["endpoints"][0].as_str().unwrap().to_owned();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(Path::new(&endpoint)), 0o600);
     assert_eq!(mode(Path::new(&endpoint).parent().unwrap()), 0o700);
@@ -48,7 +45,8 @@ fn nobody_but_the_owner_may_read_any_of_it() {
     // Whoever starts it may have any umask, and the home may be there already.
     std::fs::create_dir_all(world.home()).unwrap();
     std::fs::set_permissions(world.home(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    world.hook(&["claude-code"], prompt("spooled first"));
+    let mut hook = world.command(&["hook", "claude-code"]);
+    World::hook_command(hook.env("TOME_DAEMON_AUTOSTART", "false"), prompt("spooled first"));
     World::run(world.command(&["start"]).env("TOME_DAEMON_TCP", "0"), b"");
     world.ingest(&line("a", 1_000, "a"));
     std::fs::write(world.home().join("spool/events.jsonl"), "torn\n").unwrap();
@@ -76,15 +74,8 @@ fn its_log_rotates() {
     std::fs::create_dir_all(world.home().join("run")).unwrap();
     std::fs::write(&log, "old\n".repeat(300_000)).unwrap();
     world.tome(&["start"]);
-    eventually("a new log", || {
-        (log.metadata().ok()?.len() < 10_000).then_some(())
-    });
-    assert_eq!(
-        std::fs::metadata(log.with_extension("log.1"))
-            .unwrap()
-            .len(),
-        1_200_000
-    );
+    eventually("a new log", || (log.metadata().ok()?.len() < 10_000).then_some(()));
+    assert_eq!(std::fs::metadata(log.with_extension("log.1")).unwrap().len(), 1_200_000);
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(text.contains("listens at"), "{text}");
 }
@@ -106,9 +97,7 @@ fn one_ledger_for_all_projects() {
     let world = world();
     std::fs::write(world.config_file(), "[store]\nmode = \"unified\"\n").unwrap();
     for (id, at, cwd) in [("a", 1, "/one"), ("b", 2, "/two"), ("c", 3, "/one")] {
-        world.ingest(&line_with(
-            &json!({"id": id, "at": at, "cwd": cwd, "session_id": cwd}),
-        ));
+        world.ingest(&line_with(&json!({"id": id, "at": at, "cwd": cwd, "session_id": cwd})));
     }
     assert!(world.home().join("unified/ledger").is_dir());
     let all = world.events();
@@ -142,12 +131,7 @@ fn a_session_that_moves_between_projects_is_counted_in_both() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|one| {
-                (
-                    one["root"].as_str().unwrap(),
-                    one["events"].as_u64().unwrap(),
-                )
-            })
+            .map(|one| (one["root"].as_str().unwrap(), one["events"].as_u64().unwrap()))
             .collect();
         counted.sort_unstable();
         assert_eq!(counted, [("/one", 2), ("/two", 1)], "{mode}");
@@ -184,15 +168,9 @@ fn a_store_that_another_process_holds_is_named() {
     std::fs::remove_file(world.socket()).unwrap();
     let ran = world.tome(&["events"]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(
-        ran.stderr.contains("projects/--app--/ledger"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("projects/--app--/ledger"), "{}", ran.stderr);
     send(pid, Signal::Kill);
-    eventually("the first daemon to be gone", || {
-        (!is_alive(pid)).then_some(())
-    });
+    eventually("the first daemon to be gone", || (!is_alive(pid)).then_some(()));
     // It is opened once the other one is gone, without anybody's help.
     assert_eq!(ids(&world.events()), ["a"]);
 }
@@ -215,9 +193,8 @@ fn ask_while_events_come(world: &World) -> Vec<String> {
             });
         }
         for round in 0..10 {
-            let lines: String = (0..400)
-                .map(|n| line(&format!("r{round}-{n}"), n, "words"))
-                .collect();
+            let lines: String =
+                (0..400).map(|n| line(&format!("r{round}-{n}"), n, "words")).collect();
             world.ingest(&lines);
         }
         over.store(true, Ordering::SeqCst);

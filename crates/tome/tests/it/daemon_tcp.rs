@@ -27,9 +27,7 @@ pub struct Bearer(Option<MetadataValue<Ascii>>);
 impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         if let Some(token) = &self.0 {
-            request
-                .metadata_mut()
-                .insert("authorization", token.clone());
+            request.metadata_mut().insert("authorization", token.clone());
         }
         Ok(request)
     }
@@ -45,9 +43,7 @@ pub async fn over_socket(path: &Path) -> Wire {
 
 /// What health says.
 pub async fn health(wire: Wire) -> Result<String, Status> {
-    let answer = HealthClient::new(wire)
-        .check(HealthCheckRequest::default())
-        .await?;
+    let answer = HealthClient::new(wire).check(HealthCheckRequest::default()).await?;
     Ok(format!("{:?}", answer.into_inner().status()))
 }
 
@@ -61,16 +57,11 @@ pub async fn services(wire: Wire) -> Result<Vec<String>, Status> {
         .server_reflection_info(tokio_stream::iter([ask]))
         .await?
         .into_inner();
-    let answer = answers
-        .message()
-        .await?
-        .and_then(|answer| answer.message_response);
+    let answer = answers.message().await?.and_then(|answer| answer.message_response);
     match answer {
-        Some(MessageResponse::ListServicesResponse(list)) => Ok(list
-            .service
-            .into_iter()
-            .map(|service| service.name)
-            .collect()),
+        Some(MessageResponse::ListServicesResponse(list)) => {
+            Ok(list.service.into_iter().map(|service| service.name).collect())
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -110,10 +101,7 @@ fn no_tcp_unless_it_is_asked_for() {
         .unwrap()
         .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
         .filter_map(|target| {
-            let inode = target
-                .to_str()?
-                .strip_prefix("socket:[")?
-                .strip_suffix(']')?;
+            let inode = target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
             Some(inode.to_owned())
         })
         .collect();
@@ -133,45 +121,25 @@ fn nothing_answers_without_the_token() {
     let address = on_tcp(&world);
     let right = token(&world);
     assert!(right.len() >= 32);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let wrong = format!("{right}x");
         for token in [None, Some(""), Some("wrong"), Some(wrong.as_str())] {
             let wire = over_tcp(address, token).await;
             let code = |answer: Result<(), Status>| answer.unwrap_err().code();
-            let daemon = DaemonClient::new(wire.clone())
-                .status(StatusRequest::default())
-                .await;
+            let daemon = DaemonClient::new(wire.clone()).status(StatusRequest::default()).await;
             assert_eq!(code(daemon.map(drop)), Code::Unauthenticated, "{token:?}");
-            assert_eq!(
-                code(health(wire.clone()).await.map(drop)),
-                Code::Unauthenticated
-            );
-            assert_eq!(
-                code(services(wire.clone()).await.map(drop)),
-                Code::Unauthenticated
-            );
-            let left = DaemonClient::new(wire)
-                .shutdown(tome_proto::v1::ShutdownRequest {})
-                .await;
+            assert_eq!(code(health(wire.clone()).await.map(drop)), Code::Unauthenticated);
+            assert_eq!(code(services(wire.clone()).await.map(drop)), Code::Unauthenticated);
+            let left = DaemonClient::new(wire).shutdown(tome_proto::v1::ShutdownRequest {}).await;
             assert_eq!(code(left.map(drop)), Code::Unauthenticated);
         }
         let wire = over_tcp(address, Some(&right)).await;
-        let answer = DaemonClient::new(wire.clone())
-            .status(StatusRequest::default())
-            .await
-            .unwrap();
+        let answer =
+            DaemonClient::new(wire.clone()).status(StatusRequest::default()).await.unwrap();
         assert_eq!(Some(answer.into_inner().pid), world.daemon_pid());
         assert_eq!(health(wire.clone()).await.unwrap(), "Serving");
-        assert!(
-            services(wire)
-                .await
-                .unwrap()
-                .contains(&"tome.v1.Events".to_owned())
-        );
+        assert!(services(wire).await.unwrap().contains(&"tome.v1.Events".to_owned()));
     });
 }
 
@@ -190,22 +158,14 @@ fn the_command_line_reaches_a_daemon_by_tcp() {
         World::run(&mut command, b"")
     };
     let listed = far(&["events", "--json"], Some(&token));
-    assert_eq!(
-        (listed.code, texts(&listed.json_lines())),
-        (0, vec!["over there"])
-    );
+    assert_eq!((listed.code, texts(&listed.json_lines())), (0, vec!["over there"]));
     let mut hook = there.command(&["hook", "codex"]);
-    hook.env("TOME_DAEMON_ENDPOINT", address.to_string())
-        .env("TOME_TOKEN", &token);
+    hook.env("TOME_DAEMON_ENDPOINT", address.to_string()).env("TOME_TOKEN", &token);
     World::hook_command(&mut hook, prompt("by tcp"));
     assert_eq!(here.events().len(), 2);
     for token in [None, Some("wrong")] {
         let refused = far(&["events"], token);
-        assert_eq!(
-            (refused.code, refused.stdout.as_str()),
-            (3, ""),
-            "{token:?}"
-        );
+        assert_eq!((refused.code, refused.stdout.as_str()), (3, ""), "{token:?}");
         assert!(refused.stderr.contains("token"), "{}", refused.stderr);
     }
     // The same home finds its own token.
@@ -213,10 +173,7 @@ fn the_command_line_reaches_a_daemon_by_tcp() {
     own.env("TOME_DAEMON_ENDPOINT", address.to_string());
     assert_eq!(World::run(&mut own, b"").code, 0);
     // Nobody there: told so, and nothing is started.
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut nobody = there.command(&["events"]);
     let ran = World::run(nobody.env("TOME_DAEMON_ENDPOINT", free.to_string()), b"");
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
@@ -241,10 +198,7 @@ fn a_port_that_is_taken_is_named() {
     let world = world();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let ran = World::run(
-        world.command(&["start"]).env("TOME_DAEMON_TCP", &address),
-        b"",
-    );
+    let ran = World::run(world.command(&["start"]).env("TOME_DAEMON_TCP", &address), b"");
     assert_eq!(ran.code, 3);
     assert!(ran.stderr.contains(&address), "{}", ran.stderr);
 }

@@ -31,16 +31,10 @@ fn other_daemon() {
     let mut lock = std::fs::File::create(run.join("daemon.lock")).unwrap();
     lock.try_lock().unwrap();
     writeln!(lock, "{} {version}", std::process::id()).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let listener = tokio::net::UnixListener::bind(run.join("tome.sock")).unwrap();
-        let other = Other {
-            version,
-            leave: Arc::new(Notify::new()),
-        };
+        let other = Other { version, leave: Arc::new(Notify::new()) };
         let leave = Arc::clone(&other.leave);
         tonic::transport::Server::builder()
             .add_service(DaemonServer::new(other.clone()))
@@ -79,9 +73,7 @@ impl Daemon for Other {
         _: Request<v1::ShutdownRequest>,
     ) -> Result<Response<v1::ShutdownResponse>, Status> {
         self.leave.notify_one();
-        Ok(Response::new(v1::ShutdownResponse {
-            pid: std::process::id(),
-        }))
+        Ok(Response::new(v1::ShutdownResponse { pid: std::process::id() }))
     }
 
     async fn flush(
@@ -125,12 +117,7 @@ impl Capture for Other {
 /// Starts a daemon of another version in a world, and waits until it answers.
 fn other(world: &World, version: &str) -> Child {
     let child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "daemon_version::other_daemon",
-            "--exact",
-            "--ignored",
-            "--quiet",
-        ])
+        .args(["daemon_version::other_daemon", "--exact", "--ignored", "--quiet"])
         .env(HOME, world.home())
         .env(VERSION, version)
         .stdin(Stdio::null())
@@ -173,10 +160,7 @@ fn a_newer_daemon_is_left_alone() {
     let world = world();
     let mut newer = other(&world, "99.0.0");
     let started = world.tome(&["start", "--json"]).json();
-    assert_eq!(
-        (&started["version"], &started["pid"]),
-        (&"99.0.0".into(), &newer.id().into())
-    );
+    assert_eq!((&started["version"], &started["pid"]), (&"99.0.0".into(), &newer.id().into()));
     let flushed = world.tome(&["admin", "flush", "--json"]).json();
     assert_eq!(flushed["stores"], 42, "it is the newer one that works");
     world.hook(&["claude-code"], prompt("hi"));

@@ -7,9 +7,8 @@ use crate::scene::{ids, line, line_with, list, strings, world};
 
 /// Events `e1` to `e5`, a second apart, stored in disorder.
 fn five(world: &World) {
-    let lines: String = [3, 1, 5, 2, 4]
-        .map(|n| line(&format!("e{n}"), n * 1_000, &format!("text {n}")))
-        .concat();
+    let lines: String =
+        [3, 1, 5, 2, 4].map(|n| line(&format!("e{n}"), n * 1_000, &format!("text {n}"))).concat();
     world.ingest(&lines);
 }
 
@@ -32,30 +31,14 @@ fn a_range_begins_with_its_start_and_ends_before_its_end() {
     five(&world);
     check(&world, &["--since", "2000"], &["e2", "e3", "e4", "e5"]);
     check(&world, &["--until", "2000"], &["e1"]);
-    check(
-        &world,
-        &["--since", "2000", "--until", "4000"],
-        &["e2", "e3"],
-    );
+    check(&world, &["--since", "2000", "--until", "4000"], &["e2", "e3"]);
     check(&world, &["--since", "1970-01-01T00:00:04Z"], &["e4", "e5"]);
-    check(
-        &world,
-        &["--until", "1970-01-02"],
-        &["e1", "e2", "e3", "e4", "e5"],
-    );
+    check(&world, &["--until", "1970-01-02"], &["e1", "e2", "e3", "e4", "e5"]);
     check(&world, &["--since", "1h"], &[]);
     check(&world, &["--since", "2000", "--until", "2000"], &[]);
     check(&world, &["--since", "4000", "--until", "2000"], &[]);
-    check(
-        &world,
-        &["--since", "4000", "--until", "2000", "--limit", "0"],
-        &[],
-    );
-    check(
-        &world,
-        &["--session", "s1", "--since", "4000", "--until", "2000"],
-        &[],
-    );
+    check(&world, &["--since", "4000", "--until", "2000", "--limit", "0"], &[]);
+    check(&world, &["--session", "s1", "--since", "4000", "--until", "2000"], &[]);
     let wrong = world.tome(&["events", "--since", "soon"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.stderr.contains("--since") && wrong.stderr.contains("2026-11-15"));
@@ -67,16 +50,8 @@ fn a_limit_takes_the_latest() {
     five(&world);
     check(&world, &["--limit", "2"], &["e4", "e5"]);
     check(&world, &["-n", "2", "--newest-first"], &["e5", "e4"]);
-    check(
-        &world,
-        &["--limit", "0", "--newest-first"],
-        &["e5", "e4", "e3", "e2", "e1"],
-    );
-    check(
-        &world,
-        &["--limit", "4294967295"],
-        &["e1", "e2", "e3", "e4", "e5"],
-    );
+    check(&world, &["--limit", "0", "--newest-first"], &["e5", "e4", "e3", "e2", "e1"]);
+    check(&world, &["--limit", "4294967295"], &["e1", "e2", "e3", "e4", "e5"]);
     check(&world, &["--limit", "1", "--until", "3000"], &["e2"]);
 }
 
@@ -101,28 +76,12 @@ fn by_session_agent_and_kind() {
     check(&world, &["--session", "none such"], &[]);
     check(&world, &["--agent", "gemini"], &["c", "d"]);
     check(&world, &["--agent", "claude"], &["e"]);
-    check(
-        &world,
-        &["--agent", "gemini", "--agent", "codex"],
-        &["a", "b", "c", "d"],
-    );
+    check(&world, &["--agent", "gemini", "--agent", "codex"], &["a", "b", "c", "d"]);
     check(&world, &["--kind", "user_message"], &["a", "c", "e"]);
-    check(
-        &world,
-        &["--kind", "compaction", "--kind", "assistant_stop"],
-        &["b", "d"],
-    );
-    check(
-        &world,
-        &["--kind", "user_message", "--agent", "codex"],
-        &["a"],
-    );
+    check(&world, &["--kind", "compaction", "--kind", "assistant_stop"], &["b", "d"]);
+    check(&world, &["--kind", "user_message", "--agent", "codex"], &["a"]);
     check(&world, &["--session", "s1", "--newest-first"], &["b", "a"]);
-    check(
-        &world,
-        &["--kind", "user_message", "--limit", "2"],
-        &["c", "e"],
-    );
+    check(&world, &["--kind", "user_message", "--limit", "2"], &["c", "e"]);
     for (args, named) in [(["--kind", "shout"], "kind"), (["--agent", "NO"], "agent")] {
         let wrong = world.tome(&[&["events"], &args[..]].concat());
         assert_eq!(wrong.code, 2, "{args:?}");
@@ -133,9 +92,8 @@ fn by_session_agent_and_kind() {
 #[test]
 fn the_same_millisecond_keeps_the_order_of_arrival() {
     let world = world();
-    let lines: Vec<String> = (0..30)
-        .map(|n| line(&format!("id{:02}", (n * 7) % 30), 1_000, "at once"))
-        .collect();
+    let lines: Vec<String> =
+        (0..30).map(|n| line(&format!("id{:02}", (n * 7) % 30), 1_000, "at once")).collect();
     world.ingest(&lines.concat());
     let all = list(&world, &["--limit", "0"]);
     let arrived: Vec<String> = (0..30).map(|n| format!("id{:02}", (n * 7) % 30)).collect();
@@ -153,11 +111,7 @@ fn everything_over_many_pages() {
     let mut lines = String::new();
     for n in 0..10_500u64 {
         let cwd = if n % 3 == 0 { "/one" } else { "/two" };
-        let text = if n % 10 == 0 {
-            "x".repeat(5_000)
-        } else {
-            n.to_string()
-        };
+        let text = if n % 10 == 0 { "x".repeat(5_000) } else { n.to_string() };
         lines += &line_with(&json!({
             "id": format!("n{n:05}"), "at": 1_000 + n, "cwd": cwd, "session_id": cwd, "text": text,
         }));
@@ -171,10 +125,7 @@ fn everything_over_many_pages() {
     let mut backwards = list(&world, &["--limit", "0", "--newest-first"]);
     backwards.reverse();
     assert!(backwards == all, "the same events backwards");
-    assert_eq!(
-        list(&world, &["--limit", "0", "--session", "/one"]).len(),
-        3_500
-    );
+    assert_eq!(list(&world, &["--limit", "0", "--session", "/one"]).len(), 3_500);
     assert_eq!(ids(&list(&world, &["--limit", "2500"])), expected[8_000..]);
 }
 
@@ -203,15 +154,8 @@ fn those_of_the_project_one_stands_in() {
     let at = |id: &str, at: u64, cwd: &std::path::Path| {
         line_with(&json!({"id": id, "at": at, "cwd": cwd}))
     };
-    world.ingest(
-        &[
-            at("a", 1, &one),
-            at("b", 2, &two),
-            at("c", 3, &src),
-            at("d", 4, &two),
-        ]
-        .concat(),
-    );
+    world
+        .ingest(&[at("a", 1, &one), at("b", 2, &two), at("c", 3, &src), at("d", 4, &two)].concat());
     let standing = |folder: &std::path::Path, args: &[&str]| -> Vec<Value> {
         let mut command = world.command(&[&["events", "--json"], args].concat());
         World::run(command.current_dir(folder), b"").json_lines()
@@ -219,30 +163,13 @@ fn those_of_the_project_one_stands_in() {
     assert_eq!(ids(&standing(&one, &[])), ["a", "c"]);
     assert_eq!(ids(&standing(&src, &[])), ["a", "c"]);
     assert_eq!(ids(&standing(&two, &[])), ["b", "d"]);
-    assert_eq!(
-        ids(&standing(&one, &["--all-projects"])),
-        ["a", "b", "c", "d"]
-    );
+    assert_eq!(ids(&standing(&one, &["--all-projects"])), ["a", "b", "c", "d"]);
     assert_eq!(ids(&standing(&one, &["--project", "../two"])), ["b", "d"]);
-    assert_eq!(
-        ids(&standing(&two, &["--project", src.to_str().unwrap()])),
-        ["a", "c"]
-    );
+    assert_eq!(ids(&standing(&two, &["--project", src.to_str().unwrap()])), ["a", "c"]);
     // Where Tome knows no project, everything is shown, by time.
-    assert_eq!(
-        ids(&standing(&world.folder("elsewhere"), &[])),
-        ["a", "b", "c", "d"]
-    );
-    assert_eq!(
-        ids(&standing(&one, &["--project", "/none/such"])),
-        Vec::<&str>::new()
-    );
-    assert_eq!(
-        world
-            .tome(&["events", "--project", "x", "--all-projects"])
-            .code,
-        2
-    );
+    assert_eq!(ids(&standing(&world.folder("elsewhere"), &[])), ["a", "b", "c", "d"]);
+    assert_eq!(ids(&standing(&one, &["--project", "/none/such"])), Vec::<&str>::new());
+    assert_eq!(world.tome(&["events", "--project", "x", "--all-projects"]).code, 2);
     let roots = standing(&one, &["--all-projects"]);
     let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
     assert_eq!(strings(&roots, "project"), [one, two, one, two]);
@@ -261,11 +188,7 @@ fn nothing_to_show_says_so_on_stderr() {
 #[test]
 fn a_line_an_event_for_a_person() {
     let world = world();
-    world.ingest(&line(
-        "abcdefghijkl",
-        1_794_735_000_000,
-        "two\nlines \u{1b}[31mred",
-    ));
+    world.ingest(&line("abcdefghijkl", 1_794_735_000_000, "two\nlines \u{1b}[31mred"));
     let ran = world.tome(&["events"]);
     assert_eq!(
         ran.stdout,

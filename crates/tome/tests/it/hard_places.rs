@@ -36,37 +36,21 @@ fn inside(test: &str) -> bool {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    assert!(
-        said.contains("1 passed") || !output.status.success(),
-        "{said}"
-    );
+    assert!(said.contains("1 passed") || !output.status.success(), "{said}");
     assert!(output.status.success(), "inside the namespace:\n{said}");
     false
 }
 
 fn mount(args: &[&str], at: &Path) {
     let ran = Command::new("mount").args(args).arg(at).output().unwrap();
-    assert!(
-        ran.status.success(),
-        "{}",
-        String::from_utf8_lossy(&ran.stderr)
-    );
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 /// A world whose home is a file system of this size.
 fn small_world(size: &str) -> World {
     let world = world();
     std::fs::create_dir_all(world.home()).unwrap();
-    mount(
-        &[
-            "-t",
-            "tmpfs",
-            "-o",
-            &format!("size={size},mode=700"),
-            "tmpfs",
-        ],
-        &world.home(),
-    );
+    mount(&["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "tmpfs"], &world.home());
     world
 }
 
@@ -109,11 +93,7 @@ fn a_full_disk_without_a_daemon() {
     assert!(told.stdout.contains("lost     3 events"), "{}", told.stdout);
     let doctor = world.tome(&["doctor"]);
     assert_eq!(doctor.code, 1);
-    assert!(
-        doctor.stdout.contains("3 events could be stored nowhere"),
-        "{}",
-        doctor.stdout
-    );
+    assert!(doctor.stdout.contains("3 events could be stored nowhere"), "{}", doctor.stdout);
     free(&world);
     world.hook(&["claude-code"], prompt("after"));
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -160,10 +140,8 @@ fn a_full_disk_under_a_running_daemon() {
         world.hook(&["claude-code"], prompt(&format!("hook {n}")));
     }
     // What was acknowledged can be read while nothing can be written.
-    let listed = crate::scene::list(
-        &world,
-        &["--limit", "0", "--session", "s1", "--agent", "codex"],
-    );
+    let listed =
+        crate::scene::list(&world, &["--limit", "0", "--session", "s1", "--agent", "codex"]);
     for id in &acknowledged {
         assert!(ids(&listed).contains(&id.as_str()), "{id} is gone");
     }
@@ -175,18 +153,11 @@ fn a_full_disk_under_a_running_daemon() {
     let lost = lost(&world);
     let events = eventually("the hooks' events", || {
         let events = world.events();
-        let hooked = events
-            .iter()
-            .filter(|event| event["agent"] == "claude-code")
-            .count();
+        let hooked = events.iter().filter(|event| event["agent"] == "claude-code").count();
         (hooked as u64 + lost >= 3).then_some(events)
     });
     for id in acknowledged.iter().map(String::as_str).chain(["after"]) {
-        assert_eq!(
-            ids(&events).iter().filter(|one| **one == id).count(),
-            1,
-            "{id}"
-        );
+        assert_eq!(ids(&events).iter().filter(|one| **one == id).count(), 1, "{id}");
     }
     // And it is all still there for the next daemon.
     world.kill_daemon();
@@ -206,18 +177,10 @@ fn a_read_only_home_without_a_daemon() {
     assert_eq!(lost(&world), 1);
     let ran = world.tome(&["events"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{}", ran.stderr);
-    assert!(
-        ran.stderr.contains(world.home().to_str().unwrap()),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains(world.home().to_str().unwrap()), "{}", ran.stderr);
     let doctor = world.tome(&["doctor"]);
     assert_eq!(doctor.code, 1);
-    assert!(
-        doctor.stdout.contains("cannot be written"),
-        "{}",
-        doctor.stdout
-    );
+    assert!(doctor.stdout.contains("cannot be written"), "{}", doctor.stdout);
     mount(&["-o", "remount,rw"], &world.home());
     world.hook(&["claude-code"], prompt("after"));
     assert_eq!(texts(&world.events()), ["before", "after"]);
@@ -241,21 +204,13 @@ fn a_home_that_turns_read_only_under_a_running_daemon() {
     let new = |id: &str| line_with(&json!({"id": id, "cwd": "/new", "at": 2_000}));
     let refused = world.tome_with(&["ingest"], new("refused"));
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(
-        refused.stderr.contains("projects/--new--"),
-        "{}",
-        refused.stderr
-    );
+    assert!(refused.stderr.contains("projects/--new--"), "{}", refused.stderr);
     let payload = prompt("into the void").replace("/app", "/new");
     world.hook(&["claude-code"], payload);
     assert_eq!(lost(&world), 1, "neither daemon nor spool could take it");
     assert_eq!(ids(&world.events()), ["before"], "it still answers");
     let ran = Command::new("umount").arg(&home).output().unwrap();
-    assert!(
-        ran.status.success(),
-        "{}",
-        String::from_utf8_lossy(&ran.stderr)
-    );
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     world.ingest(&new("after"));
     assert_eq!(ids(&world.events()), ["before", "after"]);
     assert_eq!(lost(&world), 1);
@@ -287,26 +242,14 @@ fn a_home_that_is_a_file() {
     assert_eq!(lost(&world), 1);
     for args in [&["events"][..], &["start"], &["ingest"], &[]] {
         let ran = world.tome(args);
-        assert_eq!(
-            (ran.code, ran.stdout.as_str()),
-            (3, ""),
-            "tome {args:?}: {}",
-            ran.stderr
-        );
-        assert!(
-            ran.stderr.contains(world.home().to_str().unwrap()),
-            "{}",
-            ran.stderr
-        );
+        assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "tome {args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(world.home().to_str().unwrap()), "{}", ran.stderr);
     }
     let ran = world.tome(&["daemon"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("TOME_HOME"), "{}", ran.stderr);
     assert_eq!(world.tome(&["doctor"]).code, 1);
-    assert_eq!(
-        std::fs::read_to_string(world.home()).unwrap(),
-        "not a folder"
-    );
+    assert_eq!(std::fs::read_to_string(world.home()).unwrap(), "not a folder");
 }
 
 #[test]
@@ -317,10 +260,7 @@ fn nothing_says_where_home_is() {
         command.env_remove("HOME").env_remove("TOME_HOME");
         command
     };
-    World::hook_command(
-        &mut homeless(&["hook", "claude-code"]),
-        prompt("into the void"),
-    );
+    World::hook_command(&mut homeless(&["hook", "claude-code"]), prompt("into the void"));
     let ran = World::run(&mut homeless(&["events"]), b"");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.contains("TOME_HOME"), "{}", ran.stderr);

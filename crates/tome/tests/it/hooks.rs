@@ -55,14 +55,7 @@ fn show(event: &Value) -> String {
             brief("output")
         );
     }
-    for name in [
-        "source",
-        "reason",
-        "trigger",
-        "phase",
-        "event",
-        "subagent_type",
-    ] {
+    for name in ["source", "reason", "trigger", "phase", "event", "subagent_type"] {
         if let Some(value) = event["meta"].get(name) {
             line += &format!(" {name}={}", value.as_str().unwrap());
         }
@@ -259,13 +252,7 @@ fn hooks_that_fire_twice_are_stored_once() {
     kinds.sort_unstable();
     assert_eq!(
         kinds,
-        [
-            "assistant_stop",
-            "session_start",
-            "tool_result",
-            "unknown",
-            "user_message"
-        ]
+        ["assistant_stop", "session_start", "tool_result", "unknown", "user_message"]
     );
 }
 
@@ -287,10 +274,7 @@ fn own_injections_are_not_the_persons_words() {
     daemon_up_now(&world);
     let injected = "<tome-memory kind=\"start\">five rules, rule seven</tome-memory>";
     let nudge = "<tome-memory kind=\"stop\">store what was learned</tome-memory>";
-    world.hook(
-        &["claude-code"],
-        prompt(&format!("{injected}\n\nfix the lexer")),
-    );
+    world.hook(&["claude-code"], prompt(&format!("{injected}\n\nfix the lexer")));
     world.hook(&["claude-code"], prompt(nudge));
     world.hook(&["codex"], prompt(nudge));
     let gemini = json!({"session_id": "g1", "cwd": "/app", "hook_event_name": "BeforeAgent",
@@ -303,10 +287,7 @@ fn own_injections_are_not_the_persons_words() {
         .map(|event| event["text"].as_str().unwrap())
         .collect();
     assert_eq!(said.len(), 2, "{events:#?}");
-    assert!(
-        said.contains(&"fix the lexer") && said.contains(&"go on"),
-        "{said:?}"
-    );
+    assert!(said.contains(&"fix the lexer") && said.contains(&"go on"), "{said:?}");
     let everything = format!("{events:?}");
     assert!(!everything.contains("rule seven") && !everything.contains("store what was learned"));
 }
@@ -321,10 +302,7 @@ fn an_unknown_event_is_kept_as_unknown() {
     let events = world.events();
     assert_eq!(strings(&events, "kind"), ["unknown"]);
     let meta = events[0]["meta"].to_string();
-    assert!(
-        meta.contains("FutureThing") && meta.contains("teal"),
-        "{meta}"
-    );
+    assert!(meta.contains("FutureThing") && meta.contains("teal"), "{meta}");
 }
 
 /// An unknown event may be large; what it says may be cut, the event may not vanish.
@@ -335,9 +313,8 @@ fn a_large_unknown_event_is_kept() {
     let payload = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "FutureThing",
                          "body": "x".repeat(300_000), "rows": vec!["row"; 20_000]});
     world.hook(&["claude-code"], payload.to_string());
-    let events = eventually("the event", || {
-        Some(world.events()).filter(|events| !events.is_empty())
-    });
+    let events =
+        eventually("the event", || Some(world.events()).filter(|events| !events.is_empty()));
     assert_eq!(strings(&events, "kind"), ["unknown"]);
     assert_eq!(events[0]["meta"]["event"], "FutureThing");
 }
@@ -361,15 +338,9 @@ fn whatever_it_is_handed_it_says_nothing() {
         (&["NOT AN AGENT"], b"{}"),
         (&["--version"], b"{}"),
         (&["--no-such-flag", "codex"], b"{}"),
-        (
-            &["copilot"],
-            b"{\"sessionId\": 7, \"timestamp\": \"x\", \"cwd\": []}",
-        ),
+        (&["copilot"], b"{\"sessionId\": 7, \"timestamp\": \"x\", \"cwd\": []}"),
         (&["opencode"], b"{\"ev\": 5, \"input\": null}"),
-        (
-            &["gemini"],
-            b"{\"session_id\": \"\\u0000\", \"cwd\": \"relative\"}",
-        ),
+        (&["gemini"], b"{\"session_id\": \"\\u0000\", \"cwd\": \"relative\"}"),
     ];
     for (args, payload) in cases {
         world.hook(args, payload);
@@ -386,9 +357,7 @@ fn options_before_the_hook() {
     let home = world.home();
     let home = home.to_str().unwrap();
     World::hook_command(
-        world
-            .command(&["--home", home, "hook", "claude-code"])
-            .env_remove("TOME_HOME"),
+        world.command(&["--home", home, "hook", "claude-code"]).env_remove("TOME_HOME"),
         prompt("with an option"),
     );
     assert_eq!(texts(&world.events()), ["with an option"]);
@@ -404,10 +373,7 @@ fn options_behind_the_hook() {
     let home = world.home();
     let home = home.to_str().unwrap();
     for (args, text) in [
-        (
-            ["hook", "--home", home, "claude-code"],
-            "in front of the agent",
-        ),
+        (["hook", "--home", home, "claude-code"], "in front of the agent"),
         (["hook", "claude-code", "--home", home], "behind the agent"),
     ] {
         World::hook_command(world.command(&args).env_remove("TOME_HOME"), prompt(text));
@@ -429,9 +395,7 @@ fn hook_on_an_open_pipe(world: &World, bytes: &[u8]) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let ended = eventually_within(std::time::Duration::from_secs(5), || {
-        child.try_wait().unwrap()
-    });
+    let ended = eventually_within(std::time::Duration::from_secs(5), || child.try_wait().unwrap());
     assert!(ended.is_some(), "the hook hangs on an open pipe");
     drop(pen);
     assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
@@ -466,14 +430,10 @@ fn five_megabytes_in_one_payload() {
     let world = world();
     daemon_up_now(&world);
     let output = format!("head {} tail", "0123456789abcdef".repeat(330_000));
-    world.hook(
-        &["claude-code"],
-        tool_result("big", &json!({"command": "cat"}), &json!(output)),
-    );
+    world.hook(&["claude-code"], tool_result("big", &json!({"command": "cat"}), &json!(output)));
     // The agent is not kept waiting for this: another process goes on with it.
-    let events = eventually("the event", || {
-        Some(world.events()).filter(|events| !events.is_empty())
-    });
+    let events =
+        eventually("the event", || Some(world.events()).filter(|events| !events.is_empty()));
     assert_eq!(events.len(), 1, "the event is there once");
     assert_eq!(events[0]["kind"], "tool_result");
     assert_eq!(events[0]["tool"]["input"], json!({"command": "cat"}));

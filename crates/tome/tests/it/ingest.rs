@@ -17,9 +17,7 @@ fn every_field_comes_back_as_it_was_given() {
     let ran = world.tome_with(&["ingest"], given.to_string());
     assert_eq!(ran.code, 0);
     assert_eq!(ran.stdout, "stored 1, already there 0, rejected 0\n");
-    let [event] = &world.events()[..] else {
-        panic!("one event")
-    };
+    let [event] = &world.events()[..] else { panic!("one event") };
     for (field, value) in given.as_object().unwrap() {
         assert_eq!(&event[field], value, "{field}");
     }
@@ -72,12 +70,7 @@ fn the_same_input_again_is_all_duplicates() {
     let report = |ran: tome_testkit::Ran| {
         let report = ran.json();
         let count = |name: &str| report[name].as_u64().unwrap();
-        (
-            ran.code,
-            count("created"),
-            count("duplicates"),
-            report["rejected"].clone(),
-        )
+        (ran.code, count("created"), count("duplicates"), report["rejected"].clone())
     };
     let first = world.tome_with(&["ingest", "--json"], &lines);
     assert_eq!(report(first), (0, 2, 0, json!([])));
@@ -148,10 +141,8 @@ fn bad_lines_are_named_and_the_others_go_in() {
 fn deep_json_is_kept_as_text() {
     let world = world();
     let deep = format!("{}1{}", "[".repeat(110), "]".repeat(110));
-    let text = line("deep", 1_000, "").replace(
-        "\"kind\"",
-        &format!("\"tool\":{{\"name\":\"t\",\"input\":{deep}}},\"kind\""),
-    );
+    let text = line("deep", 1_000, "")
+        .replace("\"kind\"", &format!("\"tool\":{{\"name\":\"t\",\"input\":{deep}}},\"kind\""));
     world.ingest(&text);
     assert_eq!(world.events()[0]["tool"]["input"], json!(deep));
 }
@@ -161,10 +152,8 @@ fn deep_json_is_kept_as_text() {
 fn json_nested_too_deep_is_a_bad_line() {
     let world = world();
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
-    let bad = line("deep", 1_000, "").replace(
-        "\"kind\"",
-        &format!("\"tool\":{{\"name\":\"t\",\"input\":{deep}}},\"kind\""),
-    );
+    let bad = line("deep", 1_000, "")
+        .replace("\"kind\"", &format!("\"tool\":{{\"name\":\"t\",\"input\":{deep}}},\"kind\""));
     let input = line("a", 1_000, "a") + &bad + &line("b", 1_001, "b");
     let ran = world.tome_with(&["ingest", "--json"], input);
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -197,22 +186,12 @@ fn input_as_it_comes_from_other_programs() {
     input[place] = 0xff;
     input.extend(line("nul", 1_003, "a\u{0}b").as_bytes());
     // No newline at the end.
-    input.extend(
-        line("end", 1_004, "日本語 🦀 e\u{301}")
-            .trim_end()
-            .as_bytes(),
-    );
+    input.extend(line("end", 1_004, "日本語 🦀 e\u{301}").trim_end().as_bytes());
     let ran = world.tome_with(&["ingest"], &input);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(
         texts(&world.events()),
-        [
-            "byte order mark",
-            "ends in CRLF",
-            "caf\u{fffd} olé",
-            "a\u{0}b",
-            "日本語 🦀 e\u{301}"
-        ]
+        ["byte order mark", "ends in CRLF", "caf\u{fffd} olé", "a\u{0}b", "日本語 🦀 e\u{301}"]
     );
 }
 
@@ -245,17 +224,9 @@ fn what_events_prints_can_be_fed_back() {
         }
         events
     };
-    assert_eq!(
-        without_arrival(there.events()),
-        without_arrival(here.events())
-    );
-    let again = there
-        .tome_with(&["ingest", "--json"], &printed.stdout)
-        .json();
-    assert_eq!(
-        (&again["created"], &again["duplicates"]),
-        (&json!(0), &json!(3))
-    );
+    assert_eq!(without_arrival(there.events()), without_arrival(here.events()));
+    let again = there.tome_with(&["ingest", "--json"], &printed.stdout).json();
+    assert_eq!((&again["created"], &again["duplicates"]), (&json!(0), &json!(3)));
 }
 
 #[test]
@@ -267,9 +238,5 @@ fn a_file_instead_of_standard_input() {
     assert_eq!(texts(&world.events()), ["from a file"]);
     let missing = world.tome(&["ingest", "no-such-file"]);
     assert_eq!(missing.code, 1);
-    assert!(
-        missing.stderr.contains("no-such-file"),
-        "{}",
-        missing.stderr
-    );
+    assert!(missing.stderr.contains("no-such-file"), "{}", missing.stderr);
 }

@@ -32,10 +32,7 @@ fn repository(world: &World, name: &str) -> PathBuf {
 fn worktree(world: &World, main: &str, name: &str) -> PathBuf {
     let root = world.folder(name);
     let git_dir = world.folder(&format!("{main}/.git/worktrees/{name}"));
-    world.write(
-        &format!("{name}/.git"),
-        &format!("gitdir: {}\n", git_dir.display()),
-    );
+    world.write(&format!("{name}/.git"), &format!("gitdir: {}\n", git_dir.display()));
     std::fs::write(git_dir.join("commondir"), "../..\n").unwrap();
     std::fs::write(git_dir.join("HEAD"), "ref: refs/heads/other\n").unwrap();
     root
@@ -55,10 +52,7 @@ fn a_subfolder_belongs_to_its_repository() {
     let deep = world.folder("app/src/very/deep");
     assert_eq!(project_of(&world, &root), text(&root));
     assert_eq!(project_of(&world, &deep), text(&root));
-    assert_eq!(
-        list(&world, &["--project", root.to_str().unwrap()]).len(),
-        2
-    );
+    assert_eq!(list(&world, &["--project", root.to_str().unwrap()]).len(), 2);
 }
 
 #[test]
@@ -73,11 +67,7 @@ fn worktrees_share_the_project_of_the_main_one() {
         let mut command = world.command(&["events", "--json"]);
         World::run(command.current_dir(&inside), b"").json_lines()
     };
-    assert_eq!(
-        events.len(),
-        2,
-        "standing in the worktree shows the project"
-    );
+    assert_eq!(events.len(), 2, "standing in the worktree shows the project");
 }
 
 #[test]
@@ -96,9 +86,7 @@ fn real_git_worktrees_and_submodules() {
                 "user.email=a@b.c",
             ])
             .args(args);
-        command
-            .env("HOME", world.folder("person"))
-            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command.env("HOME", world.folder("person")).env("GIT_CONFIG_NOSYSTEM", "1");
         command.output().is_ok_and(|output| output.status.success())
     };
     let main = world.folder("main");
@@ -106,10 +94,7 @@ fn real_git_worktrees_and_submodules() {
         println!("skipped: there is no git");
         return;
     }
-    assert!(git(
-        &main,
-        &["commit", "-q", "--allow-empty", "-m", "first"]
-    ));
+    assert!(git(&main, &["commit", "-q", "--allow-empty", "-m", "first"]));
     assert!(git(&main, &["worktree", "add", "-q", "../linked"]));
     let linked = world.folder("linked");
     assert_eq!(project_of(&world, &linked), text(&main));
@@ -118,16 +103,7 @@ fn real_git_worktrees_and_submodules() {
         git(&library, &["init", "-q"])
             && git(&library, &["commit", "-q", "--allow-empty", "-m", "x"])
     );
-    assert!(git(
-        &main,
-        &[
-            "submodule",
-            "add",
-            "-q",
-            library.to_str().unwrap(),
-            "vendor/library"
-        ]
-    ));
+    assert!(git(&main, &["submodule", "add", "-q", library.to_str().unwrap(), "vendor/library"]));
     let submodule = world.folder("main/vendor/library");
     assert_eq!(project_of(&world, &submodule), text(&submodule));
 }
@@ -158,10 +134,7 @@ fn the_spool_remembers_the_project_of_a_worktree() {
     world.hook(&["claude-code"], payload);
     std::fs::remove_dir_all(&linked).unwrap();
     world.tome(&["start"]);
-    assert_eq!(
-        strings(&world.events(), "project"),
-        [main.to_str().unwrap()]
-    );
+    assert_eq!(strings(&world.events(), "project"), [main.to_str().unwrap()]);
 }
 
 #[test]
@@ -190,33 +163,18 @@ fn a_symlink_leads_to_the_same_project() {
 #[test]
 fn paths_that_encode_to_the_same_name_are_kept_apart() {
     let world = world();
-    for (id, cwd) in [
-        ("a", "/x/a-b"),
-        ("b", "/x/a/b"),
-        ("c", "/x-a/b"),
-        ("d", "/x/a-b"),
-    ] {
+    for (id, cwd) in [("a", "/x/a-b"), ("b", "/x/a/b"), ("c", "/x-a/b"), ("d", "/x/a-b")] {
         world.ingest(&line_with(&json!({"id": id, "cwd": cwd})));
     }
     assert_eq!(ids(&list(&world, &["--project", "/x/a-b"])), ["a", "d"]);
     assert_eq!(ids(&list(&world, &["--project", "/x/a/b"])), ["b"]);
     assert_eq!(ids(&list(&world, &["--project", "/x-a/b"])), ["c"]);
-    assert_eq!(
-        std::fs::read_dir(world.home().join("projects"))
-            .unwrap()
-            .count(),
-        3
-    );
+    assert_eq!(std::fs::read_dir(world.home().join("projects")).unwrap().count(), 3);
     // And by a daemon that has to read them from the disk.
     world.tome(&["stop"]);
     world.ingest(&line_with(&json!({"id": "e", "cwd": "/x/a/b"})));
     assert_eq!(ids(&list(&world, &["--project", "/x/a/b"])), ["b", "e"]);
-    assert_eq!(
-        std::fs::read_dir(world.home().join("projects"))
-            .unwrap()
-            .count(),
-        3
-    );
+    assert_eq!(std::fs::read_dir(world.home().join("projects")).unwrap().count(), 3);
 }
 
 #[test]
@@ -270,15 +228,9 @@ fn what_is_written_down_about_a_project() {
     let record =
         std::fs::read_to_string(folders.next().unwrap().unwrap().path().join("project.toml"))
             .unwrap();
-    assert!(
-        record.contains(&format!("root = \"{}\"", main.display())),
-        "{record}"
-    );
+    assert!(record.contains(&format!("root = \"{}\"", main.display())), "{record}");
     assert!(record.contains(linked.to_str().unwrap()), "{record}");
     assert!(record.contains("https://example.com/app.git"), "{record}");
     assert!(!record.contains("hunter2"), "{record}");
-    assert!(
-        !main.join(".memory").exists(),
-        "nothing is written into the repository"
-    );
+    assert!(!main.join(".memory").exists(), "nothing is written into the repository");
 }

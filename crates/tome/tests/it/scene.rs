@@ -58,10 +58,7 @@ pub fn ids(events: &[Value]) -> Vec<&str> {
 
 /// One field of every event.
 pub fn strings<'a>(events: &'a [Value], field: &str) -> Vec<&'a str> {
-    events
-        .iter()
-        .map(|event| event[field].as_str().unwrap())
-        .collect()
+    events.iter().map(|event| event[field].as_str().unwrap()).collect()
 }
 
 /// What `tome events` with these arguments lists.
@@ -90,7 +87,5 @@ pub fn daemon_up(world: &World) -> u32 {
 
 /// Waits until no daemon is there.
 pub fn daemon_gone(world: &World) {
-    eventually("the daemon to be gone", || {
-        world.daemon_pid().is_none().then_some(())
-    });
+    eventually("the daemon to be gone", || world.daemon_pid().is_none().then_some(()));
 }

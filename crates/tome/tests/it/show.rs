@@ -13,10 +13,7 @@ fn by_id_and_by_its_beginning() {
         assert_eq!((ran.code, &ran.json()["text"]), (0, &json!("one")), "{id}");
     }
     let text = world.tome(&["show", "abcd2222"]).stdout;
-    assert!(
-        text.contains("abcd2222") && text.ends_with("\ntwo\n"),
-        "{text}"
-    );
+    assert!(text.contains("abcd2222") && text.ends_with("\ntwo\n"), "{text}");
 }
 
 #[test]

@@ -26,9 +26,7 @@ fn spool_file(world: &World) -> PathBuf {
 
 fn spooled(world: &World) -> Vec<Value> {
     let text = std::fs::read_to_string(spool_file(world)).unwrap_or_default();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn waiting(world: &World) -> u64 {
@@ -46,9 +44,7 @@ fn what_comes_while_the_daemon_is_away_waits_and_is_stored_once() {
     assert_eq!(lines[0]["kind"], "user_message");
     assert_eq!(waiting(&world), 3);
     start(&world);
-    eventually("the spool to be drained", || {
-        (waiting(&world) == 0).then_some(())
-    });
+    eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
     assert_eq!(texts(&world.events()), ["prompt 0", "prompt 1", "prompt 2"]);
     assert_eq!(status(&world)["daemon"]["drained"], 3);
     assert!(!spool_file(&world).exists());
@@ -67,9 +63,7 @@ fn the_spool_is_drained_while_the_daemon_runs() {
     std::fs::create_dir_all(world.home().join("spool")).unwrap();
     std::fs::write(spool_file(&world), line("late", 1_000, "came by the spool")).unwrap();
     // Nobody asks for events: the daemon finds it by itself.
-    eventually("the daemon to look at the spool", || {
-        (!spool_file(&world).exists()).then_some(())
-    });
+    eventually("the daemon to look at the spool", || (!spool_file(&world).exists()).then_some(()));
     assert_eq!(texts(&world.events()), ["came by the spool"]);
 }
 
@@ -81,18 +75,13 @@ fn a_hung_daemon_delays_nobody_and_doubles_nothing() {
     let pid = world.daemon_pid().unwrap();
     assert!(send(pid, Signal::Stop));
     world.hook(&["claude-code"], prompt("while it hangs"));
-    world.hook(
-        &["claude-code"],
-        tool_result("call", &json!({"command": "ls"}), &json!("x")),
-    );
+    world.hook(&["claude-code"], tool_result("call", &json!({"command": "ls"}), &json!("x")));
     let stopping = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "Stop", "last_assistant_message": "Done."});
     world.hook(&["claude-code"], stopping.to_string());
     assert_eq!(spooled(&world).len(), 3);
     assert!(send(pid, Signal::Continue));
     // The daemon may have got them from the socket as well: they are the same events.
-    eventually("the spool to be drained", || {
-        (waiting(&world) == 0).then_some(())
-    });
+    eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
     let events = world.events();
     assert_eq!(texts(&events), ["before", "while it hangs", "", "Done."]);
 }
@@ -104,11 +93,8 @@ fn commands_do_not_hang_with_the_daemon() {
     let pid = world.daemon_pid().unwrap();
     assert!(send(pid, Signal::Stop));
     for args in [&["status", "--json"][..], &["doctor", "--json"]] {
-        let ran = World::run_within(
-            &mut world.command(args),
-            b"",
-            std::time::Duration::from_secs(20),
-        );
+        let ran =
+            World::run_within(&mut world.command(args), b"", std::time::Duration::from_secs(20));
         assert_eq!(ran.code, 1, "{args:?}");
         assert!(ran.stdout.contains(&pid.to_string()), "{}", ran.stdout);
     }
@@ -131,12 +117,8 @@ fn a_stale_socket_is_as_good_as_none() {
 fn a_torn_line_is_set_aside_and_everything_else_is_stored() {
     let world = quiet_world();
     world.hook(&["claude-code"], prompt("whole"));
-    let mut file = std::fs::OpenOptions::new()
-        .append(true)
-        .open(spool_file(&world))
-        .unwrap();
-    file.write_all(b"{\"id\":\"torn\",\"at\":\"2026-11-15T0")
-        .unwrap();
+    let mut file = std::fs::OpenOptions::new().append(true).open(spool_file(&world)).unwrap();
+    file.write_all(b"{\"id\":\"torn\",\"at\":\"2026-11-15T0").unwrap();
     // A hook that comes after the crash is not swallowed by the torn line.
     world.hook(&["claude-code"], prompt("after the crash"));
     file.write_all(b"\xff\xfe garbage\n\n{\"half\":").unwrap();
@@ -175,9 +157,7 @@ fn what_a_dead_daemon_had_taken_is_drained_once() {
     .unwrap();
     std::fs::write(spool_file(&world), line("fourth", 4_000, "fourth")).unwrap();
     start(&world);
-    eventually("the spool to be drained", || {
-        (waiting(&world) == 0).then_some(())
-    });
+    eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
     assert_eq!(texts(&world.events()), ["known", "new", "third", "fourth"]);
 }
 
@@ -196,9 +176,7 @@ fn an_event_that_cannot_be_stored_does_not_block_the_spool() {
         said.contains(&"behind it".to_owned()).then_some(said)
     });
     assert!(!said.is_empty());
-    eventually("the spool to be drained", || {
-        (waiting(&world) == 0).then_some(())
-    });
+    eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
 }
 
 /// The same while the daemon runs: the event is kept or set aside, and hooks go on.
@@ -211,9 +189,7 @@ fn an_event_that_the_daemon_refuses_does_not_block_the_spool() {
     world.hook(&["claude-code"], payload);
     world.hook(&["claude-code"], prompt("behind it"));
     assert!(texts(&world.events()).contains(&"behind it"));
-    eventually("the spool to be drained", || {
-        (waiting(&world) == 0).then_some(())
-    });
+    eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
 }
 
 #[test]

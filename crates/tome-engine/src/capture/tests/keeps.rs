@@ -5,10 +5,8 @@ use super::check_kept;
 /// Lines as they turn up in sessions, of many languages and tools; `␤` is a line break.
 #[test]
 fn lines_from_the_field() {
-    let lines: Vec<String> = include_str!("kept.txt")
-        .lines()
-        .map(|line| line.replace('␤', "\n"))
-        .collect();
+    let lines: Vec<String> =
+        include_str!("kept.txt").lines().map(|line| line.replace('␤', "\n")).collect();
     check_kept(&lines.iter().map(String::as_str).collect::<Vec<_>>());
 }
 

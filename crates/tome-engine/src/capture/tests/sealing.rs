@@ -62,19 +62,13 @@ fn secrets_are_cut_from_text_tool_and_meta_but_not_from_places() {
                 input: json!({"command": format!("curl -H 'Authorization: token {TOKEN}'")}),
                 output: json!({"stdout": format!("TOKEN={TOKEN}\n"), "file": format!("/x/{TOKEN}.txt")}),
             }),
-            meta: Map::from_iter([
-                ("why".to_owned(), json!(TOKEN)),
-                (TOKEN.to_owned(), json!(1)),
-            ]),
+            meta: Map::from_iter([("why".to_owned(), json!(TOKEN)), (TOKEN.to_owned(), json!(1))]),
             ..draft(&format!("use {TOKEN} please"))
         },
     );
     assert_eq!(sealed.text, "use [redacted:github] please");
     let tool = sealed.tool.unwrap();
-    assert_eq!(
-        tool.input,
-        json!({"command": "curl -H 'Authorization: token [redacted:github]'"})
-    );
+    assert_eq!(tool.input, json!({"command": "curl -H 'Authorization: token [redacted:github]'"}));
     assert_eq!(
         tool.output,
         json!({"stdout": "TOKEN=[redacted:github]\n", "file": "/x/[redacted:github].txt"})
@@ -133,34 +127,22 @@ fn private_parts_across_a_cut_are_cut() {
 fn large_json_is_capped_string_by_string_and_then_as_text() {
     let long = |n: usize| format!("{}{TOKEN}{}", "a b ".repeat(n), " c d".repeat(n));
     let tool = |output: Value| Draft {
-        tool: Some(Tool {
-            name: "Read".to_owned(),
-            input: Value::Null,
-            output,
-        }),
+        tool: Some(Tool { name: "Read".to_owned(), input: Value::Null, output }),
         ..draft("")
     };
     let output = |draft: Draft| draft.tool.unwrap().output;
 
-    let one = seal(
-        &sealer(4096),
-        tool(json!({"file": long(30_000), "lines": 3})),
-    );
+    let one = seal(&sealer(4096), tool(json!({"file": long(30_000), "lines": 3})));
     assert!(one.meta["cut_bytes"].as_u64().unwrap() > 200_000);
     let one = output(one);
     assert_eq!(one["lines"], 3);
     assert!(one["file"].as_str().unwrap().contains(" bytes cut …]"));
     assert!(one.to_string().len() <= 4096);
 
-    let many: Vec<String> = (0..2000)
-        .map(|n| format!("row {n} {TOKEN} \"quoted\""))
-        .collect();
+    let many: Vec<String> = (0..2000).map(|n| format!("row {n} {TOKEN} \"quoted\"")).collect();
     let many = output(seal(&sealer(4096), tool(json!({"rows": many}))));
     let text = many.as_str().unwrap();
-    assert!(
-        text.starts_with(r#"{"rows":["row 0 [redacted:github]"#),
-        "{text}"
-    );
+    assert!(text.starts_with(r#"{"rows":["row 0 [redacted:github]"#), "{text}");
     assert!(many.to_string().len() <= 4096 && text.contains(" bytes cut …]"));
 }
 
@@ -202,22 +184,13 @@ fn secrets() -> impl Strategy<Value = (String, String)> {
     let pair = |text: &str, secret: &str| (text.to_owned(), secret.to_owned());
     prop::sample::select(vec![
         pair(TOKEN, TOKEN),
-        pair(
-            "password=\"correct9horse7battery5staple\"",
-            "correct9horse7battery5staple",
-        ),
-        pair(
-            "https://bob:hunter2hunter3hunter4@host/x",
-            "hunter2hunter3hunter4",
-        ),
+        pair("password=\"correct9horse7battery5staple\"", "correct9horse7battery5staple"),
+        pair("https://bob:hunter2hunter3hunter4@host/x", "hunter2hunter3hunter4"),
         pair(
             &format!("-----BEGIN PRIVATE KEY-----\n{PEM_BODY}\n-----END PRIVATE KEY-----"),
             PEM_BODY,
         ),
-        pair(
-            "<private>QQQQ ZZZZ QQQQ ZZZZ QQQQ ZZZZ</private>",
-            "QQQQ ZZZZ QQQQ ZZZZ QQQQ ZZZZ",
-        ),
+        pair("<private>QQQQ ZZZZ QQQQ ZZZZ QQQQ ZZZZ</private>", "QQQQ ZZZZ QQQQ ZZZZ QQQQ ZZZZ"),
         pair(
             "Authorization: Bearer mF_9.B5f-4.1JqMmF_9.B5f-4.1JqM",
             "mF_9.B5f-4.1JqMmF_9.B5f-4.1JqM",

@@ -20,9 +20,7 @@ fn check(agent: &str, name: &str, expect: &Expect) {
     for row in fixture(name).lines() {
         let value: Value = serde_json::from_str(row).unwrap();
         let argv = value.get("argv").and_then(Value::as_str);
-        let payload = value
-            .get("payload")
-            .map_or(row.to_owned(), Value::to_string);
+        let payload = value.get("payload").map_or(row.to_owned(), Value::to_string);
         let drafts = hear_with(agent, argv, payload.as_bytes(), &tail);
         for draft in &drafts {
             assert!(draft.cwd.starts_with("/home/dev/app"), "{draft:?}");

@@ -43,28 +43,17 @@ fn almost_json_is_read() {
         assert_eq!(draft.kind, EventKind::UserMessage, "{}", line(&draft));
         assert_eq!(draft.text, text);
     };
-    check(
-        format!("\u{feff}\r\n {}\n\n", prompt_with("hi")).as_bytes(),
-        "hi",
-    );
+    check(format!("\u{feff}\r\n {}\n\n", prompt_with("hi")).as_bytes(), "hi");
     check(prompt_with("hi").replace(',', ",\n  ").as_bytes(), "hi");
     check(prompt_with(r"a \ud83d b").as_bytes(), "a \u{fffd} b");
-    check(
-        prompt_with(r"a \ude00\ud83d").as_bytes(),
-        "a \u{fffd}\u{fffd}",
-    );
-    check(
-        prompt_with(r"\ud83d\u0041 \ud83d\ude00").as_bytes(),
-        "\u{fffd}A 😀",
-    );
+    check(prompt_with(r"a \ude00\ud83d").as_bytes(), "a \u{fffd}\u{fffd}");
+    check(prompt_with(r"\ud83d\u0041 \ud83d\ude00").as_bytes(), "\u{fffd}A 😀");
     check(prompt_with(r"a \u0000 b").as_bytes(), "a \0 b");
     check(prompt_with("a\nb\0c").as_bytes(), "a\nb\0c");
     check(prompt_with(r"C:\dev \u12").as_bytes(), r"C:\dev \u12");
     check(&[prompt_with("é").as_bytes(), b"\xff"].concat(), "é");
-    let broken: Vec<u8> = prompt_with("a?b")
-        .bytes()
-        .map(|b| if b == b'?' { 0xC3 } else { b })
-        .collect();
+    let broken: Vec<u8> =
+        prompt_with("a?b").bytes().map(|b| if b == b'?' { 0xC3 } else { b }).collect();
     check(&broken, "a\u{fffd}b");
 }
 
@@ -253,9 +242,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 fn any_object(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
     prop::collection::vec((prop::sample::select(NAMES), inner), 0..8).prop_map(|fields| {
-        let fields = fields
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value));
+        let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
         Value::Object(fields.collect::<Map<_, _>>())
     })
 }

@@ -44,11 +44,7 @@ fn one(agent: &str, payload: impl AsRef<[u8]>) -> Draft {
 
 /// A draft in one line: kind, time if the payload gave one, identity, text, tool, meta.
 fn line(draft: &Draft) -> String {
-    let at = if draft.at == NOW {
-        "now".to_owned()
-    } else {
-        draft.at.to_string()
-    };
+    let at = if draft.at == NOW { "now".to_owned() } else { draft.at.to_string() };
     let identity = match draft.identity {
         Identity::Fixed(_) => "fixed",
         Identity::Repeats(_) => "words",

@@ -24,10 +24,8 @@ fn words(draft: &Draft, role: Role, text: &str) -> Identity {
 #[test]
 fn a_tool_call_is_its_id() {
     let call = |id: &str, ms: u32| {
-        claude(
-            json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": id,
-            "tool_input": {"command": "ls"}, "tool_response": "a", "duration_ms": ms}),
-        )
+        claude(json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": id,
+            "tool_input": {"command": "ls"}, "tool_response": "a", "duration_ms": ms}))
         .identity
     };
     assert_eq!(call("toolu_0000000001", 3), call("toolu_0000000001", 4));
@@ -154,10 +152,7 @@ fn starts_compactions_and_subagents_are_told_apart() {
         json!({"hook_event_name": "Other", "n": 1}),
     ];
     let ids = |agent: &str| -> Vec<EventId> {
-        events
-            .iter()
-            .map(|event| with(agent, event.clone()).identity.id(1))
-            .collect()
+        events.iter().map(|event| with(agent, event.clone()).identity.id(1)).collect()
     };
     let mut all = ids("claude-code");
     assert_eq!(all, ids("claude-code"));
@@ -193,34 +188,22 @@ fn own_words_are_never_the_persons() {
         let mixed = heard(&format!("{nudge}\n\ngo on"));
         assert_eq!(mixed[0].text, "go on");
         assert_eq!(mixed[0].kind, EventKind::UserMessage);
-        assert_eq!(
-            heard("<hook_prompt>lint first</hook_prompt>")[0].kind,
-            EventKind::Unknown
-        );
+        assert_eq!(heard("<hook_prompt>lint first</hook_prompt>")[0].kind, EventKind::Unknown);
     }
 }
 
 #[test]
 fn gemini_takes_injected_blocks_off_the_front() {
     let text = |prompt: &str| {
-        let draft = with(
-            "gemini",
-            json!({"hook_event_name": "BeforeAgent", "prompt": prompt}),
-        );
+        let draft = with("gemini", json!({"hook_event_name": "BeforeAgent", "prompt": prompt}));
         draft.text
     };
-    assert_eq!(
-        text("<hook_context>a</hook_context>\n\n<hook_context>b</hook_context> go"),
-        "go"
-    );
+    assert_eq!(text("<hook_context>a</hook_context>\n\n<hook_context>b</hook_context> go"), "go");
     assert_eq!(
         text("what is <hook_context>x</hook_context>?"),
         "what is <hook_context>x</hook_context>?"
     );
-    assert_eq!(
-        text("<hook_context>never closed"),
-        "<hook_context>never closed"
-    );
+    assert_eq!(text("<hook_context>never closed"), "<hook_context>never closed");
 }
 
 #[test]
@@ -228,9 +211,7 @@ fn opencode_takes_off_only_the_quotes_that_run_put_on() {
     let text = |typed: &str| {
         let payload = json!({"input": {"sessionID": "s1"}, "output": {"message": {"id": "m1"},
             "parts": [{"type": "text", "text": typed}]}});
-        hear("opencode", Some("chat.message"), payload.to_string())[0]
-            .text
-            .clone()
+        hear("opencode", Some("chat.message"), payload.to_string())[0].text.clone()
     };
     assert_eq!(text("\"fix the lexer\""), "fix the lexer");
     assert_eq!(text("\"say \\\"hi\\\" twice\""), "say \"hi\" twice");
@@ -316,23 +297,14 @@ fn copilots_final_words_are_those_since_the_last_prompt() {
         );
         heard[0].text.clone()
     };
-    let old = [
-        record("user.message", "a"),
-        record("assistant.message", "old"),
-    ];
+    let old = [record("user.message", "a"), record("assistant.message", "old")];
     assert_eq!(stop(&old), "old");
-    let silent = [
-        old.as_slice(),
-        &[record("user.message", "b"), record("assistant.message", "")],
-    ]
-    .concat();
+    let silent =
+        [old.as_slice(), &[record("user.message", "b"), record("assistant.message", "")]].concat();
     assert_eq!(stop(&silent), "");
     let spoken = [
         silent.as_slice(),
-        &[
-            record("assistant.message", "new"),
-            record("assistant.message", " "),
-        ],
+        &[record("assistant.message", "new"), record("assistant.message", " ")],
     ]
     .concat();
     assert_eq!(stop(&spoken), "new");
