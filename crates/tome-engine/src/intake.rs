@@ -50,8 +50,11 @@ impl Intake {
         for ((place, mut draft), answer) in drafts.into_iter().enumerate().zip(answers) {
             draft.flatten_deep();
             let draft = self.sealer.seal(draft);
-            let root = self.stores.projects().root_of(&draft.cwd, draft.project.as_deref());
             let cwd = draft.cwd.clone();
+            let root = roots
+                .entry((cwd.clone(), draft.project.clone()))
+                .or_insert_with(|| self.root_of(&draft))
+                .clone();
             let event = NewEvent::encode(draft, root.clone(), arrived);
             if let Some(problem) = event.problem() {
                 *answer = Err(Arc::new(ModelError::invalid("event", problem).into()));
@@ -63,6 +66,10 @@ impl Intake {
             share.events.push(event);
         }
         shares
+    }
+
+    fn root_of(&self, draft: &Draft) -> String {
+        self.stores.projects().root_of(&draft.cwd, draft.project.as_deref())
     }
 
     fn append(&self, root: &str, share: Share) -> Pending {
