@@ -17,6 +17,7 @@
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
@@ -59,7 +60,11 @@ pub(crate) struct Fjall {
 
 struct Open {
     database: Database,
-    keyspaces: [Keyspace; Family::ALL.len()],
+    /// Made when they are first written to: making one takes some twenty syncs, and the first event
+    /// of a project needs only four of them.
+    keyspaces: [OnceLock<Keyspace>; Family::ALL.len()],
+    /// Held while one is made.
+    creating: Mutex<()>,
 }
 
 impl Fjall {
@@ -67,14 +72,13 @@ impl Fjall {
         clear_unfinished(dir)?;
         journal::refuse_rot(dir)?;
         let database = open_mended(dir)?;
-        let mut keyspaces = Vec::with_capacity(Family::ALL.len());
+        let open = Open { database, keyspaces: Default::default(), creating: Mutex::new(()) };
         for family in Family::ALL {
-            let keyspace = database.keyspace(family.as_str(), || options(family));
-            keyspaces.push(keyspace.map_err(plain)?);
+            if open.database.keyspace_exists(family.as_str()) {
+                open.make(family)?;
+            }
         }
-        let keyspaces =
-            keyspaces.try_into().map_err(|_| "a family is missing after all were opened")?;
-        Ok(Self { dir: dir.to_owned(), open: Some(Open { database, keyspaces }) })
+        Ok(Self { dir: dir.to_owned(), open: Some(open) })
     }
 
     fn inner(&self) -> Result<&Open, KvError> {
@@ -83,9 +87,24 @@ impl Fjall {
 }
 
 impl Open {
-    fn keyspace(&self, family: Family) -> Result<&Keyspace, KvError> {
-        let found = self.keyspaces.get(family.index());
-        found.ok_or_else(|| format!("there is no family {family}").into())
+    /// The keyspace of a family, if anything was ever written to it.
+    fn keyspace(&self, family: Family) -> Option<&Keyspace> {
+        self.keyspaces.get(family.index())?.get()
+    }
+
+    /// The keyspace of a family, made if it is not there.
+    fn make(&self, family: Family) -> Result<&Keyspace, KvError> {
+        let slot = self.keyspaces.get(family.index()).ok_or("there is no such family")?;
+        if let Some(keyspace) = slot.get() {
+            return Ok(keyspace);
+        }
+        let _one_at_a_time = self.creating.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = self.database.keyspace(family.as_str(), || options(family)).map_err(plain)?;
+        Ok(slot.get_or_init(|| made))
+    }
+
+    fn made(&self) -> impl Iterator<Item = &Keyspace> {
+        self.keyspaces.iter().filter_map(OnceLock::get)
     }
 
     /// Moves all memtables into tables, on this thread, so that a failure is told and not waited
@@ -94,7 +113,7 @@ impl Open {
         // A table must not be ahead of the journal: after power loss its batch would be there in
         // one family and missing in another.
         self.database.persist(PersistMode::SyncAll).map_err(plain)?;
-        for keyspace in &self.keyspaces {
+        for keyspace in self.made() {
             keyspace.rotate_memtable().map_err(plain)?;
             let lock = keyspace.tree.get_flush_lock();
             // 0: no old version is dropped here, compaction does that.
@@ -114,7 +133,8 @@ impl KeyValue for Fjall {
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
-        let value = self.inner()?.keyspace(family)?.get(key).map_err(plain)?;
+        let Some(keyspace) = self.inner()?.keyspace(family) else { return Ok(None) };
+        let value = keyspace.get(key).map_err(plain)?;
         Ok(value.map(|value| value.to_vec()))
     }
 
@@ -122,8 +142,9 @@ impl KeyValue for Fjall {
         if span.is_empty() {
             return Box::new(std::iter::empty());
         }
-        let keyspace = match self.inner().and_then(|open| open.keyspace(family)) {
-            Ok(keyspace) => keyspace,
+        let keyspace = match self.inner().map(|open| open.keyspace(family)) {
+            Ok(Some(keyspace)) => keyspace,
+            Ok(None) => return Box::new(std::iter::empty()),
             Err(error) => return Box::new(std::iter::once(Err(error))),
         };
         let found =
@@ -148,7 +169,7 @@ impl KeyValue for Fjall {
         let mut write =
             OwnedWriteBatch::with_capacity(open.database.clone(), ops.len()).durability(Some(mode));
         for op in ops {
-            let keyspace = open.keyspace(op.family)?;
+            let keyspace = open.make(op.family)?;
             match op.value {
                 Some(value) => write.insert(keyspace, op.key, value),
                 None => write.remove(keyspace, op.key),
@@ -169,7 +190,7 @@ impl KeyValue for Fjall {
     fn compact(&self) -> Result<(), KvError> {
         let open = self.inner()?;
         open.flush()?;
-        for keyspace in &open.keyspaces {
+        for keyspace in open.made() {
             keyspace.major_compact().map_err(plain)?;
         }
         Ok(())

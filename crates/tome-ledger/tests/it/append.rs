@@ -39,7 +39,8 @@ fn an_event_is_stored_once(engine: Engine) {
 }
 
 fn an_append_has_one_answer_per_event(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     let drafts = ["a", "b", "a", "c", "b"].map(|name| draft(name, 5, "x"));
     let appended = ledger.append(new_events(drafts)).unwrap();
     let ids: Vec<&str> = appended.iter().map(|one| one.id.as_str()).collect();
@@ -49,7 +50,8 @@ fn an_append_has_one_answer_per_event(engine: Engine) {
 }
 
 fn words_said_again_are_another_event(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     let said = |at| words("continue", at);
     let appended = ledger.append(new_events([said(10_000), said(20_000), said(30_000)])).unwrap();
     assert_eq!(outcomes(&appended), [Stored, Stored, Stored]);
@@ -60,7 +62,8 @@ fn words_said_again_are_another_event(engine: Engine) {
 }
 
 fn words_seen_twice_are_one_event(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     let said = |at| words("fix it", at);
     let first = ledger.append(new_events([said(10_000)])).unwrap();
     for at in [10_000, 10_000 + SAME_SIGHTING_MS, 10_000 - SAME_SIGHTING_MS] {
@@ -95,7 +98,8 @@ fn words_said_thousands_of_times_stay_cheap_and_exact(engine: Engine) {
 }
 
 fn late_words_find_the_occurrence_of_their_time(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     let said = |n: u64| words("yes", n * 10_000);
     // They arrive out of order, far more of them than are looked at one by one.
     let order: Vec<u64> = (0..100).map(|n| n * 37 % 100).collect();
@@ -110,7 +114,8 @@ fn late_words_find_the_occurrence_of_their_time(engine: Engine) {
 }
 
 fn a_bad_event_fails_its_own_append_only(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     let mut deep = draft("deep", 1, "x");
     let nested = (0..200).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
     deep.tool = Some(Tool { name: "t".into(), input: nested, output: Value::Null });
@@ -150,7 +155,8 @@ fn a_huge_append_is_whole(engine: Engine) {
 }
 
 fn an_empty_append_is_nothing(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     assert_eq!(ledger.append(Vec::new()).unwrap(), []);
     assert_eq!(ledger.last_seq(), 0);
 }

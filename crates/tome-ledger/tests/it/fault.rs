@@ -96,7 +96,8 @@ fn a_failed_read_is_that_appends_own_problem(engine: Engine) {
 }
 
 fn a_callback_that_panics_harms_nobody(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     ledger.append_then(new_events([draft("a", 1, "x")]), |_| {
         std::panic::resume_unwind(Box::new("a caller's mistake"));
     });

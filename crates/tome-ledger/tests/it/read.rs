@@ -17,7 +17,8 @@ on_every_engine!(
 /// a at 10, c and then b at 20, d at 30, e at 40; b and d belong to s2. They arrive in another
 /// order: d, a, c, e, b.
 fn timeline(engine: Engine) -> Ledger {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     let of = |name: &str, at, of_session| {
         let mut draft = draft(name, at, name);
         draft.session = session(of_session);
@@ -111,7 +112,8 @@ fn odd_ranges_are_empty(engine: Engine) {
 }
 
 fn ids_are_found_by_their_beginning(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     let names = ["ab", "abc", "abd", "b", "~~"];
     ledger.append(new_events(names.map(|name| draft(name, 1, "x")))).unwrap();
     let find = |prefix: &str, limit| {

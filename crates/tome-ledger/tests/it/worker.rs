@@ -42,7 +42,8 @@ fn results_and_cursor_are_written_together(engine: Engine) {
 }
 
 fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
-    let ledger = Scene::new(engine).open();
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
     ledger.append(new_events([draft("a", 10, "x"), draft("b", 20, "x")])).unwrap();
     ledger.commit(work(0, 2, Vec::new())).unwrap();
     ledger.commit(work(2, 2, Vec::new())).unwrap();
