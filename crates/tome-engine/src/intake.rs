@@ -1,13 +1,16 @@
 //! The way in: a draft is sealed, placed in its project and appended to that project's ledger.
+//!
+//! In two steps, because they cost differently: `prepare` takes a processor's time and may be done
+//! by many at once; `submit` only queues, so that whoever submits in order is stored in order.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tome_ledger::{Appended, LedgerError, NewEvent};
+use tome_ledger::{Appended, NewEvent};
 use tome_model::{Clock, Draft, ModelError};
 
-use crate::{EngineError, Sealer, Store, Stores};
+use crate::{EngineError, Sealer, StoreMode, Stores};
 
 /// The way in.
 pub struct Intake {
@@ -19,6 +22,13 @@ pub struct Intake {
 /// What became of one draft. An error is shared by all drafts that it kept out.
 pub type Ingested = Result<Appended, Arc<EngineError>>;
 
+/// Drafts that are sealed and encoded, by project.
+pub struct Prepared {
+    shares: HashMap<String, Share>,
+    /// What is known already: which drafts cannot be stored at all.
+    answers: Vec<Ingested>,
+}
+
 impl Intake {
     /// The way into some stores.
     pub fn new(sealer: Sealer, stores: Arc<Stores>, clock: Arc<dyn Clock>) -> Self {
@@ -28,26 +38,25 @@ impl Intake {
     /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
     /// synced. One that cannot be stored does not keep the others out.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
-        let mut answers: Vec<Ingested> =
-            drafts.iter().map(|_| Err(Arc::new(EngineError::Closed))).collect();
-        let shares = self.share_out(drafts, &mut answers);
-        // Every ledger gets its share before the first is waited for.
-        let pending: Vec<Pending> =
-            shares.into_iter().map(|(root, share)| self.append(&root, share)).collect();
-        for one in pending {
-            one.settle(&mut answers);
-        }
-        answers
+        let prepared = self.prepare(drafts);
+        let none: Vec<Ingested> = prepared.answers.iter().map(|_| unanswered()).collect();
+        let (done, answers) = mpsc::channel();
+        self.submit(prepared, move |answers| {
+            // Nobody listens only when the caller is gone; the events are stored all the same.
+            let _ = done.send(answers);
+        });
+        answers.recv().unwrap_or(none)
     }
 
     /// Seals and encodes drafts and sorts them by project. One that cannot be stored is answered
     /// here and goes no further.
-    fn share_out(&self, drafts: Vec<Draft>, answers: &mut [Ingested]) -> HashMap<String, Share> {
+    pub fn prepare(&self, drafts: Vec<Draft>) -> Prepared {
         let arrived = self.clock.now();
         let mut shares: HashMap<String, Share> = HashMap::new();
+        let mut answers: Vec<Ingested> = Vec::with_capacity(drafts.len());
         // Most of what comes together comes from one place, and finding its project asks the disk.
         let mut roots: HashMap<(String, Option<String>), String> = HashMap::new();
-        for ((place, mut draft), answer) in drafts.into_iter().enumerate().zip(answers) {
+        for (place, mut draft) in drafts.into_iter().enumerate() {
             draft.flatten_deep();
             let draft = self.sealer.seal(draft);
             let cwd = draft.cwd.clone();
@@ -57,35 +66,74 @@ impl Intake {
                 .clone();
             let event = NewEvent::encode(draft, root.clone(), arrived);
             if let Some(problem) = event.problem() {
-                *answer = Err(Arc::new(ModelError::invalid("event", problem).into()));
+                answers.push(Err(Arc::new(ModelError::invalid("event", problem).into())));
                 continue;
             }
+            answers.push(unanswered());
             let share = shares.entry(root).or_default();
             share.places.push(place);
             share.cwds.insert(cwd);
             share.events.push(event);
         }
-        shares
+        Prepared { shares, answers }
+    }
+
+    /// Whether submitting this opens no store and so takes no time.
+    pub fn is_ready(&self, prepared: &Prepared) -> bool {
+        prepared.shares.keys().all(|root| match self.stores.mode() {
+            StoreMode::Unified => !self.stores.open_now().is_empty(),
+            StoreMode::PerProject => {
+                let folder = self.stores.projects().known_folder(root);
+                folder.is_some_and(|folder| self.stores.is_open(&folder.join("ledger")))
+            }
+        })
+    }
+
+    /// Queues what was prepared and calls `done` once all of it is synced, or cannot be.
+    pub fn submit(&self, prepared: Prepared, done: impl FnOnce(Vec<Ingested>) + Send + 'static) {
+        let Prepared { shares, answers } = prepared;
+        let gathering = Arc::new(Gathering(Mutex::new(Some((answers, done)))));
+        for (root, share) in shares {
+            self.append(&root, share, &gathering);
+        }
+        // The last one to let go of it, here or on a ledger's thread, calls back.
     }
 
     fn root_of(&self, draft: &Draft) -> String {
         self.stores.projects().root_of(&draft.cwd, draft.project.as_deref())
     }
 
-    fn append(&self, root: &str, share: Share) -> Pending {
-        let (done, answer) = mpsc::channel();
+    fn append<D: FnOnce(Vec<Ingested>) + Send + 'static>(
+        &self,
+        root: &str,
+        share: Share,
+        gathering: &Arc<Gathering<D>>,
+    ) {
+        let Share { places, cwds, events } = share;
         let store = self.stores.of_project(root).and_then(|store| {
-            for cwd in &share.cwds {
+            for cwd in &cwds {
                 self.stores.projects().note_worktree(root, cwd)?;
             }
-            store.append_then(share.events, move |result| {
-                // Nobody listens only when the caller is gone; the events are stored all the same.
-                let _ = done.send(result);
-            });
             Ok(store)
         });
-        Pending { places: share.places, store, answer }
+        match store {
+            Ok(store) => {
+                let gathering = Arc::clone(gathering);
+                // Held until the answer is there, so that the store is not closed as unused.
+                let held = Arc::clone(&store);
+                store.append_then(events, move |result| {
+                    gathering.settle(&places, result.map_err(EngineError::from));
+                    drop(gathering);
+                    drop(held);
+                });
+            }
+            Err(error) => gathering.settle(&places, Err(error)),
+        }
     }
+}
+
+fn unanswered() -> Ingested {
+    Err(Arc::new(EngineError::Closed))
 }
 
 /// The events of one project, with their places among all that came in together.
@@ -96,41 +144,39 @@ struct Share {
     events: Vec<NewEvent>,
 }
 
-/// A share that is on its way to the disk.
-struct Pending {
-    places: Vec<usize>,
-    /// Held until the answer is there, so that the store is not closed as unused meanwhile.
-    store: Result<Store, EngineError>,
-    answer: Receiver<Result<Vec<Appended>, LedgerError>>,
-}
+/// The answers of several ledgers, gathered until the last one is there.
+struct Gathering<D: FnOnce(Vec<Ingested>)>(Mutex<Option<(Vec<Ingested>, D)>>);
 
-impl Pending {
-    fn settle(self, answers: &mut [Ingested]) {
-        let result = match self.store {
-            Ok(store) => {
-                let answer = self.answer.recv().map_err(|_| EngineError::Closed);
-                drop(store);
-                answer.and_then(|appended| Ok(appended?))
-            }
-            Err(error) => Err(error),
-        };
-        let mut settle = |place: usize, answer: Ingested| {
+impl<D: FnOnce(Vec<Ingested>)> Gathering<D> {
+    fn settle(&self, places: &[usize], result: Result<Vec<Appended>, EngineError>) {
+        let mut gathered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((answers, _)) = gathered.as_mut() else { return };
+        let mut set = |place: usize, answer: Ingested| {
             if let Some(slot) = answers.get_mut(place) {
                 *slot = answer;
             }
         };
         match result {
             Ok(appended) => {
-                for (place, one) in self.places.into_iter().zip(appended) {
-                    settle(place, Ok(one));
+                for (place, one) in places.iter().zip(appended) {
+                    set(*place, Ok(one));
                 }
             }
             Err(error) => {
                 let error = Arc::new(error);
-                for place in self.places {
-                    settle(place, Err(Arc::clone(&error)));
+                for place in places {
+                    set(*place, Err(Arc::clone(&error)));
                 }
             }
+        }
+    }
+}
+
+impl<D: FnOnce(Vec<Ingested>)> Drop for Gathering<D> {
+    fn drop(&mut self) {
+        let gathered = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((answers, done)) = gathered {
+            done(answers);
         }
     }
 }

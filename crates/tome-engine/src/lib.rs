@@ -19,7 +19,7 @@ pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;
-pub use intake::{Ingested, Intake};
+pub use intake::{Ingested, Intake, Prepared};
 pub use project::{Located, folder_name, locate};
 pub use projects::Projects;
 pub use reading::{Answer, Question};

@@ -15,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use tome_model::Millis;
 
+use crate::durable::sync_folder;
 use crate::{EngineError, Home, Located, project, write_atomic};
 
 /// Worktrees remembered for one project; the oldest go first.
@@ -110,6 +111,11 @@ impl Projects {
         self.lock().projects.contains_key(&root).then_some(root)
     }
 
+    /// The folder of a project that is known.
+    pub fn known_folder(&self, root: &str) -> Option<PathBuf> {
+        self.lock().projects.get(root).map(|entry| entry.folder.clone())
+    }
+
     /// The folder of a project, made on first use.
     pub fn folder(&self, root: &str, now: Millis) -> Result<PathBuf, EngineError> {
         let mut known = self.lock();
@@ -163,6 +169,8 @@ impl Projects {
             folder = self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
         }
         std::fs::create_dir_all(&folder).map_err(EngineError::file("create", &folder))?;
+        let projects = self.home.projects();
+        sync_folder(&projects).map_err(EngineError::file("sync", &projects))?;
         Ok(folder)
     }
 

@@ -9,8 +9,8 @@ use crate::ModelError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub u64);
 
-/// The last moment that RFC 3339 can write: the end of the year 9999.
-const LAST_MS: u64 = 253_402_300_799_999;
+/// The last moment that a calendar here can write, near the end of the year 9999.
+const LAST_MS: u64 = 253_402_207_200_000;
 
 impl Millis {
     /// Reads RFC 3339 (`2026-11-15T09:30:00Z`, with an offset) or a count of milliseconds.
@@ -103,5 +103,16 @@ impl Clock for SystemClock {
     fn now(&self) -> Millis {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Millis(since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_moment_can_be_written_and_the_next_is_refused() {
+        assert_eq!(Millis(LAST_MS).to_string(), "9999-12-30T22:00:00.000Z");
+        assert!(Millis::from_ms("at", LAST_MS + 1).is_err());
     }
 }

@@ -33,7 +33,7 @@ impl Endpoint {
             return Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() };
         }
         #[cfg(unix)]
-        return Self::Socket(crate::platform::socket_path(settings.home.root()));
+        return Self::Socket(crate::platform::find_socket(settings.home.root()));
         #[cfg(not(unix))]
         {
             let path = address_file(&settings.home);
@@ -54,8 +54,7 @@ impl Endpoint {
             #[cfg(unix)]
             Self::Socket(path) => {
                 let path = path.clone();
-                Client::connect(move || crate::platform::LocalStream::connect(path.clone()), None)
-                    .await
+                Client::connect(move || crate::platform::connect_local(path.clone()), None).await
             }
             Self::Tcp { address, token } => {
                 let address = *address;

@@ -17,11 +17,6 @@ mod render;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Gives memory back after a bulk, which the system's allocator keeps, and is quicker at many small
-/// pieces.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let started = Instant::now();
     platform::restrict_new_files();

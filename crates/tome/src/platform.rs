@@ -50,21 +50,26 @@ pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         .map(|config| config.join("tome").join("config.toml"))
 }
 
-/// A folder of this user's own outside the home, for what the home cannot take: a socket whose path
-/// would be too long, the count of lost events when the home is read-only.
-pub fn side_folder(home: &Path) -> PathBuf {
+/// Folders of this user's own outside the home, for what the home cannot take: a socket whose path
+/// would be too long, the count of lost events when the home is read-only. The first is where to
+/// write; whoever looks has to look in all, because not everybody is given the same environment.
+pub fn side_folders(home: &Path) -> Vec<PathBuf> {
     let tag = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
     let tag: String = tag.chars().take(16).collect();
-    let runtime =
-        std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
     #[cfg(unix)]
     let user = rustix::process::getuid().as_raw().to_string();
     #[cfg(not(unix))]
     let user = std::env::var("USERNAME").unwrap_or_default();
-    match runtime {
-        Some(runtime) => runtime.join(format!("tome-{tag}")),
-        None => std::env::temp_dir().join(format!("tome-{user}-{tag}")),
-    }
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runtime =
+        runtime.or_else(|| Some(format!("/run/user/{user}").into())).filter(|path| path.is_dir());
+    let temporary = std::env::temp_dir().join(format!("tome-{user}-{tag}"));
+    runtime.map(|path| path.join(format!("tome-{tag}"))).into_iter().chain([temporary]).collect()
+}
+
+/// Where to write what the home cannot take.
+pub fn side_folder(home: &Path) -> PathBuf {
+    side_folders(home).into_iter().next().unwrap_or_default()
 }
 
 /// Makes a folder that belongs to this user alone, or refuses one that somebody else put there.
@@ -119,7 +124,8 @@ pub fn close_to_others(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Where the daemon's socket is. Beside the other files, unless that path is too long for an address.
+/// Where the daemon makes its socket: beside the other files, unless that path is too long for an
+/// address.
 #[cfg(unix)]
 pub fn socket_path(home: &Path) -> PathBuf {
     let path = home.join("run").join("tome.sock");
@@ -128,6 +134,28 @@ pub fn socket_path(home: &Path) -> PathBuf {
     } else {
         side_folder(home).join("tome.sock")
     }
+}
+
+/// Where a client finds that socket.
+#[cfg(unix)]
+pub fn find_socket(home: &Path) -> PathBuf {
+    let path = socket_path(home);
+    if path.exists() || path.starts_with(home) {
+        return path;
+    }
+    let elsewhere = side_folders(home).into_iter().map(|folder| folder.join("tome.sock"));
+    elsewhere.into_iter().find(|path| path.exists()).unwrap_or(path)
+}
+
+/// Connects to the socket, and to nobody but this user's own daemon behind it.
+#[cfg(unix)]
+pub async fn connect_local(path: PathBuf) -> io::Result<LocalStream> {
+    let stream = LocalStream::connect(&path).await?;
+    if is_own(&stream) {
+        return Ok(stream);
+    }
+    let problem = format!("{} belongs to another user", path.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
 }
 
 /// Listens on the socket for this user alone. A socket that a dead daemon left is replaced; the
@@ -165,6 +193,45 @@ pub fn end_process(pid: u32, firmly: bool) -> bool {
         let _ = (pid, firmly);
         false
     }
+}
+
+/// Reads standard input until it ends, holds more than `bytes_max`, or the time is up; says whether
+/// it has ended. Nothing goes on reading afterwards.
+#[cfg(unix)]
+pub fn read_stdin(until: std::time::Instant, bytes_max: usize) -> (Vec<u8>, bool) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use std::os::fd::AsFd;
+    let stdin = io::stdin();
+    let mut bytes = Vec::new();
+    let mut chunk = vec![0; 64 * 1024];
+    while bytes.len() <= bytes_max {
+        let left = until.saturating_duration_since(std::time::Instant::now());
+        let Ok(left) = Timespec::try_from(left) else { return (bytes, false) };
+        let mut waiting = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
+        match poll(&mut waiting, Some(&left)) {
+            Ok(0) => return (bytes, false),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return (bytes, true),
+            Ok(_) => {}
+        }
+        match rustix::io::read(stdin.as_fd(), &mut chunk) {
+            Ok(0) => return (bytes, true),
+            Ok(read) => bytes.extend_from_slice(chunk.get(..read).unwrap_or_default()),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(_) => return (bytes, true),
+        }
+    }
+    (bytes, false)
+}
+
+/// The same where pipes cannot be polled: reads to the end.
+#[cfg(not(unix))]
+pub fn read_stdin(_until: std::time::Instant, bytes_max: usize) -> (Vec<u8>, bool) {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let read = io::stdin().take(bytes_max as u64 + 1).read_to_end(&mut bytes);
+    let ended = read.is_ok() && bytes.len() <= bytes_max;
+    (bytes, ended)
 }
 
 /// Lets a pipe hold as much as an ordinary user may ask for, so that giving it a payload need not

@@ -166,38 +166,44 @@ impl Reach {
 
     /// Starts the daemon and does not wait for it, unless someone has just done so.
     pub fn start_behind(&self) {
-        if self.make_run_folder().is_err() {
-            return;
-        }
-        let Ok(lock) = self.start_lock() else { return };
-        if lock.try_lock().is_err() {
-            return;
-        }
-        let tried = lock.metadata().and_then(|meta| Ok((meta.len(), meta.modified()?)));
-        if let Ok((1.., at)) = tried
-            && let Ok(at) = at.duration_since(std::time::UNIX_EPOCH)
-            && u128::from(SystemClock.now().0).abs_diff(at.as_millis())
-                < u128::from(HOOK_START_EVERY_MS)
-        {
-            return;
-        }
-        use std::io::Write;
-        if (&lock).write_all(b".").is_ok() {
+        if self.is_time_to_start() {
             // A hook must not fail its agent; the event is in the spool and the next hook tries again.
             let _ = self.launch();
         }
     }
 
+    /// Whether nobody is starting a daemon or has just tried to; notes that somebody does now.
+    fn is_time_to_start(&self) -> bool {
+        use std::io::Write;
+        if self.make_run_folder().is_err() {
+            return false;
+        }
+        let Ok(lock) = self.start_lock() else { return false };
+        if lock.try_lock().is_err() {
+            return false;
+        }
+        let tried = lock.metadata().and_then(|meta| Ok((meta.len(), meta.modified()?)));
+        if let Ok((1.., at)) = tried
+            && let Ok(at) = at.duration_since(std::time::UNIX_EPOCH)
+        {
+            let ago = u128::from(SystemClock.now().0).abs_diff(at.as_millis());
+            if ago < u128::from(HOOK_START_EVERY_MS) {
+                return false;
+            }
+        }
+        (&lock).write_all(b".").is_ok()
+    }
+
     /// Has an older daemon replaced and does not wait for it.
     pub fn replace_behind(&self) {
-        let Ok(program) = std::env::current_exe() else {
+        if !self.is_local() || !self.is_time_to_start() {
             return;
-        };
-        let mut command = Command::new(program);
-        command.arg("--home").arg(self.settings.home.root()).arg("start");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // The next hook tries again.
-        let _ = command.spawn();
+        }
+        if let Ok(mut command) = self.program() {
+            command.arg("start").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            // A hook must not fail its agent; the next one tries again.
+            let _ = command.spawn();
+        }
     }
 
     /// Asks the daemon to leave and waits until it has. Returns its process id, if there was one.
@@ -230,7 +236,8 @@ impl Reach {
     pub fn holder(&self) -> Option<u32> {
         let path = daemon_lock(&self.settings);
         let lock = OpenOptions::new().read(true).write(true).open(&path).ok()?;
-        if lock.try_lock().is_ok() {
+        // A shared lock: two that look at the same time must not take each other for the daemon.
+        if lock.try_lock_shared().is_ok() {
             return None;
         }
         let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -252,20 +259,24 @@ impl Reach {
     fn launch(&self) -> std::io::Result<Child> {
         let errors =
             OpenOptions::new().write(true).create(true).truncate(true).open(self.start_errors())?;
+        let mut command = self.program()?;
+        command.args(["daemon", "--detached"]);
+        // The root folder: the daemon must not keep anybody's folder busy.
+        command.current_dir(if cfg!(windows) { "." } else { "/" });
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
+    }
+
+    /// This program, for the same home and with the same settings.
+    fn program(&self) -> std::io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("--home").arg(self.settings.home.root());
+        command.arg("--home").arg(self.settings.home.root()).env_remove(LATE_VARIABLE);
         if let Some(config) = &self.flags.config {
             command.arg("--config").arg(config);
         }
         for setting in &self.flags.set {
             command.arg("--set").arg(setting);
         }
-        command.args(["daemon", "--detached"]).env_remove(LATE_VARIABLE);
-        // A daemon lives long: memory that a bulk took is to be given back at once.
-        command.env("MIMALLOC_PURGE_DELAY", "0").env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
-        // The root folder: the daemon must not keep anybody's folder busy.
-        command.current_dir(if cfg!(windows) { "." } else { "/" });
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
+        Ok(command)
     }
 
     /// What a started daemon died of.

@@ -46,7 +46,7 @@ impl Sealer {
         let tool = draft.tool.map(|tool| Tool {
             input: self.seal_json(&tool.input, self.text_bytes_max, &mut cut_bytes),
             output: self.seal_json(&tool.output, self.text_bytes_max, &mut cut_bytes),
-            ..tool
+            name: self.redactor.redact(&tool.name).into_owned(),
         });
         let meta = self.seal_meta(draft.meta, cut_bytes);
         Draft { text, tool, meta, ..draft }

@@ -71,12 +71,18 @@ impl Fjall {
     pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
         clear_unfinished(dir)?;
         journal::refuse_rot(dir)?;
+        let replays = has_journal(dir)?;
         let database = open_mended(dir)?;
         let open = Open { database, keyspaces: Default::default(), creating: Mutex::new(()) };
         for family in Family::ALL {
             if open.database.keyspace_exists(family.as_str()) {
                 open.make(family)?;
             }
+        }
+        if replays {
+            // What was replayed may have come from the system's cache after a sync that failed, and
+            // be on no disk. Tables are written and synced anew; if that fails, writing fails too.
+            let _ = open.flush();
         }
         Ok(Self { dir: dir.to_owned(), open: Some(open) })
     }
@@ -272,6 +278,19 @@ fn options(family: Family) -> KeyspaceCreateOptions {
             .data_block_compression_policy(lz4),
         _ => options.filter_policy(FilterPolicy::disabled()).data_block_compression_policy(lz4),
     }
+}
+
+/// Whether there is anything to replay.
+fn has_journal(dir: &Path) -> std::io::Result<bool> {
+    if !dir.try_exists()? {
+        return Ok(false);
+    }
+    for (_, path) in journal::journals(dir)? {
+        if journal::has_content(&path)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn bloom(false_positives: f32) -> FilterPolicy {

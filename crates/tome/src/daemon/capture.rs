@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
+use tome_engine::{Ingested, Prepared};
 use tome_ledger::Outcome;
+use tome_model::Draft;
 use tome_proto::v1::capture_server::Capture;
 use tome_proto::{draft_from_wire, limits, v1};
 use tonic::{Request, Response, Status, Streaming};
@@ -35,7 +37,7 @@ impl Capture for CaptureService {
             self.0.counters.rejected.fetch_add(1, Ordering::Relaxed);
             Status::invalid_argument(error.to_string())
         })?;
-        let mut answers = self.0.wait_for(move |shared| shared.ingest(vec![draft])).await?;
+        let mut answers = store_one(&self.0, draft).await?;
         let appended = match answers.pop() {
             Some(Ok(appended)) => appended,
             Some(Err(error)) => return Err(status_of(&error)),
@@ -52,29 +54,94 @@ impl Capture for CaptureService {
         &self,
         request: Request<Streaming<v1::IngestEventsRequest>>,
     ) -> Result<Response<Self::IngestEventsStream>, Status> {
-        let shared = Arc::clone(&self.0);
-        let mut batches = request.into_inner();
-        // The channel's size is what bounds the batches in flight; answers keep their order.
-        let (sender, answers) = mpsc::channel::<JoinHandle<Answer>>(limits::BATCHES_IN_FLIGHT_MAX);
-        tokio::spawn(async move {
-            while let Some(batch) = batches.next().await {
-                let shared = Arc::clone(&shared);
-                let work = tokio::spawn(async move { store(&shared, batch?.events).await });
-                if sender.send(work).await.is_err() {
-                    return;
-                }
-            }
-        });
-        let answers = ReceiverStream::new(answers).then(|work| async move {
-            work.await.unwrap_or_else(|error| Err(Status::internal(error.to_string())))
-        });
+        // The channels' sizes are what bounds the batches in flight.
+        let (to_submit, prepared) = mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX);
+        let (to_answer, answers) = mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX);
+        tokio::spawn(prepare_batches(Arc::clone(&self.0), request.into_inner(), to_submit));
+        tokio::spawn(submit_batches(Arc::clone(&self.0), prepared, to_answer));
+        let answers = ReceiverStream::new(answers).then(Submitted::answer);
         Ok(Response::new(Box::pin(answers)))
     }
 }
 
-/// Stores a batch. What is wrong with an event is reported with its place; a ledger that fails fails
-/// the batch, and sending it again is harmless.
-async fn store(shared: &Arc<Shared>, events: Vec<v1::Draft>) -> Answer {
+/// Stores one event. If its store is open, nothing here waits on a thread.
+async fn store_one(shared: &Arc<Shared>, draft: Draft) -> Result<Vec<Ingested>, Status> {
+    let _busy = shared.begin();
+    let prepared = shared.prepare(vec![draft]);
+    let answers = if shared.is_ready(&prepared) {
+        shared.submit(prepared)
+    } else {
+        let theirs = Arc::clone(shared);
+        shared.wait_for(move |_| theirs.submit(prepared)).await?
+    };
+    answers.await.map_err(|_| Status::unavailable("the daemon is leaving"))
+}
+
+/// A batch that is sealed and encoded, with the places of its events and those refused so far.
+struct Ready {
+    prepared: Prepared,
+    places: Vec<u32>,
+    rejected: Vec<v1::Rejected>,
+}
+
+/// A batch that is on its way to the disk.
+enum Submitted {
+    Pending {
+        answers: oneshot::Receiver<Vec<Ingested>>,
+        places: Vec<u32>,
+        rejected: Vec<v1::Rejected>,
+    },
+    Failed(Status),
+}
+
+/// Reads batches and has them sealed and encoded, several at a time.
+async fn prepare_batches(
+    shared: Arc<Shared>,
+    mut batches: Streaming<v1::IngestEventsRequest>,
+    to_submit: mpsc::Sender<JoinHandle<Result<Ready, Status>>>,
+) {
+    loop {
+        let batch = tokio::select! {
+            batch = batches.next() => batch,
+            () = shared.leaving() => {
+                Some(Err(Status::unavailable("the daemon is leaving; send the rest again")))
+            }
+        };
+        let Some(batch) = batch else { return };
+        let is_last = batch.is_err();
+        let theirs = Arc::clone(&shared);
+        let ready = tokio::task::spawn_blocking(move || prepare(&theirs, batch?.events));
+        if to_submit.send(ready).await.is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Queues batches in the order in which they came: within one moment events keep it.
+async fn submit_batches(
+    shared: Arc<Shared>,
+    mut prepared: mpsc::Receiver<JoinHandle<Result<Ready, Status>>>,
+    to_answer: mpsc::Sender<Submitted>,
+) {
+    while let Some(ready) = prepared.recv().await {
+        let ready = ready.await.unwrap_or_else(|error| Err(Status::internal(error.to_string())));
+        let submitted = match ready {
+            Ok(Ready { prepared, places, rejected }) => {
+                let theirs = Arc::clone(&shared);
+                match shared.wait_for(move |_| theirs.submit(prepared)).await {
+                    Ok(answers) => Submitted::Pending { answers, places, rejected },
+                    Err(status) => Submitted::Failed(status),
+                }
+            }
+            Err(status) => Submitted::Failed(status),
+        };
+        if to_answer.send(submitted).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn prepare(shared: &Shared, events: Vec<v1::Draft>) -> Result<Ready, Status> {
     if events.len() > limits::BATCH_EVENTS_MAX {
         return Err(Status::invalid_argument(format!(
             "a batch of {} events: send at most {} at a time",
@@ -82,32 +149,41 @@ async fn store(shared: &Arc<Shared>, events: Vec<v1::Draft>) -> Answer {
             limits::BATCH_EVENTS_MAX
         )));
     }
-    shared.wait_for(move |shared| store_now(shared, events)).await?
-}
-
-fn store_now(shared: &Shared, events: Vec<v1::Draft>) -> Answer {
-    let mut answer = v1::IngestEventsResponse::default();
-    let mut drafts = Vec::with_capacity(events.len());
-    let mut places = Vec::with_capacity(events.len());
+    let (mut drafts, mut places, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
     for (index, event) in (0u32..).zip(events) {
         match draft_from_wire(event) {
             Ok(draft) => {
                 drafts.push(draft);
                 places.push(index);
             }
-            Err(error) => answer.rejected.push(v1::Rejected { index, reason: error.to_string() }),
+            Err(error) => rejected.push(v1::Rejected { index, reason: error.to_string() }),
         }
     }
-    for (ingested, index) in shared.ingest(drafts).into_iter().zip(places) {
-        match ingested {
-            Ok(appended) if appended.outcome == Outcome::Stored => answer.created += 1,
-            Ok(_) => answer.duplicates += 1,
-            Err(error) if error.is_callers_fault() => {
-                answer.rejected.push(v1::Rejected { index, reason: error.to_string() });
+    shared.counters.rejected.fetch_add(rejected.len() as u64, Ordering::Relaxed);
+    Ok(Ready { prepared: shared.prepare(drafts), places, rejected })
+}
+
+impl Submitted {
+    /// What is wrong with an event is reported with its place; a ledger that fails fails the batch,
+    /// and sending it again is harmless.
+    async fn answer(self) -> Answer {
+        let (answers, places, rejected) = match self {
+            Self::Pending { answers, places, rejected } => (answers, places, rejected),
+            Self::Failed(status) => return Err(status),
+        };
+        let answers = answers.await.map_err(|_| Status::unavailable("the daemon is leaving"))?;
+        let mut answer =
+            v1::IngestEventsResponse { rejected, ..v1::IngestEventsResponse::default() };
+        for (ingested, index) in answers.into_iter().zip(places) {
+            match ingested {
+                Ok(appended) if appended.outcome == Outcome::Stored => answer.created += 1,
+                Ok(_) => answer.duplicates += 1,
+                Err(error) if error.is_callers_fault() => {
+                    answer.rejected.push(v1::Rejected { index, reason: error.to_string() });
+                }
+                Err(error) => return Err(status_of(&error)),
             }
-            Err(error) => return Err(status_of(&error)),
         }
+        Ok(answer)
     }
-    shared.counters.rejected.fetch_add(answer.rejected.len() as u64, Ordering::Relaxed);
-    Ok(answer)
 }

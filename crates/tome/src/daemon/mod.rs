@@ -43,7 +43,7 @@ pub enum Ran {
 pub fn run(settings: Settings) -> Result<Ran> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     prepare_home(&settings)?;
-    let Some(_lock) = take_lock(&settings)? else {
+    let Some(lock) = take_lock(&settings)? else {
         let holder = reach::Reach::new(settings, crate::config::Flags::default()).holder();
         return Ok(Ran::AlreadyRunning(holder));
     };
@@ -61,6 +61,8 @@ pub fn run(settings: Settings) -> Result<Ran> {
     runtime.shutdown_timeout(FINISH_TIMEOUT);
     shared.stores.close_idle(0);
     shared.log.say("left");
+    // Nobody is to take a later process of the same number for this daemon.
+    let _ = lock.set_len(0);
     Ok(Ran::Served)
 }
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result};
-use tokio::sync::{Notify, Semaphore, watch};
-use tome_engine::{EngineError, Ingested, Intake, Redactor, Sealer, Spool, Stores};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
+use tome_engine::{EngineError, Ingested, Intake, Prepared, Redactor, Sealer, Spool, Stores};
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
 use tonic::{Code, Status};
@@ -81,11 +81,44 @@ impl Shared {
 
     /// Stores drafts and counts what became of them.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
+        self.unflushed(&drafts);
+        let answers = self.intake.ingest(drafts);
+        self.tally_up(&answers);
+        answers
+    }
+
+    /// Makes drafts ready to be stored: work for a processor.
+    pub fn prepare(&self, drafts: Vec<Draft>) -> Prepared {
+        self.unflushed(&drafts);
+        self.intake.prepare(drafts)
+    }
+
+    /// Whether submitting this opens no store and so takes no time.
+    pub fn is_ready(&self, prepared: &Prepared) -> bool {
+        self.intake.is_ready(prepared)
+    }
+
+    /// Queues what is ready; the answer comes once it is synced.
+    pub fn submit(self: &Arc<Self>, prepared: Prepared) -> oneshot::Receiver<Vec<Ingested>> {
+        let (done, answers) = oneshot::channel();
+        let (shared, busy) = (Arc::clone(self), self.begin());
+        self.intake.submit(prepared, move |answers| {
+            shared.tally_up(&answers);
+            drop(busy);
+            // Nobody listens only when the caller is gone; the events are stored all the same.
+            let _ = done.send(answers);
+        });
+        answers
+    }
+
+    fn unflushed(&self, drafts: &[Draft]) {
         let bytes: usize = drafts.iter().map(|draft| draft.text.len() + 512).sum();
         self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
-        let answers = self.intake.ingest(drafts);
+    }
+
+    fn tally_up(&self, answers: &[Ingested]) {
         let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
-        for answer in &answers {
+        for answer in answers {
             match answer {
                 Ok(appended) if appended.outcome == Outcome::Stored => created += 1,
                 Ok(_) => duplicates += 1,
@@ -101,7 +134,6 @@ impl Shared {
             self.counters.last_arrived_ms.store(self.clock.now().0, Ordering::Relaxed);
             self.stored.notify_one();
         }
-        answers
     }
 
     /// Does work that waits for the disk on a thread made for waiting.

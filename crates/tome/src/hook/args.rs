@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::config::Flags;
 
 /// What a hook was called with.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Called {
     /// Where its home and config are.
     pub flags: Flags,

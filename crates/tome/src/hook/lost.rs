@@ -38,21 +38,31 @@ pub fn count(home: &Home, events: u64, now: Millis) {
     }
 }
 
-/// What was counted, in both places.
+/// What was counted, in all places.
 pub fn read(home: &Home) -> Lost {
-    let here = read_file(&inside(home));
-    let there = read_file(&platform::side_folder(home.root()).join("lost"));
-    Lost { events: here.events + there.events, last: here.last.max(there.last) }
+    let mut lost = Lost::default();
+    for path in places(home) {
+        let here = read_file(&path);
+        lost = Lost { events: lost.events + here.events, last: lost.last.max(here.last) };
+    }
+    lost
 }
 
 /// Starts counting anew: the person has seen the count.
 pub fn reset(home: &Home) -> std::io::Result<()> {
-    for path in [inside(home), platform::side_folder(home.root()).join("lost")] {
+    for path in places(home) {
         if path.exists() {
             write(&mut open(&path)?, Lost::default())?;
         }
     }
     Ok(())
+}
+
+/// Everywhere that a hook may have counted. A folder that is not this user's own does not count.
+fn places(home: &Home) -> impl Iterator<Item = PathBuf> {
+    let outside = platform::side_folders(home.root()).into_iter();
+    let outside = outside.filter(|folder| folder.exists() && platform::own_folder(folder).is_ok());
+    std::iter::once(inside(home)).chain(outside.map(|folder| folder.join("lost")))
 }
 
 fn inside(home: &Home) -> PathBuf {

@@ -13,7 +13,7 @@ pub use payload::LATE_VARIABLE;
 
 use std::io::{IsTerminal, Read};
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use tome_engine::{Redactor, Sealer, Spool};
@@ -25,7 +25,6 @@ use crate::config::{Config, Flags, Settings};
 use crate::platform;
 use crate::reach::{Reach, is_older};
 use args::Called;
-use payload::Payload;
 
 /// By when each step has to be done, from the first instruction of `main`.
 struct Deadlines {
@@ -33,8 +32,8 @@ struct Deadlines {
     read: Duration,
     /// The daemon has answered.
     answered: Duration,
-    /// The spool is synced.
-    spooled: Duration,
+    /// The daemon has it, or the spool is synced.
+    recorded: Duration,
 }
 
 /// What is left of the promised hundred milliseconds is for starting and ending the process, and
@@ -42,7 +41,7 @@ struct Deadlines {
 const PROMPT: Deadlines = Deadlines {
     read: Duration::from_millis(35),
     answered: Duration::from_millis(55),
-    spooled: Duration::from_millis(80),
+    recorded: Duration::from_millis(80),
 };
 
 /// By then a hook returns to its agent, whatever became of the event.
@@ -52,7 +51,7 @@ const RETURN: Duration = Duration::from_millis(92);
 const LATE: Deadlines = Deadlines {
     read: Duration::from_secs(10),
     answered: Duration::from_secs(20),
-    spooled: Duration::from_secs(60),
+    recorded: Duration::from_secs(60),
 };
 
 /// What became of an event.
@@ -62,7 +61,7 @@ enum Fate {
     Safe,
     /// Time ran out before anybody had it for sure.
     Open,
-    /// Neither daemon nor spool would take it.
+    /// Neither daemon nor spool would take it; that has been counted.
     Lost,
 }
 
@@ -92,19 +91,13 @@ fn begin(called: &Called, started: Instant) {
     if std::io::stdin().is_terminal() {
         return;
     }
-    let payload = match payload::read(started + PROMPT.read) {
-        Payload::Whole(bytes) if bytes.len() > PROMPT_BYTES_MAX => Payload::Whole(bytes),
-        // An agent that leaves the pipe open has said everything all the same.
-        Payload::Begun(bytes) if bytes.len() > PROMPT_BYTES_MAX || !is_json(&bytes) => {
-            Payload::Begun(bytes)
-        }
-        Payload::Whole(bytes) | Payload::Begun(bytes) => {
-            if record(called, &bytes, now, started, &PROMPT) != Fate::Open {
-                return;
-            }
-            Payload::Whole(bytes)
-        }
-    };
+    let mut payload = payload::read(started + PROMPT.read, PROMPT_BYTES_MAX);
+    // An agent that leaves the pipe open has said everything all the same.
+    payload.is_whole = payload.is_whole || is_json(&payload.bytes);
+    let is_prompt = payload.is_whole && payload.bytes.len() <= PROMPT_BYTES_MAX;
+    if is_prompt && record_within(called, &payload.bytes, now, started, &PROMPT) != Fate::Open {
+        return;
+    }
     let within = RETURN.saturating_sub(started.elapsed());
     if payload::hand_on(&called.names, &called.flags, now.0, payload, within).is_err() {
         count_lost(called, now);
@@ -114,22 +107,49 @@ fn begin(called: &Called, started: Instant) {
 /// What is done when the agent is no longer waiting.
 fn go_on(called: &Called, began: Millis, started: Instant) {
     platform::leave_session();
-    let Some(bytes) = payload::take_over(started + LATE.read) else {
-        return;
-    };
-    if record(called, &bytes, began, started, &LATE) == Fate::Open {
+    let Some(bytes) = payload::take_over(started + LATE.read) else { return };
+    if record_within(called, &Arc::new(bytes), began, started, &LATE) == Fate::Open {
         count_lost(called, began);
     }
 }
 
+/// Counts a lost event, without waiting for a disk that does not answer.
 fn count_lost(called: &Called, now: Millis) {
-    if let Ok(config) = Config::load(&called.flags, &|name| std::env::var(name).ok()) {
-        lost::count(&config.settings().home, 1, now);
-    }
+    let flags = called.flags.clone();
+    let (done, counted) = mpsc::channel();
+    std::thread::spawn(move || {
+        if let Ok(config) = Config::load(&flags, &|name| std::env::var(name).ok()) {
+            lost::count(&config.settings().home, 1, now);
+        }
+        let _ = done.send(());
+    });
+    let _ = counted.recv_timeout(Duration::from_millis(5));
 }
 
 fn is_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+}
+
+/// Records what the hook was handed, on a thread of its own: a disk, a mount or a lock that hangs
+/// must not hang the agent.
+fn record_within(
+    called: &Called,
+    payload: &Arc<Vec<u8>>,
+    now: Millis,
+    started: Instant,
+    by: &'static Deadlines,
+) -> Fate {
+    let (done, fate) = mpsc::channel();
+    let (called, payload) = (called.clone(), Arc::clone(payload));
+    std::thread::spawn(move || {
+        let _ = done.send(record(&called, &payload, now, started, by));
+    });
+    // The thread may still succeed; whoever goes on stores the same event, which is stored once. A
+    // thread that panicked has stored nothing, and whoever goes on would fare no better.
+    match fate.recv_timeout(by.recorded.saturating_sub(started.elapsed())) {
+        Ok(fate) => fate,
+        Err(_) => Fate::Open,
+    }
 }
 
 /// Records what the hook was handed.
@@ -186,11 +206,14 @@ fn place(mut draft: Draft) -> Draft {
 
 fn seal(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
     // A pattern of the user's that does not compile is reported by every other command; here the
-    // built-in ones still hold.
-    let redactor = Redactor::new(&settings.redact).or_else(|_| Redactor::new(&[]));
-    let Ok(redactor) = redactor else {
-        return Vec::new();
-    };
+    // others still hold.
+    let mut own = settings.redact.clone();
+    let redactor = Redactor::new(&own).or_else(|_| {
+        own.retain(|own| Redactor::new(std::slice::from_ref(own)).is_ok());
+        Redactor::new(&own)
+    });
+    // Without any pattern of the user's it always compiles; nothing unsealed may be written.
+    let Ok(redactor) = redactor.or_else(|_| Redactor::new(&[])) else { return Vec::new() };
     let sealer = Sealer::new(redactor, settings.text_bytes_max);
     drafts.into_iter().map(|draft| sealer.seal(draft)).collect()
 }
@@ -212,7 +235,7 @@ fn deliver(
             Fate::Safe
         }
         Err(error) => {
-            let fate = spool(settings, drafts, by.spooled.saturating_sub(started.elapsed()));
+            let fate = spool(settings, drafts);
             let away = matches!(error, ClientError::Unreachable(_));
             if fate == Fate::Safe
                 && away
@@ -248,30 +271,21 @@ fn send(reach: &Reach, drafts: &[Draft], within: Duration) -> Result<String, Cli
     })
 }
 
-/// Writes the drafts to the spool, or counts them as lost. Done on a thread of its own: a disk that
-/// hangs must not hang the agent.
-fn spool(settings: &Settings, drafts: Vec<Draft>, within: Duration) -> Fate {
+/// Writes the drafts to the spool, or counts them as lost.
+fn spool(settings: &Settings, drafts: Vec<Draft>) -> Fate {
     let count = drafts.len() as u64;
-    let (done, outcome) = mpsc::channel();
-    let theirs = settings.clone();
-    std::thread::spawn(move || {
-        let _ = done.send(Spool::of(&theirs.home).append(seal(&theirs, drafts)));
-    });
-    match outcome.recv_timeout(within) {
-        Ok(Ok(())) => Fate::Safe,
-        Ok(Err(_)) => {
-            lost::count(&settings.home, count, SystemClock.now());
-            Fate::Lost
-        }
-        // The thread may still succeed; whoever goes on stores the same event, which is stored once.
-        Err(_) => Fate::Open,
+    if Spool::of(&settings.home).append(seal(settings, drafts)).is_ok() {
+        return Fate::Safe;
     }
+    lost::count(&settings.home, count, SystemClock.now());
+    Fate::Lost
 }
 
 fn read_tail(path: &Path) -> Option<String> {
     use std::io::{Seek, SeekFrom};
+    // Opening anything but a file, such as a named pipe, could wait for ever.
+    let length = path.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
     let mut file = std::fs::File::open(path).ok()?;
-    let length = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT_TAIL_BYTES))).ok()?;
     let mut bytes = Vec::new();
     file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut bytes).ok()?;
