@@ -27,4 +27,5 @@ mod ingest;
 mod projects;
 mod scene;
 mod show;
+mod slow_agents;
 mod spool;
