@@ -13,7 +13,6 @@ use tome_proto::{Client, ClientError};
 
 use crate::config::{Flags, Settings};
 use crate::endpoint::Endpoint;
-use crate::hook::LATE_VARIABLE;
 use crate::platform;
 
 /// How long a daemon may take until it answers. Opening no store, it takes milliseconds; a machine
@@ -269,7 +268,7 @@ impl Reach {
     /// This program, for the same home and with the same settings.
     fn program(&self) -> std::io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("--home").arg(self.settings.home.root()).env_remove(LATE_VARIABLE);
+        command.arg("--home").arg(self.settings.home.root());
         if let Some(config) = &self.flags.config {
             command.arg("--config").arg(config);
         }

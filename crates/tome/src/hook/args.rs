@@ -12,6 +12,8 @@ pub struct Called {
     pub flags: Flags,
     /// The agent and the event, where they are given.
     pub names: Vec<String>,
+    /// Set for the process that goes on with a hook: when that began, in milliseconds since 1970.
+    pub began_ms: Option<u64>,
 }
 
 /// The call of a hook, if that is what these arguments (without the program's name) are.
@@ -29,6 +31,7 @@ pub fn read(args: &[String]) -> Option<Called> {
             "--home" => called.flags.home = Some(PathBuf::from(value())),
             "--config" => called.flags.config = Some(PathBuf::from(value())),
             "--set" => called.flags.set.push(value()),
+            "--began" => called.began_ms = value().parse().ok(),
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
             name => called.names.push(name.to_owned()),

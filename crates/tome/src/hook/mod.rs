@@ -9,8 +9,6 @@ pub mod args;
 pub mod lost;
 mod payload;
 
-pub use payload::LATE_VARIABLE;
-
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -76,12 +74,9 @@ const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 pub fn run(called: &Called, started: Instant) {
     // A panic in here would print to stderr and fail the agent: neither may happen.
     std::panic::set_hook(Box::new(|_| {}));
-    let _ = std::panic::catch_unwind(|| {
-        let began = std::env::var(LATE_VARIABLE).ok().and_then(|ms| ms.parse().ok());
-        match began {
-            Some(ms) => go_on(called, Millis(ms), started),
-            None => begin(called, started),
-        }
+    let _ = std::panic::catch_unwind(|| match called.began_ms {
+        Some(ms) => go_on(called, Millis(ms), started),
+        None => begin(called, started),
     });
 }
 

@@ -20,9 +20,6 @@ use crate::platform;
 /// A payload is read up to this size. What an agent hands over in one step is far smaller.
 const PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Set for the process that finishes a hook: when the hook began, in milliseconds since 1970.
-pub const LATE_VARIABLE: &str = "TOME_HOOK_BEGAN";
-
 /// What has been read so far.
 #[derive(Clone)]
 pub struct Payload {
@@ -57,7 +54,7 @@ pub fn hand_on(
     for setting in &flags.set {
         command.arg("--set").arg(setting);
     }
-    command.arg("hook").args(names).env(LATE_VARIABLE, began_ms.to_string());
+    command.arg("hook").args(names).arg("--began").arg(began_ms.to_string());
     command.stdin(if payload.is_whole { Stdio::null() } else { Stdio::inherit() });
     command.stdout(reader).stderr(Stdio::null()).spawn()?;
     drop(command);
