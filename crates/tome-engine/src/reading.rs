@@ -13,7 +13,8 @@
 //! waves read only up to its end.
 //!
 //! A store that cannot be read does not keep those of other projects from being read: it is left
-//! out and named in the answer. Who asks for its project alone is told what is wrong.
+//! out and named in the answer. Who asks for its project alone is told what is wrong, and so is
+//! everybody when not one store can be read.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -89,8 +90,14 @@ impl Stores {
         let looked_at_max = (LOOKED_AT_MAX / waves.len().max(1)).max(LOOKED_AT_MIN);
         let mut page = Page::default();
         for (n, wave) in waves.enumerate() {
-            let stores = self.open_wave(question, n * WAVE_STORES, wave, &mut page.skipped)?;
+            let stores = self.open_wave(question, n * WAVE_STORES, wave, &mut page)?;
             page.read(&stores, question, end.as_ref(), looked_at_max)?;
+        }
+        // Nothing at all could be read: that is no answer.
+        if page.opened == 0
+            && let Some(error) = page.failed
+        {
+            return Err(error);
         }
         let more_after = page.stop.filter(|_| page.has_more).and_then(|place| {
             let store = name(paths.get(place.which)?);
@@ -110,16 +117,20 @@ impl Stores {
         question: &Question,
         first: usize,
         paths: &[PathBuf],
-        skipped: &mut Vec<String>,
+        page: &mut Page,
     ) -> Result<Vec<(usize, Store)>, EngineError> {
         let mut stores = Vec::with_capacity(paths.len());
         for (which, path) in (first..).zip(paths) {
             match self.open(path) {
                 Ok(store) => stores.push((which, store)),
                 Err(error) if question.project.is_some() => return Err(error),
-                Err(error) => skipped.push(unreadable(path, &error)),
+                Err(error) => {
+                    page.skipped.push(unreadable(path, &error));
+                    page.failed.get_or_insert(error);
+                }
             }
         }
+        page.opened += stores.len();
         Ok(stores)
     }
 
@@ -191,6 +202,9 @@ struct Page {
     /// Whether anything is behind it.
     has_more: bool,
     skipped: Vec<String>,
+    /// Why the first of those that could not be opened could not.
+    failed: Option<EngineError>,
+    opened: usize,
 }
 
 /// The stores of a wave, being read: the next event of each.
