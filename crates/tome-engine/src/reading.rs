@@ -70,7 +70,7 @@ const LOOKED_AT_MAX: usize = 100_000;
 const LOOKED_AT_MIN: usize = 1_000;
 
 /// Stores read at a time.
-const WAVE_STORES: usize = 16;
+const WAVE_STORES: usize = 8;
 
 /// The shortest beginning of an id that is looked up.
 const PREFIX_BYTES_MIN: usize = 4;

@@ -16,8 +16,9 @@ use crate::{EngineError, Home, Projects, tally};
 /// A store that refused writes is opened anew at most this often.
 const REOPEN_EVERY_MS: u64 = 1_000;
 
-/// Stores that are kept open, about: those that somebody holds stay open whatever their number.
-const OPEN_MAX: usize = 24;
+/// Stores that are kept open, about: those that somebody holds stay open whatever their number. A
+/// store takes up to ten file descriptors, and some systems give a process 256.
+const OPEN_MAX: usize = 12;
 
 /// One ledger a project, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,6 +197,8 @@ impl Stores {
 
     /// Closes the stores that nobody has used for a while; 0 closes all that nobody holds.
     pub fn close_idle(&self, idle_ms: u64) -> usize {
+        // Some may have been held when others were opened.
+        self.close_surplus();
         let now = self.clock.now();
         let slots: Vec<_> = self.slots().values().cloned().collect();
         let mut closed = 0;

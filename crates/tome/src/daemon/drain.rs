@@ -17,7 +17,7 @@ use super::shared::Shared;
 const BATCH_EVENTS_MAX: usize = 500;
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Places that the events of a batch come from: each may need a store of its own to be open.
-const BATCH_PLACES_MAX: usize = 16;
+const BATCH_PLACES_MAX: usize = 8;
 
 /// How long somebody who wants to know waits for another who is draining.
 const DRAINED_TIMEOUT: Duration = Duration::from_secs(2);
