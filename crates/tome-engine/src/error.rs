@@ -47,6 +47,20 @@ impl EngineError {
         matches!(self, Self::Invalid(_) | Self::Ledger(LedgerError::Rejected { .. }))
     }
 
+    /// The failure with all its causes, in one line.
+    pub fn explained(&self) -> String {
+        let mut said = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(deeper) = cause {
+            let more = deeper.to_string();
+            if !said.contains(&more) {
+                said = format!("{said}: {more}");
+            }
+            cause = deeper.source();
+        }
+        said
+    }
+
     /// A file or folder that could not be read or written.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();

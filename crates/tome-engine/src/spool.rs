@@ -3,11 +3,19 @@
 //! `events.jsonl` is appended to by hooks, under `lock`, and synced before the hook lets go of the
 //! event. The daemon takes the file away by renaming it under the same lock, stores what is in it,
 //! and deletes it; ids make a second reading after a crash harmless. Lines that cannot be read are
-//! set aside in `damaged.jsonl`, never dropped.
+//! set aside in `damaged.jsonl`, never dropped. Events whose store does not take them are kept in
+//! `held.jsonl` and come up again after a pause that grows, so that they hold up nobody else.
+//!
+//! A hook may wait for `lock` as long as its own deadline lets it. The daemon does not: a hook that
+//! was stopped while it holds the lock would stop everybody. `damaged.jsonl` and `held.jsonl` are
+//! written by the daemon alone, one drain at a time, and need no lock.
 
-use std::fs::{File, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tome_model::{Draft, EventLine, Millis};
 
@@ -17,10 +25,33 @@ use crate::{EngineError, Home};
 /// A line longer than this was never written by a hook: sealed events are far smaller.
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// How often, and how long apart, the daemon tries for a lock that a hook holds.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+/// What could not be stored is tried again after this long, then after twice as long, up to a minute.
+const PAUSE_MS_MIN: u64 = 1_500;
+const PAUSE_MS_MAX: u64 = 60_000;
+
+/// Problems that are remembered, so that each is told once.
+const PROBLEMS_MAX: usize = 64;
+
+/// A folder that was made so short a time before may not be synced yet by whoever made it.
+const FOLDER_IS_NEW: Duration = Duration::from_secs(10);
+
 /// The spool of a home.
 #[derive(Debug, Clone)]
 pub struct Spool {
     folder: PathBuf,
+    trouble: Arc<Mutex<Trouble>>,
+}
+
+/// What kept events from being stored, and until when they are left alone.
+#[derive(Debug, Default)]
+struct Trouble {
+    problems: BTreeSet<String>,
+    pause_ms: u64,
+    until: Millis,
 }
 
 /// What waits.
@@ -37,65 +68,128 @@ pub struct Waiting {
 impl Spool {
     /// The spool of a home; nothing is created before there is something to write.
     pub fn of(home: &Home) -> Self {
-        Self { folder: home.spool() }
+        Self { folder: home.spool(), trouble: Arc::default() }
     }
 
-    /// Appends drafts and syncs them. Either all of them are there afterwards, or none and an error.
+    /// Appends drafts and syncs them. After an error they are not safe. They may be there all the
+    /// same if it was the sync that failed; stored twice they are one event.
     pub fn append(&self, drafts: Vec<Draft>) -> std::io::Result<()> {
         let mut bytes = String::new();
         for draft in drafts {
             bytes.push_str(&EventLine::from(draft).to_json());
             bytes.push('\n');
         }
-        self.append_lines("events.jsonl", bytes.as_bytes())
+        self.append_lines("events.jsonl", bytes.as_bytes(), true)
     }
 
-    fn append_lines(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    fn append_lines(&self, name: &str, bytes: &[u8], lock: bool) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
-        let path = self.folder.join(name);
-        let (file, is_new) = {
-            let _lock = self.lock()?;
-            let is_new = !path.exists();
-            let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+        let file = {
+            let _lock = if lock { Some(self.lock()?) } else { None };
+            let path = self.folder.join(name);
+            let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
             write_whole(&mut file, bytes)?;
-            (file, is_new)
+            file
         };
         // The lock is not held here: once the line is written, taking the file away is harmless.
         file.sync_all()?;
-        if is_new { sync_folder(&self.folder) } else { Ok(()) }
+        // Whoever made the file may not have come to this yet, so everybody does it.
+        sync_folder(&self.folder)?;
+        match self.folder.parent() {
+            Some(home) if self.is_new(&file) => sync_folder(home),
+            _ => Ok(()),
+        }
     }
 
-    /// Takes away what waits, together with what an interrupted daemon had taken before.
+    /// Whether the folder was made shortly before the file was last written, or cannot tell.
+    fn is_new(&self, written: &File) -> bool {
+        let made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
+        let written = written.metadata().and_then(|file| file.modified());
+        let (Ok(made), Ok(written)) = (made, written) else {
+            return true;
+        };
+        written.duration_since(made).map_or(true, |age| age < FOLDER_IS_NEW)
+    }
+
+    /// Takes away what waits, together with what an interrupted daemon had taken before, and with
+    /// what is held if it is time to try it again. What hooks have locked for long stays for later.
     pub fn take(&self, now: Millis) -> Result<Vec<SpoolFile>, EngineError> {
+        let is_paused = self.is_paused(now);
+        let earlier = if is_paused { Vec::new() } else { self.files("draining-") };
+        let held = Some(self.folder.join("held.jsonl")).filter(|held| !is_paused && held.exists());
+        let held = held.map(|held| self.rename_away(&held, now)).transpose()?;
         let waiting = self.folder.join("events.jsonl");
-        if waiting.exists() {
-            let _lock = self.lock().map_err(EngineError::file("lock", &self.folder))?;
-            let taken = (0u32..)
-                .map(|n| self.folder.join(format!("draining-{:015}-{n}.jsonl", now.0)))
-                .find(|path| !path.exists());
-            if let Some(taken) = taken
-                && waiting.exists()
-            {
-                std::fs::rename(&waiting, &taken).map_err(EngineError::file("rename", &waiting))?;
-            }
+        let mut taken = None;
+        if waiting.exists()
+            && let Some(_lock) =
+                self.lock_soon().map_err(EngineError::file("lock", &self.folder))?
+            && waiting.exists()
+        {
+            taken = Some(self.rename_away(&waiting, now)?);
         }
-        Ok(self.files("draining-").into_iter().map(|path| SpoolFile { path }).collect())
+        let paths = earlier.into_iter().chain(held).chain(taken);
+        Ok(paths.map(|path| SpoolFile { path }).collect())
+    }
+
+    fn rename_away(&self, path: &Path, now: Millis) -> Result<PathBuf, EngineError> {
+        let name = |n: u32| self.folder.join(format!("draining-{:015}-{n}.jsonl", now.0));
+        let free = (0u32..).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(u32::MAX));
+        std::fs::rename(path, &free).map_err(EngineError::file("rename", path))?;
+        Ok(free)
     }
 
     /// Sets lines aside that could not be read.
     pub fn set_aside(&self, lines: &[u8]) -> std::io::Result<()> {
-        self.append_lines("damaged.jsonl", lines)
+        self.append_lines("damaged.jsonl", lines, false)
     }
 
-    /// Whether anything waits to be stored. One look at the folder, cheap enough to repeat.
-    pub fn is_waiting(&self) -> bool {
-        self.folder.join("events.jsonl").exists() || !self.files("draining-").is_empty()
+    /// Keeps lines whose store did not take them, to be tried again.
+    pub fn hold(&self, lines: &[u8]) -> std::io::Result<()> {
+        self.append_lines("held.jsonl", lines, false)
+    }
+
+    /// Notes why something could not be stored, and leaves it alone for a while. Says whether that
+    /// is news.
+    pub fn trouble(&self, problem: &str, now: Millis) -> bool {
+        let mut trouble = self.troubled();
+        if now >= trouble.until {
+            trouble.pause_ms = (trouble.pause_ms * 2).clamp(PAUSE_MS_MIN, PAUSE_MS_MAX);
+            trouble.until = Millis(now.0.saturating_add(trouble.pause_ms));
+        }
+        if trouble.problems.len() >= PROBLEMS_MAX {
+            trouble.problems.clear();
+        }
+        trouble.problems.insert(problem.to_owned())
+    }
+
+    /// Notes that everything was stored.
+    pub fn trouble_is_over(&self) {
+        *self.troubled() = Trouble::default();
+    }
+
+    fn troubled(&self) -> MutexGuard<'_, Trouble> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A clock that was set back must not stretch a pause.
+    fn is_paused(&self, now: Millis) -> bool {
+        let until = self.troubled().until;
+        now < until && now.distance_ms(until) <= PAUSE_MS_MAX
+    }
+
+    /// Whether anything waits to be stored and may be tried now. One look at the folder, cheap enough
+    /// to repeat.
+    pub fn is_waiting(&self, now: Millis) -> bool {
+        let waits = self.folder.join("events.jsonl").exists();
+        let is_old = || !self.files("draining-").is_empty() || !self.files("held.jsonl").is_empty();
+        waits || (!self.is_paused(now) && is_old())
     }
 
     /// Counts what waits.
     pub fn waiting(&self) -> Waiting {
         let mut waiting = Waiting::default();
-        for path in self.files("draining-").into_iter().chain(self.files("events.jsonl")) {
+        let files = ["draining-", "held.jsonl", "events.jsonl"];
+        for path in files.iter().flat_map(|name| self.files(name)) {
             let (lines, bytes) = count_lines(&path);
             waiting.events += lines;
             waiting.bytes += bytes;
@@ -115,13 +209,33 @@ impl Spool {
     }
 
     fn lock(&self) -> std::io::Result<File> {
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(self.folder.join("lock"))?;
+        let lock = self.lock_file()?;
         lock.lock()?;
         Ok(lock)
+    }
+
+    /// The lock, unless others hold it for longer than it takes to write a line.
+    fn lock_soon(&self) -> std::io::Result<Option<File>> {
+        let lock = self.lock_file()?;
+        for _ in 0..LOCK_TRIES {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Some(lock)),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "nobody tells when a file is unlocked"
+                    )]
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn lock_file(&self) -> std::io::Result<File> {
+        let path = self.folder.join("lock");
+        OpenOptions::new().write(true).create(true).truncate(false).open(path)
     }
 }
 
@@ -190,7 +304,7 @@ impl SpoolFile {
         Ok(std::iter::from_fn(move || next_line(&mut reader, &path).transpose()))
     }
 
-    /// Deletes the file: everything in it is stored or set aside.
+    /// Deletes the file: everything in it is stored, held or set aside.
     pub fn done(self) -> Result<(), EngineError> {
         std::fs::remove_file(&self.path).map_err(EngineError::file("delete", &self.path))
     }

@@ -1,4 +1,7 @@
 //! The stores: which ledger a project's events go to, opened when needed, closed when unused.
+//!
+//! Each open store costs threads and file descriptors, so only so many are kept open: past that,
+//! opening another closes the one that was used longest ago, unless somebody holds it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +15,10 @@ use crate::{EngineError, Home, Projects, tally};
 
 /// A store that refused writes is opened anew at most this often.
 const REOPEN_EVERY_MS: u64 = 1_000;
+
+/// Stores that are kept open, about: those that somebody holds stay open whatever their number. A
+/// store takes up to ten file descriptors, and some systems give a process 256.
+const OPEN_MAX: usize = 12;
 
 /// One ledger a project, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +63,8 @@ pub struct Stores {
     clock: Arc<dyn Clock>,
     projects: Projects,
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
+    /// Held by whoever goes through more stores than may be open.
+    pub(crate) wide: Mutex<()>,
 }
 
 /// A place for one ledger. Its lock is held while the ledger is opened, so that it is opened once.
@@ -70,7 +79,7 @@ impl Stores {
     /// The stores of a home. Nothing is opened yet.
     pub fn new(home: Home, mode: StoreMode, clock: Arc<dyn Clock>) -> Self {
         let projects = Projects::load(&home);
-        Self { home, mode, clock, projects, slots: Mutex::default() }
+        Self { home, mode, clock, projects, slots: Mutex::default(), wide: Mutex::default() }
     }
 
     /// The projects that are known.
@@ -92,8 +101,8 @@ impl Stores {
         }
     }
 
-    /// The store that holds a project's events, if there is one.
-    pub fn existing(&self, root: &str) -> Result<Option<Store>, EngineError> {
+    /// Where the store is that holds a project's events, if there is one.
+    pub fn existing(&self, root: &str) -> Option<PathBuf> {
         let path = match self.mode {
             StoreMode::Unified => Some(self.home.unified_ledger()),
             StoreMode::PerProject => self
@@ -103,7 +112,7 @@ impl Stores {
                 .find(|(known, _)| known == root)
                 .map(|(_, folder)| folder.join("ledger")),
         };
-        path.filter(|path| path.is_dir()).map(|path| self.open(&path)).transpose()
+        path.filter(|path| path.is_dir())
     }
 
     /// The paths of all stores, those written to last first.
@@ -133,7 +142,33 @@ impl Stores {
         let store = Arc::new(Ledger::open(path)?);
         slot.open = Some(Arc::clone(&store));
         slot.opened = now;
+        drop(slot);
+        self.close_surplus();
         Ok(store)
+    }
+
+    /// Closes those used longest ago until few enough are open. What the workers have not seen of
+    /// them they see at the next opening.
+    fn close_surplus(&self) {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        let used = |slot: &Arc<Mutex<Slot>>| {
+            let slot = slot.try_lock().ok()?;
+            slot.open.as_ref().map(|_| slot.used)
+        };
+        let mut open: Vec<_> = slots.iter().filter_map(|slot| Some((used(slot)?, slot))).collect();
+        open.sort_by_key(|(used, _)| *used);
+        let mut surplus = open.len().saturating_sub(OPEN_MAX);
+        for (_, slot) in open {
+            if surplus == 0 {
+                return;
+            }
+            if let Ok(mut slot) = slot.try_lock()
+                && slot.is_unused()
+            {
+                slot.open = None;
+                surplus -= 1;
+            }
+        }
     }
 
     /// The stores that are open now.
@@ -148,7 +183,7 @@ impl Stores {
         let slot = self.slots().get(path).cloned();
         if let Some(slot) = slot
             && let Ok(mut slot) = slot.try_lock()
-            && slot.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1)
+            && slot.is_unused()
         {
             slot.open = None;
         }
@@ -162,6 +197,8 @@ impl Stores {
 
     /// Closes the stores that nobody has used for a while; 0 closes all that nobody holds.
     pub fn close_idle(&self, idle_ms: u64) -> usize {
+        // Some may have been held when others were opened.
+        self.close_surplus();
         let now = self.clock.now();
         let slots: Vec<_> = self.slots().values().cloned().collect();
         let mut closed = 0;
@@ -169,8 +206,7 @@ impl Stores {
             let Ok(mut slot) = slot.try_lock() else {
                 continue;
             };
-            let unused = slot.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1);
-            if unused && now.distance_ms(slot.used) >= idle_ms {
+            if slot.is_unused() && now.distance_ms(slot.used) >= idle_ms {
                 if let Some(store) = &slot.open {
                     // Losing this costs a recount at the next opening and nothing else.
                     let _ = tally::catch_up(store);
@@ -188,6 +224,11 @@ impl Stores {
 }
 
 impl Slot {
+    /// Whether a store is open here and nobody holds it.
+    fn is_unused(&self) -> bool {
+        self.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1)
+    }
+
     /// Lets go of a ledger that refuses writes, so that the caller opens it anew: what made it fail
     /// (a full disk) may be over. Not while someone else holds it, and not all the time.
     fn drop_refusing(&mut self, now: Millis) {

@@ -55,6 +55,8 @@ pub struct Page {
     pub events: Vec<Event>,
     /// What to ask the next page with; `None` when there are no more.
     pub continuation: Option<String>,
+    /// Stores that could not be read, and why.
+    pub skipped: Vec<String>,
 }
 
 impl Client {
@@ -123,6 +125,7 @@ impl Client {
         Ok(Page {
             events: events.map_err(|error| ClientError::Garbled(error.to_string()))?,
             continuation: Some(page.continuation).filter(|token| !token.is_empty()),
+            skipped: page.skipped,
         })
     }
 

@@ -175,6 +175,59 @@ proptest! {
     }
 }
 
+/// More projects than are read, or kept open, at a time.
+#[test]
+fn many_projects_are_read_a_few_at_a_time() {
+    const PROJECTS: u64 = 27;
+    let scene = scene(StoreMode::PerProject);
+    for n in 0..PROJECTS {
+        let cwd = format!("/nowhere/p{n:02}");
+        scene.intake.ingest((0..3).map(|k| draft(&cwd, n % 7 + 10 * k)).collect());
+    }
+    let whole = texts(&scene, &everything());
+    assert_eq!(whole.len() as u64, 3 * PROJECTS);
+    assert!(scene.stores.open_now().len() <= 12, "{}", scene.stores.open_now().len());
+    let moment = |text: &String| text.split(' ').next().unwrap().parse::<u64>().unwrap();
+    assert!(whole.is_sorted_by_key(moment));
+    let reversed: Vec<String> = whole.iter().rev().cloned().collect();
+    for events_max in [30, 80, 81] {
+        let page = Question { events_max, ..everything() };
+        assert_eq!(paged(&scene, page.clone()), whole);
+        assert_eq!(paged(&scene, Question { newest_first: true, ..page }), reversed);
+    }
+    let small = Question { bytes_max: 9_000, ..everything() };
+    assert_eq!(paged(&scene, small), whole);
+    let exact = Question { events_max: 81, ..everything() };
+    assert_eq!(scene.stores.read(&exact).unwrap().more_after, None);
+    // One event, wherever it is, by its id and by the beginning of its id.
+    let event = scene.stores.read(&everything()).unwrap().events.pop().unwrap();
+    let id = event.id.as_str();
+    assert_eq!(scene.stores.find(id, None).unwrap(), event);
+    assert_eq!(scene.stores.find(id.split_at(id.len() - 1).0, None).unwrap(), event);
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_is_left_out_and_named() {
+    let scene = scene(StoreMode::PerProject);
+    scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/b", 2)]);
+    let bad = scene.stores.existing("/nowhere/b").unwrap();
+    scene.stores.close_idle(0);
+    std::fs::write(bad.join("STORE"), "no such thing\n").unwrap();
+    let answer = scene.stores.read(&everything()).unwrap();
+    assert_eq!(answer.events.len(), 1);
+    assert_eq!(answer.skipped.len(), 1);
+    assert!(answer.skipped[0].contains(bad.to_str().unwrap()), "{:?}", answer.skipped);
+    let alone = Question { project: Some("/nowhere/b".into()), ..everything() };
+    assert!(scene.stores.read(&alone).is_err());
+    let id = answer.events[0].id.as_str();
+    assert!(scene.stores.find(id, None).is_ok());
+    let missing = scene.stores.find("missing", None).unwrap_err().to_string();
+    assert!(missing.contains("no event missing") && missing.contains("STORE"), "{missing}");
+    // Its events are kept out, those of others are not.
+    let answers = scene.intake.ingest(vec![draft("/nowhere/b", 3), draft("/nowhere/a", 4)]);
+    assert!(answers[0].is_err() && answers[1].is_ok());
+}
+
 #[test]
 fn a_continuation_of_ones_own_making_is_refused() {
     let scene = scene(StoreMode::PerProject);

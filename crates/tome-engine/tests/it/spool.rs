@@ -38,7 +38,7 @@ fn drain(spool: &Spool) -> (Vec<String>, usize) {
 fn nothing_is_created_before_there_is_something_to_write() {
     let folder = tempfile::tempdir().unwrap();
     let spool = Spool::of(&Home::at(folder.path()));
-    assert!(!spool.is_waiting());
+    assert!(!spool.is_waiting(Millis(7)));
     assert!(spool.take(Millis(1)).unwrap().is_empty());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -53,7 +53,53 @@ fn what_an_interrupted_daemon_had_taken_is_taken_again() {
     spool.append(vec![draft("second", 2)]).unwrap();
     assert_eq!(spool.waiting().events, 2);
     assert_eq!(drain(&spool), (vec!["first".into(), "second".into()], 0));
-    assert!(!spool.is_waiting());
+    assert!(!spool.is_waiting(Millis(7)));
+}
+
+#[test]
+fn what_is_held_comes_up_again_after_a_pause_that_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    let spool = Spool::of(&home);
+    spool.append(vec![draft("held", 1)]).unwrap();
+    let line = std::fs::read(home.spool().join("events.jsonl")).unwrap();
+    let file = spool.take(Millis(0)).unwrap().pop().unwrap();
+    spool.hold(&line).unwrap();
+    file.done().unwrap();
+    assert!(spool.trouble("no room", Millis(10_000)));
+    assert!(!spool.trouble("no room", Millis(10_001)), "said already");
+    assert!(!spool.is_waiting(Millis(10_002)));
+    assert!(spool.take(Millis(10_002)).unwrap().is_empty());
+    assert_eq!(spool.waiting().events, 1);
+    // What comes meanwhile is not held up.
+    spool.append(vec![draft("fresh", 2)]).unwrap();
+    let fresh = spool.take(Millis(10_003)).unwrap();
+    assert_eq!(fresh.len(), 1);
+    drop(fresh);
+    let due = |after| spool.is_waiting(Millis(after));
+    assert!(!due(11_499) && due(11_500));
+    assert!(!spool.trouble("no room", Millis(11_500)));
+    assert!(!due(14_499) && due(14_500));
+    spool.trouble_is_over();
+    assert_eq!(drain(&spool), (vec!["fresh".into(), "held".into()], 0));
+    assert!(spool.trouble("no room", Millis(20_000)), "news again");
+}
+
+#[test]
+fn a_lock_that_is_never_let_go_holds_up_only_what_is_behind_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    let spool = Spool::of(&home);
+    spool.append(vec![draft("first", 1)]).unwrap();
+    drop(spool.take(Millis(7)).unwrap());
+    spool.append(vec![draft("second", 2)]).unwrap();
+    let lock = OpenOptions::new().write(true).open(home.spool().join("lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(drain(&spool), (vec!["first".into()], 0));
+    spool.set_aside(b"x\n").unwrap();
+    spool.hold(b"y\n").unwrap();
+    drop(lock);
+    assert_eq!(drain(&spool), (vec!["second".into()], 1));
 }
 
 proptest! {

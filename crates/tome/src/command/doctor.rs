@@ -75,6 +75,15 @@ fn check(context: &Context) -> Result<Vec<Check>> {
                 )
             },
         ));
+        checks.extend(status.stores.iter().filter(|store| !store.problem.is_empty()).map(
+            |store| {
+                bad(
+                    "store",
+                    format!("{} cannot be read: {}", store.path, store.problem),
+                    "mend it as it says; new events for it wait in the spool, other projects go on",
+                )
+            },
+        ));
         let size = bytes(status.disk_bytes);
         let stores = counted(status.projects.len() as u64, "project", "projects");
         checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
@@ -88,7 +97,10 @@ fn check(context: &Context) -> Result<Vec<Check>> {
                 "{} for the daemon",
                 counted(report.waiting.events, "event waits", "events wait")
             ),
-            "`tome start` has them stored",
+            match &report.daemon {
+                Daemon::Running(_) => "their store does not take them now; they are tried again",
+                _ => "`tome start` has them stored",
+            },
         )
     });
     if report.waiting.damaged > 0 {
@@ -207,6 +219,11 @@ fn check_daemon(daemon: &Daemon) -> Check {
             "daemon",
             format!("process {pid} does not answer: {problem}"),
             "`tome stop --force` ends it; events wait in the spool meanwhile",
+        ),
+        Daemon::Failing(problem) => bad(
+            "daemon",
+            format!("answers with an error: {problem}"),
+            "run/daemon.log in the home says more; `tome stop` and `tome start` begin anew",
         ),
         Daemon::Unreachable(problem) => bad(
             "daemon",

@@ -1,5 +1,6 @@
 //! `tome events`: lists events.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
@@ -70,11 +71,12 @@ fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
 async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<usize> {
     query.newest_first = true;
     let mut events: Vec<Event> = Vec::new();
+    let mut skipped = BTreeSet::new();
     let wanted = asked.limit as usize;
     loop {
         let missing = u32::try_from(wanted - events.len()).unwrap_or(u32::MAX);
         query.limit = missing.min(PAGE_EVENTS);
-        let page = page(context, &query).await?;
+        let page = page(context, &query, &mut skipped).await?;
         events.extend(page.events);
         match page.continuation {
             Some(next) if events.len() < wanted => query.continuation = next,
@@ -88,17 +90,25 @@ async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<u
     Ok(events.len())
 }
 
-async fn page(context: &Context, query: &Query) -> Result<Page> {
+/// One page. What could not be read is told once.
+async fn page(context: &Context, query: &Query, skipped: &mut BTreeSet<String>) -> Result<Page> {
     let asked = context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
-    Ok(asked.await?)
+    let page = asked.await?;
+    for store in &page.skipped {
+        if skipped.insert(store.clone()) {
+            writeln!(anstream::stderr(), "left out: {store}")?;
+        }
+    }
+    Ok(page)
 }
 
 /// Everything, page by page: memory stays flat however long the history is.
 async fn all(context: &Context, mut query: Query) -> Result<usize> {
     let mut shown = 0;
+    let mut skipped = BTreeSet::new();
     query.limit = PAGE_EVENTS;
     loop {
-        let page = page(context, &query).await?;
+        let page = page(context, &query, &mut skipped).await?;
         shown += page.events.len();
         print(context, &page.events)?;
         match page.continuation {

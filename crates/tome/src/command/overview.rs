@@ -10,7 +10,7 @@ use tome_proto::v1;
 use super::status::{Daemon, Report, daemon_json, gather, print_daemon, print_spool};
 use super::{Context, Outcome};
 use crate::reach::Start;
-use crate::render::{BOLD, DIM, PLAIN, ago, bytes, count, counted, table};
+use crate::render::{BOLD, DIM, PLAIN, RED, ago, bytes, count, counted, table};
 
 /// Projects shown; the rest is counted.
 const PROJECTS_SHOWN: usize = 12;
@@ -35,7 +35,14 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
     let events: u64 = status.projects.iter().map(|project| project.events).sum();
     let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
     let last = status.projects.iter().map(|project| project.last_at_ms).max();
+    let unread = status.stores.iter().filter(|store| !store.problem.is_empty()).count() as u64;
     match last {
+        None if !matches!(report.daemon, Daemon::Running(_)) => {
+            writeln!(out, "{BOLD}What Tome remembers cannot be read now.{PLAIN}\n")?;
+        }
+        None if unread > 0 => {
+            writeln!(out, "{BOLD}What Tome remembers cannot be read.{PLAIN}\n")?;
+        }
         None => {
             writeln!(out, "{BOLD}Tome remembers nothing yet.{PLAIN}")?;
             writeln!(
@@ -85,6 +92,10 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
         }
     }
     print_daemon(&mut out, report)?;
+    if unread > 0 {
+        let stores = counted(unread, "store", "stores");
+        writeln!(out, "stores   {RED}{stores} cannot be read{PLAIN}; `tome doctor` says why")?;
+    }
     writeln!(
         out,
         "disk     {} {DIM}in {}{PLAIN}",

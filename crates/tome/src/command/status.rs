@@ -12,6 +12,7 @@ use super::{Context, Outcome};
 use crate::hook::lost::{self, Lost};
 use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
+use tome_proto::ClientError;
 
 /// What is known without asking anybody to start.
 pub struct Report {
@@ -30,6 +31,8 @@ pub enum Daemon {
         pid: u32,
         problem: String,
     },
+    /// It answers, but not with what was asked for.
+    Failing(String),
     /// Nobody answers where the configuration says that it is.
     Unreachable(String),
 }
@@ -46,7 +49,7 @@ pub fn run(context: &Context, reset_lost: bool) -> Result<Outcome> {
     }
     Ok(match report.daemon {
         Daemon::Running(_) | Daemon::Away => Outcome::Done,
-        Daemon::Silent { .. } | Daemon::Unreachable(_) => Outcome::Failed,
+        Daemon::Silent { .. } | Daemon::Failing(_) | Daemon::Unreachable(_) => Outcome::Failed,
     })
 }
 
@@ -57,6 +60,19 @@ pub fn gather(context: &Context, start: Start) -> Result<Report> {
         Ok(match asked {
             Ok(status) => Daemon::Running(Box::new(status)),
             Err(error) => match (context.reach.holder(), error) {
+                // An answer, if a bad one: whoever gives it is not hung.
+                (
+                    _,
+                    ReachError::Client(
+                        error @ (ClientError::Failed(_)
+                        | ClientError::Invalid(_)
+                        | ClientError::NotFound(_)
+                        | ClientError::Garbled(_)),
+                    ),
+                )
+                | (Some(_), ReachError::Client(error @ ClientError::Unauthorized(_))) => {
+                    Daemon::Failing(error.to_string())
+                }
                 (Some(pid), error) => Daemon::Silent { pid, problem: error.to_string() },
                 (None, ReachError::Away) => Daemon::Away,
                 (None, error @ ReachError::NotStarted(_)) => return Err(error.into()),
@@ -88,9 +104,15 @@ fn print(context: &Context, report: &Report) -> Result<()> {
         let last = status.projects.iter().map(|project| project.last_at_ms).max();
         match last {
             Some(at) => writeln!(out, "last     {}", ago(report.now, Millis(at)))?,
+            None if status.stores.iter().any(|store| !store.problem.is_empty()) => {}
             None => writeln!(out, "last     nothing has been captured yet")?,
         }
         for store in &status.stores {
+            if !store.problem.is_empty() {
+                writeln!(out, "store    {}", store.path)?;
+                writeln!(out, "         {RED}cannot be read:{PLAIN} {}", store.problem)?;
+                continue;
+            }
             let behind = if store.behind > 0 {
                 format!(", {} to count", store.behind)
             } else {
@@ -135,6 +157,9 @@ pub fn print_daemon(out: &mut dyn Write, report: &Report) -> std::io::Result<()>
                 out,
                 "daemon   {RED}does not answer{PLAIN} (process {pid}): {problem}; `tome stop --force` ends it"
             )
+        }
+        Daemon::Failing(problem) => {
+            writeln!(out, "daemon   {RED}answers with an error{PLAIN}: {problem}")
         }
         Daemon::Unreachable(problem) => {
             writeln!(out, "daemon   {RED}cannot be reached{PLAIN}: {problem}")
@@ -195,6 +220,9 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         Daemon::Silent { pid, problem } => {
             return json!({"running": true, "answers": false, "pid": pid, "problem": problem});
         }
+        Daemon::Failing(problem) => {
+            return json!({"running": true, "answers": true, "problem": problem});
+        }
         Daemon::Unreachable(problem) => return json!({"running": false, "problem": problem}),
     };
     let stores: Vec<Value> = status
@@ -202,7 +230,8 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         .iter()
         .map(|store| {
             json!({"path": store.path, "engine": store.engine, "events": store.events, "behind": store.behind,
-                   "refusing": Some(&store.refusing).filter(|why| !why.is_empty())})
+                   "refusing": Some(&store.refusing).filter(|why| !why.is_empty()),
+                   "problem": Some(&store.problem).filter(|why| !why.is_empty())})
         })
         .collect();
     json!({

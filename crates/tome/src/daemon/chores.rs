@@ -25,10 +25,15 @@ pub async fn run(shared: Arc<Shared>) {
         .max(Duration::from_millis(10));
     let mut look = tokio::time::interval(look_every);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    // It lives across the looks: begun anew, it would forget that something was stored.
+    let mut calm = std::pin::pin!(quiet(&shared));
     loop {
         tokio::select! {
             () = shared.leaving() => return,
-            () = quiet(&shared) => in_background(&shared, settle).await,
+            () = &mut calm => {
+                in_background(&shared, settle).await;
+                calm.set(quiet(&shared));
+            }
             _ = look.tick() => {
                 in_background(&shared, drain::drain).await;
                 in_background(&shared, close_unused).await;

@@ -29,7 +29,7 @@ impl Daemon for DaemonService {
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let counts = request.into_inner().counts;
         let status = self.0.wait_for(move |shared| status(shared, counts)).await?;
-        Ok(Response::new(status.map_err(|error| status_of(&error))?))
+        Ok(Response::new(status))
     }
 
     async fn flush(
@@ -54,14 +54,18 @@ impl Daemon for DaemonService {
     ) -> Result<Response<v1::CompactResponse>, Status> {
         let compacted = self.0.wait_for(|shared| {
             let mut answer = v1::CompactResponse::default();
+            let mut failed = None;
             for path in shared.stores.paths() {
-                let store = shared.stores.open(&path)?;
-                answer.bytes_before += store.disk_bytes();
-                store.compact()?;
-                answer.bytes_after += store.disk_bytes();
-                answer.stores += 1;
+                let was_open = shared.stores.is_open(&path);
+                // One that fails keeps none of the others from being done.
+                if let Err(error) = compact(shared, &path, &mut answer) {
+                    failed.get_or_insert(error);
+                }
+                if !was_open {
+                    shared.stores.close(&path);
+                }
             }
-            Ok::<_, EngineError>(answer)
+            failed.map_or(Ok(answer), Err)
         });
         Ok(Response::new(compacted.await?.map_err(|error| status_of(&error))?))
     }
@@ -76,7 +80,20 @@ impl Daemon for DaemonService {
     }
 }
 
-fn status(shared: &Shared, counts: bool) -> Result<v1::StatusResponse, EngineError> {
+fn compact(
+    shared: &Shared,
+    path: &Path,
+    answer: &mut v1::CompactResponse,
+) -> Result<(), EngineError> {
+    let store = shared.stores.open(path)?;
+    answer.bytes_before += store.disk_bytes();
+    store.compact()?;
+    answer.bytes_after += store.disk_bytes();
+    answer.stores += 1;
+    Ok(())
+}
+
+fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let mut status = v1::StatusResponse {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -96,12 +113,22 @@ fn status(shared: &Shared, counts: bool) -> Result<v1::StatusResponse, EngineErr
     };
     if counts {
         drain(shared);
-        count_up(shared, &mut status)?;
+        count_up(shared, &mut status);
     }
     for store in shared.stores.open_now() {
-        status.stores.push(describe(&store)?);
+        let path = store.path().display().to_string();
+        if status.stores.iter().all(|known| known.path != path) {
+            let described = describe(&store);
+            status.stores.push(described.unwrap_or_else(|error| broken(store.path(), &error)));
+        }
     }
-    Ok(status)
+    status
+}
+
+/// A store that cannot be read. It keeps nothing else from being told.
+fn broken(path: &Path, error: &EngineError) -> v1::Store {
+    let path = path.display().to_string();
+    v1::Store { path, problem: error.explained(), ..v1::Store::default() }
 }
 
 fn describe(store: &Store) -> Result<v1::Store, EngineError> {
@@ -112,21 +139,29 @@ fn describe(store: &Store) -> Result<v1::Store, EngineError> {
         events: store.last_seq(),
         behind: store.last_seq().saturating_sub(seen),
         refusing: store.is_refusing().unwrap_or_default(),
+        problem: String::new(),
     })
 }
 
 /// Counts projects and agents from the tallies of the stores written to last.
-fn count_up(shared: &Shared, status: &mut v1::StatusResponse) -> Result<(), EngineError> {
+fn count_up(shared: &Shared, status: &mut v1::StatusResponse) {
     let paths = shared.stores.paths();
     let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
     let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
     for path in paths.iter().take(COUNTED_STORES_MAX) {
         // Counting must not leave every store there is open.
         let was_open = shared.stores.is_open(path);
-        let (tallies, disk_bytes) = tallies(shared, path)?;
+        let counted = tallies(shared, path);
         if !was_open {
             shared.stores.close(path);
         }
+        let (tallies, disk_bytes) = match counted {
+            Ok(counted) => counted,
+            Err(error) => {
+                status.stores.push(broken(path, &error));
+                continue;
+            }
+        };
         status.disk_bytes += disk_bytes;
         let first = tallies.first().map(|tally| tally.project.clone());
         let is_alone = tallies.iter().all(|tally| Some(&tally.project) == first.as_ref());
@@ -140,7 +175,6 @@ fn count_up(shared: &Shared, status: &mut v1::StatusResponse) -> Result<(), Engi
     status.agents = agents.into_values().collect();
     status.projects.sort_by_key(|project| std::cmp::Reverse(project.last_at_ms));
     status.agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
-    Ok(())
 }
 
 fn tallies(shared: &Shared, path: &Path) -> Result<(Vec<SessionTally>, u64), EngineError> {

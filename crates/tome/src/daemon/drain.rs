@@ -1,7 +1,12 @@
 //! Draining the spool: what hooks wrote down while the daemon was away or busy.
+//!
+//! A store that does not take its events keeps nobody else's out: they are held in the spool and
+//! tried again later. Neither does a hook that was stopped while it holds the spool's lock.
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
 
 use tome_engine::{EngineError, SpoolFile, SpoolLine};
 use tome_model::Draft;
@@ -11,55 +16,141 @@ use super::shared::Shared;
 /// Spooled events stored together, and how much of them is held in memory meanwhile.
 const BATCH_EVENTS_MAX: usize = 500;
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Places that the events of a batch come from: each may need a store of its own to be open.
+const BATCH_PLACES_MAX: usize = 8;
 
-/// Drains the spool, if anything is in it. Whoever comes while it is being drained waits for that:
-/// what a hook has handed over is there for the next question.
+/// How long somebody who wants to know waits for another who is draining.
+const DRAINED_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Drains the spool, if anything is in it. Whoever comes while it is being drained waits for that,
+/// within reason: what a hook has handed over is there for the next question.
 pub fn drain(shared: &Shared) {
-    if !shared.spool.is_waiting() {
+    if !shared.spool.is_waiting(shared.clock.now()) {
         return;
     }
     let _busy = shared.begin();
-    let _one_at_a_time = shared.draining.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(_one_at_a_time) = turn(shared) else {
+        return;
+    };
     let files = match shared.spool.take(shared.clock.now()) {
         Ok(files) => files,
-        Err(error) => return shared.log.say(&format!("cannot take the spool: {error}")),
+        Err(error) => return complain(shared, "cannot take the spool", &error.explained()),
     };
+    let mut is_well = !files.is_empty();
     for file in files {
         match drain_file(shared, file) {
-            Ok(0) => {}
-            Ok(drained) => {
-                shared.counters.drained.fetch_add(drained, Ordering::Relaxed);
-                shared.log.say(&format!("drained {drained} events from the spool"));
-            }
+            Ok(drained) => is_well &= drained.held == 0,
             // The file stays and is tried again.
-            Err(error) => return shared.log.say(&format!("cannot drain the spool: {error}")),
+            Err(error) => {
+                is_well = false;
+                complain(shared, "cannot drain the spool", &error.explained());
+            }
+        }
+    }
+    // Nothing that was tried failed, and nothing is left that is not being tried.
+    if is_well && shared.spool.waiting().events == 0 {
+        shared.spool.trouble_is_over();
+    }
+}
+
+/// Waits for one's turn to drain, but not for ever.
+fn turn(shared: &Shared) -> Option<MutexGuard<'_, ()>> {
+    let began = Instant::now();
+    loop {
+        match shared.draining.try_lock() {
+            Ok(turn) => return Some(turn),
+            Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
+            Err(TryLockError::WouldBlock) if began.elapsed() >= DRAINED_TIMEOUT => return None,
+            Err(TryLockError::WouldBlock) => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "a lock of the standard library cannot be waited for with a deadline"
+                )]
+                std::thread::sleep(Duration::from_millis(2));
+            }
         }
     }
 }
 
-/// Stores everything in a file, sets aside what is no event or cannot be stored, and deletes the
-/// file.
-fn drain_file(shared: &Shared, file: SpoolFile) -> Result<u64, Arc<EngineError>> {
-    let mut drained = 0;
-    let mut aside = Vec::new();
+/// Logs a problem once, however often it is met.
+fn complain(shared: &Shared, what: &str, problem: &str) {
+    if shared.spool.trouble(problem, shared.clock.now()) {
+        shared.log.say(&format!("{what}: {problem}"));
+    }
+}
+
+/// What became of the events of a file.
+#[derive(Default)]
+struct Drained {
+    stored: u64,
+    held: u64,
+    /// Lines that are no event or that no store can take.
+    aside: Vec<u8>,
+    /// Lines whose store did not take them.
+    hold: Vec<u8>,
+    /// Where those come from: what else comes from there is not tried in vain.
+    failing: HashSet<Place>,
+}
+
+/// What the project of an event follows from.
+type Place = (String, Option<String>);
+
+fn place(draft: &Draft) -> Place {
+    (draft.cwd.clone(), draft.project.clone())
+}
+
+/// Stores what is in a file, holds what its store does not take, sets aside what is no event or
+/// cannot be stored, and deletes the file.
+fn drain_file(shared: &Shared, file: SpoolFile) -> Result<Drained, EngineError> {
+    let mut drained = Drained::default();
     let mut batch = Batch::default();
     for line in file.lines()? {
         match line? {
+            SpoolLine::Draft(draft, line) if drained.failing.contains(&place(&draft)) => {
+                drained.hold(&line);
+            }
             SpoolLine::Draft(draft, line) => batch.add(*draft, line),
-            SpoolLine::Damaged(line) => aside.extend(line),
+            SpoolLine::Damaged(line) => drained.aside.extend(line),
         }
         if batch.is_full() {
-            drained += std::mem::take(&mut batch).store(shared, &mut aside)?;
+            std::mem::take(&mut batch).store(shared, &mut drained);
+        }
+        if drained.hold.len() >= BATCH_BYTES_MAX {
+            drained.put_by(shared)?;
         }
     }
-    drained += batch.store(shared, &mut aside)?;
-    if !aside.is_empty() {
-        let path = shared.settings.home.spool().join("damaged.jsonl");
-        shared.spool.set_aside(&aside).map_err(EngineError::file("write", &path))?;
-        shared.log.say("set lines of the spool aside in damaged.jsonl");
-    }
+    batch.store(shared, &mut drained);
+    drained.put_by(shared)?;
     file.done()?;
+    if drained.stored > 0 {
+        shared.counters.drained.fetch_add(drained.stored, Ordering::Relaxed);
+        shared.log.say(&format!("drained {} events from the spool", drained.stored));
+    }
     Ok(drained)
+}
+
+impl Drained {
+    fn hold(&mut self, line: &[u8]) {
+        self.held += 1;
+        self.hold.extend(line);
+    }
+
+    /// Writes down, synced, what could not be stored.
+    fn put_by(&mut self, shared: &Shared) -> Result<(), EngineError> {
+        let folder = shared.settings.home.spool();
+        if !self.aside.is_empty() {
+            let path = folder.join("damaged.jsonl");
+            shared.spool.set_aside(&self.aside).map_err(EngineError::file("write", &path))?;
+            shared.log.say("set lines of the spool aside in damaged.jsonl");
+        }
+        if !self.hold.is_empty() {
+            let path = folder.join("held.jsonl");
+            shared.spool.hold(&self.hold).map_err(EngineError::file("write", &path))?;
+        }
+        self.aside.clear();
+        self.hold.clear();
+        Ok(())
+    }
 }
 
 /// Spooled events that are stored together, and the lines they were read from.
@@ -67,31 +158,39 @@ fn drain_file(shared: &Shared, file: SpoolFile) -> Result<u64, Arc<EngineError>>
 struct Batch {
     drafts: Vec<Draft>,
     lines: Vec<Vec<u8>>,
+    places: HashSet<Place>,
     bytes: usize,
 }
 
 impl Batch {
     fn add(&mut self, draft: Draft, line: Vec<u8>) {
         self.bytes += line.len();
+        self.places.insert(place(&draft));
         self.drafts.push(draft);
         self.lines.push(line);
     }
 
     fn is_full(&self) -> bool {
-        self.drafts.len() >= BATCH_EVENTS_MAX || self.bytes >= BATCH_BYTES_MAX
+        self.drafts.len() >= BATCH_EVENTS_MAX
+            || self.bytes >= BATCH_BYTES_MAX
+            || self.places.len() >= BATCH_PLACES_MAX
     }
 
-    /// Stores the batch. An event that is itself at fault is set aside: it must not hold up those
-    /// behind it for ever.
-    fn store(self, shared: &Shared, aside: &mut Vec<u8>) -> Result<u64, Arc<EngineError>> {
-        let mut stored = 0;
-        for (answer, line) in shared.ingest(self.drafts).into_iter().zip(self.lines) {
+    /// Stores the batch. An event that is itself at fault is set aside, one whose store fails is
+    /// held: neither must keep those behind it waiting.
+    fn store(self, shared: &Shared, drained: &mut Drained) {
+        let places: Vec<Place> = self.drafts.iter().map(place).collect();
+        let answers = shared.ingest(self.drafts).into_iter().zip(places);
+        for ((answer, place), line) in answers.zip(self.lines) {
             match answer {
-                Ok(_) => stored += 1,
-                Err(error) if error.is_callers_fault() => aside.extend(line),
-                Err(error) => return Err(error),
+                Ok(_) => drained.stored += 1,
+                Err(error) if error.is_callers_fault() => drained.aside.extend(line),
+                Err(error) => {
+                    drained.hold(&line);
+                    drained.failing.insert(place);
+                    complain(shared, "events wait in the spool", &error.explained());
+                }
             }
         }
-        Ok(stored)
     }
 }

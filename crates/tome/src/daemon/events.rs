@@ -33,6 +33,7 @@ impl Events for EventsService {
         Ok(Response::new(v1::GetEventsResponse {
             events: answer.events.into_iter().map(event_to_wire).collect(),
             continuation: answer.more_after.unwrap_or_default(),
+            skipped: answer.skipped,
         }))
     }
 

@@ -12,6 +12,7 @@
     reason = "tests assert by panicking, print why they skip, and write plain files"
 )]
 
+mod bad_store;
 mod capture;
 mod cli;
 mod config;
@@ -24,6 +25,7 @@ mod events;
 mod hard_places;
 mod hooks;
 mod ingest;
+mod many_stores;
 mod projects;
 mod scene;
 mod show;

@@ -1,0 +1,126 @@
+//! One store that cannot be read: it is named, and nobody else suffers from it.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use tome_testkit::{World, eventually};
+
+use crate::scene::{line_with, status, texts, world};
+
+/// A world whose daemon is away, with one good project and one whose store is of a newer Tome.
+fn half_bad() -> (World, PathBuf, String) {
+    let world = world();
+    std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
+    assert_eq!(world.tome(&["start"]).code, 0);
+    world.ingest(&in_project("bad", "/bad", 1_000));
+    world.ingest(&in_project("good", "/good", 2_000));
+    let told = world.tome(&["--json"]).json();
+    let projects = told["projects"].as_array().unwrap();
+    let bad = projects.iter().find(|project| project["root"] == "/bad").unwrap();
+    let store = PathBuf::from(bad["ledger"].as_str().unwrap()).join("STORE");
+    assert_eq!(world.tome(&["stop"]).code, 0);
+    let good = std::fs::read_to_string(&store).unwrap();
+    let newer: Vec<&str> = good
+        .lines()
+        .map(|line| if line.starts_with("format") { "format = 99" } else { line })
+        .collect();
+    std::fs::write(&store, newer.join("\n") + "\n").unwrap();
+    (world, store, good)
+}
+
+fn in_project(id: &str, cwd: &str, at: u64) -> String {
+    line_with(&json!({"id": id, "cwd": cwd, "at": at, "text": id}))
+}
+
+fn spool(world: &World, lines: &str) {
+    let folder = world.home().join("spool");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("events.jsonl"), lines).unwrap();
+}
+
+#[test]
+fn the_spool_goes_on_without_it_and_what_it_misses_waits() {
+    let (world, store, good) = half_bad();
+    let lines = in_project("b1", "/bad", 3_000)
+        + &in_project("g1", "/good", 4_000)
+        + &in_project("b2", "/bad", 5_000);
+    spool(&world, &lines);
+    assert_eq!(world.tome(&["start"]).code, 0);
+    eventually("the good project's event", || {
+        (status(&world)["daemon"]["drained"] == 1).then_some(())
+    });
+    assert_eq!(status(&world)["spool"]["waiting_events"], 2);
+    // A later one is not held up either.
+    spool(&world, &in_project("g2", "/good", 6_000));
+    let ran = world.tome(&["events", "--project", "/good", "--json"]);
+    assert_eq!(texts(&ran.json_lines()), ["good", "g1", "g2"]);
+    // Said once, not at every attempt.
+    let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
+    assert_eq!(log.matches("events wait in the spool").count(), 1, "{log}");
+    std::fs::write(&store, good).unwrap();
+    eventually("everything to be stored", || {
+        (status(&world)["spool"]["waiting_events"] == 0).then_some(())
+    });
+    assert_eq!(texts(&world.events()), ["bad", "good", "b1", "g1", "b2", "g2"]);
+}
+
+#[test]
+fn it_is_named_and_the_rest_is_told() {
+    let (world, store, _) = half_bad();
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let ledger = store.parent().unwrap().to_str().unwrap();
+    let overview = world.tome(&[]);
+    assert_eq!(overview.code, 0);
+    assert!(overview.stdout.contains("Tome remembers 1 event"), "{}", overview.stdout);
+    assert!(overview.stdout.contains("1 store cannot be read"), "{}", overview.stdout);
+    let told = world.tome(&["status"]);
+    assert_eq!(told.code, 0, "{}", told.stdout);
+    assert!(
+        told.stdout.contains(ledger) && told.stdout.contains("upgrade Tome"),
+        "{}",
+        told.stdout
+    );
+    let doctor = world.tome(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("bad   store"), "{}", doctor.stdout);
+    assert!(!doctor.stdout.contains("does not answer"), "{}", doctor.stdout);
+    let all = world.tome(&["events", "--all-projects", "--json"]);
+    assert_eq!((all.code, texts(&all.json_lines())), (0, vec!["good"]));
+    assert!(all.stderr.contains(ledger), "{}", all.stderr);
+    assert_eq!(world.tome(&["show", "good"]).code, 0);
+    let alone = world.tome(&["events", "--project", "/bad"]);
+    assert_eq!(alone.code, 1);
+    assert!(alone.stderr.contains("upgrade Tome"), "{}", alone.stderr);
+}
+
+#[test]
+fn a_home_with_nothing_but_bad_stores_is_not_called_empty() {
+    let (world, _, _) = half_bad();
+    for project in std::fs::read_dir(world.home().join("projects")).unwrap() {
+        let store = project.unwrap().path().join("ledger/STORE");
+        if store.exists() {
+            std::fs::write(store, "nonsense\n").unwrap();
+        }
+    }
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let told = world.tome(&[]).stdout;
+    assert!(!told.contains("nothing yet") && told.contains("2 stores cannot be read"), "{told}");
+}
+
+/// A hook that was stopped while it holds the spool's lock.
+#[test]
+fn a_spool_that_stays_locked_stops_no_answer() {
+    let (world, _, _) = half_bad();
+    assert_eq!(world.tome(&["start"]).code, 0);
+    spool(&world, &in_project("late", "/good", 9_000));
+    let lock = std::fs::File::create(world.home().join("spool/lock")).unwrap();
+    lock.lock().unwrap();
+    // Either it was taken before, or it waits: an answer comes all the same.
+    let ran = world.tome(&["events", "--project", "/good", "--json"]);
+    assert_eq!(texts(&ran.json_lines()).first(), Some(&"good"));
+    drop(lock);
+    eventually("the late one", || {
+        let ran = world.tome(&["events", "--project", "/good", "--json"]);
+        (texts(&ran.json_lines()) == ["good", "late"]).then_some(())
+    });
+}
