@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tome_ledger::Ledger;
+use tome_ledger::{Engine, Ledger};
 use tome_model::{Clock, Millis, ModelError};
 
 use crate::{EngineError, Home, Projects, tally};
@@ -60,6 +60,8 @@ pub type Store = Arc<Ledger>;
 pub struct Stores {
     home: Home,
     mode: StoreMode,
+    /// What new stores are made with; an existing one keeps its own.
+    engine: Engine,
     clock: Arc<dyn Clock>,
     projects: Projects,
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
@@ -77,9 +79,17 @@ struct Slot {
 
 impl Stores {
     /// The stores of a home. Nothing is opened yet.
-    pub fn new(home: Home, mode: StoreMode, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(home: Home, mode: StoreMode, engine: Engine, clock: Arc<dyn Clock>) -> Self {
         let projects = Projects::load(&home);
-        Self { home, mode, clock, projects, slots: Mutex::default(), wide: Mutex::default() }
+        Self {
+            home,
+            mode,
+            engine,
+            clock,
+            projects,
+            slots: Mutex::default(),
+            wide: Mutex::default(),
+        }
     }
 
     /// The projects that are known.
@@ -139,7 +149,7 @@ impl Stores {
             return Ok(Arc::clone(store));
         }
         std::fs::create_dir_all(path).map_err(EngineError::file("create", path))?;
-        let store = Arc::new(Ledger::open(path)?);
+        let store = Arc::new(Ledger::open_or_make(path, self.engine)?);
         slot.open = Some(Arc::clone(&store));
         slot.opened = now;
         drop(slot);

@@ -13,7 +13,7 @@ use crate::writer::{self, Shared};
 use crate::{
     Appended, Batch, Direction, Durability, Engine, EventRange, Family, KeyValue, KvError,
     LedgerError, NewEvent, OutboxEntry, Pair, Position, Span, Store, event_value, key, outbox,
-    projection,
+    projection, store_file,
 };
 
 /// The append-only store of events and of what is derived from them.
@@ -45,6 +45,13 @@ impl Ledger {
     /// the default engine.
     pub fn open(dir: &Path) -> Result<Self, LedgerError> {
         Self::on(Box::new(Store::open(dir, None)?))
+    }
+
+    /// Opens the ledger in a directory with the engine it was made with, or makes a new one with
+    /// this engine.
+    pub fn open_or_make(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
+        let engine = if store_file::is_store(dir) { None } else { Some(engine) };
+        Self::on(Box::new(Store::open(dir, engine)?))
     }
 
     /// Opens or makes the ledger in a directory with this engine and no other.

@@ -20,6 +20,11 @@ use crate::{Engine, LedgerError};
 pub(crate) const FORMAT: u32 = 1;
 
 const STORE: &str = "STORE";
+
+/// Whether a directory is a store already.
+pub(crate) fn is_store(dir: &Path) -> bool {
+    dir.join(STORE).exists()
+}
 const LOCK: &str = "LOCK";
 
 /// Makes the directory, for the owner only.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use tome_engine::{Home, Intake, Question, Redactor, Sealer, StoreMode, Stores, catch_up};
-use tome_ledger::Outcome;
+use tome_ledger::{Engine, Outcome};
 use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
 
 /// A clock that moves one millisecond each time it is looked at.
@@ -27,7 +27,8 @@ struct Scene {
 fn scene(mode: StoreMode) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
-    let stores = Arc::new(Stores::new(Home::at(folder.path()), mode, Arc::clone(&clock)));
+    let stores =
+        Arc::new(Stores::new(Home::at(folder.path()), mode, Engine::DEFAULT, Arc::clone(&clock)));
     let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
     Scene { _folder: folder, intake: Intake::new(sealer, Arc::clone(&stores), clock), stores }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
+use tome_engine::{Projects, StoreMode};
 
 use super::status::{Daemon, gather};
 use super::{Context, Outcome};
@@ -63,6 +64,7 @@ fn print(checks: &[Check]) -> Result<()> {
 fn check(context: &Context) -> Result<Vec<Check>> {
     let mut checks = vec![check_config(context), check_home(context)];
     checks.extend(check_rights(context));
+    checks.extend(check_mode(context));
     let report = gather(context, Start::Never)?;
     checks.push(check_daemon(&report.daemon));
     if let Daemon::Running(status) = &report.daemon {
@@ -195,6 +197,27 @@ fn check_rights(context: &Context) -> Option<Check> {
 
 fn is_open(path: &PathBuf) -> bool {
     platform::is_open_to_others(Path::new(path)) == Some(true)
+}
+
+/// What was stored in the other mode is kept and not shown.
+fn check_mode(context: &Context) -> Option<Check> {
+    let home = &context.settings.home;
+    let own_ledgers =
+        || Projects::load(home).all().into_iter().map(|(_, folder)| folder.join("ledger"));
+    let (has_other, other) = match context.settings.store_mode {
+        StoreMode::PerProject => (home.unified_ledger().is_dir(), StoreMode::Unified),
+        StoreMode::Unified => (own_ledgers().any(|ledger| ledger.is_dir()), StoreMode::PerProject),
+    };
+    has_other.then(|| {
+        let other = other.as_str();
+        warning(
+            "stores",
+            format!("there are events that were stored with store.mode = {other}"),
+            &format!(
+                "they are kept and not shown; `tome --set store.mode={other} daemon` serves them"
+            ),
+        )
+    })
 }
 
 fn check_daemon(daemon: &Daemon) -> Check {

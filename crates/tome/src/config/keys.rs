@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use tome_engine::StoreMode;
+use tome_ledger::Engine;
 use tome_model::limits;
 
 use super::duration;
@@ -26,6 +27,12 @@ pub const KEYS: &[Key] = &[
         default: "per-project",
         about: "one ledger a project (per-project), or one for all (unified)",
         check: |text| text.parse::<StoreMode>().map(drop).map_err(|error| error.to_string()),
+    },
+    Key {
+        name: "store.engine",
+        default: "fjall",
+        about: "what new stores are made with; rocksdb needs a build with that feature",
+        check: |text| engine(text).map(drop),
     },
     Key {
         name: "store.idle_close",
@@ -64,6 +71,17 @@ pub const KEYS: &[Key] = &[
         check: |text| size(text).map(drop),
     },
 ];
+
+/// Reads a storage engine that this build has.
+pub fn engine(text: &str) -> Result<Engine, String> {
+    match Engine::named(text) {
+        Some(engine) if Engine::BUILT.contains(&engine) => Ok(engine),
+        Some(_) => {
+            Err(format!("this program was built without {text}: build it with --features {text}"))
+        }
+        None => Err(format!("{text:?} is not known: use fjall or rocksdb")),
+    }
+}
 
 /// Reads yes or no.
 pub fn truth(text: &str) -> Result<bool, String> {

@@ -244,6 +244,8 @@ impl Config {
         Settings {
             home: Home::at(&self.home.0),
             store_mode: text("store.mode").parse().unwrap_or(tome_engine::StoreMode::PerProject),
+            store_engine: keys::engine(text("store.engine"))
+                .unwrap_or(tome_ledger::Engine::DEFAULT),
             store_idle_close: duration::parse(text("store.idle_close"))
                 .ok()
                 .flatten()

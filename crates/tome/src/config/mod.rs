@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use tome_engine::{Home, OwnPattern, StoreMode};
+use tome_ledger::Engine;
 
 /// The effective settings, typed.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct Settings {
     pub home: Home,
     /// One ledger a project, or one for all.
     pub store_mode: StoreMode,
+    /// What new stores are made with.
+    pub store_engine: Engine,
     /// A store that nobody uses is closed after this.
     pub store_idle_close: Duration,
     /// The daemon leaves after being idle for this; `None` for never.

@@ -54,8 +54,12 @@ impl Shared {
     pub fn new(settings: Settings, clock: Arc<dyn Clock>, log: Log) -> Result<Self> {
         let redactor = Redactor::new(&settings.redact).context("capture.redact in the config")?;
         let sealer = Sealer::new(redactor, settings.text_bytes_max);
-        let stores =
-            Arc::new(Stores::new(settings.home.clone(), settings.store_mode, Arc::clone(&clock)));
+        let stores = Arc::new(Stores::new(
+            settings.home.clone(),
+            settings.store_mode,
+            settings.store_engine,
+            Arc::clone(&clock),
+        ));
         Ok(Self {
             spool: Spool::of(&settings.home),
             started: clock.now(),

@@ -19,6 +19,15 @@ fn setting(ran: &Ran, key: &str) -> (String, String) {
     (part("value"), part("from"))
 }
 
+#[cfg(not(feature = "rocksdb"))]
+#[test]
+fn an_engine_that_was_not_built_is_named() {
+    let world = world();
+    let ran = world.tome(&["--set", "store.engine=rocksdb", "events"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("build it with --features rocksdb"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_flag_goes_over_a_variable_over_the_file_over_the_default() {
     let world = world();
