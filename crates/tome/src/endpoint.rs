@@ -7,12 +7,12 @@ use tome_engine::Home;
 use tome_proto::{Client, ClientError};
 
 use crate::config::Settings;
+use crate::platform;
 
 /// Where the daemon is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
     /// The owner's socket.
-    #[cfg(unix)]
     Socket(PathBuf),
     /// TCP, with the token that the daemon asks for.
     Tcp {
@@ -22,7 +22,6 @@ pub enum Endpoint {
         token: String,
     },
     /// No daemon has said yet where it listens.
-    #[cfg(not(unix))]
     Nowhere(PathBuf),
 }
 
@@ -32,35 +31,30 @@ impl Endpoint {
         if let Some(address) = settings.daemon_endpoint {
             return Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() };
         }
-        #[cfg(unix)]
-        return Self::Socket(crate::platform::find_socket(settings.home.root()));
-        #[cfg(not(unix))]
-        {
-            let path = address_file(&settings.home);
-            let address =
-                std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
-            match address {
-                Some(address) => {
-                    Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() }
-                }
-                None => Self::Nowhere(path),
+        if let Some(path) = platform::find_socket(settings.home.root()) {
+            return Self::Socket(path);
+        }
+        let path = address_file(&settings.home);
+        let address = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
+        match address {
+            Some(address) => {
+                Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() }
             }
+            None => Self::Nowhere(path),
         }
     }
 
     /// Connects, once.
     pub async fn connect(&self) -> Result<Client, ClientError> {
         match self {
-            #[cfg(unix)]
             Self::Socket(path) => {
                 let path = path.clone();
-                Client::connect(move || crate::platform::connect_local(path.clone()), None).await
+                Client::connect(move || platform::connect_local(path.clone()), None).await
             }
             Self::Tcp { address, token } => {
                 let address = *address;
                 Client::connect(move || tokio::net::TcpStream::connect(address), Some(token)).await
             }
-            #[cfg(not(unix))]
             Self::Nowhere(path) => {
                 Err(ClientError::Unreachable(format!("{} does not exist", path.display())))
             }
@@ -71,10 +65,8 @@ impl Endpoint {
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            #[cfg(unix)]
             Self::Socket(path) => write!(f, "{}", path.display()),
             Self::Tcp { address, .. } => write!(f, "{address}"),
-            #[cfg(not(unix))]
             Self::Nowhere(path) => write!(f, "{}", path.display()),
         }
     }
@@ -86,7 +78,6 @@ pub fn token_file(home: &Home) -> PathBuf {
 }
 
 /// The file in which a daemon without a socket says where it listens.
-#[cfg(not(unix))]
 pub fn address_file(home: &Home) -> PathBuf {
     home.run().join("address")
 }

@@ -6,9 +6,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tokio_stream::Stream;
+#[cfg(unix)]
+use tokio_stream::StreamExt;
+
 /// A local stream to the daemon.
 #[cfg(unix)]
 pub type LocalStream = tokio::net::UnixStream;
+
+/// There is no socket for one user alone here; the daemon is reached by TCP.
+#[cfg(not(unix))]
+pub type LocalStream = tokio::net::TcpStream;
 
 /// The longest path that a socket's address holds on every Unix (104 on macOS, with its NUL).
 #[cfg(unix)]
@@ -127,7 +135,7 @@ pub fn close_to_others(path: &Path) -> io::Result<()> {
 /// Where the daemon makes its socket: beside the other files, unless that path is too long for an
 /// address.
 #[cfg(unix)]
-pub fn socket_path(home: &Path) -> PathBuf {
+fn socket_path(home: &Path) -> PathBuf {
     let path = home.join("run").join("tome.sock");
     if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
         path
@@ -136,47 +144,89 @@ pub fn socket_path(home: &Path) -> PathBuf {
     }
 }
 
-/// Where a client finds that socket.
-#[cfg(unix)]
-pub fn find_socket(home: &Path) -> PathBuf {
-    let path = socket_path(home);
-    if path.exists() || path.starts_with(home) {
-        return path;
+/// Where a client finds that socket; `None` where there are none.
+pub fn find_socket(home: &Path) -> Option<PathBuf> {
+    #[cfg(unix)]
+    {
+        let path = socket_path(home);
+        if path.exists() || path.starts_with(home) {
+            return Some(path);
+        }
+        let mut elsewhere = side_folders(home).into_iter().map(|folder| folder.join("tome.sock"));
+        Some(elsewhere.find(|path| path.exists()).unwrap_or(path))
     }
-    let elsewhere = side_folders(home).into_iter().map(|folder| folder.join("tome.sock"));
-    elsewhere.into_iter().find(|path| path.exists()).unwrap_or(path)
+    #[cfg(not(unix))]
+    {
+        let _ = home;
+        None
+    }
 }
 
 /// Connects to the socket, and to nobody but this user's own daemon behind it.
-#[cfg(unix)]
 pub async fn connect_local(path: PathBuf) -> io::Result<LocalStream> {
-    let stream = LocalStream::connect(&path).await?;
-    if is_own(&stream) {
-        return Ok(stream);
+    #[cfg(unix)]
+    {
+        let stream = LocalStream::connect(&path).await?;
+        if is_own(&stream) {
+            return Ok(stream);
+        }
+        let problem = format!("{} belongs to another user", path.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
     }
-    let problem = format!("{} belongs to another user", path.display());
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
-/// Listens on the socket for this user alone. A socket that a dead daemon left is replaced; the
-/// caller holds the daemon's lock, so that it cannot be a living one's.
-#[cfg(unix)]
-pub fn bind_local(path: &Path) -> io::Result<tokio::net::UnixListener> {
-    use std::os::unix::fs::PermissionsExt;
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// A socket that is listened on: its path, and the connections that really are this user's.
+pub struct OwnSocket {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Who comes.
+    pub incoming: Box<dyn Stream<Item = io::Result<LocalStream>> + Send + Unpin>,
+}
+
+/// Listens on the socket for this user alone; `None` where there are none. A socket that a dead
+/// daemon left is replaced; the caller holds the daemon's lock, so that it cannot be a living one's.
+pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let path = socket_path(home);
+        if !path.starts_with(home)
+            && let Some(folder) = path.parent()
+        {
+            own_folder(folder)?;
+        }
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = tokio::net::UnixListener::bind(&path)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener)
+            .filter(|stream| stream.as_ref().map_or(true, is_own));
+        Ok(Some(OwnSocket { path, incoming: Box::new(incoming) }))
     }
-    let listener = tokio::net::UnixListener::bind(path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
+    #[cfg(not(unix))]
+    {
+        let _ = home;
+        Ok(None)
+    }
 }
 
 /// Whether a connection comes from this user (or from root).
 #[cfg(unix)]
-pub fn is_own(stream: &tokio::net::UnixStream) -> bool {
+fn is_own(stream: &LocalStream) -> bool {
     let own = rustix::process::getuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+}
+
+/// A folder that is always there and nobody's, for a process that stays.
+pub fn nobodys_folder() -> PathBuf {
+    if cfg!(windows) { std::env::temp_dir() } else { PathBuf::from("/") }
 }
 
 /// Asks a process to end; a second, firmer way if it does not listen.

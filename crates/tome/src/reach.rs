@@ -260,8 +260,8 @@ impl Reach {
             OpenOptions::new().write(true).create(true).truncate(true).open(self.start_errors())?;
         let mut command = self.program()?;
         command.args(["daemon", "--detached"]);
-        // The root folder: the daemon must not keep anybody's folder busy.
-        command.current_dir(if cfg!(windows) { "." } else { "/" });
+        // The daemon must not keep anybody's folder busy.
+        command.current_dir(platform::nobodys_folder());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
     }
 

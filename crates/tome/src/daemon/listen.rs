@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use tokio::task::JoinSet;
-use tokio_stream::{Stream, StreamExt};
 use tome_engine::write_atomic;
 use tome_proto::v1::capture_server::CaptureServer;
 use tome_proto::v1::daemon_server::DaemonServer;
@@ -20,7 +19,7 @@ use super::control::DaemonService;
 use super::events::EventsService;
 use super::shared::Shared;
 use crate::endpoint;
-use crate::platform;
+use crate::platform::{self, OwnSocket};
 
 /// The servers that listen.
 pub struct Servers(JoinSet<()>);
@@ -38,18 +37,19 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
     let mut servers = JoinSet::new();
     let mut endpoints = Vec::new();
     let routes = routes(shared).await?;
-    let tcp = bind_tcp(shared).await?;
+    let home = &shared.settings.home;
+    let socket = platform::bind_socket(home.root())
+        .with_context(|| format!("cannot listen on a socket for {}", home.root().display()))?;
+    let tcp = bind_tcp(shared, socket.is_some()).await?;
     let token = tcp.as_ref().map(|_| token(shared)).transpose()?;
-    #[cfg(unix)]
-    let (path, incoming) = bind_socket(shared)?;
-    #[cfg(unix)]
-    endpoints.push(path.display().to_string());
+    if let Some(socket) = &socket {
+        endpoints.push(socket.path.display().to_string());
+    }
     if let Some(listener) = &tcp {
         endpoints.push(listener.local_addr().context("the address listened at")?.to_string());
     }
     shared.listens_at(endpoints);
-    #[cfg(unix)]
-    {
+    if let Some(OwnSocket { path, incoming }) = socket {
         let served = server()
             .add_routes(routes.clone())
             .serve_with_incoming_shutdown(incoming, leaving(shared));
@@ -72,37 +72,18 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
     Ok(Servers(servers))
 }
 
-/// The socket for this user alone, and the connections that really are this user's.
-#[cfg(unix)]
-fn bind_socket(
-    shared: &Shared,
-) -> Result<(std::path::PathBuf, impl Stream<Item = std::io::Result<platform::LocalStream>> + use<>)>
-{
-    let home = shared.settings.home.root();
-    let path = platform::socket_path(home);
-    if !path.starts_with(home)
-        && let Some(folder) = path.parent()
-    {
-        platform::own_folder(folder).context("the socket's folder")?;
-    }
-    let listener = platform::bind_local(&path)
-        .with_context(|| format!("cannot listen at {}", path.display()))?;
-    let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener);
-    Ok((path, incoming.filter(|stream| stream.as_ref().map_or(true, platform::is_own))))
-}
-
-async fn bind_tcp(shared: &Shared) -> Result<Option<tokio::net::TcpListener>> {
-    let Some(address) = tcp_address(shared) else {
-        return Ok(None);
-    };
+/// Listens on TCP where that is configured. Without a socket for one user alone it always does, on
+/// loopback, and says in a file where.
+async fn bind_tcp(shared: &Shared, has_socket: bool) -> Result<Option<tokio::net::TcpListener>> {
+    let loopback = (!has_socket).then_some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let Some(address) = shared.settings.daemon_tcp.or(loopback) else { return Ok(None) };
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen at {address} (daemon.tcp)"))?;
-    #[cfg(not(unix))]
-    write_atomic(
-        &endpoint::address_file(&shared.settings.home),
-        listener.local_addr()?.to_string().as_bytes(),
-    )?;
+    if !has_socket {
+        let listens_at = listener.local_addr().context("the address listened at")?.to_string();
+        write_atomic(&endpoint::address_file(&shared.settings.home), listens_at.as_bytes())?;
+    }
     Ok(Some(listener))
 }
 
@@ -144,12 +125,6 @@ fn report(shared: &Shared, served: Result<(), tonic::transport::Error>) {
         shared.log.say(&format!("stopped listening: {error}"));
         shared.leave();
     }
-}
-
-/// Where to listen on TCP. A platform without sockets for one user alone always does, on loopback.
-fn tcp_address(shared: &Shared) -> Option<SocketAddr> {
-    let configured = shared.settings.daemon_tcp;
-    if cfg!(unix) { configured } else { configured.or(Some(SocketAddr::from(([127, 0, 0, 1], 0)))) }
 }
 
 /// The token in `run/token`, made on first use.
