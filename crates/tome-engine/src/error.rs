@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use tome_ledger::LedgerError;
 use tome_model::ModelError;
+use tome_notebook::NotebookError;
 
 /// A failure that the caller can act on.
 #[derive(Debug, Error)]
@@ -15,6 +16,9 @@ pub enum EngineError {
     /// The ledger said no.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The notebook said no.
+    #[error(transparent)]
+    Notebook(#[from] NotebookError),
     /// A file or folder could not be read or written.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
     File {
