@@ -1,0 +1,80 @@
+//! The coder's tools.
+
+use expect_test::expect;
+use serde_json::json;
+use tome_engine::Failure;
+
+use super::scene::{files_in, scene};
+
+#[test]
+fn stored_and_recalled() {
+    let scene = scene();
+    let stored = scene.does(
+        "coder_memory_store",
+        json!({"type": "procedural", "title": "Bisect flaky tests by seed",
+            "description": "Run a flaky test with a fixed seed before changing code.",
+            "content": "A flaky test hides its cause in the order of things. Fix the seed first and run it until it fails. Only then change the code.",
+            "tags": "#success #testing"}),
+    );
+    assert_eq!(stored.json["stored"][0]["decision"], "CREATE");
+    expect![[r#""#]].assert_eq(&stored.text);
+    let found = scene.does(
+        "coder_memory_recall",
+        json!({"question": "how do I find the cause of a flaky test?"}),
+    );
+    assert_eq!(found.json["insights"][0]["title"], "Bisect flaky tests by seed");
+    expect![[r#""#]].assert_eq(&found.text);
+}
+
+#[test]
+fn nothing_found_is_said_and_makes_nothing() {
+    let scene = scene();
+    let before = files_in(&scene.top());
+    let found = scene.does("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
+    assert_eq!(found.json["insights"], json!([]));
+    expect![[r#""#]].assert_eq(&found.text);
+    assert!(files_in(&scene.top()) == before);
+}
+
+#[test]
+fn what_breaks_the_guide_is_refused() {
+    let scene = scene();
+    let good = json!({"type": "semantic", "title": "Small steps win",
+        "description": "Small steps are easy to check.",
+        "content": "Take one step at a time. Check it at once. Go on only then.",
+        "tags": ["#success"]});
+    for (field, value) in [
+        ("content", json!("One sentence only.")),
+        ("tags", json!(["#testing"])),
+        ("tags", json!([])),
+        ("title", json!("")),
+        ("description", json!("Two. Sentences.")),
+        ("type", json!("idea")),
+        ("topic", json!("../up")),
+        ("topic", json!("a/b")),
+    ] {
+        let mut bad = good.clone();
+        bad[field] = value;
+        scene.refuses("coder_memory_store", bad.clone(), Failure::Invalid);
+        let mix = json!({"insights": [good, bad]});
+        scene.refuses("coder_memory_store", mix, Failure::Invalid);
+    }
+    let none = scene.does("coder_memory_store", json!({"insights": []}));
+    assert_eq!(none.text, "Insights stored: 0 (none were given)");
+    assert!(!scene.home.exists());
+}
+
+#[test]
+fn no_project_is_needed() {
+    let mut scene = scene();
+    scene.caller.cwd = None;
+    scene.says("coder_memory_recall", json!({"question": "anything"}));
+    scene.says(
+        "coder_memory_store",
+        json!({"insights": [{"type": "semantic", "title": "Small steps win",
+            "description": "Small steps are easy to check.",
+            "content": "Take one step at a time. Check it at once. Go on only then.",
+            "tags": ["success"]}]}),
+    );
+    assert!(!scene.home.join("projects").exists());
+}
