@@ -34,6 +34,8 @@ pub(super) struct Call<'c> {
 pub(super) enum Needs {
     /// It has to be there.
     Note,
+    /// It, or a folder of this name, has to be there.
+    NoteOrFolder,
     /// It is made where it is not.
     Nothing,
 }
@@ -59,24 +61,44 @@ impl<'c> Call<'c> {
         Ok(self.notebooks.open(whose, Purpose::Reading)?)
     }
 
-    /// The notebook, to change a note in. A new project gets its folder only when the path is one
-    /// that could be changed; else the change is refused by a notebook that was opened for reading,
-    /// and leaves nothing behind.
+    /// The notebook, to change something in. What is refused leaves nothing behind, not even the
+    /// folder of a new project: where there is no notebook yet, the path is looked at first, and one
+    /// that cannot be changed is left to a notebook that was opened for reading, which says why.
     pub(super) fn changing(
         &self,
         whose: &Whose,
         path: &str,
         needs: Needs,
     ) -> Result<Arc<Notebook>, Refusal> {
-        if self.notebooks.is_new(whose)? {
-            let notebook = self.reading(whose)?;
-            match notebook.read(path) {
-                Ok(_) => {}
+        let notebook = self.reading(whose)?;
+        let is_there = notebook.root().is_dir();
+        if is_there && !self.notebooks.is_new(whose)? {
+            return Ok(notebook);
+        }
+        match needs {
+            Needs::NoteOrFolder if is_there => {}
+            Needs::NoteOrFolder => return Ok(notebook),
+            Needs::Note | Needs::Nothing => match self.check(&notebook, path) {
+                Ok(()) => {}
                 Err(NotebookError::NotFound { .. }) if needs == Needs::Nothing => {}
+                Err(error @ NotebookError::NotFound { .. }) => return Err(error.into()),
                 Err(_) => return Ok(notebook),
-            }
+            },
         }
         Ok(self.notebooks.open(whose, Purpose::Writing)?)
+    }
+
+    /// Whether a note can be changed, as far as its path says. A note that is given the path it has
+    /// stays as it is, so asking for that changes nothing and meets every rule for paths.
+    fn check(&self, notebook: &Notebook, path: &str) -> Result<(), NotebookError> {
+        match notebook.read(path) {
+            Ok(_) | Err(NotebookError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        match notebook.rename(&self.author(), path, path) {
+            Err(NotebookError::Exists(_)) => Ok(()),
+            other => other,
+        }
     }
 
     pub(super) fn author(&self) -> Author {

@@ -7,7 +7,7 @@ mod change;
 mod look;
 
 pub(super) use change::{append, delete, patch, update, write};
-pub(super) use look::{list, read, read_note, view};
+pub(super) use look::{list, read, view};
 
 /// The names that a note's path goes by.
 const PATH: &[&str] = &["path", "filename"];

@@ -162,7 +162,7 @@ pub(super) fn delete(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let path = MemoryPath::parse(&args.need(&["path"])?)?;
     args.finish()?;
     not_root(&path, "delete")?;
-    let notebook = call.changing(&whose(call), path.inner(), Needs::Note)?;
+    let notebook = call.changing(&whose(call), path.inner(), Needs::NoteOrFolder)?;
     let by = call.author();
     match find(&notebook, &path)? {
         Found::Folder => {
@@ -186,7 +186,7 @@ pub(super) fn rename(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let to = MemoryPath::parse(&call.new_path(args.need(&["new_path"])?)?)?;
     args.finish()?;
     not_root(&from, "rename")?;
-    let notebook = call.changing(&whose(call), from.inner(), Needs::Note)?;
+    let notebook = call.changing(&whose(call), from.inner(), Needs::NoteOrFolder)?;
     if matches!(find(&notebook, &from)?, Found::Nothing) && !from.is_note_name() {
         return Err(gone(&from));
     }

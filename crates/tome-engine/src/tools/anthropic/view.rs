@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::json;
-use tome_notebook::Notebook;
 use tome_notebook::limits::READ_CHARS_MAX;
+use tome_notebook::{Notebook, NotebookError};
 
 use super::path::MemoryPath;
 use super::{Found, Result, find, not_there, whose};
@@ -13,7 +13,6 @@ use crate::tools::ToolAnswer;
 use crate::tools::answer::Refusal;
 use crate::tools::args::Args;
 use crate::tools::call::Call;
-use crate::tools::notes::read_note;
 
 /// The most lines a note may have to be shown.
 const LINES_MAX: usize = 999_999;
@@ -32,10 +31,9 @@ pub(super) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let range = args.range(&["view_range"])?;
     args.finish()?;
     let notebook = call.reading(&whose(call))?;
-    let is_index = path.inner() == INDEX;
     match find(&notebook, &path)? {
         Found::Note => view_note(&notebook, &path, range),
-        Found::Nothing if is_index => view_note(&notebook, &path, range),
+        Found::Nothing if path.inner() == INDEX => view_note(&notebook, &path, range),
         Found::Folder if range.is_some() => {
             Err(Refusal::invalid(format!("view_range is for files, and {path} is a directory")))
         }
@@ -47,12 +45,19 @@ pub(super) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     }
 }
 
+fn no_path(path: &MemoryPath) -> Refusal {
+    not_there(format!("The path {path} does not exist. Please provide a valid path.")).verbatim()
+}
+
 fn view_note(
     notebook: &Notebook,
     path: &MemoryPath,
     range: Option<(i64, i64)>,
 ) -> Result<ToolAnswer> {
-    let note = read_note(notebook, path.inner())?;
+    let note = notebook.read(path.inner()).map_err(|error| match error {
+        NotebookError::NotFound { .. } => no_path(path),
+        error => error.into(),
+    })?;
     let lines: Vec<&str> = note.text.lines().collect();
     if lines.len() > LINES_MAX {
         let said = format!("File {path} exceeds maximum line limit of 999,999 lines.");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tome_notebook::limits::{PROMPT_BYTES_MAX, PROMPT_LINES_MAX, READ_CHARS_MAX};
-use tome_notebook::{Listed, Note, Notebook, NotebookError};
+use tome_notebook::{Listed, Notebook};
 
 use super::PATH;
 use crate::tools::ToolAnswer;
@@ -128,7 +128,7 @@ pub(in crate::tools) fn read(call: &Call<'_>, args: &mut Args) -> Result<ToolAns
     let whose = call.whose(args.scope()?);
     args.finish()?;
     let notebook = call.reading(&whose)?;
-    let note = read_note(&notebook, &path).map_err(|error| with_near(error, &notebook))?;
+    let note = notebook.read(&path).map_err(|error| with_near(error, &notebook))?;
     let (shown, chars) = first_chars(&note.text, READ_CHARS_MAX);
     let truncated = shown.len() < note.text.len();
     let text = if truncated {
@@ -144,17 +144,4 @@ pub(in crate::tools) fn read(call: &Call<'_>, args: &mut Args) -> Result<ToolAns
         "characters": chars,
     });
     Ok(ToolAnswer::said(text, json))
-}
-
-/// A note, or the index where its own name is given.
-pub(in crate::tools) fn read_note(
-    notebook: &Notebook,
-    path: &str,
-) -> std::result::Result<Note, NotebookError> {
-    match notebook.read(path) {
-        Err(NotebookError::Reserved(path)) if !path.contains('/') => {
-            Ok(Note { text: notebook.index()?, path, version: String::new() })
-        }
-        answer => answer,
-    }
 }

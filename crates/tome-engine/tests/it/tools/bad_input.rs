@@ -74,6 +74,10 @@ fn bad_paths_are_refused_by_every_tool() {
             assert!(answer.text.starts_with("Error: "), "{}", answer.text);
             assert!(files_in(&scene.top()) == before, "{tool} {arguments}");
         }
+        if path.starts_with('/') {
+            // Below /memories a doubled slash is one.
+            continue;
+        }
         for command in ["create", "str_replace", "insert", "delete", "rename"] {
             let arguments = memory_arguments(command, &format!("/memories/{path}"));
             let before = files_in(&scene.top());
