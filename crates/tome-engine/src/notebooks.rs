@@ -14,13 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tome_model::{Clock, Millis, ModelError, Scope, SessionId};
-use tome_notebook::{Author, Notebook, NotebookError, Rules, Who};
+use tome_notebook::{Notebook, Rules};
 
-use crate::durable::sync_folder;
-use crate::{EngineError, Home, Projects, home};
-
-/// The folder in a repository that is used when it is there.
-const IN_REPOSITORY: &str = ".memory";
+use crate::{EngineError, Home, Projects, home, in_repository};
 
 /// Notebooks that are kept open, about: those that somebody holds stay whatever their number. An
 /// open one keeps its index in memory, which is what makes the next call quick.
@@ -134,7 +130,7 @@ impl Notebooks {
     pub fn move_into_repository(&self, cwd: &str) -> Result<Moved, EngineError> {
         let whose = Whose { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };
         let root = self.root_of(&whose)?;
-        let created = make_in_repository(Path::new(&root))?;
+        let created = in_repository::make(Path::new(&root))?;
         let project = self.projects.folder(&root, self.clock.now())?;
         // What is moved was there before: the rules for new facts do not apply to it.
         let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
@@ -143,12 +139,12 @@ impl Notebooks {
             root,
             history: Some(home::history_in(&project)),
         };
-        let folder = Path::new(&root).join(IN_REPOSITORY);
+        let folder = in_repository::folder(Path::new(&root));
         let from = self.notebook_at(&place(home::memory_in(&project)), rules.clone());
         let to = self.notebook_at(&place(folder.clone()), rules);
         let mut moved = Moved { folder, created, moved: Vec::new(), kept_back: Vec::new() };
         for note in from.list()? {
-            if move_note(&from, &to, &note.path)? {
+            if in_repository::move_note(&from, &to, &note.path)? {
                 moved.moved.push(note.path);
             } else {
                 moved.kept_back.push(note.path);
@@ -167,23 +163,32 @@ impl Notebooks {
         // What is refused is refused before the project's folder is made.
         if whose.scope == Scope::Session {
             let session = session_of(whose)?;
-            let project = self.project_folder(&root, purpose)?;
+            let project = self.project_folder(&root, whose, purpose)?;
             let root = home::session_in(&project, session.as_str()).join("working-memory");
             return Ok(Place { scope: Scope::Session, root, history: None });
         }
-        let in_repository = in_repository(Path::new(&root))?;
-        let project = self.project_folder(&root, purpose)?;
+        let inside = in_repository::find(Path::new(&root))?;
+        let project = self.project_folder(&root, whose, purpose)?;
         Ok(Place {
             scope: Scope::Project,
-            root: in_repository.unwrap_or_else(|| home::memory_in(&project)),
+            root: inside.unwrap_or_else(|| home::memory_in(&project)),
             history: Some(home::history_in(&project)),
         })
     }
 
-    fn project_folder(&self, root: &str, purpose: Purpose) -> Result<PathBuf, EngineError> {
+    fn project_folder(
+        &self,
+        root: &str,
+        whose: &Whose,
+        purpose: Purpose,
+    ) -> Result<PathBuf, EngineError> {
         match purpose {
             Purpose::Reading => Ok(self.projects.would_be_folder(root)),
-            Purpose::Writing => self.projects.folder(root, self.clock.now()),
+            Purpose::Writing => {
+                let folder = self.projects.folder(root, self.clock.now())?;
+                self.projects.note_worktree(root, whose.cwd.as_deref().unwrap_or(root))?;
+                Ok(folder)
+            }
         }
     }
 
@@ -237,63 +242,4 @@ fn session_of(whose: &Whose) -> Result<SessionId, EngineError> {
         ModelError::invalid("session_id", "is missing: it says which session's notebook is meant")
     })?;
     Ok(SessionId::parse(session)?)
-}
-
-/// The notebook in a repository, if there is one. Only a real folder is used: through a link, notes
-/// would go where nobody who reads the repository expects them.
-fn in_repository(root: &Path) -> Result<Option<PathBuf>, EngineError> {
-    let folder = root.join(IN_REPOSITORY);
-    match std::fs::symlink_metadata(&folder) {
-        Ok(found) if found.is_dir() => Ok(Some(folder)),
-        Ok(found) => {
-            let what = if found.is_symlink() { "a symbolic link" } else { "a file" };
-            let what = format!("it is {what}, not a folder: make it a folder or remove it");
-            Err(EngineError::file("use", &folder)(std::io::Error::other(what)))
-        }
-        Err(error) if is_absence(&error) => Ok(None),
-        Err(error) => Err(EngineError::file("look at", &folder)(error)),
-    }
-}
-
-fn is_absence(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | InvalidInput)
-}
-
-/// Makes `.memory/` where it is not. It belongs to the repository, so others may read it.
-fn make_in_repository(root: &Path) -> Result<bool, EngineError> {
-    if in_repository(root)?.is_some() {
-        return Ok(false);
-    }
-    let folder = root.join(IN_REPOSITORY);
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
-    builder.create(&folder).map_err(EngineError::file("create", &folder))?;
-    sync_folder(root).map_err(EngineError::file("sync", root))?;
-    Ok(true)
-}
-
-/// Moves one note: first it is there, then it is gone here, so that there is always one. `false`
-/// when it has to stay.
-fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bool, EngineError> {
-    let by = Author { who: Who::Person, tool: "tome init --in-repo".to_owned() };
-    let note = match from.read(path) {
-        Ok(note) => note,
-        Err(NotebookError::Unreadable { .. }) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    };
-    match to.create(&by, path, &note.text) {
-        Ok(_) => {}
-        Err(NotebookError::Exists(_)) => match to.read(path) {
-            Ok(there) if there.text == note.text => {}
-            Ok(_) | Err(NotebookError::Unreadable { .. }) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        },
-        // Too large for a tool, by hand fine: it stays where it is.
-        Err(NotebookError::Invalid(_)) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    }
-    from.delete(&by, path)?;
-    Ok(true)
 }

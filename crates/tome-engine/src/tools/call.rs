@@ -102,16 +102,15 @@ impl<'c> Call<'c> {
     }
 
     pub(super) fn author(&self) -> Author {
-        let who = match &self.caller.agent {
+        let given = |text: &Option<String>, bytes_max| {
+            let text = text.as_deref().filter(|text| !text.is_empty());
+            text.map(|text| truncate_to(text, bytes_max).to_owned())
+        };
+        let who = match given(&self.caller.agent, AGENT_BYTES_MAX) {
             None => Who::Person,
-            Some(agent) => Who::Agent {
-                agent: truncate_to(agent, AGENT_BYTES_MAX).to_owned(),
-                session: self
-                    .caller
-                    .session
-                    .as_ref()
-                    .map(|session| truncate_to(session, SESSION_ID_BYTES_MAX).to_owned()),
-            },
+            Some(agent) => {
+                Who::Agent { agent, session: given(&self.caller.session, SESSION_ID_BYTES_MAX) }
+            }
         };
         let tool = self.caller.command.as_deref().unwrap_or(self.tool);
         Author { who, tool: truncate_to(tool, COMMAND_BYTES_MAX).to_owned() }

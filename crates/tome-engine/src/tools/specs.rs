@@ -88,7 +88,12 @@ fn notes() -> Vec<ToolSpec> {
             "memory_update",
             "Replace the first occurrence of a text in a note and set its date.",
             &["filename", "old_text", "new_text"],
-            json!({ "filename": plain(), "old_text": plain(), "new_text": plain() }),
+            json!({
+                "filename": plain(),
+                "old_text": plain(),
+                "new_text": plain(),
+                "if_version": if_version(),
+            }),
         ),
         note(
             "memory_delete",

@@ -83,6 +83,25 @@ fn a_repository_holds_nothing_but_markdown() {
 }
 
 #[test]
+fn a_repository_that_brings_its_notes() {
+    let scene = scene();
+    let memory = scene.repo.join(".memory");
+    std::fs::create_dir_all(memory.join("old")).unwrap();
+    std::fs::write(memory.join("a.md"), "one\n").unwrap();
+    std::fs::write(memory.join("old/b.md"), "two\n").unwrap();
+    assert_eq!(scene.text_of("a.md"), "one\n");
+    scene.says("memory_list", json!({}));
+    let missing = json!({"path": "c.md", "old_str": "x", "new_str": "y"});
+    scene.refuses("memory_patch", missing, tome_engine::Failure::NotFound);
+    assert!(!scene.home.exists(), "reading and refusing make nothing");
+    scene.says("memory", json!({"command": "delete", "path": "/memories/old"}));
+    assert!(project_folder(&scene).join("project.toml").is_file());
+    assert!(!memory.join("old").exists());
+    scene.says("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "1"}));
+    assert_eq!(std::fs::read_to_string(memory.join("a.md")).unwrap(), "1\n");
+}
+
+#[test]
 fn a_folder_that_appears_or_vanishes_counts_at_once() {
     let scene = scene();
     let memory = scene.repo.join(".memory");

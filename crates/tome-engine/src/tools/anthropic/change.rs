@@ -75,11 +75,16 @@ fn replaced(
     old: &str,
     new: &str,
 ) -> std::result::Result<(String, usize), NotebookError> {
+    // A model rarely writes the line endings of Windows, though it means the text that has them.
+    let windows = text.contains("\r\n") && !old.contains('\r') && !text.contains(old);
+    let in_its_endings =
+        |part: &str| if windows { part.replace('\n', "\r\n") } else { part.into() };
+    let (old, new): (String, String) = (in_its_endings(old), in_its_endings(new));
     let path = path.to_owned();
-    let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
+    let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
     match places.as_slice() {
         [] => Err(NotebookError::TextNotFound { path, patch: 0 }),
-        [at] => Ok((text.replacen(old, new, 1), *at)),
+        [at] => Ok((text.replacen(&old, &new, 1), *at)),
         several => {
             let lines = several.iter().map(|at| line_at(text, *at)).collect();
             Err(NotebookError::TextFoundTwice { path, patch: 0, lines })
@@ -146,13 +151,14 @@ fn inserted(text: &str, after: i64, insert: &str) -> std::result::Result<String,
     let after = usize::try_from(after).ok().filter(|after| *after <= lines.len());
     let (before, behind) =
         after.and_then(|after| lines.split_at_checked(after)).ok_or(lines.len())?;
+    let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut changed = before.concat();
     if !changed.is_empty() && !changed.ends_with('\n') {
-        changed.push('\n');
+        changed.push_str(ending);
     }
     changed.push_str(insert);
     if !insert.ends_with('\n') {
-        changed.push('\n');
+        changed.push_str(ending);
     }
     changed.extend(behind.iter().copied());
     Ok(changed)

@@ -5,10 +5,10 @@ use tome_notebook::limits::PATCHES_MAX;
 use tome_notebook::{Author, NoteType, Notebook, NotebookError, Patch, Typed, Written};
 
 use super::{FILENAME, PATH};
-use crate::tools::ToolAnswer;
 use crate::tools::answer::{Refusal, bounded, put, written};
 use crate::tools::args::Args;
 use crate::tools::call::{Call, Needs, with_near};
+use crate::tools::{Failure, ToolAnswer};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
@@ -197,6 +197,7 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
     let old = args.need(&["old_text", "old_str", "oldText"])?;
     let new = args.need(&["new_text", "new_str", "newText"])?;
     let scope = args.scope()?;
+    let if_version = args.text(&["if_version"])?;
     args.finish()?;
     if old.is_empty() {
         return Err(Refusal::invalid("old_text is empty: give the text to be replaced"));
@@ -204,19 +205,50 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
     let new = call.cut(new);
     let notebook = call.changing(&call.whose(scope), &path, Needs::Note)?;
     let by = call.author();
-    let mut done = notebook.update(&by, &path, &old, &new);
+    let update = |old: &str| match &if_version {
+        None => notebook.update(&by, &path, old, &new),
+        Some(version) => updated_at(
+            &notebook,
+            &by,
+            &path,
+            &Patch { old: old.to_owned(), new: new.clone() },
+            version,
+        ),
+    };
+    let mut done = update(&old);
     if let Err(NotebookError::TextNotFound { .. }) = &done
         && let Some(clean) = call.without_secrets(&old)
     {
-        done = notebook.update(&by, &path, &clean, &new);
+        done = update(&clean);
     }
     let done = done.map_err(|error| match error {
         NotebookError::TextNotFound { path, .. } => {
-            Refusal::new(crate::Failure::NotFound, format!("Text not found in {path}"))
+            Refusal::new(Failure::NotFound, format!("Text not found in {path}"))
         }
         error => with_near(error, &notebook),
     })?;
     Ok(said("Memory updated", &done))
+}
+
+/// Replaces the first occurrence in one version of a note and no other: the whole text is patched,
+/// which is there exactly once.
+fn updated_at(
+    notebook: &Notebook,
+    by: &Author,
+    path: &str,
+    patch: &Patch,
+    version: &str,
+) -> std::result::Result<Written, NotebookError> {
+    let note = notebook.read(path)?;
+    if note.version != version {
+        let expected = bounded(version, 80);
+        return Err(NotebookError::Changed { path: note.path, expected, found: note.version });
+    }
+    if !note.text.contains(&patch.old) {
+        return Err(NotebookError::TextNotFound { path: note.path, patch: 0 });
+    }
+    let new = note.text.replacen(&patch.old, &patch.new, 1);
+    notebook.patch(by, path, &[Patch { old: note.text, new }], Some(version))
 }
 
 pub(in crate::tools) fn delete(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {

@@ -42,7 +42,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         (
             "memory_update",
-            json!({"filename": "detail/a.md", "old_text": "three", "new_text": "3",
+            json!({"filename": "detail/a.md", "old_text": "three", "new_text": "3", "if_version": null,
             "scope": "session", "session_id": "s1"}),
         ),
         (

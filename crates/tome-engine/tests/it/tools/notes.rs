@@ -172,6 +172,7 @@ fn a_version_that_is_not_the_present_one() {
         ("memory_write", json!({"content": "three\n"})),
         ("memory_append", json!({"entry": "three"})),
         ("memory_patch", json!({"old_str": "two", "new_str": "three"})),
+        ("memory_update", json!({"old_text": "two", "new_text": "three"})),
     ] {
         arguments["path"] = "a.md".into();
         arguments["if_version"] = version.clone();
@@ -180,6 +181,11 @@ fn a_version_that_is_not_the_present_one() {
     }
     let there = json!({"path": "a.md", "content": "x", "if_version": ""});
     scene.refuses("memory_write", there, Failure::Conflict);
+    let version = scene.does("memory_read", json!({"path": "a.md"})).json["version"].clone();
+    let update = |old: &str| json!({"path": "a.md", "old_text": old, "new_text": "three", "if_version": version});
+    scene.refuses("memory_update", update("four"), Failure::NotFound);
+    scene.says("memory_update", update("two"));
+    assert_eq!(scene.text_of("a.md"), "three\n");
 }
 
 #[test]
