@@ -52,22 +52,29 @@ pub(crate) fn make(root: &Path) -> Result<bool, EngineError> {
 /// when it has to stay.
 pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bool, EngineError> {
     let by = Author { who: Who::Person, tool: "tome init --in-repo".to_owned() };
-    let note = match from.read(path) {
-        Ok(note) => note,
-        Err(NotebookError::Unreadable { .. }) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    };
-    match to.create(&by, path, &note.text) {
-        Ok(_) => {}
-        Err(NotebookError::Exists(_)) => match to.read(path) {
-            Ok(there) if there.text == note.text => {}
-            Ok(_) | Err(NotebookError::Unreadable { .. }) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        },
-        // Too large for a tool, by hand fine: it stays where it is.
-        Err(NotebookError::Invalid(_)) => return Ok(false),
+    match copied(from, to, &by, path) {
+        Ok(true) => {}
+        // What is in the way, or what people may have and tools may not write: too large, not
+        // UTF-8, a name that some systems cannot have.
+        Ok(false)
+        | Err(
+            NotebookError::Unreadable { .. }
+            | NotebookError::Invalid(_)
+            | NotebookError::BadPath { .. }
+            | NotebookError::Escapes(_),
+        ) => return Ok(false),
         Err(error) => return Err(error.into()),
     }
     from.delete(&by, path)?;
     Ok(true)
+}
+
+/// Whether the same note is in both.
+fn copied(from: &Notebook, to: &Notebook, by: &Author, path: &str) -> Result<bool, NotebookError> {
+    let note = from.read(path)?;
+    match to.create(by, path, &note.text) {
+        Ok(_) => Ok(true),
+        Err(NotebookError::Exists(_)) => Ok(to.read(path)?.text == note.text),
+        Err(error) => Err(error),
+    }
 }

@@ -92,6 +92,7 @@ impl Notebooks {
         let place = self.place(whose, purpose)?;
         let now = self.clock.now();
         let mut kept = self.kept();
+        kept.retain(|one| !one.place.is_replaced_by(&place));
         let known = kept.iter().position(|one| one.place == place);
         let notebook = match known {
             Some(at) => kept.remove(at).notebook,
@@ -219,6 +220,14 @@ impl Notebooks {
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
         // What is kept only saves time: a panic elsewhere leaves nothing wrong in it.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Whether the project's notebook lies elsewhere now. Both would write to one history, and each
+    /// would find there what it does not have.
+    fn is_replaced_by(&self, now: &Self) -> bool {
+        self.history.is_some() && self.history == now.history && self.root != now.root
     }
 }
 

@@ -110,6 +110,7 @@ fn a_folder_that_appears_or_vanishes_counts_at_once() {
     assert_eq!(scene.says("memory_list", json!({})), "[]");
     std::fs::write(memory.join("b.md"), "in the repository\n").unwrap();
     assert_eq!(scene.text_of("b.md"), "in the repository\n");
+    assert_eq!(scene.notebooks.open_now().len(), 1, "the one at home is not in use");
     std::fs::remove_dir_all(&memory).unwrap();
     assert!(scene.text_of("a.md").starts_with("at home"));
 }
@@ -164,6 +165,8 @@ fn notes_move_into_the_repository() {
     scene.says("memory_write", json!({"path": "facts/user.md", "content": "two"}));
     scene.says("memory_write", json!({"path": "same.md", "content": "same"}));
     scene.says("memory_write", json!({"path": "other.md", "content": "mine"}));
+    let home = project_folder(&scene).join("memory");
+    std::fs::write(home.join("latin.md"), b"caf\xe9\n").unwrap();
     let (a, same) = (scene.text_of("a.md"), scene.text_of("same.md"));
     let memory = scene.repo.join(".memory");
     let cwd = scene.repo.to_str().unwrap();
@@ -175,14 +178,13 @@ fn notes_move_into_the_repository() {
     assert_eq!(moved.folder, memory);
     assert!(!moved.created);
     assert_eq!(moved.moved, ["a.md", "facts/user.md", "same.md"]);
-    assert_eq!(moved.kept_back, ["other.md"]);
+    assert_eq!(moved.kept_back, ["latin.md", "other.md"]);
     assert_eq!(scene.text_of("a.md"), a);
     assert_eq!(scene.text_of("other.md"), "theirs\n");
-    let home = project_folder(&scene).join("memory");
     assert!(home.join("other.md").is_file() && !home.join("a.md").exists());
     let again = scene.notebooks.move_into_repository(cwd).unwrap();
     assert!(again.moved.is_empty());
-    assert_eq!(again.kept_back, ["other.md"]);
+    assert_eq!(again.kept_back, ["latin.md", "other.md"]);
     let notebook = scene.notebooks.open(&scene.project(), Purpose::Reading).unwrap();
     assert!(memory.join("MEMORY.md").is_file());
     assert_eq!(
