@@ -53,6 +53,11 @@ pub(crate) fn history_in(project: &Path) -> PathBuf {
     memory_in(project).join(".history")
 }
 
+/// What was taken away when a notebook was moved into the repository.
+pub(crate) fn moved_in(project: &Path) -> PathBuf {
+    memory_in(project).join(".moved")
+}
+
 /// The folder of a session in a project's folder.
 pub(crate) fn session_in(project: &Path, session: &str) -> PathBuf {
     project.join("sessions").join(session_name(session))

@@ -133,16 +133,9 @@ impl Notebooks {
         let root = self.root_of(&whose)?;
         let created = in_repository::make(Path::new(&root))?;
         let project = self.projects.folder(&root, self.clock.now())?;
-        // What is moved was there before: the rules for new facts do not apply to it.
-        let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
-        let place = |root: PathBuf| Place {
-            scope: Scope::Project,
-            root,
-            history: Some(home::history_in(&project)),
-        };
         let folder = in_repository::folder(Path::new(&root));
-        let from = self.notebook_at(&place(home::memory_in(&project)), rules.clone());
-        let to = self.notebook_at(&place(folder.clone()), rules);
+        let from = self.to_move(home::memory_in(&project), &project);
+        let to = self.to_move(folder.clone(), &project);
         let mut moved = Moved { folder, created, moved: Vec::new(), kept_back: Vec::new() };
         for note in from.list()? {
             if in_repository::move_note(&from, &to, &note.path)? {
@@ -151,9 +144,17 @@ impl Notebooks {
                 moved.kept_back.push(note.path);
             }
         }
-        // Both share one history: let it end with what is there.
-        to.refresh()?;
+        self.open(&whose, Purpose::Writing)?.refresh()?;
         Ok(moved)
+    }
+
+    /// A notebook as it is moved. For the history a note that moves stays what it is: it is the same
+    /// history before and after. What the move itself takes away is kept beside it.
+    fn to_move(&self, root: PathBuf, project: &Path) -> Notebook {
+        // What is moved was there before: the rules for new facts do not apply to it.
+        let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
+        let history = Some(home::moved_in(project));
+        self.notebook_at(&Place { scope: Scope::Project, root, history }, rules)
     }
 
     fn place(&self, whose: &Whose, purpose: Purpose) -> Result<Place, EngineError> {

@@ -194,9 +194,9 @@ fn recall_report(ask: &Ask, found: &Recalled) -> String {
         lines.push(format!("\n{}", bounded(insight.text.trim_end(), INSIGHT_BYTES_MAX)));
         lines.push(format!("\nWhy: {}", insight.why));
     }
-    lines.push(String::new());
-    lines.push(if found.insights.is_empty() { NOTHING.into() } else { GUIDANCE.into() });
-    lines.extend(found.hints.iter().map(|hint| format!("Hint: {hint}")));
+    let closing = if found.insights.is_empty() { NOTHING } else { GUIDANCE };
+    lines.push(format!("\n{closing}"));
+    lines.extend(found.hints.iter().map(|hint| format!("- {hint}")));
     lines.join("\n")
 }
 
@@ -204,8 +204,4 @@ const GUIDANCE: &str = "\
 How to use them: check that the situation is the same before you follow one. What was stored may \
 be outdated; the code in front of you is right.";
 
-const NOTHING: &str = "\
-Nothing that is stored answers this. You could
-- ask again in other words, or with the name of the tool, error or pattern;
-- leave out types, to look in all three;
-- go on without, and store what you learn with coder_memory_store.";
+const NOTHING: &str = "Nothing that is stored answers this.";

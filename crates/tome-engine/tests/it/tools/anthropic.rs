@@ -270,11 +270,11 @@ fn the_index_is_seen_and_stays() {
 #[test]
 fn the_rules_for_facts_hold() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "x"}));
+    scene.says("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
     let create = json!({"command": "create", "path": "/memories/facts/b.md", "file_text": "x".repeat(15_400)});
     let said = scene.refuses("memory", create, Failure::Invalid);
     assert!(said.contains("15KB limit"), "{said}");
-    let replace = json!({"command": "str_replace", "path": "/memories/facts/user.md", "old_str": "x",
+    let replace = json!({"command": "str_replace", "path": "/memories/facts/user.md", "old_str": "Name: Li",
         "new_str": "y".repeat(15_400)});
     assert!(scene.refuses("memory", replace, Failure::Invalid).contains("15KB limit"));
 }
