@@ -164,9 +164,13 @@ impl Notebook {
             ));
         }
         let mut added = |draft: &Draft<'_>| {
+            let kind = draft.path.kind(self.scope);
             let summarised =
-                matches!(draft.path.kind(self.scope), NoteKind::Fact | NoteKind::Episode)
-                    || summary.is_some();
+                matches!(kind, NoteKind::Fact | NoteKind::Episode) || summary.is_some();
+            if summary.is_some() && self.scope != Scope::Project {
+                let said = "summary is for a project's facts, episodes and notes: leave it out";
+                return Err(NotebookError::Invalid(said.to_owned()));
+            }
             Ok(if summarised {
                 summary::append(draft.text, draft.path.as_str(), entry, summary)
             } else {
