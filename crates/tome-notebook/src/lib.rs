@@ -5,11 +5,18 @@
 
 mod coder;
 mod error;
+#[allow(dead_code)]
 mod frontmatter;
 pub mod limits;
+#[allow(dead_code)]
+mod line;
 mod notebook;
+#[allow(dead_code)]
 mod session;
+#[allow(dead_code)]
 mod summary;
+#[allow(dead_code)]
+mod title;
 mod words;
 
 pub use coder::{
