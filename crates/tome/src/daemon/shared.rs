@@ -188,7 +188,9 @@ pub fn status_of(error: &EngineError) -> Status {
         EngineError::NotFound(_) => Code::NotFound,
         EngineError::Closed => Code::Unavailable,
         error if error.is_callers_fault() => Code::InvalidArgument,
-        EngineError::Ledger(_) | EngineError::Notebook(_) | EngineError::File { .. } => Code::Internal,
+        EngineError::Ledger(_) | EngineError::Notebook(_) | EngineError::File { .. } => {
+            Code::Internal
+        }
     };
     Status::new(code, error.to_string())
 }
