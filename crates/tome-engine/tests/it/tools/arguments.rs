@@ -25,10 +25,11 @@ fn calls() -> Vec<(&'static str, Value)> {
             "memory_write",
             json!({"path": "detail/b.md", "content": "x", "scope": "session", "session_id": "s1"}),
         ),
+        ("memory_append", json!({"path": "facts/b.md", "entry": "- Name: Li", "summary": "name"})),
         (
             "memory_append",
-            json!({"path": "detail/a.md", "entry": "x", "summary": "y",
-            "if_version": null, "scope": "session", "session_id": "s1"}),
+            json!({"path": "detail/a.md", "entry": "x", "if_version": null,
+            "scope": "session", "session_id": "s1"}),
         ),
         (
             "memory_patch",
