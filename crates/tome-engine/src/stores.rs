@@ -63,7 +63,7 @@ pub struct Stores {
     /// What new stores are made with; an existing one keeps its own.
     engine: Engine,
     clock: Arc<dyn Clock>,
-    projects: Projects,
+    projects: Arc<Projects>,
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
     /// Held by whoever goes through more stores than may be open.
     pub(crate) wide: Mutex<()>,
@@ -80,7 +80,7 @@ struct Slot {
 impl Stores {
     /// The stores of a home. Nothing is opened yet.
     pub fn new(home: Home, mode: StoreMode, engine: Engine, clock: Arc<dyn Clock>) -> Self {
-        let projects = Projects::load(&home);
+        let projects = Arc::new(Projects::load(&home));
         Self {
             home,
             mode,
@@ -95,6 +95,11 @@ impl Stores {
     /// The projects that are known.
     pub fn projects(&self) -> &Projects {
         &self.projects
+    }
+
+    /// The projects that are known, to be shared with the notebooks.
+    pub fn projects_shared(&self) -> Arc<Projects> {
+        Arc::clone(&self.projects)
     }
 
     /// One ledger a project, or one for all.
