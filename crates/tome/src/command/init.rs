@@ -68,7 +68,7 @@ fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
     for path in &done.kept_back {
         writeln!(
             out,
-            "  {YELLOW}stayed{PLAIN} {path}: another note of this name is there; put the two together by hand"
+            "  {YELLOW}stayed{PLAIN} {path}: another note of this name is there, or it cannot be read; put them together by hand"
         )?;
     }
     if done.created || !done.moved.is_empty() {

@@ -87,7 +87,7 @@ impl<'a> Notes<'a> {
     /// Calls a tool that changes something: once, because twice would not be the same.
     pub fn call(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
         let request = self.request(tool, arguments);
-        let answer = self.once(async |client| client.call_tool(request.clone()).await)?;
+        let answer = self.once(async |client| client.call_tool(request).await)?;
         answered(answer)
     }
 
@@ -122,7 +122,10 @@ impl<'a> Notes<'a> {
     }
 
     /// Asks for a change, once.
-    pub fn once<T>(&self, change: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
+    pub fn once<T>(
+        &self,
+        change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
+    ) -> Result<T> {
         once(self.context, change).map_err(|error| self.refused(error))
     }
 
@@ -142,7 +145,7 @@ impl<'a> Notes<'a> {
 /// Asks for a change, once: a daemon that goes away in the middle may have made it.
 pub fn once<T>(
     context: &Context,
-    change: impl AsyncFn(&Client) -> Result<T, ClientError>,
+    change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
 ) -> Result<T, ReachError> {
     let done = context.block_on(async {
         let client = match context.reach.client(Start::IfAway).await {
@@ -175,12 +178,13 @@ pub fn answered(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
         return Ok(answer);
     }
     let message = complaint(&answer);
-    Err(match answer.error_kind.as_str() {
+    let mut refusal = match answer.error_kind.as_str() {
         "invalid" => Refusal::bad_input(message),
         "not_found" => Refusal::not_found(message),
         _ => Refusal::failed(message),
-    }
-    .into())
+    };
+    refusal.hint = result(&answer).get("hint").and_then(Value::as_str).map(str::to_owned);
+    Err(refusal.into())
 }
 
 /// What a tool complains of, without the word that the command line puts before it anyway.

@@ -67,7 +67,7 @@ fn call(context: &Context, asked: &Tool, name: &str) -> Result<Outcome> {
             None => format!("tome tool {name}"),
         },
     };
-    let answer = once(context, async |client| client.call_tool(request.clone()).await);
+    let answer = once(context, async |client| client.call_tool(request).await);
     let answer = answer.map_err(refused)?;
     if context.json {
         context.print_json(&result(&answer))?;

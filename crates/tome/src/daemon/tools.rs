@@ -30,8 +30,8 @@ impl Tools for ToolsService {
                 "there is no toolset {toolset:?}; there are {known}"
             )));
         }
-        let wanted = |tool: &ToolSpec| toolset.is_empty() || tool.toolset == toolset;
-        let tools = tools.into_iter().filter(wanted).map(spec_to_wire).collect();
+        let wanted = |tool: &&ToolSpec| toolset.is_empty() || tool.toolset == toolset;
+        let tools = tools.iter().filter(wanted).map(spec_to_wire).collect();
         Ok(Response::new(v1::ListToolsResponse { tools }))
     }
 
@@ -66,7 +66,7 @@ fn no_such_tool(name: &str) -> Status {
     Status::not_found(format!("there is no tool {name:?}; there are {}", known.join(", ")))
 }
 
-fn spec_to_wire(tool: ToolSpec) -> v1::ToolSpec {
+fn spec_to_wire(tool: &ToolSpec) -> v1::ToolSpec {
     v1::ToolSpec {
         name: tool.name.to_owned(),
         toolset: tool.toolset.to_owned(),

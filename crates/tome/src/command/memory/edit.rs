@@ -46,7 +46,7 @@ pub fn run(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
         });
     match written {
         Ok(answer) => report(notes, &answer, &format!("saved {path}")),
-        Err(error) => Err(kept(notes, path, &before, copy, error)),
+        Err(error) => Err(kept(notes, path, &before, copy, &error)),
     }
 }
 
@@ -95,9 +95,9 @@ fn kept(
     path: &str,
     before: &Before,
     copy: Copy,
-    error: anyhow::Error,
+    error: &anyhow::Error,
 ) -> anyhow::Error {
-    let code = error.downcast_ref::<Refusal>().map_or(meaning(&error).0, |refusal| refusal.code);
+    let code = error.downcast_ref::<Refusal>().map_or(meaning(error).0, |refusal| refusal.code);
     let is_conflict = version(notes, path, "").is_ok_and(|now| now.version != before.version);
     let file = copy.keep();
     let shown = quoted(&file.to_string_lossy());

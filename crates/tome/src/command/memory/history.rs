@@ -145,7 +145,7 @@ pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
         version: asked.version.clone().unwrap_or_default(),
         by: Some(notes.author()),
     };
-    let done = notes.once(async |client| client.restore_note(request.clone()).await)?;
+    let done = notes.once(async |client| client.restore_note(request).await)?;
     if notes.context.json {
         notes.context.print_json(
             &json!({"path": done.path, "version": done.version, "size": done.bytes, "before": before}),
