@@ -276,3 +276,23 @@ pub struct Man {
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_whole() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_a_group() {
+        let command = Cli::command();
+        let help = grouped_help(&command);
+        assert!(!help.contains("More"), "{help}");
+        for found in command.get_subcommands() {
+            assert!(help.contains(found.get_name()), "{help}");
+        }
+    }
+}

@@ -182,7 +182,8 @@ pub struct Version {
     /// The note, which may be deleted
     pub path: String,
     /// A version from `tome memory log`, or the beginning of one
-    pub version: Option<String>,
+    #[arg(value_name = "VERSION")]
+    pub at: Option<String>,
 }
 
 /// `tome memory diff`

@@ -99,7 +99,7 @@ fn line(version: &v1::NoteVersion) -> Value {
 
 /// The text of a version alone, so that it can be piped. Of a deleted note: its last.
 pub fn show(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
-    let note = match &asked.version {
+    let note = match &asked.at {
         Some(wanted) => version(notes, &asked.path, wanted)?,
         None => last(notes, &asked.path)?,
     };
@@ -142,7 +142,7 @@ pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
     let request = v1::RestoreRequest {
         whose: Some(notes.whose()),
         path: asked.path.clone(),
-        version: asked.version.clone().unwrap_or_default(),
+        version: asked.at.clone().unwrap_or_default(),
         by: Some(notes.author()),
     };
     let done = notes.once(async |client| client.restore_note(request).await)?;
