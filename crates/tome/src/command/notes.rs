@@ -22,6 +22,8 @@ pub struct Notes<'a> {
     pub context: &'a Context,
     scope: Scope,
     cwd: String,
+    /// As it was typed, for hints.
+    project: Option<PathBuf>,
     session: Option<String>,
     /// As the history names it: `tome memory write`.
     command: String,
@@ -41,10 +43,16 @@ impl<'a> Notes<'a> {
             let refusal = Refusal::bad_input("the notes of a session need --session ID");
             return Err(refusal.hint("`tome show <event>` says the session of an event").into());
         }
+        let cwd = match folder(place.project.as_deref()) {
+            // The coder's notes are the same wherever one stands.
+            Err(_) if scope == Scope::Coder => String::new(),
+            cwd => cwd?,
+        };
         Ok(Self {
             context,
             scope,
-            cwd: folder(place.project.as_deref())?,
+            cwd,
+            project: place.project.clone(),
             session: place.session.clone(),
             command: command.to_owned(),
         })
@@ -76,12 +84,16 @@ impl<'a> Notes<'a> {
     /// A command for the same notebook, to be put into a hint.
     pub fn hinted(&self, command: &str, path: Option<&str>) -> String {
         let path = path.map(|path| format!(" {}", quoted(path))).unwrap_or_default();
-        let place = match (self.scope, &self.session) {
-            (Scope::Project, _) => String::new(),
-            (Scope::Session, Some(session)) => format!(" --session {}", quoted(session)),
-            (scope, _) => format!(" --scope {}", scope.as_str()),
-        };
-        format!("tome memory {command}{path}{place}")
+        let mut hinted = format!("tome memory {command}{path}");
+        match (self.scope, &self.session) {
+            (Scope::Project, _) => {}
+            (Scope::Session, Some(session)) => hinted += &format!(" --session {}", quoted(session)),
+            (scope, _) => hinted += &format!(" --scope {}", scope.as_str()),
+        }
+        if let Some(project) = &self.project {
+            hinted += &format!(" --project {}", quoted(&project.to_string_lossy()));
+        }
+        hinted
     }
 
     /// Calls a tool that changes something: once, because twice would not be the same.
@@ -126,7 +138,19 @@ impl<'a> Notes<'a> {
         &self,
         change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
     ) -> Result<T> {
-        once(self.context, change).map_err(|error| self.refused(error))
+        once(self.context, change).map_err(|error| {
+            let is_unsure = matches!(
+                error,
+                ReachError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
+            );
+            let error = self.refused(error);
+            if is_unsure {
+                let log = self.hinted("log", None);
+                error.context(format!("no answer came; `{log}` shows whether it was done"))
+            } else {
+                error
+            }
+        })
     }
 
     /// What the daemon does not find or take, as this command's own failure.
@@ -137,7 +161,7 @@ impl<'a> Notes<'a> {
                 Refusal::not_found(message).hint(hint).into()
             }
             ReachError::Client(ClientError::Conflict(message)) => Refusal::failed(message).into(),
-            error => explained(error),
+            error => error.into(),
         }
     }
 }
@@ -155,17 +179,6 @@ pub fn once<T>(
         Ok(change(&client).await.map_err(ReachError::Client))
     });
     done.unwrap_or_else(|error| Err(ReachError::NotStarted(error.to_string())))
-}
-
-fn explained(error: ReachError) -> anyhow::Error {
-    let is_unsure =
-        matches!(error, ReachError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_)));
-    let error = anyhow::Error::from(error);
-    if is_unsure {
-        error.context("no answer came; `tome memory log` shows whether it was done")
-    } else {
-        error
-    }
 }
 
 /// The answer of a tool, or its refusal with the exit code that fits.

@@ -128,6 +128,7 @@ fn from_a_file_from_a_pipe_or_as_typed() {
     let ran = world.tome_with(&["memory", "append", "facts/a.md"], "- piped\n");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(memory(&world, &["read", "facts/a.md"]).contains("- piped"));
+    check_refused(&world, &["write", "a.md"], 2, &["empty", "--content"]);
     check_refused(&world, &["write", "a.md", "--file", "/no/such"], 1, &["/no/such"]);
     let ran = world.tome_with(&["memory", "write", "a.md"], b"\xff\xfe");
     assert_eq!(ran.code, 2, "{}", ran.stderr);
@@ -245,7 +246,9 @@ fn each_scope_has_its_own_notes() {
     check_refused(&world, &["read", "a.md", "--session", "s1"], 4, &["list --session s1"]);
     let elsewhere = world.folder("another");
     let there = ["list", "--project", elsewhere.to_str().unwrap()];
-    assert!(memory(&world, &there).contains("no notes yet"));
+    let said = memory(&world, &there);
+    let hint = format!("append facts/project.md --project {}", elsewhere.display());
+    assert!(said.contains("no notes yet") && said.contains(&hint), "{said}");
 }
 
 #[test]

@@ -13,6 +13,10 @@ use crate::render::{PLAIN, RED, bytes, counted};
 
 pub fn write(notes: &Notes<'_>, asked: &Write) -> Result<Outcome> {
     let content = input(asked.content.as_deref(), asked.file.as_ref(), "--content TEXT")?;
+    if content.is_empty() && asked.content.is_none() {
+        let refusal = Refusal::bad_input("there is nothing to write: the input is empty");
+        return Err(refusal.hint("`--content ''` empties a note").into());
+    }
     let mut arguments = Map::new();
     arguments.insert("path".into(), json!(asked.path));
     arguments.insert("content".into(), json!(content));
