@@ -1,6 +1,7 @@
 //! Time: milliseconds since 1970 in UTC, and where "now" comes from.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ModelError;
@@ -89,6 +90,11 @@ impl<'de> Deserialize<'de> for Millis {
 pub trait Clock: Send + Sync {
     /// The present moment.
     fn now(&self) -> Millis;
+
+    /// The day it is where the person is, as `2026-11-15`.
+    fn today(&self) -> String {
+        crate::truncate_to(&self.now().to_string(), 10).to_owned()
+    }
 }
 
 /// The system's clock.
@@ -103,6 +109,12 @@ impl Clock for SystemClock {
     fn now(&self) -> Millis {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Millis(since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    fn today(&self) -> String {
+        let ms = i64::try_from(self.now().0).unwrap_or(0);
+        let here = Timestamp::from_millisecond(ms).map(|at| at.to_zoned(TimeZone::system()));
+        here.map_or_else(|_| "1970-01-01".to_owned(), |here| here.date().to_string())
     }
 }
 

@@ -3,13 +3,26 @@
 //!
 //! This crate works on a plain folder. It knows no daemon, no socket, no ledger, no tool's arguments.
 
+mod built;
 mod coder;
+mod commit;
+mod edit;
 mod error;
+mod folder;
 mod frontmatter;
+mod history;
+mod index;
+mod insights;
+mod inventory;
 pub mod limits;
+mod moves;
 mod notebook;
+mod path;
 mod session;
+mod shelf;
 mod summary;
+mod versions;
+mod watch;
 mod words;
 
 pub use coder::{
@@ -21,3 +34,5 @@ pub use words::{
     Author, Listed, Note, NoteKind, NoteType, Op, Patch, Prompt, Rules, Typed, Version, Who,
     Written,
 };
+
+pub(crate) type Result<T> = std::result::Result<T, NotebookError>;

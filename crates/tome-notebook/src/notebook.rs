@@ -1,34 +1,50 @@
 //! One notebook, open: the operations on its notes.
+//!
+//! Reading a notebook that is not there creates nothing; the first write makes it. Every change goes
+//! the same way: take the lock, notice what others did, decide on the newest content, commit.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tome_model::{Clock, Scope};
 
+use crate::commit::Change;
+use crate::folder::Folder;
+use crate::history::{GONE, version_of};
+use crate::inventory::Inventory;
+use crate::path::NotePath;
+use crate::shelf::Shelf;
 use crate::{
-    Ask, Author, Finding, InsightDraft, Listed, Note, NotebookError, Patch, Prompt, Recalled,
-    Rules, Stored, Tidied, Typed, Version, Written,
+    Author, Listed, Note, NoteKind, NotebookError, Patch, Prompt, Result, Rules, Typed, Written,
+    edit, frontmatter, index, session, summary,
 };
 
-type Result<T> = std::result::Result<T, NotebookError>;
-
 /// One notebook. Many threads and processes may use the same folder at once.
-#[allow(dead_code)]
 pub struct Notebook {
-    scope: Scope,
+    pub(crate) scope: Scope,
     root: PathBuf,
     history: PathBuf,
-    rules: Rules,
-    clock: Arc<dyn Clock>,
+    pub(crate) rules: Rules,
+    pub(crate) clock: Arc<dyn Clock>,
+    shelf: Mutex<Option<Shelf>>,
 }
 
-#[allow(unused_variables, clippy::todo, missing_docs)]
+/// What a note was and is to be, while the lock is held.
+pub(crate) struct Draft<'d> {
+    pub path: &'d NotePath,
+    /// The text on disk; `None` when there is none.
+    pub text: Option<&'d str>,
+    /// `2026-11-15`
+    pub today: &'d str,
+}
+
 impl Notebook {
     /// The notebook in a folder, which need not exist: the first write makes it. Its history is
     /// kept in `.history` inside.
     pub fn at(scope: Scope, root: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         let root = root.into();
-        Self { scope, history: root.join(".history"), root, rules: Rules::default(), clock }
+        let history = root.join(".history");
+        Self { scope, history, root, rules: Rules::default(), clock, shelf: Mutex::new(None) }
     }
 
     /// The same notebook with its history in another folder.
@@ -45,32 +61,57 @@ impl Notebook {
         self
     }
 
+    /// Its folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
+    /// Whose it is.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
+    pub(crate) fn history(&self) -> &Path {
+        &self.history
+    }
+
     /// All notes in order of their paths; none when there is no notebook.
     pub fn list(&self) -> Result<Vec<Listed>> {
-        todo!()
+        let listed = self.reading(|shelf| {
+            Ok(shelf.inventory.iter().map(|(path, entry)| entry.listed(path)).collect())
+        })?;
+        Ok(listed.unwrap_or_default())
     }
 
     /// The whole index: `MEMORY.md` of a project, `README.md` of a coder, a list for a session.
     pub fn index(&self) -> Result<String> {
-        todo!()
+        let text = self.reading(|shelf| Ok(index::main(self.scope, &shelf.inventory)))?;
+        Ok(text.unwrap_or_else(|| index::main(self.scope, &Inventory::new())))
     }
 
     /// The index within a budget, the newest entries kept.
     pub fn prompt(&self, lines_max: usize, bytes_max: usize) -> Result<Prompt> {
-        todo!()
+        let of = |inventory: &_| index::prompt(self.scope, inventory, lines_max, bytes_max);
+        let prompt = self.reading(|shelf| Ok(of(&shelf.inventory)))?;
+        Ok(prompt.unwrap_or_else(|| of(&Inventory::new())))
     }
 
     /// One note, whole. `overview.md` of a session that has none is its template.
     pub fn read(&self, path: &str) -> Result<Note> {
-        todo!()
+        let path = NotePath::for_reading(path)?;
+        if path.is_index() {
+            // An index is served as it should be, even if the file has not caught up.
+            self.refresh()?;
+        }
+        let found = match Folder::open(&self.root)? {
+            Some(folder) => folder.read(&path)?,
+            None => None,
+        };
+        match found {
+            Some((bytes, _)) => note(&path, bytes),
+            None if self.is_overview(&path) => note(&path, session::OVERVIEW.into()),
+            None => Err(NotebookError::missing(path.as_str())),
+        }
     }
 
     /// Creates or overwrites a note. With `typed` the content is the body and the frontmatter is
@@ -84,7 +125,25 @@ impl Notebook {
         typed: Option<&Typed>,
         if_version: Option<&str>,
     ) -> Result<Written> {
-        todo!()
+        edit::check_text("content", content)?;
+        let mut compose = |draft: &Draft<'_>| {
+            Ok(match (typed, draft.path.kind(self.scope)) {
+                (Some(_), NoteKind::Fact | NoteKind::Episode) => {
+                    return Err(NotebookError::Invalid(format!(
+                        "{} is a {}: name, description and type are for notes outside of facts/ and episodes/",
+                        draft.path,
+                        draft.path.kind(self.scope).as_str()
+                    )));
+                }
+                (Some(typed), _) => frontmatter::compose(draft.text, typed, draft.today, content),
+                (None, NoteKind::Fact | NoteKind::Episode) => summary::settle(content),
+                (None, NoteKind::Detail) => {
+                    session::with_meta(content, draft.path.as_str(), &self.clock.now().to_string())
+                }
+                (None, _) => content.to_owned(),
+            })
+        };
+        self.change(by, path, if_version, &mut compose)
     }
 
     /// Adds an entry at the end, creating the note where there is none.
@@ -96,7 +155,30 @@ impl Notebook {
         summary: Option<&str>,
         if_version: Option<&str>,
     ) -> Result<Written> {
-        todo!()
+        edit::check_text("entry", entry)?;
+        if entry.trim().is_empty() {
+            return Err(NotebookError::Invalid(
+                "entry is empty: there is nothing to add".to_owned(),
+            ));
+        }
+        let mut added = |draft: &Draft<'_>| {
+            let summarised =
+                matches!(draft.path.kind(self.scope), NoteKind::Fact | NoteKind::Episode)
+                    || summary.is_some();
+            Ok(if summarised {
+                summary::append(draft.text, draft.path.as_str(), entry, summary)
+            } else {
+                let text = edit::added(draft.text.unwrap_or_default(), entry);
+                match draft.path.kind(self.scope) {
+                    NoteKind::Detail => {
+                        let now = self.clock.now().to_string();
+                        session::with_meta(&text, draft.path.as_str(), &now)
+                    }
+                    _ => frontmatter::set_updated(&text, draft.today),
+                }
+            })
+        };
+        self.change(by, path, if_version, &mut added)
     }
 
     /// Replaces texts, all or none; each has to be there exactly once.
@@ -107,21 +189,51 @@ impl Notebook {
         patches: &[Patch],
         if_version: Option<&str>,
     ) -> Result<Written> {
-        todo!()
+        edit::check_patches(patches)?;
+        let mut patched = |draft: &Draft<'_>| {
+            let text = draft.text.ok_or_else(|| NotebookError::missing(draft.path.as_str()))?;
+            let text = edit::patched(draft.path.as_str(), text, patches)?;
+            Ok(self.settled(draft, &text))
+        };
+        let mut written = self.change(by, path, if_version, &mut patched)?;
+        written.applied = patches.len();
+        Ok(written)
     }
 
     /// Replaces the first occurrence of a text and sets `updated` in the frontmatter.
     pub fn update(&self, by: &Author, path: &str, old: &str, new: &str) -> Result<Written> {
-        todo!()
+        edit::check_patches(&[Patch { old: old.to_owned(), new: new.to_owned() }])?;
+        let mut updated = |draft: &Draft<'_>| {
+            let text = draft.text.ok_or_else(|| NotebookError::missing(draft.path.as_str()))?;
+            let text = edit::first_replaced(draft.path.as_str(), text, old, new)?;
+            Ok(self.settled(draft, &text))
+        };
+        let mut written = self.change(by, path, None, &mut updated)?;
+        written.applied = 1;
+        Ok(written)
     }
 
+    /// Deletes a note. The history keeps it.
     pub fn delete(&self, by: &Author, path: &str) -> Result<Written> {
-        todo!()
+        let path = NotePath::for_writing(self.scope, path)?;
+        let missing = || NotebookError::missing(path.as_str());
+        let deleted = self.writing(Make::Never, |shelf| {
+            let (before, _) = shelf.folder.read(&path)?.ok_or_else(missing)?;
+            let change = Change { path: path.clone(), before: Some(before), after: None };
+            shelf.commit(by, self.clock.now(), vec![change])
+        })?;
+        deleted.ok_or_else(missing)?;
+        Ok(Written { path: path.to_string(), bytes: 0, version: GONE.to_owned(), applied: 0 })
     }
 
     /// Creates a note, verbatim; `Exists` when it is there.
     pub fn create(&self, by: &Author, path: &str, text: &str) -> Result<Written> {
-        todo!()
+        edit::check_text("text", text)?;
+        let mut create = |draft: &Draft<'_>| match draft.text {
+            Some(_) => Err(NotebookError::Exists(draft.path.to_string())),
+            None => Ok(text.to_owned()),
+        };
+        self.change(by, path, None, &mut create)
     }
 
     /// Changes a note by a function of its newest text; what the function refuses changes nothing.
@@ -131,58 +243,181 @@ impl Notebook {
         path: &str,
         change: &mut dyn FnMut(&str) -> Result<String>,
     ) -> Result<Written> {
-        todo!()
-    }
-
-    /// Gives a note, or a folder with all its notes, another path that is not taken.
-    pub fn rename(&self, by: &Author, from: &str, to: &str) -> Result<()> {
-        todo!()
-    }
-
-    /// Deletes a folder with all its notes. Returns how many there were.
-    pub fn delete_folder(&self, by: &Author, folder: &str) -> Result<usize> {
-        todo!()
-    }
-
-    /// The history, oldest first: of one note (also a deleted one), or of all.
-    pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
-        todo!()
-    }
-
-    /// A note's text at a version (or the beginning of one).
-    pub fn version(&self, path: &str, version: &str) -> Result<Note> {
-        todo!()
-    }
-
-    /// Brings a version back: the one given, else the last before the present one (of a deleted
-    /// note: its last).
-    pub fn restore(&self, by: &Author, path: &str, version: Option<&str>) -> Result<Written> {
-        todo!()
+        let mut edited = |draft: &Draft<'_>| {
+            let text = draft.text.ok_or_else(|| NotebookError::missing(draft.path.as_str()))?;
+            change(text)
+        };
+        self.change(by, path, None, &mut edited)
     }
 
     /// Notices what changed on disk: keeps it in the history, brings the index up to date. Returns
     /// how many notes had changed.
     pub fn refresh(&self) -> Result<usize> {
-        todo!()
+        let noticed = self.with_shelf(Make::Never, |shelf| {
+            let _lock = shelf.lock()?;
+            let noticed = shelf.notice(self.clock.now(), false)?;
+            // A disk that cannot be written keeps nobody from reading.
+            let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
+            Ok(noticed)
+        })?;
+        Ok(noticed.unwrap_or(0))
     }
 
-    /// Stores insights (coder's notebook only), all or none.
-    pub fn store(&self, by: &Author, drafts: &[InsightDraft]) -> Result<Vec<Stored>> {
-        todo!()
+    /// What becomes readable when something changes on disk; `refresh` then takes it in.
+    #[cfg(target_os = "linux")]
+    pub fn changes(&self) -> Option<std::os::fd::OwnedFd> {
+        self.with_shelf(Make::Never, |shelf| Ok(shelf.readable())).ok().flatten().flatten()
     }
 
-    /// The insights that answer best; reads only, and may find none.
-    pub fn recall(&self, ask: &Ask) -> Result<Recalled> {
-        todo!()
+    /// Changes one note: `compose` makes the new text from the newest.
+    fn change(
+        &self,
+        by: &Author,
+        path: &str,
+        if_version: Option<&str>,
+        compose: &mut dyn FnMut(&Draft<'_>) -> Result<String>,
+    ) -> Result<Written> {
+        let path = NotePath::for_writing(self.scope, path)?;
+        edit::check_allowed(&self.rules, self.scope, &path)?;
+        let today = self.clock.today();
+        let mut plan = |before: Option<&[u8]>, inventory: &Inventory| {
+            check_version(&path, before, if_version)?;
+            let text = self.text_before(&path, before)?;
+            let after = compose(&Draft { path: &path, text: text.as_deref(), today: &today })?;
+            edit::check_text("the note", &after)?;
+            edit::check_budget(&self.rules, self.scope, &path, after.len(), inventory)?;
+            Ok(after)
+        };
+        if !self.root.exists() {
+            // What is refused makes no notebook.
+            plan(None, &Inventory::new())?;
+        }
+        let made = self.writing(Make::IfMissing, |shelf| {
+            let before = shelf.folder.read(&path)?.map(|(bytes, _)| bytes);
+            let after = plan(before.as_deref(), &shelf.inventory)?;
+            let (bytes, version) = (after.len() as u64, version_of(after.as_bytes()));
+            let mut changes = self.seeds(shelf, &path)?;
+            changes.push(Change { path: path.clone(), before, after: Some(after.into()) });
+            shelf.commit(by, self.clock.now(), changes)?;
+            Ok(Written { path: path.to_string(), bytes, version, applied: 0 })
+        })?;
+        made.ok_or_else(|| NotebookError::missing(path.as_str()))
     }
 
-    /// Checks every insight file against the store guide.
-    pub fn lint(&self) -> Result<Vec<Finding>> {
-        todo!()
+    fn text_before(&self, path: &NotePath, before: Option<&[u8]>) -> Result<Option<String>> {
+        match before {
+            Some(bytes) => Ok(Some(note(path, bytes.to_vec())?.text)),
+            None if self.is_overview(path) => Ok(Some(session::OVERVIEW.to_owned())),
+            None => Ok(None),
+        }
     }
 
-    /// Reorganises the insights, losing nothing.
-    pub fn tidy(&self, by: &Author) -> Result<Tidied> {
-        todo!()
+    /// What keeps a note in shape after a patch: one summary line, the day of the change.
+    fn settled(&self, draft: &Draft<'_>, text: &str) -> String {
+        match draft.path.kind(self.scope) {
+            NoteKind::Fact | NoteKind::Episode => summary::settle(text),
+            NoteKind::Typed => frontmatter::set_updated(text, draft.today),
+            _ => text.to_owned(),
+        }
     }
+
+    /// The files that come with the first note: a session's overview.
+    fn seeds(&self, shelf: &Shelf, path: &NotePath) -> Result<Vec<Change>> {
+        let overview = NotePath::for_reading("overview.md")?;
+        let known = shelf.history.latest(overview.as_str()).is_some();
+        if self.scope != Scope::Session || self.is_overview(path) || known {
+            return Ok(Vec::new());
+        }
+        let there = shelf.folder.stamp(&overview)?.is_some();
+        let after = Some(session::OVERVIEW.into());
+        Ok(if there { Vec::new() } else { vec![Change { path: overview, before: None, after }] })
+    }
+
+    fn is_overview(&self, path: &NotePath) -> bool {
+        path.kind(self.scope) == NoteKind::Overview && path.as_str() == "overview.md"
+    }
+
+    /// Looks at the notebook as it is now; `None` when there is none.
+    pub(crate) fn reading<T>(&self, look: impl FnOnce(&Shelf) -> Result<T>) -> Result<Option<T>> {
+        self.with_shelf(Make::Never, |shelf| {
+            let _lock = shelf.lock()?;
+            shelf.notice(self.clock.now(), false)?;
+            // A disk that cannot be written keeps nobody from reading.
+            let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
+            look(shelf)
+        })
+    }
+
+    /// Works on the notebook under its lock, having noticed what others did.
+    pub(crate) fn writing<T>(
+        &self,
+        make: Make,
+        work: impl FnOnce(&mut Shelf) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.with_shelf(make, |shelf| {
+            let _lock = shelf.lock()?;
+            shelf.notice(self.clock.now(), true)?;
+            work(shelf)
+        })
+    }
+
+    fn with_shelf<T>(
+        &self,
+        make: Make,
+        work: impl FnOnce(&mut Shelf) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut slot = self.slot();
+        if slot.as_ref().is_none_or(|shelf| !shelf.folder.is_current()) {
+            let folder = match (Folder::open(&self.root)?, make) {
+                (Some(folder), _) => Some(folder),
+                (None, Make::IfMissing) => Some(Folder::make(&self.root)?),
+                (None, Make::Never) => None,
+            };
+            *slot = match folder {
+                Some(folder) => Some(Shelf::open(self.scope, folder, &self.root, &self.history)?),
+                None => None,
+            };
+        }
+        slot.as_mut().map(work).transpose()
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Shelf>> {
+        self.shelf.lock().unwrap_or_else(|poisoned| {
+            // A panic may have left it half changed: it is opened anew.
+            let mut slot = PoisonError::into_inner(poisoned);
+            *slot = None;
+            self.shelf.clear_poison();
+            slot
+        })
+    }
+}
+
+/// Whether to make a notebook that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Make {
+    IfMissing,
+    Never,
+}
+
+/// A note from its bytes.
+pub(crate) fn note(path: &NotePath, bytes: Vec<u8>) -> Result<Note> {
+    let version = version_of(&bytes);
+    let text = String::from_utf8(bytes).map_err(|_| NotebookError::Unreadable {
+        path: path.to_string(),
+        why: "it is not UTF-8 text; save it as UTF-8, or delete it".to_owned(),
+    })?;
+    Ok(Note { path: path.to_string(), text, version })
+}
+
+fn check_version(path: &NotePath, before: Option<&[u8]>, expected: Option<&str>) -> Result<()> {
+    let Some(expected) = expected else { return Ok(()) };
+    let found = before.map_or_else(|| GONE.to_owned(), version_of);
+    let same = match expected {
+        "" | GONE => before.is_none(),
+        expected => found == expected,
+    };
+    if same {
+        return Ok(());
+    }
+    Err(NotebookError::Changed { path: path.to_string(), expected: expected.to_owned(), found })
 }

@@ -1,0 +1,178 @@
+//! Making changes: all that can fail comes first, then the history, then the renames.
+//!
+//! A change that is refused, or for which there is no room, leaves nothing behind. A process that is
+//! killed leaves each note with its old or its new content: the next look completes the index.
+
+use std::collections::BTreeSet;
+
+use tome_model::{Clock, Millis, SystemClock};
+
+use crate::folder::{Folder, Keep, Staged, Stamp};
+use crate::history::{GONE, Happened, History, version_of};
+use crate::inventory::Entry;
+use crate::path::NotePath;
+use crate::shelf::{Shelf, outside};
+use crate::{Author, Result, index};
+
+/// A note as it is to be.
+pub(crate) struct Change {
+    pub path: NotePath,
+    /// What is on disk now.
+    pub before: Option<Vec<u8>>,
+    /// What is to be; `None` to delete it.
+    pub after: Option<Vec<u8>>,
+}
+
+impl Shelf {
+    /// Makes changes, and the index true. The caller holds the lock and has noticed what others
+    /// did. Writes come before deletions, so that what moves is never nowhere.
+    pub fn commit(&mut self, by: &Author, now: Millis, mut changes: Vec<Change>) -> Result<()> {
+        changes.retain(|change| change.before != change.after);
+        changes.sort_by_key(|change| change.after.is_none());
+        let undo = self.enter(&changes);
+        match self.make(by, now, &changes, &undo) {
+            Ok(()) => {
+                self.restamp(&changes);
+                Ok(())
+            }
+            Err(failed) => {
+                for (path, entry) in undo {
+                    match entry {
+                        Some(entry) => self.inventory.insert(path, entry),
+                        None => self.inventory.remove(&path),
+                    };
+                }
+                self.forget();
+                Err(failed)
+            }
+        }
+    }
+
+    fn make(
+        &mut self,
+        by: &Author,
+        now: Millis,
+        changes: &[Change],
+        undo: &[(NotePath, Option<Entry>)],
+    ) -> Result<()> {
+        let Self { scope, folder, inventory, history, built, index_behind, .. } = self;
+        let mut staged = Vec::new();
+        for change in changes {
+            if let Some(after) = &change.after {
+                staged.push(folder.stage(&change.path, after, Keep::Synced)?);
+            }
+        }
+        let wanted = match undo {
+            [(path, old)] if !*index_behind => {
+                built.respliced(*scope, inventory, path, old.as_ref())
+            }
+            _ => None,
+        };
+        let wanted = wanted.unwrap_or_else(|| index::build(*scope, inventory));
+        let rebuild = built.prepare(folder, wanted)?;
+        let edited = outside();
+        let happened = happened(history, by, &edited, changes);
+        let by_hand = rebuild.by_hand.iter().map(|(path, bytes)| Happened {
+            path: path.as_str(),
+            by: &edited,
+            existed: true,
+            before: None,
+            after: Some(bytes),
+        });
+        let happened: Vec<Happened<'_>> = by_hand.chain(happened).collect();
+        let appended =
+            if happened.is_empty() { None } else { Some(history.append(now, &happened)?) };
+        let mut landed = 0;
+        let made = land(folder, staged, changes, &mut landed);
+        if made.is_err() {
+            if let (0, Some(appended)) = (landed, &appended) {
+                history.take_back(appended);
+            }
+            return made;
+        }
+        // The notes are safe; an index that cannot be put in its place is made true by the next look.
+        *index_behind = built.land(folder, rebuild).is_err();
+        if *index_behind {
+            built.doubt_all();
+        }
+        Ok(())
+    }
+
+    /// Enters changes into the inventory. Returns what was there before.
+    fn enter(&mut self, changes: &[Change]) -> Vec<(NotePath, Option<Entry>)> {
+        let mut undo = Vec::new();
+        for change in changes {
+            let before = match &change.after {
+                Some(after) => {
+                    let stamp = Stamp::expected(after.len());
+                    let now = SystemClock.now();
+                    let entry = Entry::of(self.scope, &change.path, after, stamp, now);
+                    self.inventory.insert(change.path.clone(), entry)
+                }
+                None => self.inventory.remove(&change.path),
+            };
+            undo.push((change.path.clone(), before));
+        }
+        undo
+    }
+
+    /// Notes how the files look now that they are in their places.
+    fn restamp(&mut self, changes: &[Change]) {
+        for change in changes {
+            let stamp = self.folder.stamp(&change.path).ok().flatten();
+            if let (Some(entry), Some(stamp)) = (self.inventory.get_mut(&change.path), stamp) {
+                entry.stamp = stamp;
+                entry.settled = false;
+            }
+        }
+    }
+}
+
+/// What the history is to say of the changes. Whatever is about to be written over or deleted is in
+/// the history first, however it came to be there.
+fn happened<'c>(
+    history: &History,
+    by: &'c Author,
+    outside: &'c Author,
+    changes: &'c [Change],
+) -> Vec<Happened<'c>> {
+    let mut happened = Vec::new();
+    for change in changes {
+        let (path, before) = (change.path.as_str(), change.before.as_deref());
+        let latest = history.latest(path);
+        if before.is_some_and(|before| latest != Some(version_of(before).as_str())) {
+            let existed = latest.is_some_and(|latest| latest != GONE);
+            happened.push(Happened { path, by: outside, existed, before: None, after: before });
+        }
+        let (existed, after) = (before.is_some(), change.after.as_deref());
+        happened.push(Happened { path, by, existed, before, after });
+    }
+    happened
+}
+
+fn land(
+    folder: &Folder,
+    staged: Vec<Staged<'_>>,
+    changes: &[Change],
+    landed: &mut usize,
+) -> Result<()> {
+    for staged in staged {
+        staged.land()?;
+        *landed += 1;
+    }
+    for change in changes.iter().filter(|change| change.after.is_none()) {
+        folder.remove(&change.path)?;
+        *landed += 1;
+        folder.remove_empty_above(&change.path);
+    }
+    let above = |change: &Change| {
+        let above = change.path.as_str().rsplit_once('/').map_or("", |(above, _)| above);
+        above.to_owned()
+    };
+    let mut folders: BTreeSet<String> = changes.iter().map(above).collect();
+    if changes.iter().any(|change| change.after.is_none()) {
+        // A folder that was left empty went with its last note.
+        folders.insert(String::new());
+    }
+    folders.iter().try_for_each(|name| folder.sync_folder(name))
+}

@@ -1,0 +1,200 @@
+//! Editing text, and what text a note may have: pure functions of the newest content.
+
+use tome_model::Scope;
+
+use crate::inventory::Inventory;
+use crate::limits::{NOTE_BYTES_MAX, PATCHES_MAX};
+use crate::path::NotePath;
+use crate::{NoteKind, NotebookError, Patch, Result, Rules};
+
+/// Refuses text that no note can have.
+pub(crate) fn check_text(what: &str, text: &str) -> Result<()> {
+    if text.len() > NOTE_BYTES_MAX {
+        let said = format!(
+            "{what} would be {} bytes; a note may have {NOTE_BYTES_MAX}: split it",
+            text.len()
+        );
+        return Err(NotebookError::Invalid(said));
+    }
+    if text.contains('\0') {
+        return Err(NotebookError::Invalid(format!("{what} has a NUL in it: notes are text")));
+    }
+    Ok(())
+}
+
+/// Refuses patches that cannot be applied to anything.
+pub(crate) fn check_patches(patches: &[Patch]) -> Result<()> {
+    if patches.is_empty() || patches.len() > PATCHES_MAX {
+        let said = format!("a call takes 1 to {PATCHES_MAX} patches, not {}", patches.len());
+        return Err(NotebookError::Invalid(said));
+    }
+    if patches.iter().any(|patch| patch.old.is_empty()) {
+        let said = "the text to be replaced is empty: give the text as it stands in the note";
+        return Err(NotebookError::Invalid(said.to_owned()));
+    }
+    patches.iter().try_for_each(|patch| check_text("the new text", &patch.new))
+}
+
+/// Refuses a fact file that the owner has not allowed.
+pub(crate) fn check_allowed(rules: &Rules, scope: Scope, path: &NotePath) -> Result<()> {
+    match &rules.facts_allowed {
+        Some(allowed)
+            if path.kind(scope) == NoteKind::Fact
+                && !allowed.iter().any(|name| path.as_str() == format!("facts/{name}")) =>
+        {
+            Err(NotebookError::FactNotAllowed {
+                file: path.as_str().trim_start_matches("facts/").to_owned(),
+                allowed: allowed.clone(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what would make `facts/` too large. Making it smaller is always allowed.
+pub(crate) fn check_budget(
+    rules: &Rules,
+    scope: Scope,
+    path: &NotePath,
+    bytes: usize,
+    inventory: &Inventory,
+) -> Result<()> {
+    if path.kind(scope) != NoteKind::Fact {
+        return Ok(());
+    }
+    let facts = inventory.iter().filter(|(_, entry)| entry.kind == NoteKind::Fact);
+    let (mut before, mut after) = (0, bytes as u64);
+    for (other, entry) in facts {
+        before += entry.stamp.bytes;
+        if other != path {
+            after += entry.stamp.bytes;
+        }
+    }
+    if after > rules.facts_bytes_max && after >= before {
+        return Err(NotebookError::FactsBudget { bytes: after, bytes_max: rules.facts_bytes_max });
+    }
+    Ok(())
+}
+
+/// Applies patches one after another, all or none; each old text has to be there exactly once.
+pub(crate) fn patched(path: &str, text: &str, patches: &[Patch]) -> Result<String> {
+    let mut text = text.to_owned();
+    for (number, patch) in patches.iter().enumerate() {
+        let (old, new) = in_line_endings_of(&text, &patch.old, &patch.new);
+        let mut starts = starts_of(&text, &old);
+        let Some(start) = starts.next() else {
+            return Err(NotebookError::TextNotFound { path: path.to_owned(), patch: number });
+        };
+        if starts.next().is_some() {
+            let lines = starts_of(&text, &old).take(20).map(|at| line_at(&text, at)).collect();
+            return Err(NotebookError::TextFoundTwice {
+                path: path.to_owned(),
+                patch: number,
+                lines,
+            });
+        }
+        drop(starts);
+        text.replace_range(start..start + old.len(), &new);
+    }
+    Ok(text)
+}
+
+/// Replaces the first occurrence.
+pub(crate) fn first_replaced(path: &str, text: &str, old: &str, new: &str) -> Result<String> {
+    let (old, new) = in_line_endings_of(text, old, new);
+    let Some(start) = text.find(old.as_str()) else {
+        return Err(NotebookError::TextNotFound { path: path.to_owned(), patch: 0 });
+    };
+    let mut text = text.to_owned();
+    text.replace_range(start..start + old.len(), &new);
+    Ok(text)
+}
+
+/// An entry at the end, after a blank line, with one line ending after it.
+pub(crate) fn added(text: &str, entry: &str) -> String {
+    let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let (text, entry) = (text.trim_end(), entry.trim_end());
+    if text.is_empty() {
+        return format!("{entry}{ending}");
+    }
+    format!("{text}{ending}{ending}{}{ending}", entry.trim_start_matches(['\n', '\r']))
+}
+
+/// Whoever patches a file with Windows line endings rarely writes them: where the text as given is
+/// not there, it is looked for, and replaced, with the file's own.
+fn in_line_endings_of(text: &str, old: &str, new: &str) -> (String, String) {
+    if text.contains("\r\n") && !old.contains("\r\n") && !text.contains(old) {
+        let windows = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+        let old = windows(old);
+        if text.contains(&old) {
+            return (old, windows(new));
+        }
+    }
+    (old.to_owned(), new.to_owned())
+}
+
+/// Where a text begins, overlaps included: `aa` is in `aaa` twice.
+fn starts_of<'t>(text: &'t str, old: &'t str) -> impl Iterator<Item = usize> + 't {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = from + text.get(from..)?.find(old)?;
+        from = at + text.get(at..)?.chars().next().map_or(1, char::len_utf8);
+        Some(at)
+    })
+}
+
+fn line_at(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn patch(old: &str, new: &str) -> Patch {
+        Patch { old: old.to_owned(), new: new.to_owned() }
+    }
+
+    #[test]
+    fn a_patch_is_literal_and_applies_once() {
+        let patched = |text, old, new| patched("a.md", text, &[patch(old, new)]);
+        assert_eq!(patched("costs x", "x", "$& $1 $$ \\0").expect("applied"), "costs $& $1 $$ \\0");
+        assert!(
+            matches!(patched("aaa", "aa", "b"), Err(NotebookError::TextFoundTwice { lines, .. }) if lines == [1, 1])
+        );
+        assert!(matches!(patched("abc", "x", "b"), Err(NotebookError::TextNotFound { .. })));
+        assert_eq!(patched("a\r\nb\r\nc", "a\nb", "x\ny\nz").expect("applied"), "x\r\ny\r\nz\r\nc");
+    }
+
+    #[test]
+    fn patches_are_applied_all_or_none_and_in_order() {
+        let both = [patch("one", "two"), patch("two!", "three")];
+        assert_eq!(patched("a.md", "one!", &both).expect("applied"), "three");
+        let refused = patched("a.md", "one", &[patch("one", "two"), patch("missing", "x")]);
+        assert!(matches!(refused, Err(NotebookError::TextNotFound { patch: 1, .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_around_a_patch_stays(head in "\\PC{0,20}", old in "[xyz]{3,8}", new in "\\PC{0,20}", tail in "\\PC{0,20}") {
+            let text = format!("{head}{old}{tail}");
+            match patched("a.md", &text, &[patch(&old, &new)]) {
+                Ok(patched) => {
+                    let at = text.find(&old).expect("it is there");
+                    let expected = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
+                    prop_assert_eq!(patched, expected);
+                }
+                Err(NotebookError::TextFoundTwice { lines, .. }) => prop_assert!(lines.len() > 1),
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+
+        #[test]
+        fn any_patch_of_any_text_ends(text in ".{0,80}", old in ".{1,4}", new in ".{0,8}") {
+            let _ = patched("a.md", &text, &[patch(&old, &new)]);
+            let _ = first_replaced("a.md", &text, &old, &new);
+        }
+    }
+}

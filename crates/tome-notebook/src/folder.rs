@@ -1,0 +1,394 @@
+//! The notebook's folder on disk: reading, staging and landing files beneath it, and nowhere else.
+//!
+//! Every name is resolved beneath the open folder, so that no symbolic link leads out, even one that
+//! appears in between. Links inside are not followed either: a note is a plain file in plain folders.
+//! A file is staged under a hidden temporary name beside its place, synced, and renamed over it.
+
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
+
+use crate::limits::{FOLDERS_MAX, KEPT_BYTES_MAX, NOTES_MAX};
+use crate::path::NotePath;
+use crate::{NotebookError, Result};
+
+/// How a temporary file's name begins.
+const STAGED: &str = ".tome-";
+
+/// An open folder.
+pub(crate) struct Folder {
+    dir: Dir,
+    path: PathBuf,
+}
+
+/// How a file looked: if this is the same, so most likely is the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Stamp {
+    pub bytes: u64,
+    pub modified_ms: u64,
+    modified_ns: i128,
+    changed_ns: i128,
+    inode: u64,
+}
+
+/// A file that waits to be renamed to its place. Dropped, it is deleted.
+pub(crate) struct Staged<'f> {
+    folder: &'f Folder,
+    temporary: String,
+    path: String,
+    landed: bool,
+}
+
+/// Whether a file has to survive power loss, or can be made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Synced,
+    Rebuildable,
+}
+
+impl Folder {
+    /// Opens a folder; `None` when there is none.
+    pub fn open(path: &Path) -> Result<Option<Self>> {
+        match Dir::open_ambient_dir(path, ambient_authority()) {
+            Ok(dir) => Ok(Some(Self { dir, path: path.to_path_buf() })),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(NotebookError::file("open", path)(error)),
+        }
+    }
+
+    /// Opens a folder, making it and what is above it for the owner alone.
+    pub fn make(path: &Path) -> Result<Self> {
+        make_private(path).map_err(NotebookError::file("create", path))?;
+        Self::open(path)?.ok_or_else(|| NotebookError::missing(path.display().to_string()))
+    }
+
+    /// Whether this is still the folder that the path leads to.
+    pub fn is_current(&self) -> bool {
+        let there = std::fs::metadata(&self.path);
+        match (there, self.dir.dir_metadata()) {
+            (Ok(there), Ok(open)) => identity_std(&there) == identity(&open),
+            _ => false,
+        }
+    }
+
+    /// The folder as a file, for locking and syncing.
+    pub fn as_file(&self) -> std::io::Result<std::fs::File> {
+        // Opened anew, so that a lock on it is this notebook's own.
+        Ok(self.dir.open(".")?.into_std())
+    }
+
+    pub fn full(&self, path: &str) -> PathBuf {
+        self.path.join(path)
+    }
+
+    /// How a file looks; `None` when there is none.
+    pub fn stamp(&self, path: &NotePath) -> Result<Option<Stamp>> {
+        Ok(self.plain_file(path)?.as_ref().map(Stamp::of))
+    }
+
+    /// Reads a file whole; `None` when there is none.
+    pub fn read(&self, path: &NotePath) -> Result<Option<(Vec<u8>, Stamp)>> {
+        let Some(metadata) = self.plain_file(path)? else { return Ok(None) };
+        if metadata.len() > KEPT_BYTES_MAX {
+            let why = format!("it is larger than {} MiB", KEPT_BYTES_MAX / 1024 / 1024);
+            return Err(unreadable(path, why));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+        let read = self.dir.open(path.as_str()).and_then(|file| {
+            let stamp = Stamp::of(&file.metadata()?);
+            file.take(KEPT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+            Ok(stamp)
+        });
+        match read {
+            Ok(stamp) => Ok(Some((bytes, stamp))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(path, error.to_string())),
+        }
+    }
+
+    /// What is at a path, if it is a plain file in plain folders.
+    fn plain_file(&self, path: &NotePath) -> Result<Option<Metadata>> {
+        let mut above = String::new();
+        for folder in path.folders() {
+            above.push_str(folder);
+            match self.dir.symlink_metadata(&above) {
+                Ok(metadata) if metadata.is_dir() => {}
+                Ok(metadata) if metadata.is_symlink() => {
+                    return Err(NotebookError::Escapes(path.to_string()));
+                }
+                Ok(_) => return Err(unreadable(path, format!("{above} is not a folder"))),
+                Err(error) => return absent(path, &error),
+            }
+            above.push('/');
+        }
+        match self.dir.symlink_metadata(path.as_str()) {
+            Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
+            Ok(metadata) if metadata.is_symlink() => Err(NotebookError::Escapes(path.to_string())),
+            Ok(_) => Err(unreadable(path, "it is not a file")),
+            Err(error) => absent(path, &error),
+        }
+    }
+
+    /// Writes a file under a temporary name beside its place. It gets the mode of the file that is
+    /// there, else it is for the owner alone.
+    pub fn stage(&self, path: &NotePath, bytes: &[u8], keep: Keep) -> Result<Staged<'_>> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mode = self.plain_file(path)?.map(|metadata| metadata.permissions());
+        let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
+        self.make_folders(above)?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let temporary = format!("{above}{STAGED}{}-{number}.tmp", std::process::id());
+        let staged = Staged { folder: self, temporary, path: path.to_string(), landed: false };
+        self.fill(&staged.temporary, bytes, mode, keep)
+            .map_err(NotebookError::file("write", &self.full(path.as_str())))?;
+        Ok(staged)
+    }
+
+    fn fill(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        mode: Option<Permissions>,
+        keep: Keep,
+    ) -> std::io::Result<()> {
+        let mut file = self.dir.open_with(name, &private_file())?;
+        file.write_all(bytes)?;
+        if let Some(mode) = mode {
+            file.set_permissions(mode)?;
+        }
+        if keep == Keep::Synced { file.sync_all() } else { Ok(()) }
+    }
+
+    fn make_folders(&self, above: &str) -> Result<()> {
+        let above = above.trim_end_matches('/');
+        if above.is_empty() || self.dir.is_dir(above) {
+            return Ok(());
+        }
+        let mut made = String::new();
+        for part in above.split('/') {
+            let within = made.clone();
+            made.push_str(part);
+            match self.dir.create_dir_with(&made, &private_folder()) {
+                Ok(()) => self.sync_folder(within.trim_end_matches('/'))?,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(NotebookError::file("create", &self.full(&made))(error)),
+            }
+            made.push('/');
+        }
+        Ok(())
+    }
+
+    /// Deletes a file, and the folders above it that this leaves empty.
+    pub fn remove(&self, path: &NotePath) -> Result<()> {
+        match self.dir.remove_file(path.as_str()) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(NotebookError::file("delete", &self.full(path.as_str()))(error)),
+        }
+    }
+
+    /// Removes the folders above a path that are empty.
+    pub fn remove_empty_above(&self, path: &NotePath) {
+        let mut above = path.as_str();
+        while let Some((folder, _)) = above.rsplit_once('/') {
+            // A folder with something in it stays; so does one that cannot be removed.
+            if self.dir.remove_dir(folder).is_err() {
+                return;
+            }
+            above = folder;
+        }
+    }
+
+    /// Makes what was renamed or deleted in a folder survive power loss.
+    pub fn sync_folder(&self, folder: &str) -> Result<()> {
+        if cfg!(windows) {
+            return Ok(());
+        }
+        let folder = if folder.is_empty() { "." } else { folder };
+        // Opened for reading: a folder opened only to look things up in it cannot be synced.
+        let synced = match self.dir.open(folder) {
+            Ok(file) => file.sync_all(),
+            // Removed with its last file: the one above is synced too.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        };
+        synced.map_err(NotebookError::file("sync", &self.full(folder)))
+    }
+
+    /// Everything beneath that may be a note, and how it looks. `enter` is told of each folder
+    /// before it is listed. Leftovers of writes that were cut short are deleted: the caller holds
+    /// the lock, so nobody is writing them.
+    pub fn walk(&self, enter: &mut dyn FnMut(&str), sweep: bool) -> Result<Vec<(NotePath, Stamp)>> {
+        let mut found = Vec::new();
+        let mut waiting = vec![String::new()];
+        while let Some(folder) = waiting.pop() {
+            enter(&folder);
+            let listed =
+                if folder.is_empty() { self.dir.entries() } else { self.dir.read_dir(&folder) };
+            let entries = match listed {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(NotebookError::file("list", &self.full(&folder))(error)),
+            };
+            for entry in entries.flatten() {
+                let Ok(name) = entry.file_name().into_string() else { continue };
+                let path =
+                    if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_dir() && !name.starts_with('.') && depth(&path) <= FOLDERS_MAX {
+                    waiting.push(path);
+                } else if sweep && name.starts_with(STAGED) && name.ends_with(".tmp") {
+                    let _ = self.dir.remove_file(&path);
+                } else if kind.is_file()
+                    && let Ok(path) = NotePath::for_reading(&path)
+                    && let Ok(metadata) = entry.metadata()
+                {
+                    found.push((path, Stamp::of(&metadata)));
+                }
+                if found.len() > NOTES_MAX {
+                    let said = format!("{} holds more than {NOTES_MAX} notes", self.path.display());
+                    return Err(NotebookError::Invalid(said));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Staged<'_> {
+    /// Renames the file to its place.
+    pub fn land(mut self) -> Result<()> {
+        let dir = &self.folder.dir;
+        dir.rename(&self.temporary, dir, &self.path)
+            .map_err(NotebookError::file("write", &self.folder.full(&self.path)))?;
+        self.landed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if self.landed {
+            return;
+        }
+        let _ = self.folder.dir.remove_file(&self.temporary);
+        if let Ok(path) = NotePath::for_reading(&self.path) {
+            self.folder.remove_empty_above(&path);
+        }
+    }
+}
+
+fn depth(folder: &str) -> usize {
+    folder.split('/').count()
+}
+
+fn absent<T>(path: &NotePath, error: &std::io::Error) -> Result<Option<T>> {
+    match error.kind() {
+        ErrorKind::NotFound => Ok(None),
+        _ => Err(unreadable(path, error.to_string())),
+    }
+}
+
+fn unreadable(path: &NotePath, why: impl Into<String>) -> NotebookError {
+    NotebookError::Unreadable { path: path.to_string(), why: why.into() }
+}
+
+/// Opens a file for the owner alone, in a folder that is not a notebook's (the history's).
+pub(crate) fn append_to(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Makes a folder and what is above it, for the owner alone.
+pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn private_folder() -> cap_std::fs::DirBuilder {
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut builder = cap_std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+impl Stamp {
+    /// The stamp of a file that is yet to be written.
+    pub fn expected(bytes: usize) -> Self {
+        Self { bytes: bytes as u64, ..Self::default() }
+    }
+
+    /// The stamp in letters, to be compared with another time.
+    pub fn to_text(self) -> String {
+        format!("{}:{}:{}:{}", self.bytes, self.modified_ns, self.changed_ns, self.inode)
+    }
+
+    #[cfg(unix)]
+    fn of(metadata: &Metadata) -> Self {
+        use cap_std::fs::MetadataExt;
+        let ns = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        let modified_ns = ns(metadata.mtime(), metadata.mtime_nsec());
+        Self {
+            bytes: metadata.len(),
+            modified_ms: u64::try_from(modified_ns / 1_000_000).unwrap_or(0),
+            modified_ns,
+            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+        let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let modified_ns = since.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(0));
+        Self {
+            bytes: metadata.len(),
+            modified_ms: u64::try_from(modified_ns / 1_000_000).unwrap_or(0),
+            modified_ns,
+            changed_ns: 0,
+            inode: 0,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    use cap_std::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(unix)]
+fn identity_std(metadata: &std::fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Elsewhere an open folder cannot be removed.
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+#[cfg(not(unix))]
+fn identity_std(_: &std::fs::Metadata) -> (u64, u64) {
+    (0, 0)
+}

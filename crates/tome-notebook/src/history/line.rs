@@ -1,0 +1,247 @@
+//! One line of the history: its JSON, and the content it stands for.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use tome_model::Millis;
+
+use super::{GONE, Happened, version_of};
+use crate::{Author, Op, Version, Who};
+
+/// One line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Line {
+    n: u64,
+    at: Millis,
+    pub path: String,
+    op: String,
+    who: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    tool: String,
+    pub version: String,
+    bytes: u64,
+    added: u32,
+    removed: u32,
+    #[serde(flatten)]
+    body: Body,
+}
+
+/// What a line says of the content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Body {
+    /// Between so many bytes of the beginning and of the end of the version before.
+    Between { keep: (usize, usize), text: String },
+    /// All of it.
+    Text { text: String },
+    /// All of it, where it is no text.
+    Hex { hex: String },
+    /// There is none.
+    Gone {},
+}
+
+/// What the history remembers of each note.
+pub(super) struct LineHead {
+    pub number: u64,
+    pub path: String,
+    pub version: String,
+    /// Whether its content stands by itself.
+    pub whole: bool,
+}
+
+impl Line {
+    pub fn new(number: u64, at: Millis, happened: &Happened<'_>, chained: bool) -> Self {
+        let (who, agent, session) = match &happened.by.who {
+            Who::Agent { agent, session } => ("agent", Some(agent.clone()), session.clone()),
+            Who::Person => ("person", None, None),
+            Who::Outside => ("outside", None, None),
+        };
+        let after = happened.after.unwrap_or_default();
+        let (added, removed) = lines_changed(happened.before.unwrap_or_default(), after);
+        Self {
+            n: number,
+            at,
+            path: happened.path.to_owned(),
+            op: happened.op().as_str().to_owned(),
+            who: who.to_owned(),
+            agent,
+            session,
+            tool: happened.by.tool.clone(),
+            version: happened.after.map_or_else(|| GONE.to_owned(), version_of),
+            bytes: after.len() as u64,
+            added,
+            removed,
+            body: happened.body(chained),
+        }
+    }
+
+    pub fn write_to(&self, text: &mut Vec<u8>) {
+        // Strings and numbers always have JSON, and memory takes it.
+        let _ = serde_json::to_writer(&mut *text, self);
+        text.push(b'\n');
+    }
+
+    pub fn parse(raw: &[u8]) -> Option<Self> {
+        serde_json::from_slice(raw).ok()
+    }
+
+    /// Reads what is needed to go on, without the content.
+    pub fn head(raw: &[u8]) -> Option<LineHead> {
+        #[derive(Deserialize)]
+        struct Head<'a> {
+            n: u64,
+            #[serde(borrow)]
+            path: Cow<'a, str>,
+            #[serde(borrow)]
+            version: Cow<'a, str>,
+            #[serde(default)]
+            keep: Option<IgnoredAny>,
+        }
+        let head: Head<'_> = serde_json::from_slice(raw).ok()?;
+        Some(LineHead {
+            number: head.n,
+            path: head.path.into_owned(),
+            version: head.version.into_owned(),
+            whole: head.keep.is_none(),
+        })
+    }
+
+    /// The content from then on, put together with the one before.
+    pub fn content(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+        match &self.body {
+            Body::Gone {} => None,
+            Body::Text { text } => Some(text.as_bytes().to_vec()),
+            Body::Hex { hex } => from_hex(hex),
+            Body::Between { keep: (head, tail), text } => {
+                let before = before?;
+                let head = before.get(..*head)?;
+                let tail = before.get(before.len().checked_sub(*tail)?..)?;
+                Some([head, text.as_bytes(), tail].concat())
+            }
+        }
+    }
+
+    pub fn into_version(self) -> Option<Version> {
+        let op = [Op::Created, Op::Changed, Op::Deleted];
+        let who = match (self.who.as_str(), self.agent) {
+            ("agent", Some(agent)) => Who::Agent { agent, session: self.session },
+            ("person", _) => Who::Person,
+            _ => Who::Outside,
+        };
+        Some(Version {
+            number: self.n,
+            at: self.at,
+            path: self.path,
+            op: op.into_iter().find(|op| op.as_str() == self.op)?,
+            by: Author { who, tool: self.tool },
+            version: self.version,
+            bytes: self.bytes,
+            added: self.added,
+            removed: self.removed,
+        })
+    }
+}
+
+impl Body {
+    pub fn whole(after: &[u8]) -> Self {
+        match std::str::from_utf8(after) {
+            Ok(text) => Self::Text { text: text.to_owned() },
+            Err(_) => Self::Hex { hex: after.iter().map(|byte| format!("{byte:02x}")).collect() },
+        }
+    }
+
+    /// Only what differs, where that is worth it and is text.
+    pub fn between(before: &[u8], after: &[u8]) -> Self {
+        let (head, tail) = common_ends(before, after);
+        let middle =
+            after.get(head..after.len() - tail).and_then(|part| std::str::from_utf8(part).ok());
+        match middle {
+            Some(text) if text.len() <= after.len() / 2 => {
+                Self::Between { keep: (head, tail), text: text.to_owned() }
+            }
+            _ => Self::whole(after),
+        }
+    }
+}
+
+/// How many bytes two texts share at their beginning and, beyond that, at their end, never parting
+/// a character.
+fn common_ends(before: &[u8], after: &[u8]) -> (usize, usize) {
+    let mut head = before.iter().zip(after).take_while(|(one, other)| one == other).count();
+    while head > 0 && !is_boundary(after, head) {
+        head -= 1;
+    }
+    let rest = (before.len() - head).min(after.len() - head);
+    let pairs = before.iter().rev().zip(after.iter().rev());
+    let mut tail = pairs.take(rest).take_while(|(one, other)| one == other).count();
+    while tail > 0 && !is_boundary(after, after.len() - tail) {
+        tail -= 1;
+    }
+    (head, tail)
+}
+
+fn is_boundary(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_none_or(|byte| byte & 0b1100_0000 != 0b1000_0000)
+}
+
+/// Lines that came and went, between what both have at their beginning and end.
+fn lines_changed(before: &[u8], after: &[u8]) -> (u32, u32) {
+    let before: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
+    let after: Vec<&[u8]> = after.split_inclusive(|byte| *byte == b'\n').collect();
+    let head = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
+    let rest = (before.len() - head).min(after.len() - head);
+    let pairs = before.iter().rev().zip(after.iter().rev()).take(rest);
+    let same = head + pairs.take_while(|(one, other)| one == other).count();
+    let count = |lines: usize| u32::try_from(lines - same).unwrap_or(u32::MAX);
+    (count(after.len()), count(before.len()))
+}
+
+fn from_hex(hex: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
+    let pairs = digits?;
+    let byte = |pair: &[u32]| match pair {
+        [high, low] => u8::try_from(high * 16 + low).ok(),
+        _ => None,
+    };
+    pairs.chunks(2).map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_differs_puts_the_content_together(before in ".{0,60}", after in ".{0,60}", shared in ".{0,200}") {
+            for (before, after) in [
+                (format!("{before}{shared}"), format!("{after}{shared}")),
+                (format!("{shared}{before}"), format!("{shared}{after}")),
+                (format!("{shared}{before}{shared}"), format!("{shared}{after}{shared}")),
+                (before.clone(), after.clone()),
+            ] {
+                let by = Author { who: Who::Person, tool: "t".to_owned() };
+                let happened = Happened {
+                    path: "a.md", by: &by, existed: true, before: Some(before.as_bytes()), after: Some(after.as_bytes()),
+                };
+                let mut raw = Vec::new();
+                Line::new(1, Millis(0), &happened, true).write_to(&mut raw);
+                let line = Line::parse(&raw).expect("a line");
+                prop_assert_eq!(line.content(Some(before.as_bytes())), Some(after.into_bytes()));
+            }
+        }
+
+        #[test]
+        fn bytes_that_are_no_text_are_kept(bytes in proptest::collection::vec(any::<u8>(), 0..50)) {
+            let line = Body::whole(&bytes);
+            let raw = serde_json::to_vec(&line).expect("JSON");
+            let back: Body = serde_json::from_slice(&raw).expect("a body");
+            prop_assert_eq!(&back, &line);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The history of a notebook: every version of every note, in `history.jsonl`, only ever added to.
+//!
+//! One JSON object a line, in the order in which things happened:
+//!
+//! ```json
+//! {"n":12,"at":"2026-11-15T09:30:00.000Z","path":"facts/user.md","op":"changed","who":"agent",
+//!  "agent":"claude-code","session":"s1","tool":"memory_patch","version":"9f2c…","bytes":320,
+//!  "added":1,"removed":1,"keep":[120,40],"text":"- Role: lead"}
+//! ```
+//!
+//! `text` is the whole note, or, with `keep`, what stands between the first and the last so many
+//! bytes of the version before. Every so often a note is written whole again, so that a version is
+//! never more than a few steps away. Bytes that are no text are in `hex`. A deletion has neither.
+//!
+//! Lines and not a git repository: a line takes one append and one sync where a commit takes several
+//! processes; nothing has to be installed; a notebook inside somebody's repository needs no second
+//! one; and it can be read with any tool that reads JSON.
+
+mod line;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tome_model::Millis;
+
+use crate::folder::{append_to, make_private};
+use crate::{Author, NotebookError, Op, Result, Version};
+use line::{Body, Line};
+
+/// What a deleted note has for a version.
+pub(crate) const GONE: &str = "-";
+/// After so many changes a note is written whole again.
+const CHAIN_MAX: u32 = 32;
+const FILE: &str = "history.jsonl";
+
+/// The history of one notebook.
+pub(crate) struct History {
+    folder: PathBuf,
+    /// How far the file has been read.
+    read_upto: u64,
+    /// Whether the last line was cut short.
+    torn: bool,
+    number: u64,
+    latest: HashMap<String, Latest>,
+}
+
+/// What is known of a note's last version.
+#[derive(Debug, Clone)]
+struct Latest {
+    version: String,
+    /// Changes since it was last written whole; none when the next has to be.
+    chain: Option<u32>,
+}
+
+/// Something that happened to a note.
+pub(crate) struct Happened<'a> {
+    pub path: &'a str,
+    pub by: &'a Author,
+    /// Whether it was there before.
+    pub existed: bool,
+    /// The content before, where it is known.
+    pub before: Option<&'a [u8]>,
+    /// The content from now on.
+    pub after: Option<&'a [u8]>,
+}
+
+/// The version that names a content.
+pub(crate) fn version_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().chars().take(12).collect()
+}
+
+impl History {
+    /// The history kept in a folder, which need not exist.
+    pub fn of(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_path_buf(),
+            read_upto: 0,
+            torn: false,
+            number: 0,
+            latest: HashMap::new(),
+        }
+    }
+
+    /// Whether there is one.
+    pub fn exists(&self) -> bool {
+        self.file().exists()
+    }
+
+    /// The last version of a note; `None` when it was never seen, `-` when it was deleted.
+    pub fn latest(&self, path: &str) -> Option<&str> {
+        self.latest.get(path).map(|latest| latest.version.as_str())
+    }
+
+    /// The notes that are there, as far as the history knows.
+    pub fn present(&self) -> impl Iterator<Item = &str> {
+        let there = self.latest.iter().filter(|(_, latest)| latest.version != GONE);
+        there.map(|(path, _)| path.as_str())
+    }
+
+    /// Reads what was added since. The caller holds the notebook's lock.
+    pub fn catch_up(&mut self) -> Result<()> {
+        let path = self.file();
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                *self = Self::of(&self.folder);
+                return Ok(());
+            }
+            Err(error) => return Err(NotebookError::file("read", &path)(error)),
+        };
+        let failed = |cause| NotebookError::file("read", &path)(cause);
+        let length = file.metadata().map_err(failed)?.len();
+        if length < self.read_upto {
+            // Somebody cut it or put another in its place.
+            *self = Self::of(&self.folder);
+        }
+        if length == self.read_upto {
+            return Ok(());
+        }
+        let failed = |cause| NotebookError::file("read", &path)(cause);
+        file.seek(SeekFrom::Start(self.read_upto)).map_err(failed)?;
+        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let mut raw = Vec::new();
+        loop {
+            raw.clear();
+            let read = reader.read_until(b'\n', &mut raw).map_err(failed)?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.read_upto += read as u64;
+            self.torn = !raw.ends_with(b"\n");
+            self.take(&raw);
+        }
+    }
+
+    fn take(&mut self, raw: &[u8]) {
+        match Line::head(raw) {
+            Some(head) => {
+                self.number = self.number.max(head.number);
+                let before = self.latest.get(&head.path).and_then(|latest| latest.chain);
+                let chain = if head.whole { Some(0) } else { before.map(|chain| chain + 1) };
+                self.latest.insert(head.path, Latest { version: head.version, chain });
+            }
+            // A line was lost: nothing may build on what is no longer known.
+            None => self.latest.values_mut().for_each(|latest| latest.chain = None),
+        }
+    }
+
+    /// Adds what happened and syncs it. All of it is there afterwards, or nothing. The caller holds
+    /// the notebook's lock and has caught up. Returns what to give `take_back`.
+    pub fn append(&mut self, at: Millis, happened: &[Happened<'_>]) -> Result<Appended> {
+        make_private(&self.folder).map_err(NotebookError::file("create", &self.folder))?;
+        let path = self.file();
+        let is_new = !path.exists();
+        let mut file = append_to(&path).map_err(NotebookError::file("open", &path))?;
+        let mut text = Vec::new();
+        if self.torn {
+            text.push(b'\n');
+        }
+        for (number, happened) in (self.number + 1..).zip(happened) {
+            let chained = self.builds_on(happened);
+            Line::new(number, at, happened, chained).write_to(&mut text);
+        }
+        let before = Appended { length: self.read_upto };
+        let written = file.write_all(&text).and_then(|()| file.sync_data());
+        let written = written.and_then(|()| if is_new { sync(&self.folder) } else { Ok(()) });
+        if let Err(error) = written {
+            self.take_back(&before);
+            return Err(NotebookError::file("write", &path)(error));
+        }
+        self.catch_up()?;
+        Ok(before)
+    }
+
+    /// Whether a line can say only what differs from the line before it.
+    fn builds_on(&self, happened: &Happened<'_>) -> bool {
+        let (Some(latest), Some(before)) = (self.latest.get(happened.path), happened.before) else {
+            return false;
+        };
+        latest.chain.is_some_and(|chain| chain < CHAIN_MAX) && latest.version == version_of(before)
+    }
+
+    /// Takes back what was just appended, because the change itself could not be made. The caller
+    /// still holds the lock.
+    pub fn take_back(&mut self, appended: &Appended) {
+        let file = std::fs::OpenOptions::new().write(true).open(self.file());
+        // What cannot be cut stays as a version that was never on disk, which does no harm.
+        let _ = file.and_then(|file| file.set_len(appended.length).and_then(|()| file.sync_data()));
+        *self = Self::of(&self.folder);
+        let _ = self.catch_up();
+    }
+
+    /// All lines, oldest first, of one note or of all.
+    pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
+        let mut versions = Vec::new();
+        self.each_line(&mut |line| {
+            if path.is_none_or(|path| path == line.path) {
+                versions.extend(line.into_version());
+            }
+        })?;
+        Ok(versions)
+    }
+
+    /// The contents a note has had, oldest first, with their versions. A version that cannot be
+    /// put together any more has none.
+    pub fn contents(&self, path: &str) -> Result<Vec<(String, Option<Vec<u8>>)>> {
+        let mut contents: Vec<(String, Option<Vec<u8>>)> = Vec::new();
+        self.each_line(&mut |line| {
+            if line.path != path {
+                return;
+            }
+            let before = contents.last().and_then(|(_, content)| content.as_deref());
+            let content = line.content(before).filter(|bytes| version_of(bytes) == line.version);
+            contents.push((line.version, content));
+        })?;
+        Ok(contents)
+    }
+
+    fn each_line(&self, visit: &mut dyn FnMut(Line)) -> Result<()> {
+        let path = self.file();
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(NotebookError::file("read", &path)(error)),
+        };
+        let mut reader = BufReader::with_capacity(256 * 1024, file.take(u64::MAX));
+        let mut raw = Vec::new();
+        loop {
+            raw.clear();
+            let read = reader.read_until(b'\n', &mut raw);
+            if read.map_err(NotebookError::file("read", &path))? == 0 {
+                return Ok(());
+            }
+            if let Some(line) = Line::parse(&raw) {
+                visit(line);
+            }
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join(FILE)
+    }
+}
+
+/// Where the history ended before something was added.
+pub(crate) struct Appended {
+    length: u64,
+}
+
+fn sync(folder: &Path) -> std::io::Result<()> {
+    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
+}
+
+impl Happened<'_> {
+    fn op(&self) -> Op {
+        match (self.existed, self.after) {
+            (_, None) => Op::Deleted,
+            (false, Some(_)) => Op::Created,
+            (true, Some(_)) => Op::Changed,
+        }
+    }
+
+    fn body(&self, chained: bool) -> Body {
+        match (self.before, self.after) {
+            (_, None) => Body::Gone {},
+            (Some(before), Some(after)) if chained => Body::between(before, after),
+            (_, Some(after)) => Body::whole(after),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The indexes: `MEMORY.md` of a project, the READMEs of a coder. They are made from the inventory
+//! alone, so that they always equal a rebuild.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use tome_model::Scope;
+
+use crate::inventory::{Entry, Inventory};
+use crate::path::{INDEX, NotePath, README};
+use crate::{NoteKind, NoteType, Prompt, coder};
+
+/// The sections of `MEMORY.md`, in order.
+const SECTIONS: [&str; 7] =
+    ["User", "Feedback", "Project", "Reference", "Other", "Facts", "Episodes"];
+const EMPTY: &str = "# Memory\n\n(empty)\n";
+
+/// Every file that Tome builds for a notebook, by path.
+pub(crate) fn build(scope: Scope, inventory: &Inventory) -> BTreeMap<NotePath, String> {
+    let built = match scope {
+        Scope::Project => BTreeMap::from([(INDEX.to_owned(), memory(inventory.iter()))]),
+        Scope::Coder => readmes(inventory.iter()),
+        Scope::Session => BTreeMap::new(),
+    };
+    let paths = built.into_iter();
+    paths.filter_map(|(path, text)| Some((NotePath::for_reading(&path).ok()?, text))).collect()
+}
+
+/// `MEMORY.md` after one note has changed, made from the text before: `None` where the whole has to
+/// be built anew. The result is the same; only the time it takes is not.
+pub(crate) fn respliced(
+    text: &str,
+    inventory: &Inventory,
+    path: &NotePath,
+    old: Option<&Entry>,
+) -> Option<String> {
+    let new = inventory.get(path);
+    let (old_section, new_section) = (old.map(section_of), new.map(section_of));
+    let mut text = text.to_owned();
+    if let (Some(old), Some(new)) = (old, new)
+        && old_section == new_section
+    {
+        replace_line(&mut text, &old.line, &new.line)?;
+        return Some(text);
+    }
+    if let Some(old) = old {
+        // The last line of a section takes the heading with it.
+        neighbour(inventory, path, section_of(old))?;
+        replace_line(&mut text, &old.line, "")?;
+    }
+    if let Some(new) = new {
+        let both = match neighbour(inventory, path, section_of(new))? {
+            Neighbour::Before(line) => (line, format!("{line}{}", new.line)),
+            Neighbour::After(line) => (line, format!("{}{line}", new.line)),
+        };
+        replace_line(&mut text, both.0, &both.1)?;
+    }
+    Some(text)
+}
+
+enum Neighbour<'i> {
+    Before(&'i str),
+    After(&'i str),
+}
+
+/// The line before or after a note's own in its section; `None` when it is not near.
+fn neighbour<'i>(
+    inventory: &'i Inventory,
+    path: &NotePath,
+    section: usize,
+) -> Option<Neighbour<'i>> {
+    const NEAR: usize = 256;
+    let same = |(_, entry): &(&NotePath, &Entry)| section_of(entry) == section;
+    let before = inventory.range(..path).rev().take(NEAR).find(same);
+    if let Some((_, entry)) = before {
+        return Some(Neighbour::Before(&entry.line));
+    }
+    // Only where nothing of the section comes before it is the one after it the next in the text.
+    if inventory.range(..path).nth(NEAR).is_some() {
+        return None;
+    }
+    let after = inventory.range(path..).filter(|(other, _)| *other != path).take(NEAR).find(same);
+    after.map(|(_, entry)| Neighbour::After(&entry.line))
+}
+
+/// Replaces a line, which ends with a line ending and is there once: it holds its note's path.
+fn replace_line(text: &mut String, old: &str, new: &str) -> Option<()> {
+    let wanted = format!("\n{old}");
+    let at = memchr::memmem::find(text.as_bytes(), wanted.as_bytes())? + 1;
+    text.replace_range(at..at + old.len(), new);
+    Some(())
+}
+
+/// The index as it is read.
+pub(crate) fn main(scope: Scope, inventory: &Inventory) -> String {
+    of(scope, inventory.iter())
+}
+
+/// The index of the newest notes that fit. It says itself how many were left out.
+pub(crate) fn prompt(
+    scope: Scope,
+    inventory: &Inventory,
+    lines_max: usize,
+    bytes_max: usize,
+) -> Prompt {
+    let mut newest: Vec<(&NotePath, &Entry)> = inventory.iter().collect();
+    newest.sort_by(|one, other| {
+        other.1.stamp.modified_ms.cmp(&one.1.stamp.modified_ms).then(one.0.cmp(other.0))
+    });
+    let fits = |count: usize| {
+        let text = with_notice(scope, &newest, count);
+        text.len() <= bytes_max && text.lines().count() <= lines_max
+    };
+    // Every entry is a line at least, and takes bytes: no more than these can fit.
+    let most = newest.len().min(lines_max).min(bytes_max / 8 + 1);
+    let (mut low, mut high) = (0, most);
+    if newest.len() == most && fits(most) {
+        low = most;
+    } else {
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if fits(middle) { low = middle } else { high = middle - 1 }
+        }
+    }
+    Prompt { text: with_notice(scope, &newest, low), left_out: newest.len() - low }
+}
+
+fn with_notice(scope: Scope, newest: &[(&NotePath, &Entry)], count: usize) -> String {
+    let mut kept: Vec<(&NotePath, &Entry)> = newest.iter().take(count).copied().collect();
+    kept.sort_by(|one, other| one.0.cmp(other.0));
+    let mut text = of(scope, kept.into_iter());
+    let left_out = newest.len() - count;
+    if left_out > 0 {
+        let entries = if left_out == 1 { "entry" } else { "entries" };
+        let _ = writeln!(text, "\n... ({left_out} older {entries} left out; memory_list has all)");
+    }
+    text
+}
+
+fn of<'e>(scope: Scope, entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>) -> String {
+    match scope {
+        Scope::Project => memory(entries),
+        Scope::Coder => readmes(entries).remove(README).unwrap_or_default(),
+        Scope::Session => session(entries),
+    }
+}
+
+fn memory<'e>(entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>) -> String {
+    let mut sections: [String; 7] = std::array::from_fn(|_| String::new());
+    for (_, entry) in entries {
+        if let Some(section) = sections.get_mut(section_of(entry)) {
+            section.push_str(&entry.line);
+        }
+    }
+    if sections.iter().all(String::is_empty) {
+        return EMPTY.to_owned();
+    }
+    let mut text = String::with_capacity(sections.iter().map(String::len).sum::<usize>() + 256);
+    text.push_str("# Memory\n");
+    for (title, lines) in SECTIONS.iter().zip(&sections).filter(|(_, lines)| !lines.is_empty()) {
+        let _ = write!(text, "\n## {title}\n{lines}");
+    }
+    text
+}
+
+fn section_of(entry: &Entry) -> usize {
+    match (entry.kind, entry.note_type) {
+        (NoteKind::Fact, _) => 5,
+        (NoteKind::Episode, _) => 6,
+        (_, Some(NoteType::User)) => 0,
+        (_, Some(NoteType::Feedback)) => 1,
+        (_, Some(NoteType::Project)) => 2,
+        (_, Some(NoteType::Reference)) => 3,
+        (_, None) => 4,
+    }
+}
+
+/// A note's line in the index.
+pub(crate) fn line(path: &NotePath, entry: &Entry) -> String {
+    let (target, size) = (target(path.as_str()), size(entry.stamp.bytes));
+    match entry.kind {
+        NoteKind::Fact | NoteKind::Episode => {
+            format!("- [{path}]({target}) ({size}): {}\n", entry.summary)
+        }
+        NoteKind::Typed => format!("- [{}]({target}) - {}\n", label(&entry.name), entry.summary),
+        _ => format!("- {path} ({size}): {}\n", entry.summary),
+    }
+}
+
+/// A name between brackets.
+fn label(name: &str) -> String {
+    if name.contains(['[', ']', '\\']) {
+        name.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// A path as the target of a link.
+fn target(path: &str) -> std::borrow::Cow<'_, str> {
+    if path.contains([' ', '(', ')', '<', '>']) { format!("<{path}>").into() } else { path.into() }
+}
+
+/// A size as people read it.
+pub(crate) fn size(bytes: u64) -> String {
+    if bytes < 1000 {
+        return format!("{bytes}B");
+    }
+    let tenths = (bytes * 10 + 512) / 1024;
+    if tenths < 10_240 {
+        return format!("{}.{}KB", tenths / 10, tenths % 10);
+    }
+    let tenths = (bytes * 10 + 524_288) / 1_048_576;
+    format!("{}.{}MB", tenths / 10, tenths % 10)
+}
+
+fn readmes<'e>(
+    entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>,
+) -> BTreeMap<String, String> {
+    let heads: BTreeMap<String, coder::FileHead> =
+        entries.filter_map(|(path, entry)| Some((path.to_string(), entry.head.clone()?))).collect();
+    // A coder who has nothing yet gets no index either.
+    if heads.is_empty() { BTreeMap::new() } else { coder::readmes(&heads) }
+}
+
+fn session<'e>(entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>) -> String {
+    let lines: String = entries.map(|(_, entry)| entry.line.as_str()).collect();
+    format!("# Session\n\n{}", if lines.is_empty() { "(empty)\n" } else { &lines })
+}

@@ -1,0 +1,122 @@
+//! What notes there are, and what the index says of each: made from a note's text once, kept until
+//! the file changes.
+
+use std::collections::BTreeMap;
+
+use tome_model::{Millis, Scope};
+
+use crate::coder::{self, FileHead};
+use crate::folder::Stamp;
+use crate::history::version_of;
+use crate::path::NotePath;
+use crate::{Listed, NoteKind, NoteType, frontmatter, index, session, summary};
+
+/// What a listing shows of a name or a description; files hold anything.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// All notes, by path.
+pub(crate) type Inventory = BTreeMap<NotePath, Entry>;
+
+/// One note, without its text.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub stamp: Stamp,
+    /// Whether the file was old enough when it was read that a change would show in its stamp.
+    pub settled: bool,
+    pub version: String,
+    pub kind: NoteKind,
+    pub name: String,
+    pub summary: String,
+    pub note_type: Option<NoteType>,
+    pub updated: Option<String>,
+    /// Of an insight file: what READMEs say of it.
+    pub head: Option<FileHead>,
+    /// Its line in the index, so that one change does not write all the others anew.
+    pub line: String,
+}
+
+/// Time stamps of files are only so fine: a change within this may not show.
+const STAMP_BLUR_MS: u64 = 50;
+
+impl Entry {
+    /// What is to be known of a note. `read_at` is the system's time when it was read.
+    pub fn of(scope: Scope, path: &NotePath, bytes: &[u8], stamp: Stamp, read_at: Millis) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let kind = path.kind(scope);
+        let head = match kind {
+            NoteKind::Typed | NoteKind::Fact | NoteKind::Episode => frontmatter::read(&text),
+            _ => frontmatter::Head::default(),
+        };
+        let name = head.name.or_else(|| match kind {
+            NoteKind::Typed => None,
+            _ => session::title(&text),
+        });
+        let summary = head.description.unwrap_or_else(|| summary_of(kind, path, &text));
+        let mut entry = Self {
+            settled: read_at.0.saturating_sub(stamp.modified_ms) > STAMP_BLUR_MS,
+            stamp,
+            version: version_of(bytes),
+            kind,
+            name: shown(&name.unwrap_or_else(|| path.stem().to_owned())),
+            summary: shown(&summary),
+            note_type: head.note_type.as_deref().and_then(NoteType::named),
+            updated: head.updated.map(|updated| shown(&updated)),
+            head: (scope == Scope::Coder).then(|| coder::head(&text)),
+            line: String::new(),
+        };
+        entry.line = index::line(path, &entry);
+        entry
+    }
+
+    /// A file that is there and cannot be read; it keeps no others from being listed.
+    pub fn unreadable(scope: Scope, path: &NotePath, stamp: Stamp, why: &str) -> Self {
+        let mut entry = Self::of(scope, path, b"", stamp, Millis(0));
+        entry.version = String::new();
+        entry.summary = shown(&format!("cannot be read: {why}"));
+        entry.line = index::line(path, &entry);
+        entry
+    }
+
+    pub fn listed(&self, path: &NotePath) -> Listed {
+        Listed {
+            path: path.to_string(),
+            kind: self.kind,
+            name: self.name.clone(),
+            summary: self.summary.clone(),
+            note_type: self.note_type,
+            updated: self.updated.clone(),
+            bytes: self.stamp.bytes,
+            modified: Millis(self.stamp.modified_ms),
+            version: self.version.clone(),
+        }
+    }
+}
+
+fn summary_of(kind: NoteKind, path: &NotePath, text: &str) -> String {
+    let made = match kind {
+        NoteKind::Typed => summary::of(text).unwrap_or_else(|| path.stem().to_owned()),
+        NoteKind::Insight => {
+            let head = coder::head(text);
+            let titles: Vec<&str> = head.titles.iter().map(|(title, _)| title.as_str()).collect();
+            titles.join(", ")
+        }
+        NoteKind::Guide => session::title(text).unwrap_or_default(),
+        NoteKind::Detail => {
+            let keywords = session::meta(text).map(|meta| meta.keywords.join(", "));
+            keywords.unwrap_or_default()
+        }
+        _ => summary::of(text).unwrap_or_default(),
+    };
+    if made.is_empty() { summary::made_from(text) } else { made }
+}
+
+/// One line, not too long, nothing that a terminal would act on.
+fn shown(text: &str) -> String {
+    let flat: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    let flat: Vec<&str> = flat.into_iter().filter(|word| !word.is_empty()).collect();
+    let flat = flat.join(" ");
+    match flat.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((at, _)) => format!("{}…", tome_model::truncate_to(&flat, at)),
+        None => flat,
+    }
+}

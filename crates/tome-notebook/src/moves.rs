@@ -1,0 +1,98 @@
+//! Notes that move, and folders that go as a whole.
+
+use crate::commit::Change;
+use crate::notebook::{Make, Notebook};
+use crate::path::NotePath;
+use crate::shelf::Shelf;
+use crate::{Author, NotebookError, Result, edit};
+
+impl Notebook {
+    /// Gives a note, or a folder with all its notes, another path that is not taken.
+    pub fn rename(&self, by: &Author, from: &str, to: &str) -> Result<()> {
+        if from.ends_with(".md") {
+            let from = NotePath::for_writing(self.scope, from)?;
+            let to = NotePath::for_writing(self.scope, to)?;
+            return self.moved(by, from.as_str(), |_| Ok(vec![(from.clone(), to.clone())]));
+        }
+        let (from, to) = (NotePath::folder(from)?, NotePath::folder(to)?);
+        if to.ends_with(".md") || to.starts_with(&format!("{from}/")) {
+            let why = "a folder cannot become a note, or lie in itself".to_owned();
+            return Err(NotebookError::BadPath { path: to, why });
+        }
+        self.moved(by, &from, |shelf| {
+            let target = |path: &NotePath| {
+                let rest = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
+                NotePath::for_writing(self.scope, &format!("{to}{rest}"))
+            };
+            if shelf.inventory.keys().any(|path| is_in(path, &to)) {
+                return Err(NotebookError::Exists(to.clone()));
+            }
+            notes_in(shelf, &from).map(|path| Ok((path.clone(), target(path)?))).collect()
+        })
+    }
+
+    /// Deletes a folder with all its notes. Returns how many there were.
+    pub fn delete_folder(&self, by: &Author, folder: &str) -> Result<usize> {
+        let folder = NotePath::folder(folder)?;
+        let deleted = self.writing(Make::Never, |shelf| {
+            let mut changes = Vec::new();
+            for path in notes_in(shelf, &folder) {
+                let before = shelf.folder.read(path)?.map(|(bytes, _)| bytes);
+                changes.push(Change { path: path.clone(), before, after: None });
+            }
+            let count = changes.len();
+            if count > 0 {
+                shelf.commit(by, self.clock.now(), changes)?;
+            }
+            Ok(count)
+        })?;
+        match deleted {
+            Some(count) if count > 0 => Ok(count),
+            _ => Err(NotebookError::missing(folder)),
+        }
+    }
+
+    fn moved(
+        &self,
+        by: &Author,
+        from: &str,
+        plan: impl FnOnce(&Shelf) -> Result<Vec<(NotePath, NotePath)>>,
+    ) -> Result<()> {
+        let moved = self.writing(Make::Never, |shelf| {
+            let plan = plan(shelf)?;
+            let mut changes = Vec::new();
+            for (from, to) in &plan {
+                edit::check_allowed(&self.rules, self.scope, to)?;
+                let read = |path| -> Result<Option<Vec<u8>>> {
+                    Ok(shelf.folder.read(path)?.map(|(bytes, _)| bytes))
+                };
+                let bytes = read(from)?.ok_or_else(|| NotebookError::missing(from.as_str()))?;
+                if from != to && read(to)?.is_some() {
+                    return Err(NotebookError::Exists(to.to_string()));
+                }
+                edit::check_budget(&self.rules, self.scope, to, bytes.len(), &shelf.inventory)?;
+                changes.push(Change { path: to.clone(), before: None, after: Some(bytes.clone()) });
+                changes.push(Change { path: from.clone(), before: Some(bytes), after: None });
+            }
+            if plan.iter().any(|(from, to)| from == to) {
+                return Err(NotebookError::Exists(from.to_owned()));
+            }
+            if !plan.is_empty() {
+                shelf.commit(by, self.clock.now(), changes)?;
+            }
+            Ok(plan.len())
+        })?;
+        match moved {
+            Some(count) if count > 0 => Ok(()),
+            _ => Err(NotebookError::missing(from)),
+        }
+    }
+}
+
+fn is_in(path: &NotePath, folder: &str) -> bool {
+    path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn notes_in<'s>(shelf: &'s Shelf, folder: &'s str) -> impl Iterator<Item = &'s NotePath> {
+    shelf.inventory.keys().filter(move |path| is_in(path, folder))
+}

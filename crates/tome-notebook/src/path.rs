@@ -1,0 +1,273 @@
+//! Paths of notes: what may be one, by its letters alone, and what kind of note lies there.
+//!
+//! A path is refused here before the disk is touched. What the letters cannot show (a symbolic link,
+//! a file that is no file) is refused in `folder.rs`.
+
+use std::fmt;
+
+use tome_model::Scope;
+
+use crate::limits::{CODER_FOLDERS_MAX, FOLDERS_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
+use crate::{InsightKind, NoteKind, NotebookError};
+
+/// The index of a project's notebook.
+pub(crate) const INDEX: &str = "MEMORY.md";
+/// The index of a folder of the coder's notebook.
+pub(crate) const README: &str = "README.md";
+/// What every note's name ends with.
+const EXTENSION: &str = ".md";
+/// Names that some systems keep for devices, whatever follows the first dot.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+/// The path of a note within its notebook, with `/`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NotePath(String);
+
+impl NotePath {
+    /// A path that can be read: safe, Markdown, an index included.
+    pub fn for_reading(path: &str) -> Result<Self, NotebookError> {
+        check_escape(path)?;
+        let parts: Vec<&str> = path.split('/').collect();
+        for part in &parts {
+            check_part(path, part)?;
+        }
+        if path.len() > PATH_BYTES_MAX || parts.len() > FOLDERS_MAX + 1 {
+            let why = format!("it is too long or lies more than {FOLDERS_MAX} folders deep");
+            return Err(bad(path, why));
+        }
+        if stem_of(path).is_none() {
+            return Err(bad(path, not_markdown(&parts)));
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    /// A path that a tool may change: not an index, and a place where this scope keeps notes.
+    pub fn for_writing(scope: Scope, path: &str) -> Result<Self, NotebookError> {
+        let path = Self::for_reading(path)?;
+        if path.is_index() {
+            return Err(NotebookError::Reserved(path.0));
+        }
+        if let Some(why) = path.misplaced(scope) {
+            return Err(bad(&path.0, why));
+        }
+        if path.0.contains(['<', '>', ':', '"', '|', '?', '*']) {
+            return Err(bad(
+                &path.0,
+                "some systems have no files with < > : \" | ? * in their names",
+            ));
+        }
+        Ok(path)
+    }
+
+    /// The folder of some notes, for renaming and deleting it as a whole.
+    pub fn folder(path: &str) -> Result<String, NotebookError> {
+        let path = path.trim_end_matches('/');
+        check_escape(path)?;
+        for part in path.split('/') {
+            check_part(path, part)?;
+        }
+        Ok(path.to_owned())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name of its file.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The name of its file without `.md`.
+    pub fn stem(&self) -> &str {
+        stem_of(&self.0).unwrap_or(&self.0)
+    }
+
+    /// The folders above it, from the top.
+    pub fn folders(&self) -> impl Iterator<Item = &str> {
+        let above = self.0.rsplit_once('/').map(|(above, _)| above);
+        above.into_iter().flat_map(|above| above.split('/'))
+    }
+
+    /// Whether Tome builds this file from the others. On some systems upper and lower case are one.
+    pub fn is_index(&self) -> bool {
+        self.name().eq_ignore_ascii_case(README) || self.0.eq_ignore_ascii_case(INDEX)
+    }
+
+    /// What kind of note lies there.
+    pub fn kind(&self, scope: Scope) -> NoteKind {
+        let first = self.folders().next();
+        match (scope, first) {
+            (Scope::Session, None) => NoteKind::Overview,
+            (Scope::Session, Some(_)) => NoteKind::Detail,
+            (Scope::Coder, None) => NoteKind::Guide,
+            (Scope::Coder, Some(_)) => NoteKind::Insight,
+            (Scope::Project, Some("facts")) => NoteKind::Fact,
+            (Scope::Project, Some("episodes")) => NoteKind::Episode,
+            (Scope::Project, _) => NoteKind::Typed,
+        }
+    }
+
+    /// Why no note of this scope belongs there.
+    fn misplaced(&self, scope: Scope) -> Option<String> {
+        let folders: Vec<&str> = self.folders().collect();
+        match scope {
+            Scope::Project => None,
+            Scope::Session if self.0 == "overview.md" => None,
+            Scope::Session if folders.first() == Some(&"detail") => None,
+            Scope::Session => {
+                Some(format!("a session has overview.md and detail/: use detail/{}", self.name()))
+            }
+            Scope::Coder if folders.is_empty() && self.0.ends_with("-guide.md") => None,
+            Scope::Coder if folders.first().is_none_or(|top| InsightKind::named(top).is_none()) => {
+                Some("the coder's notes are in episodic/, procedural/ and semantic/".to_owned())
+            }
+            Scope::Coder if folders.len() > CODER_FOLDERS_MAX => {
+                Some("insights lie at most two folders deep: a type, and one topic".to_owned())
+            }
+            Scope::Coder => None,
+        }
+    }
+}
+
+impl fmt::Display for NotePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Refuses what leads, or tries to lead, out of the notebook.
+fn check_escape(path: &str) -> Result<(), NotebookError> {
+    let lower = path.to_ascii_lowercase();
+    let encoded = ["%2e", "%2f", "%5c", "%00"].iter().any(|code| lower.contains(code));
+    let drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    let climbs = path.split(['/', '\\']).any(|part| part.trim() == "..");
+    if path.starts_with(['/', '\\', '~']) || encoded || drive || climbs || path.contains('\0') {
+        return Err(NotebookError::Escapes(clip(path)));
+    }
+    Ok(())
+}
+
+fn check_part(path: &str, part: &str) -> Result<(), NotebookError> {
+    let device = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    let numbered = ["com", "lpt"].iter().any(|port| {
+        device.strip_prefix(port).is_some_and(|rest| {
+            rest.chars().count() == 1 && rest.chars().all(|c| "0123456789¹²³".contains(c))
+        })
+    });
+    let why = if part.is_empty() {
+        "a part of it is empty"
+    } else if part.starts_with('.') {
+        "names that begin with a dot are hidden; leave the dot out"
+    } else if part.contains('\\') || part.chars().any(char::is_control) {
+        "it has a backslash or a control character in it"
+    } else if part.trim() != part || part.ends_with('.') {
+        "a name cannot begin or end with a space, or end with a dot"
+    } else if part.len() > NAME_BYTES_MAX {
+        "its name is too long: 200 bytes at most"
+    } else if DEVICES.contains(&device.as_str()) || numbered {
+        "some systems keep this name for a device"
+    } else {
+        return Ok(());
+    };
+    Err(bad(path, why))
+}
+
+/// The file's name without `.md`; `None` when it is not Markdown.
+fn stem_of(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(EXTENSION).filter(|stem| !stem.is_empty())
+}
+
+fn not_markdown(parts: &[&str]) -> String {
+    let name = parts.last().copied().unwrap_or_default();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    format!("notes are Markdown files: use {}.md", tome_model::truncate_to(stem, 80))
+}
+
+fn bad(path: &str, why: impl Into<String>) -> NotebookError {
+    NotebookError::BadPath { path: clip(path), why: why.into() }
+}
+
+/// What a message shows of a path: it may be anything, of any length.
+fn clip(path: &str) -> String {
+    let shown = tome_model::truncate_to(path, 200);
+    if shown.len() < path.len() { format!("{shown}…") } else { path.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leads_out_or_is_no_note_is_refused() {
+        for path in [
+            "../x.md",
+            "a/../../x.md",
+            "/etc/x.md",
+            "~/x.md",
+            "C:x.md",
+            "a\\..\\x.md",
+            "a/..",
+            "%2e%2e/x.md",
+            "a\0.md",
+            "..",
+            "a/ .. /x.md",
+        ] {
+            assert!(
+                matches!(NotePath::for_reading(path), Err(NotebookError::Escapes(_))),
+                "{path:?}"
+            );
+        }
+        let long = format!("{}.md", "n".repeat(300));
+        for path in [
+            "",
+            ".md",
+            ".hidden.md",
+            "a/.git/x.md",
+            "x.txt",
+            "x",
+            "a//x.md",
+            "a/",
+            "con.md",
+            "NUL.md",
+            "com1.md",
+            "facts/aux.x.md",
+            "a .md ",
+            "a\nb.md",
+            "./x.md",
+            "x.MD",
+            "a/b/c/d/e/f.md",
+            &long,
+        ] {
+            assert!(NotePath::for_reading(path).is_err(), "{path:?}");
+        }
+        for path in
+            ["x.md", "facts/user.md", "日本語.md", "a b.md", "a.b.md", "facts/memory.md", "why?.md"]
+        {
+            assert!(NotePath::for_reading(path).is_ok(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn an_index_can_be_read_and_not_written() {
+        for path in ["MEMORY.md", "memory.md", "README.md", "semantic/ReadMe.md"] {
+            assert!(NotePath::for_reading(path).is_ok());
+            let refused = NotePath::for_writing(Scope::Project, path);
+            assert!(matches!(refused, Err(NotebookError::Reserved(_))), "{path:?}");
+        }
+        assert!(NotePath::for_writing(Scope::Project, "facts/memory.md").is_ok());
+    }
+
+    #[test]
+    fn each_scope_has_its_places() {
+        let fits = |scope, path| NotePath::for_writing(scope, path).is_ok();
+        assert!(fits(Scope::Session, "overview.md") && fits(Scope::Session, "detail/auth.md"));
+        assert!(!fits(Scope::Session, "auth.md"));
+        assert!(
+            fits(Scope::Coder, "semantic/errors/errors.md")
+                && fits(Scope::Coder, "memory-store-guide.md")
+        );
+        assert!(!fits(Scope::Coder, "semantic/a/b/c.md") && !fits(Scope::Coder, "notes/x.md"));
+    }
+}

@@ -1,0 +1,268 @@
+//! An open notebook: its folder, its inventory, its history, and what it knows to be on disk.
+//!
+//! Whoever changes anything holds the lock on the folder and has first noticed what others did:
+//! edits made outside of Tome are in the history before anything is written over them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tome_model::{Clock, Millis, Scope, SystemClock};
+
+use crate::built::Built;
+use crate::folder::{Folder, Stamp, append_to, make_private};
+use crate::history::{GONE, Happened, History};
+use crate::inventory::{Entry, Inventory};
+use crate::path::NotePath;
+use crate::watch::{Changed, Watch};
+use crate::{Author, NotebookError, Result, Who};
+
+/// How long another process may hold the lock before a caller is told.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+/// Of so many notes that changed outside the version before is looked up, so that the history says
+/// only what differs.
+const COMPARED_MAX: usize = 8;
+
+/// An open notebook.
+pub(crate) struct Shelf {
+    pub scope: Scope,
+    pub folder: Folder,
+    pub inventory: Inventory,
+    pub history: History,
+    pub built: Built,
+    lock: File,
+    watch: Option<Watch>,
+    loaded: bool,
+    /// Whether the inventory has changed since the index was last built from it.
+    pub index_behind: bool,
+}
+
+/// A file that is not as the history knows it.
+struct Found {
+    path: NotePath,
+    after: Option<Vec<u8>>,
+}
+
+impl Shelf {
+    pub fn open(scope: Scope, folder: Folder, root: &Path, history: &Path) -> Result<Self> {
+        let lock = lock_file(&folder, history)?;
+        Ok(Self {
+            scope,
+            inventory: Inventory::new(),
+            history: History::of(history),
+            built: Built::of(history),
+            lock,
+            watch: Watch::over(root),
+            loaded: false,
+            index_behind: true,
+            folder,
+        })
+    }
+
+    /// Takes the lock between processes; it is given back when the guard is dropped.
+    pub fn lock(&self) -> Result<Locked> {
+        let file = self.lock.try_clone();
+        let file = file.map_err(NotebookError::file("lock", &self.folder.full("")))?;
+        let started = Instant::now();
+        let mut pause = Duration::from_micros(100);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Locked(file)),
+                Err(TryLockError::Error(error)) => {
+                    return Err(NotebookError::file("lock", &self.folder.full(""))(error));
+                }
+                Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIMEOUT => {
+                    let busy = "another program has kept it locked for 10 s; try again".to_owned();
+                    let cause = std::io::Error::new(std::io::ErrorKind::WouldBlock, busy);
+                    return Err(NotebookError::file("lock", &self.folder.full(""))(cause));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "waiting without end would hang the caller with whoever hangs"
+                    )]
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(5));
+                }
+            }
+        }
+    }
+
+    /// Forgets what is known: the next look reads everything.
+    pub fn forget(&mut self) {
+        self.loaded = false;
+    }
+
+    /// What becomes readable when something changes on disk.
+    #[cfg(target_os = "linux")]
+    pub fn readable(&self) -> Option<std::os::fd::OwnedFd> {
+        self.watch.as_ref()?.readable().ok()
+    }
+
+    /// Notices what changed on disk since the last look. The caller holds the lock. With `record`
+    /// the history is made if there is none; without, nothing is created. Returns how many notes
+    /// had changed.
+    pub fn notice(&mut self, now: Millis, record: bool) -> Result<usize> {
+        let changed = match (self.loaded, &mut self.watch) {
+            (true, Some(watch)) => watch.take(),
+            _ => Changed::Unknown,
+        };
+        self.history.catch_up()?;
+        let found = match changed {
+            Changed::Files(files) if files.is_empty() => return Ok(0),
+            Changed::Files(files) => self.look_at(&files)?,
+            Changed::Unknown => self.look_at_all()?,
+        };
+        self.loaded = true;
+        let count = found.len();
+        if !found.is_empty() && (record || self.history.exists()) {
+            self.record(now, &found)?;
+        }
+        Ok(count)
+    }
+
+    fn look_at(&mut self, files: &BTreeSet<String>) -> Result<Vec<Found>> {
+        let mut found = Vec::new();
+        for path in files.iter().filter_map(|path| NotePath::for_reading(path).ok()) {
+            if path.is_index() {
+                self.built.doubt(&self.folder, &path);
+            } else {
+                found.extend(self.look(path, None)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn look_at_all(&mut self) -> Result<Vec<Found>> {
+        // A watch remembers folders that are gone; a fresh one is as cheap as cleaning up.
+        if self.watch.is_some() {
+            self.watch = Watch::over(&self.folder.full(""));
+        }
+        let watch = &mut self.watch;
+        let mut enter = |folder: &str| {
+            if let Some(watch) = watch.as_mut() {
+                watch.add(folder);
+            }
+        };
+        let there = self.folder.walk(&mut enter, true)?;
+        self.built.doubt_all();
+        let mut gone: BTreeSet<NotePath> = self.inventory.keys().cloned().collect();
+        let known = self.history.present().filter_map(|path| NotePath::for_reading(path).ok());
+        gone.extend(known.filter(|path| !path.is_index()));
+        let mut found = Vec::new();
+        for (path, stamp) in there.into_iter().filter(|(path, _)| !path.is_index()) {
+            gone.remove(&path);
+            found.extend(self.look(path, Some(stamp))?);
+        }
+        for path in gone {
+            found.extend(self.look(path, None)?);
+        }
+        Ok(found)
+    }
+
+    /// Looks at one file; `stamp` says how it looks, where that is known. Returns it if the history
+    /// knows it otherwise.
+    fn look(&mut self, path: NotePath, stamp: Option<Stamp>) -> Result<Option<Found>> {
+        let known = self.inventory.get(&path);
+        if let (Some(stamp), Some(known)) = (stamp, known)
+            && known.settled
+            && known.stamp == stamp
+        {
+            return Ok(None);
+        }
+        let read_at = SystemClock.now();
+        match self.folder.read(&path) {
+            Ok(Some((bytes, stamp))) => {
+                let entry = Entry::of(self.scope, &path, &bytes, stamp, read_at);
+                let same = self.history.latest(path.as_str()) == Some(entry.version.as_str());
+                self.know(&path, Some(entry));
+                Ok((!same).then_some(Found { path, after: Some(bytes) }))
+            }
+            Ok(None) => {
+                self.know(&path, None);
+                let was = self.history.latest(path.as_str()).is_some_and(|latest| latest != GONE);
+                Ok(was.then_some(Found { path, after: None }))
+            }
+            Err(why) => {
+                // A file that cannot be read is listed as such; a link or a pipe is no note.
+                let stamp = self.folder.stamp(&path).ok().flatten();
+                let entry = stamp
+                    .map(|stamp| Entry::unreadable(self.scope, &path, stamp, &why.to_string()));
+                self.know(&path, entry);
+                Ok(None)
+            }
+        }
+    }
+
+    fn know(&mut self, path: &NotePath, entry: Option<Entry>) {
+        let line = entry.as_ref().map(|entry| entry.line.clone());
+        let before = match entry {
+            Some(entry) => self.inventory.insert(path.clone(), entry),
+            None => self.inventory.remove(path),
+        };
+        // The line says all that the index says, but for the titles of insights.
+        let insights = self.scope == Scope::Coder;
+        self.index_behind |= insights || before.map(|before| before.line) != line;
+    }
+
+    fn record(&mut self, now: Millis, found: &[Found]) -> Result<()> {
+        let by = outside();
+        let mut befores: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+        if found.len() <= COMPARED_MAX {
+            for found in found {
+                if self.history.latest(found.path.as_str()).is_some_and(|latest| latest != GONE) {
+                    let contents = self.history.contents(found.path.as_str())?;
+                    let last = contents.into_iter().next_back().and_then(|(_, content)| content);
+                    befores.extend(last.map(|content| (found.path.as_str(), content)));
+                }
+            }
+        }
+        let happened: Vec<Happened<'_>> = found
+            .iter()
+            .map(|found| Happened {
+                path: found.path.as_str(),
+                by: &by,
+                existed: self.history.latest(found.path.as_str()).is_some_and(|at| at != GONE),
+                before: befores.get(found.path.as_str()).map(Vec::as_slice),
+                after: found.after.as_deref(),
+            })
+            .collect();
+        self.history.append(now, &happened).map(drop)
+    }
+}
+
+/// The author of what Tome finds on disk.
+pub(crate) fn outside() -> Author {
+    Author { who: Who::Outside, tool: "edited".to_owned() }
+}
+
+/// A lock that is held.
+pub(crate) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // The copy of the file that was locked stays open, so the lock has to be given back by name.
+        let _ = self.0.unlock();
+    }
+}
+
+/// What is locked: the folder itself, so that whoever uses it, from whatever home, waits for the
+/// same lock; where a folder cannot be locked, a file beside the history.
+fn lock_file(folder: &Folder, history: &Path) -> Result<File> {
+    if cfg!(unix)
+        && let Ok(file) = folder.as_file()
+    {
+        match file.try_lock() {
+            Ok(()) => {
+                let _ = file.unlock();
+                return Ok(file);
+            }
+            Err(TryLockError::WouldBlock) => return Ok(file),
+            Err(TryLockError::Error(_)) => {}
+        }
+    }
+    let path: PathBuf = history.join("lock");
+    make_private(history).map_err(NotebookError::file("create", history))?;
+    append_to(&path).map_err(NotebookError::file("open", &path))
+}

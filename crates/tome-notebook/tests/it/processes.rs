@@ -1,0 +1,104 @@
+//! Several processes on one notebook: nothing is lost, and a kill leaves the old or the new.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use tome_model::{Scope, SystemClock};
+use tome_notebook::Notebook;
+
+use crate::world::{World, agent};
+
+const WRITES: usize = 1000;
+
+/// This test binary as another process that does one job.
+fn worker(world: &World, job: &str) -> Child {
+    Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "processes::does_its_job", "--ignored", "--nocapture"])
+        .env("NOTEBOOK_ROOT", world.root())
+        .env("NOTEBOOK_JOB", job)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a process")
+}
+
+/// Not a test of its own: what another process does.
+#[test]
+#[ignore = "the work of another process, started by the tests here"]
+fn does_its_job() {
+    let (Ok(root), Ok(job)) = (std::env::var("NOTEBOOK_ROOT"), std::env::var("NOTEBOOK_JOB"))
+    else {
+        return;
+    };
+    let notebook = Notebook::at(Scope::Project, root, Arc::new(SystemClock));
+    let by = agent();
+    if let Some(name) = job.strip_prefix("append ") {
+        for number in 0..WRITES {
+            let entry = format!("- {name} {number}");
+            notebook.append(&by, "log.md", &entry, None, None).expect("appended");
+            if number % 10 == 0 {
+                notebook
+                    .write(&by, &format!("{name}_{number}.md"), &entry, None, None)
+                    .expect("written");
+            }
+        }
+        return;
+    }
+    for number in 0.. {
+        let text = if number % 2 == 0 { "old\n".repeat(20_000) } else { "new\n".repeat(20_000) };
+        notebook.write(&by, "big.md", &text, None, None).expect("written");
+        if number == 0 {
+            println!("started");
+        }
+    }
+}
+
+#[test]
+fn two_processes_lose_nothing() {
+    let world = World::new();
+    let workers = [worker(&world, "append left"), worker(&world, "append right")];
+    for mut worker in workers {
+        assert!(worker.wait().expect("it ends").success());
+    }
+    let notebook = world.open();
+    let text = notebook.read("log.md").expect("a note").text;
+    for name in ["left", "right"] {
+        let expected: Vec<String> =
+            (0..WRITES).map(|number| format!("- {name} {number}")).collect();
+        let found: Vec<&str> =
+            text.lines().filter(|line| line.starts_with(&format!("- {name} "))).collect();
+        assert_eq!(found, expected);
+    }
+    assert_eq!(notebook.list().expect("a list").len(), 201);
+    assert_eq!(world.index(), world.rebuilt());
+    assert_eq!(notebook.log(None).expect("a log").len(), 2 * WRITES + 200);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_kill_leaves_the_old_or_the_new() {
+    use std::io::BufRead;
+    let world = World::new();
+    for round in 0..12_u64 {
+        let mut child = worker(&world, "overwrite");
+        let lines = std::io::BufReader::new(child.stdout.take().expect("its output")).lines();
+        let started = lines.map_while(Result::ok).find(|line| line.ends_with("started"));
+        assert!(started.is_some());
+        // A pause of another length each time, so that the kill falls on another moment.
+        let (_keep, silence) = std::sync::mpsc::channel::<()>();
+        let _ = silence.recv_timeout(std::time::Duration::from_micros(round * 700 % 5000));
+        child.kill().expect("killed");
+        child.wait().expect("it ends");
+        let notebook = world.open();
+        let text = notebook.read("big.md").expect("a note").text;
+        assert!(text == "old\n".repeat(20_000) || text == "new\n".repeat(20_000), "{}", text.len());
+        assert_eq!(notebook.list().expect("a list").len(), 1);
+        assert_eq!(world.index(), world.rebuilt());
+        let left: Vec<_> = std::fs::read_dir(world.root()).expect("a folder").flatten().collect();
+        let left: Vec<String> =
+            left.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        assert!(!left.iter().any(|name| name.ends_with(".tmp")), "{left:?}");
+        for version in notebook.log(Some("big.md")).expect("a log") {
+            notebook.version("big.md", &version.version).expect("a version");
+        }
+    }
+}

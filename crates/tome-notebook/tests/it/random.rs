@@ -1,0 +1,174 @@
+//! Random tool calls and hand edits: the index equals a rebuild after each, every file is whole, and
+//! every version can be got back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use tome_notebook::{NoteType, Notebook, Patch};
+
+use crate::world::{World, agent, typed};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Write(usize, String),
+    Typed(usize, String, usize),
+    Append(usize, String),
+    Patch(usize, String),
+    Update(usize, String),
+    Delete(usize),
+    Rename(usize, usize),
+    Restore(usize),
+    HandWrite(usize, String),
+    HandReplace(usize, String),
+    HandDelete(usize),
+    HandRename(usize, usize),
+    HandIndex(String),
+    HandFolder,
+    Look,
+    Reopen,
+}
+
+const PATHS: [&str; 8] = [
+    "a.md",
+    "b.md",
+    "facts/user.md",
+    "facts/b.md",
+    "episodes/2026-01.md",
+    "plans/x.md",
+    "plans/deep/y.md",
+    "z z.md",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-c \\n#>-]{0,30}",
+        Just("---\nname: By hand\ntype: user\ndescription: x\n---\nbody".to_owned()),
+        Just("---\nname: broken".to_owned()),
+        Just("# T\r\n\r\n> Summary: s\r\n- a: b\r\n".to_owned()),
+        "\\PC{0,20}",
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let path = || 0..PATHS.len();
+    prop_oneof![
+        (path(), text()).prop_map(|(at, text)| Step::Write(at, text)),
+        (path(), text(), 0..4_usize).prop_map(|(at, text, kind)| Step::Typed(at, text, kind)),
+        (path(), text()).prop_map(|(at, text)| Step::Append(at, text)),
+        (path(), text()).prop_map(|(at, text)| Step::Patch(at, text)),
+        (path(), text()).prop_map(|(at, text)| Step::Update(at, text)),
+        path().prop_map(Step::Delete),
+        (path(), path()).prop_map(|(from, to)| Step::Rename(from, to)),
+        path().prop_map(Step::Restore),
+        (path(), text()).prop_map(|(at, text)| Step::HandWrite(at, text)),
+        (path(), text()).prop_map(|(at, text)| Step::HandReplace(at, text)),
+        path().prop_map(Step::HandDelete),
+        (path(), path()).prop_map(|(from, to)| Step::HandRename(from, to)),
+        text().prop_map(Step::HandIndex),
+        Just(Step::HandFolder),
+        Just(Step::Look),
+        Just(Step::Reopen),
+    ]
+}
+
+/// Does a step; tools may refuse it. Returns whether a tool was called.
+fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
+    let by = agent();
+    let on_disk = |at: &usize| world.root().join(PATHS[*at]);
+    let first_word = |at: &usize| {
+        let text = notebook.read(PATHS[*at]).map(|note| note.text).unwrap_or_default();
+        text.split_whitespace().next().unwrap_or("none").to_owned()
+    };
+    match step {
+        Step::Write(at, text) => drop(notebook.write(&by, PATHS[*at], text, None, None)),
+        Step::Typed(at, text, kind) => {
+            let typed = typed(text, NoteType::ALL[*kind]);
+            drop(notebook.write(&by, PATHS[*at], text, Some(&typed), None));
+        }
+        Step::Append(at, text) => drop(notebook.append(&by, PATHS[*at], text, None, None)),
+        Step::Patch(at, text) => {
+            let patch = Patch { old: first_word(at), new: text.clone() };
+            drop(notebook.patch(&by, PATHS[*at], &[patch], None));
+        }
+        Step::Update(at, text) => drop(notebook.update(&by, PATHS[*at], &first_word(at), text)),
+        Step::Delete(at) => drop(notebook.delete(&by, PATHS[*at])),
+        Step::Rename(from, to) => drop(notebook.rename(&by, PATHS[*from], PATHS[*to])),
+        Step::Restore(at) => drop(notebook.restore(&by, PATHS[*at], None)),
+        Step::Look => drop(notebook.index().expect("an index")),
+        Step::Reopen => {
+            *notebook = world.open();
+            return false;
+        }
+        Step::HandWrite(at, text) => {
+            world.put(PATHS[*at], text.as_bytes());
+            return false;
+        }
+        Step::HandReplace(at, text) => {
+            // As editors do that write another file and rename it.
+            world.put("plans/.swap", text.as_bytes());
+            let _ = std::fs::create_dir_all(on_disk(at).parent().expect("a folder"));
+            std::fs::rename(world.root().join("plans/.swap"), on_disk(at)).expect("renamed");
+            return false;
+        }
+        Step::HandDelete(at) => {
+            let _ = std::fs::remove_file(on_disk(at));
+            return false;
+        }
+        Step::HandRename(from, to) => {
+            let _ = std::fs::create_dir_all(on_disk(to).parent().expect("a folder"));
+            let _ = std::fs::rename(on_disk(from), on_disk(to));
+            return false;
+        }
+        Step::HandIndex(text) => {
+            world.put("MEMORY.md", text.as_bytes());
+            return false;
+        }
+        Step::HandFolder => {
+            let _ = std::fs::remove_dir_all(world.root().join("plans"));
+            return false;
+        }
+    }
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #[test]
+    fn the_index_is_true_and_nothing_is_lost(steps in proptest::collection::vec(step(), 1..30)) {
+        let world = World::new();
+        let mut notebook = world.open();
+        let mut seen: BTreeMap<String, BTreeSet<Vec<u8>>> = BTreeMap::new();
+        for step in &steps {
+            // What a tool finds on disk has to be got back later, whatever happens to it.
+            let before = world.files();
+            let called = take(&world, &mut notebook, step);
+            if !called || !world.root().exists() {
+                continue;
+            }
+            notebook.refresh().expect("refreshed");
+            let after = world.files();
+            for (path, content) in before.into_iter().chain(after).filter(|(path, _)| path != "MEMORY.md") {
+                seen.entry(path).or_default().insert(content);
+            }
+            prop_assert_eq!(world.index(), world.rebuilt(), "after {:?}", step);
+        }
+        // From here on there is a history, if a tool ever wrote anything.
+        let written = notebook.write(&agent(), "last.md", "x", None, None);
+        prop_assert!(written.is_ok());
+        prop_assert_eq!(world.index(), world.rebuilt());
+        let again = world.open();
+        for (path, contents) in &seen {
+            let versions = again.log(Some(path)).unwrap_or_default();
+            let mut kept = BTreeSet::new();
+            for version in versions.iter().filter(|version| version.version != "-") {
+                let text = again.version(path, &version.version);
+                prop_assert!(text.is_ok(), "{path} {version:?}: {text:?}");
+                kept.extend(text.map(|note| note.text.into_bytes()));
+            }
+            for content in contents {
+                let said = String::from_utf8_lossy(content);
+                prop_assert!(kept.contains(content), "{path} lost {said:?} after {steps:?}");
+            }
+        }
+    }
+}

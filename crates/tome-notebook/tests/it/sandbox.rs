@@ -1,0 +1,127 @@
+//! Nothing outside the notebook is touched, whatever path a tool is given.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tome_model::Scope;
+use tome_notebook::Patch;
+
+use crate::world::{World, agent};
+
+/// Everything beneath a folder with its content, links and all, but for the notebook itself.
+fn outside(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.ends_with("memory") {
+            continue;
+        }
+        if path.is_dir() && !path.is_symlink() {
+            outside(&path, found);
+        }
+        let content = std::fs::read(&path).unwrap_or_default();
+        found.insert(path.display().to_string(), content);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn no_path_leads_out() {
+    let world = World::new();
+    let notebook = world.open();
+    let by = agent();
+    notebook.write(&by, "inside.md", "x", None, None).expect("written");
+    let secret = world.outside().join("secret");
+    std::fs::create_dir_all(&secret).expect("a folder");
+    #[expect(clippy::disallowed_methods, reason = "a file outside")]
+    std::fs::write(secret.join("key.md"), "a secret").expect("written");
+    let link = |from: &Path, to: &str| {
+        std::os::unix::fs::symlink(from, world.root().join(to)).expect("a link");
+    };
+    link(&secret, "linked");
+    link(&secret.join("key.md"), "link.md");
+    link(&world.root().join("inside.md"), "within.md");
+    link(Path::new("/dev/zero"), "zero.md");
+    let mut before = BTreeMap::new();
+    outside(world.outside(), &mut before);
+    let key = secret.join("key.md").display().to_string();
+    let long = "a/".repeat(2000) + "x.md";
+    let paths = [
+        "../secret/key.md",
+        "linked/key.md",
+        "link.md",
+        "linked/new.md",
+        "within.md",
+        "zero.md",
+        &key,
+        "a/../../secret/key.md",
+        "..%2fsecret/key.md",
+        "..\\secret\\key.md",
+        "a\0.md",
+        ".history/history.jsonl",
+        ".hidden.md",
+        "con.md",
+        "x.txt",
+        "",
+        "/",
+        &long,
+        "inside.md/x.md",
+        "C:\\x.md",
+        "~/x.md",
+        "x.md/",
+        "linked",
+    ];
+    for path in paths {
+        let patches = [Patch { old: "a".to_owned(), new: "b".to_owned() }];
+        assert!(notebook.read(path).is_err(), "read {path:?}");
+        assert!(notebook.write(&by, path, "pwned", None, None).is_err(), "write {path:?}");
+        assert!(notebook.append(&by, path, "pwned", None, None).is_err(), "append {path:?}");
+        assert!(notebook.patch(&by, path, &patches, None).is_err(), "patch {path:?}");
+        assert!(notebook.update(&by, path, "a", "b").is_err(), "update {path:?}");
+        assert!(notebook.delete(&by, path).is_err(), "delete {path:?}");
+        assert!(notebook.create(&by, path, "pwned").is_err(), "create {path:?}");
+        assert!(notebook.rename(&by, "inside.md", path).is_err(), "rename to {path:?}");
+        assert!(notebook.rename(&by, path, "other.md").is_err(), "rename from {path:?}");
+        assert!(notebook.restore(&by, path, None).is_err(), "restore {path:?}");
+        assert!(notebook.delete_folder(&by, path).is_err(), "delete folder {path:?}");
+        assert!(notebook.log(Some(path)).is_err(), "log {path:?}");
+    }
+    let mut after = BTreeMap::new();
+    outside(world.outside(), &mut after);
+    assert_eq!(after, before);
+    let listed: Vec<String> =
+        notebook.list().expect("a list").into_iter().map(|note| note.path).collect();
+    assert_eq!(listed, ["inside.md"]);
+    assert_eq!(notebook.read("inside.md").expect("a note").text, "x");
+}
+
+#[test]
+fn an_index_cannot_be_written_patched_or_deleted() {
+    let world = World::new();
+    let by = agent();
+    for (scope, path) in [
+        (Scope::Project, "MEMORY.md"),
+        (Scope::Project, "README.md"),
+        (Scope::Coder, "semantic/README.md"),
+    ] {
+        let notebook = world.open_as(scope);
+        assert!(notebook.write(&by, path, "x", None, None).is_err());
+        assert!(notebook.append(&by, path, "x", None, None).is_err());
+        assert!(notebook.update(&by, path, "x", "y").is_err());
+        assert!(notebook.delete(&by, path).is_err());
+        assert!(notebook.restore(&by, path, None).is_err());
+    }
+    assert!(!world.root().exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_named_like_a_note_hangs_nobody() {
+    let world = World::new();
+    let notebook = world.open();
+    notebook.write(&agent(), "a.md", "x", None, None).expect("written");
+    let made = std::process::Command::new("mkfifo").arg(world.root().join("pipe.md")).status();
+    assert!(made.expect("mkfifo").success());
+    notebook.read("pipe.md").expect_err("no file");
+    notebook.write(&agent(), "pipe.md", "x", None, None).expect_err("no file");
+    assert_eq!(notebook.list().expect("a list").len(), 1);
+}
