@@ -60,7 +60,7 @@ fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut out = anstream::stdout().lock();
-    let made = if done.created { "made" } else { "already there" };
+    let made = if done.created { "made now" } else { "already there" };
     writeln!(out, "The notes of this project are in {} ({made}).", done.folder)?;
     for path in &done.moved {
         writeln!(out, "  moved {path}")?;

@@ -325,7 +325,7 @@ fn the_demo_shows_the_main_job() {
         "tool_result",
         "An agent remembers",
         "outside Tome",
-        "+- Identifiers are split by XID rules (café is one); 38.4 ms on the old laptop for 10 MB.",
+        "+- Identifiers follow the XID rules, café is one. Check with `cargo nextest run lexer`.",
     ] {
         assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
     }

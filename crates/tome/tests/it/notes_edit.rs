@@ -106,6 +106,17 @@ fn a_new_note_begins_with_a_template() {
     assert!(memory(&world, &["read", "facts/build.md"]).starts_with("# build\n"));
 }
 
+#[test]
+fn the_overview_of_a_new_session_begins_with_its_template() {
+    let world = world();
+    let editor = editor(&world, r#"echo '- fix the lexer' >> "$1""#);
+    let mut command = world.command(&["memory", "edit", "overview.md", "--session", "s1"]);
+    let ran = World::run(command.env("EDITOR", format!("'{}'", editor.display())), b"");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let text = memory(&world, &["read", "overview.md", "--session", "s1"]);
+    assert!(text.starts_with('#') && text.ends_with("- fix the lexer\n"), "{text}");
+}
+
 /// Somebody else was quicker: both texts are there, and it is said what to do.
 #[test]
 fn a_note_that_was_changed_meanwhile_is_not_overwritten() {

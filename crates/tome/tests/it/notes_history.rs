@@ -145,7 +145,7 @@ fn a_hand_edit_is_a_version_too() {
     assert_eq!(versions.len(), 3);
     assert_eq!(memory(&world, &["show", "a.md", &versions[1]]), "by hand\n");
     std::fs::remove_file(&file).unwrap();
-    check_refused(&world, &["read", "a.md"], 4, &["a.md"]);
+    check_refused(&world, &["read", "a.md"], 4, &["a.md", "tome memory restore a.md"]);
     memory(&world, &["restore", "a.md"]);
     assert_eq!(memory(&world, &["read", "a.md"]), "three\n");
 }

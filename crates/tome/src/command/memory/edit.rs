@@ -61,12 +61,21 @@ fn editor() -> Result<String> {
 
 fn before(notes: &Notes<'_>, path: &str) -> Result<Before> {
     match version(notes, path, "") {
+        // A session without an overview reads its template: there is no note yet.
+        Ok(note) if notes.scope() == Scope::Session && !is_listed(notes, &note.path)? => {
+            Ok(Before { text: note.text, version: String::new() })
+        }
         Ok(note) => Ok(Before { text: note.text, version: note.version }),
         Err(error) if is_missing(&error) => {
             Ok(Before { text: template(notes.scope(), path), version: String::new() })
         }
         Err(error) => Err(error),
     }
+}
+
+fn is_listed(notes: &Notes<'_>, path: &str) -> Result<bool> {
+    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?;
+    Ok(listed.iter().any(|note| note.path == path))
 }
 
 /// What a new note begins with.

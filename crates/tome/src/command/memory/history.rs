@@ -80,7 +80,7 @@ pub fn whom(by: Option<&v1::Author>) -> String {
     let Some(by) = by else { return String::new() };
     match by.who.as_str() {
         "agent" if by.session_id.is_empty() => one_line(&by.agent, 24),
-        "agent" => format!("{} · {}", one_line(&by.agent, 24), one_line(&by.session_id, 13)),
+        "agent" => format!("{} · {}", one_line(&by.agent, 24), one_line(&by.session_id, 12)),
         "outside" => "outside Tome".into(),
         who => who.to_owned(),
     }
@@ -131,6 +131,16 @@ fn last(notes: &Notes<'_>, path: &str) -> Result<v1::GetVersionResponse> {
 
 pub fn is_missing(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == 4)
+}
+
+/// A note that is missing, with the way back if it was there once.
+pub fn or_deleted(notes: &Notes<'_>, path: &str, error: anyhow::Error) -> anyhow::Error {
+    if !is_missing(&error) || versions(notes, Some(path), 1).is_err() {
+        return error;
+    }
+    let restore = notes.hinted("restore", Some(path));
+    let hint = format!("it was deleted; `{restore}` brings it back");
+    Refusal::not_found(error.to_string()).hint(hint).into()
 }
 
 pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {

@@ -49,7 +49,7 @@ fn view(notes: &Notes<'_>, files: bool) -> Result<Outcome> {
 
 /// One note, whole.
 pub fn read(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
-    let note = version(notes, path, "")?;
+    let note = version(notes, path, "").map_err(|error| history::or_deleted(notes, path, error))?;
     if notes.context.json {
         notes.context.print_json(&as_json(&note))?;
     } else {
