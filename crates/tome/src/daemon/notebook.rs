@@ -121,7 +121,8 @@ impl Notebook for NotebookService {
         if cwd.is_empty() {
             return Err(Status::invalid_argument("cwd is missing: say which project is meant"));
         }
-        let moving = self.0.wait_for(move |shared| shared.notebooks.move_into_repository(&cwd));
+        let moving =
+            self.0.wait_for_notes(move |shared| shared.notebooks.move_into_repository(&cwd));
         let moved = moving.await?.map_err(|error| status_of(&error))?;
         Ok(Response::new(v1::MoveIntoRepositoryResponse {
             folder: moved.folder.to_string_lossy().into_owned(),
@@ -142,7 +143,7 @@ impl NotebookService {
     ) -> Answer<T> {
         let whose = whose_from_wire(whose.unwrap_or_default())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let done = self.0.wait_for(move |shared| {
+        let done = self.0.wait_for_notes(move |shared| {
             let book = shared.notebooks.open(&whose, purpose)?;
             Ok(work(&book)?)
         });

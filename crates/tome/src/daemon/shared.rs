@@ -22,6 +22,10 @@ use crate::config::Settings;
 /// commit is as large as the number that wait.
 const CALLS_MAX: usize = 64;
 
+/// Calls that work on notebooks at the same time. They are counted apart: a notebook that another
+/// program keeps locked must not keep events from being stored.
+const NOTE_CALLS_MAX: usize = 16;
+
 /// What all parts of the daemon share.
 pub struct Shared {
     pub settings: Settings,
@@ -41,6 +45,7 @@ pub struct Shared {
     /// Made on first use: most daemons only record, and a redactor takes time and memory.
     tools: OnceLock<Tools>,
     calls: Semaphore,
+    note_calls: Semaphore,
     leaving: watch::Sender<bool>,
     endpoints: OnceLock<Vec<String>>,
 }
@@ -82,6 +87,7 @@ impl Shared {
             stored: Notify::new(),
             draining: Mutex::new(()),
             calls: Semaphore::new(CALLS_MAX),
+            note_calls: Semaphore::new(NOTE_CALLS_MAX),
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
             tools: OnceLock::new(),
@@ -169,9 +175,25 @@ impl Shared {
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, Status> {
+        self.wait_in_turn(&self.calls, work).await
+    }
+
+    /// The same for work on notebooks.
+    pub async fn wait_for_notes<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        self.wait_in_turn(&self.note_calls, work).await
+    }
+
+    async fn wait_in_turn<T: Send + 'static>(
+        self: &Arc<Self>,
+        turns: &Semaphore,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
         let busy = self.begin();
-        let _permit =
-            self.calls.acquire().await.map_err(|_| Status::unavailable("the daemon is leaving"))?;
+        let turn = turns.acquire().await;
+        let _turn = turn.map_err(|_| Status::unavailable("the daemon is leaving"))?;
         let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
             let _busy = busy;

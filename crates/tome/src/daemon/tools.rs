@@ -20,7 +20,7 @@ impl Tools for ToolsService {
         request: Request<v1::ListToolsRequest>,
     ) -> Result<Response<v1::ListToolsResponse>, Status> {
         let toolset = request.into_inner().toolset;
-        let tools = self.0.wait_for(|_| Toolbox::list()).await?;
+        let tools = Toolbox::list();
         if !toolset.is_empty() && !tools.iter().any(|tool| tool.toolset == toolset) {
             let mut known: Vec<&str> = tools.iter().map(|tool| tool.toolset).collect();
             known.sort_unstable();
@@ -40,7 +40,7 @@ impl Tools for ToolsService {
         request: Request<v1::CallToolRequest>,
     ) -> Result<Response<v1::CallToolResponse>, Status> {
         let asked = request.into_inner();
-        let called = self.0.wait_for(move |shared| {
+        let called = self.0.wait_for_notes(move |shared| {
             let tools = shared.tools().map_err(|error| Status::internal(error.to_string()))?;
             let arguments =
                 if asked.arguments_json.is_empty() { "{}" } else { &asked.arguments_json };
