@@ -7,6 +7,7 @@ mod capture;
 mod durable;
 mod error;
 mod home;
+mod in_repository;
 mod intake;
 mod notebooks;
 mod project;

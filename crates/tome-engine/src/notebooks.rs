@@ -1,19 +1,35 @@
 //! Which notebook is meant: the session's, the project's or the coder's, and where it lies.
+//!
+//! ```text
+//! coder      $TOME_HOME/coder
+//! project    <root>/.memory where that is a folder, else <project's folder>/memory
+//! session    <project's folder>/sessions/<session>/working-memory
+//! ```
+//!
+//! The history of a project's notebook is always `<project's folder>/memory/.history`, so that a
+//! repository holds nothing but Markdown. Where a notebook lies is looked up at each opening: a
+//! `.memory` that appears or vanishes counts at once. Opening for reading makes nothing.
 
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tome_model::{Clock, Scope};
+use tome_model::{Clock, Millis, ModelError, Scope, SessionId};
 use tome_notebook::{Notebook, Rules};
 
-use crate::{EngineError, Home, Projects};
+use crate::{EngineError, Home, Projects, home, in_repository};
+
+/// Notebooks that are kept open, about: those that somebody holds stay whatever their number. An
+/// open one keeps its index in memory, which is what makes the next call quick.
+const OPEN_MAX: usize = 16;
 
 /// The notebooks of one home. They are opened when they are needed.
-#[allow(dead_code)]
 pub struct Notebooks {
     home: Home,
     projects: Arc<Projects>,
     rules: Rules,
     clock: Arc<dyn Clock>,
+    /// The one used last comes last.
+    kept: Mutex<Vec<Kept>>,
 }
 
 /// Whose notebook.
@@ -36,43 +52,204 @@ pub enum Purpose {
     Writing,
 }
 
-#[allow(unused_variables, clippy::todo)]
-impl Notebooks {
-    /// The notebooks of a home.
-    pub fn new(home: Home, projects: Arc<Projects>, rules: Rules, clock: Arc<dyn Clock>) -> Self {
-        Self { home, projects, rules, clock }
-    }
+/// Where a notebook lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    scope: Scope,
+    root: PathBuf,
+    /// `None`: inside.
+    history: Option<PathBuf>,
+}
 
-    /// Opens a notebook.
-    pub fn open(&self, whose: &Whose, purpose: Purpose) -> Result<Arc<Notebook>, EngineError> {
-        todo!()
-    }
-
-    /// Makes `.memory/` in the project's repository and moves the project's notes into it.
-    pub fn move_into_repository(&self, cwd: &str) -> Result<Moved, EngineError> {
-        todo!()
-    }
-
-    /// Closes the notebooks that nobody has used for a while.
-    pub fn close_idle(&self, idle_ms: u64) -> usize {
-        0
-    }
-
-    /// Every notebook that is open now.
-    pub fn open_now(&self) -> Vec<Arc<Notebook>> {
-        todo!()
-    }
+struct Kept {
+    place: Place,
+    notebook: Arc<Notebook>,
+    used: Millis,
 }
 
 /// What `move_into_repository` did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// The folder that is used from now on.
-    pub folder: std::path::PathBuf,
+    pub folder: PathBuf,
     /// Whether it was made now.
     pub created: bool,
     /// Notes that were moved there.
     pub moved: Vec<String>,
-    /// Notes that stayed because others of the same name, with other content, are there.
+    /// Notes that stayed: others of the same name, with other content, are there, or they cannot be
+    /// read.
     pub kept_back: Vec<String>,
+}
+
+impl Notebooks {
+    /// The notebooks of a home.
+    pub fn new(home: Home, projects: Arc<Projects>, rules: Rules, clock: Arc<dyn Clock>) -> Self {
+        Self { home, projects, rules, clock, kept: Mutex::default() }
+    }
+
+    /// Opens a notebook, or hands out the one that is open.
+    pub fn open(&self, whose: &Whose, purpose: Purpose) -> Result<Arc<Notebook>, EngineError> {
+        let place = self.place(whose, purpose)?;
+        let now = self.clock.now();
+        let mut kept = self.kept();
+        kept.retain(|one| !one.place.is_replaced_by(&place));
+        let known = kept.iter().position(|one| one.place == place);
+        let notebook = match known {
+            Some(at) => kept.remove(at).notebook,
+            None => Arc::new(self.notebook_at(&place, self.rules.clone())),
+        };
+        kept.push(Kept { place, notebook: Arc::clone(&notebook), used: now });
+        drop_surplus(&mut kept);
+        Ok(notebook)
+    }
+
+    /// Whether opening for writing would make a project's folder.
+    pub(crate) fn is_new(&self, whose: &Whose) -> Result<bool, EngineError> {
+        if whose.scope == Scope::Coder {
+            return Ok(false);
+        }
+        let root = self.root_of(whose)?;
+        Ok(self.projects.known_folder(&root).is_none())
+    }
+
+    /// Every notebook that is open now.
+    pub fn open_now(&self) -> Vec<Arc<Notebook>> {
+        self.kept().iter().map(|one| Arc::clone(&one.notebook)).collect()
+    }
+
+    /// Closes the notebooks that nobody has used for a while; 0 closes all that nobody holds.
+    pub fn close_idle(&self, idle_ms: u64) -> usize {
+        let now = self.clock.now();
+        let mut kept = self.kept();
+        let before = kept.len();
+        kept.retain(|one| one.is_held() || now.distance_ms(one.used) < idle_ms);
+        before - kept.len()
+    }
+
+    /// Makes `.memory/` in the project's repository and moves the project's notes into it. What was
+    /// cut short is finished by doing it again.
+    pub fn move_into_repository(&self, cwd: &str) -> Result<Moved, EngineError> {
+        let whose = Whose { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };
+        let root = self.root_of(&whose)?;
+        let created = in_repository::make(Path::new(&root))?;
+        let project = self.projects.folder(&root, self.clock.now())?;
+        let folder = in_repository::folder(Path::new(&root));
+        let from = self.to_move(home::memory_in(&project), &project);
+        let to = self.to_move(folder.clone(), &project);
+        let mut moved = Moved { folder, created, moved: Vec::new(), kept_back: Vec::new() };
+        for note in from.list()? {
+            if in_repository::move_note(&from, &to, &note.path)? {
+                moved.moved.push(note.path);
+            } else {
+                moved.kept_back.push(note.path);
+            }
+        }
+        self.open(&whose, Purpose::Writing)?.refresh()?;
+        Ok(moved)
+    }
+
+    /// A notebook as it is moved. For the history a note that moves stays what it is: it is the same
+    /// history before and after. What the move itself takes away is kept beside it.
+    fn to_move(&self, root: PathBuf, project: &Path) -> Notebook {
+        // What is moved was there before: the rules for new facts do not apply to it.
+        let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
+        let history = Some(home::moved_in(project));
+        self.notebook_at(&Place { scope: Scope::Project, root, history }, rules)
+    }
+
+    fn place(&self, whose: &Whose, purpose: Purpose) -> Result<Place, EngineError> {
+        if whose.scope == Scope::Coder {
+            return Ok(Place { scope: Scope::Coder, root: self.home.coder(), history: None });
+        }
+        let root = self.root_of(whose)?;
+        // What is refused is refused before the project's folder is made.
+        if whose.scope == Scope::Session {
+            let session = session_of(whose)?;
+            let project = self.project_folder(&root, whose, purpose)?;
+            let root = home::session_in(&project, session.as_str()).join("working-memory");
+            return Ok(Place { scope: Scope::Session, root, history: None });
+        }
+        let inside = in_repository::find(Path::new(&root))?;
+        let project = self.project_folder(&root, whose, purpose)?;
+        Ok(Place {
+            scope: Scope::Project,
+            root: inside.unwrap_or_else(|| home::memory_in(&project)),
+            history: Some(home::history_in(&project)),
+        })
+    }
+
+    fn project_folder(
+        &self,
+        root: &str,
+        whose: &Whose,
+        purpose: Purpose,
+    ) -> Result<PathBuf, EngineError> {
+        match purpose {
+            Purpose::Reading => Ok(self.projects.would_be_folder(root)),
+            Purpose::Writing => {
+                let folder = self.projects.folder(root, self.clock.now())?;
+                self.projects.note_worktree(root, whose.cwd.as_deref().unwrap_or(root))?;
+                Ok(folder)
+            }
+        }
+    }
+
+    fn root_of(&self, whose: &Whose) -> Result<String, EngineError> {
+        let cwd = whose.cwd.as_deref().filter(|cwd| !cwd.is_empty()).ok_or_else(|| {
+            ModelError::invalid(
+                "cwd",
+                "is missing: it says which project's notebook is meant; give it, or use scope coder",
+            )
+        })?;
+        if !Path::new(cwd).is_absolute() {
+            let said = tome_model::truncate_to(cwd, 200);
+            let problem = format!("{said:?} is not an absolute path");
+            return Err(ModelError::invalid("cwd", problem).into());
+        }
+        Ok(self.projects.root_of(cwd, None))
+    }
+
+    fn notebook_at(&self, place: &Place, rules: Rules) -> Notebook {
+        let notebook = Notebook::at(place.scope, &place.root, Arc::clone(&self.clock));
+        let notebook = notebook.with_rules(rules);
+        match &place.history {
+            Some(history) => notebook.with_history(history),
+            None => notebook,
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        // What is kept only saves time: a panic elsewhere leaves nothing wrong in it.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Whether the project's notebook lies elsewhere now. Both would write to one history, and each
+    /// would find there what it does not have.
+    fn is_replaced_by(&self, now: &Self) -> bool {
+        self.history.is_some() && self.history == now.history && self.root != now.root
+    }
+}
+
+impl Kept {
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.notebook) > 1
+    }
+}
+
+fn drop_surplus(kept: &mut Vec<Kept>) {
+    let mut surplus = kept.len().saturating_sub(OPEN_MAX);
+    kept.retain(|one| {
+        let goes = surplus > 0 && !one.is_held();
+        surplus -= usize::from(goes);
+        !goes
+    });
+}
+
+fn session_of(whose: &Whose) -> Result<SessionId, EngineError> {
+    let session = whose.session.as_deref().ok_or_else(|| {
+        ModelError::invalid("session_id", "is missing: it says which session's notebook is meant")
+    })?;
+    Ok(SessionId::parse(session)?)
 }

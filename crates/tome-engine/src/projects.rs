@@ -116,13 +116,21 @@ impl Projects {
         self.lock().projects.get(root).map(|entry| entry.folder.clone())
     }
 
+    /// The folder of a project, or the one it would get; nothing is made.
+    pub fn would_be_folder(&self, root: &str) -> PathBuf {
+        self.known_folder(root).unwrap_or_else(|| self.free_folder(root))
+    }
+
     /// The folder of a project, made on first use.
     pub fn folder(&self, root: &str, now: Millis) -> Result<PathBuf, EngineError> {
         let mut known = self.lock();
         if let Some(entry) = known.projects.get(root) {
             return Ok(entry.folder.clone());
         }
-        let folder = self.free_folder(root)?;
+        let folder = self.free_folder(root);
+        std::fs::create_dir_all(&folder).map_err(EngineError::file("create", &folder))?;
+        let projects = self.home.projects();
+        sync_folder(&projects).map_err(EngineError::file("sync", &projects))?;
         let record = Record {
             root: root.to_owned(),
             remote: project::remote(Path::new(root)),
@@ -159,19 +167,16 @@ impl Projects {
 
     /// The folder of the project's own name, or, where that is another project's, the same name
     /// with a fingerprint of the root.
-    fn free_folder(&self, root: &str) -> Result<PathBuf, EngineError> {
+    fn free_folder(&self, root: &str) -> PathBuf {
         let name = project::folder_name(root);
-        let mut folder = self.home.projects().join(&name);
+        let folder = self.home.projects().join(&name);
         // A folder without a record is one whose making was cut short: it is taken up again.
         if folder.join("project.toml").exists()
             && read_record(&folder).is_none_or(|record| record.root != root)
         {
-            folder = self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
+            return self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
         }
-        std::fs::create_dir_all(&folder).map_err(EngineError::file("create", &folder))?;
-        let projects = self.home.projects();
-        sync_folder(&projects).map_err(EngineError::file("sync", &projects))?;
-        Ok(folder)
+        folder
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

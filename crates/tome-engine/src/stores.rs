@@ -97,7 +97,7 @@ impl Stores {
         &self.projects
     }
 
-    /// The projects that are known, to be shared with the notebooks.
+    /// The same projects, for somebody who places something else in their folders.
     pub fn projects_shared(&self) -> Arc<Projects> {
         Arc::clone(&self.projects)
     }

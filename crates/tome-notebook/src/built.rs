@@ -58,6 +58,11 @@ impl Built {
         }
     }
 
+    /// Whether any of them may not be as it was last written.
+    pub fn is_doubtful(&self) -> bool {
+        self.files.values().any(|file| file.doubtful)
+    }
+
     /// Any of them may have been.
     pub fn doubt_all(&mut self) {
         self.files.values_mut().for_each(|file| file.doubtful = true);

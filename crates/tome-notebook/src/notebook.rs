@@ -128,14 +128,16 @@ impl Notebook {
         edit::check_text("content", content)?;
         let mut compose = |draft: &Draft<'_>| {
             Ok(match (typed, draft.path.kind(self.scope)) {
-                (Some(_), NoteKind::Fact | NoteKind::Episode) => {
+                (Some(typed), NoteKind::Typed) => {
+                    frontmatter::compose(draft.text, typed, draft.today, content)
+                }
+                (Some(_), kind) => {
                     return Err(NotebookError::Invalid(format!(
-                        "{} is a {}: name, description and type are for notes outside of facts/ and episodes/",
+                        "{} is a note of kind {}: name, description and type are for a project's notes outside of facts/ and episodes/",
                         draft.path,
-                        draft.path.kind(self.scope).as_str()
+                        kind.as_str()
                     )));
                 }
-                (Some(typed), _) => frontmatter::compose(draft.text, typed, draft.today, content),
                 (None, NoteKind::Fact | NoteKind::Episode) => summary::settle(content),
                 (None, NoteKind::Detail) => {
                     session::with_meta(content, draft.path.as_str(), &self.clock.now().to_string())
@@ -162,14 +164,18 @@ impl Notebook {
             ));
         }
         let mut added = |draft: &Draft<'_>| {
+            let kind = draft.path.kind(self.scope);
             let summarised =
-                matches!(draft.path.kind(self.scope), NoteKind::Fact | NoteKind::Episode)
-                    || summary.is_some();
+                matches!(kind, NoteKind::Fact | NoteKind::Episode) || summary.is_some();
+            if summary.is_some() && self.scope != Scope::Project {
+                let said = "summary is for a project's facts, episodes and notes: leave it out";
+                return Err(NotebookError::Invalid(said.to_owned()));
+            }
             Ok(if summarised {
                 summary::append(draft.text, draft.path.as_str(), entry, summary)
             } else {
                 let text = edit::added(draft.text.unwrap_or_default(), entry);
-                match draft.path.kind(self.scope) {
+                match kind {
                     NoteKind::Detail => {
                         let now = self.clock.now().to_string();
                         session::with_meta(&text, draft.path.as_str(), &now)
@@ -255,18 +261,24 @@ impl Notebook {
     pub fn refresh(&self) -> Result<usize> {
         let noticed = self.with_shelf(Make::Never, |shelf| {
             let _lock = shelf.lock()?;
-            let noticed = shelf.notice(self.clock.now(), false)?;
-            // A disk that cannot be written keeps nobody from reading.
-            let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
-            Ok(noticed)
+            self.look(shelf)
         })?;
         Ok(noticed.unwrap_or(0))
     }
 
-    /// What becomes readable when something changes on disk; `refresh` then takes it in.
-    #[cfg(target_os = "linux")]
-    pub fn changes(&self) -> Option<std::os::fd::OwnedFd> {
-        self.with_shelf(Make::Never, |shelf| Ok(shelf.readable())).ok().flatten().flatten()
+    /// Whether `refresh` costs next to nothing while nothing changes.
+    pub fn is_watched(&self) -> bool {
+        self.slot().as_ref().is_some_and(Shelf::is_watched)
+    }
+
+    /// Notices what others did, and makes the index true where it is not.
+    fn look(&self, shelf: &mut Shelf) -> Result<usize> {
+        let noticed = shelf.notice(self.clock.now(), false)?;
+        if shelf.is_index_behind() {
+            // A disk that cannot be written keeps nobody from reading.
+            let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
+        }
+        Ok(noticed)
     }
 
     /// Changes one note: `compose` makes the new text from the newest.
@@ -341,9 +353,7 @@ impl Notebook {
     pub(crate) fn reading<T>(&self, look: impl FnOnce(&Shelf) -> Result<T>) -> Result<Option<T>> {
         self.with_shelf(Make::Never, |shelf| {
             let _lock = shelf.lock()?;
-            shelf.notice(self.clock.now(), false)?;
-            // A disk that cannot be written keeps nobody from reading.
-            let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
+            self.look(shelf)?;
             look(shelf)
         })
     }

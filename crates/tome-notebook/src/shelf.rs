@@ -94,10 +94,14 @@ impl Shelf {
         self.loaded = false;
     }
 
-    /// What becomes readable when something changes on disk.
-    #[cfg(target_os = "linux")]
-    pub fn readable(&self) -> Option<std::os::fd::OwnedFd> {
-        self.watch.as_ref()?.readable().ok()
+    /// Whether the kernel tells of changes, so that looking for them costs next to nothing.
+    pub fn is_watched(&self) -> bool {
+        self.loaded && self.watch.is_some()
+    }
+
+    /// Whether the index on disk may not be what it should be.
+    pub fn is_index_behind(&self) -> bool {
+        self.index_behind || self.built.is_doubtful()
     }
 
     /// Notices what changed on disk since the last look. The caller holds the lock. With `record`

@@ -25,7 +25,7 @@ pub(crate) use nowhere::Watch;
 mod linux {
     use std::collections::{BTreeSet, HashMap};
     use std::mem::MaybeUninit;
-    use std::os::fd::{BorrowedFd, OwnedFd};
+    use std::os::fd::OwnedFd;
     use std::path::{Path, PathBuf};
 
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
@@ -128,11 +128,6 @@ mod linux {
                 }
             }
             if unknown { Changed::Unknown } else { Changed::Files(changed) }
-        }
-
-        /// What becomes readable when there is something to take.
-        pub fn readable(&self) -> std::io::Result<OwnedFd> {
-            BorrowedFd::try_clone_to_owned(&std::os::fd::AsFd::as_fd(&self.notes))
         }
     }
 }

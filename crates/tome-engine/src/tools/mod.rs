@@ -1,4 +1,15 @@
 //! The tools, implemented once for every face: their schemas, their arguments, their answers.
+//!
+//! A tool takes all of its arguments before it does anything, so that bad input changes nothing.
+//! Everything it would write is redacted first. An answer is bounded, whatever came in.
+
+mod answer;
+mod anthropic;
+mod args;
+mod call;
+mod coder;
+mod notes;
+mod specs;
 
 use std::sync::Arc;
 
@@ -6,8 +17,11 @@ use serde_json::Value;
 
 use crate::{Notebooks, Redactor};
 
+use answer::Refusal;
+use args::Args;
+use call::Call;
+
 /// The tools over the notebooks.
-#[allow(dead_code)]
 pub struct Tools {
     notebooks: Arc<Notebooks>,
     redactor: Arc<Redactor>,
@@ -48,7 +62,7 @@ pub struct ToolAnswer {
     pub json: Value,
     /// Set when the tool refused or failed; nothing was changed then.
     pub failure: Option<Failure>,
-    /// Secrets that were cut from what was to be written.
+    /// Texts from which secrets were cut before they were written.
     pub secrets_cut: usize,
 }
 
@@ -65,7 +79,18 @@ pub enum Failure {
     Failed,
 }
 
-#[allow(unused_variables, clippy::todo)]
+impl Failure {
+    /// As it stands in an answer's JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 impl Tools {
     /// The tools over these notebooks. What they write is redacted first.
     pub fn new(notebooks: Arc<Notebooks>, redactor: Arc<Redactor>) -> Self {
@@ -74,11 +99,34 @@ impl Tools {
 
     /// Every tool there is.
     pub fn list() -> Vec<ToolSpec> {
-        todo!()
+        specs::all()
     }
 
     /// Calls a tool with a JSON object; `None` when there is no tool of this name.
     pub fn call(&self, name: &str, arguments: &str, caller: &Caller) -> Option<ToolAnswer> {
-        todo!()
+        let (tool, run) = runner(name)?;
+        let call = Call::new(&self.notebooks, &self.redactor, tool, caller);
+        let answer = Args::parse(tool, arguments).and_then(|mut args| run(&call, &mut args));
+        Some(answer.map_or_else(Refusal::into_answer, |answer| call.sign(answer)))
     }
+}
+
+/// What a tool does: takes its arguments, all of them, then acts.
+type Run = fn(&Call<'_>, &mut Args) -> Result<ToolAnswer, Refusal>;
+
+fn runner(name: &str) -> Option<(&'static str, Run)> {
+    Some(match name {
+        "memory_list" => ("memory_list", notes::list),
+        "memory_view" => ("memory_view", notes::view),
+        "memory_read" => ("memory_read", notes::read),
+        "memory_write" => ("memory_write", notes::write),
+        "memory_append" => ("memory_append", notes::append),
+        "memory_patch" => ("memory_patch", notes::patch),
+        "memory_update" => ("memory_update", notes::update),
+        "memory_delete" => ("memory_delete", notes::delete),
+        "coder_memory_recall" => ("coder_memory_recall", coder::recall),
+        "coder_memory_store" => ("coder_memory_store", coder::store),
+        "memory" => ("memory", anthropic::memory),
+        _ => return None,
+    })
 }

@@ -7,5 +7,7 @@
     reason = "a test that cannot go on should say where"
 )]
 
+mod notebooks;
 mod reading;
 mod spool;
+mod tools;

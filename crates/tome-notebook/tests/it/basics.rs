@@ -71,7 +71,7 @@ fn the_index_lists_every_kind_in_its_section() {
         - [loose](loose.md) - loose
 
         ## Facts
-        - [facts/user.md](facts/user.md) (105B): name, language, role
+        - [facts/user.md](facts/user.md) (103B): name, language, role
 
         ## Episodes
         - [episodes/2026-02.md](episodes/2026-02.md) (76B): logger fix

@@ -7,7 +7,8 @@
 //! ```text
 //! cargo bench                          everything, in less than four minutes
 //! cargo bench -- --quick               the same with less of it, in less than 40 seconds
-//! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, memory or disk
+//! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, notes,
+//!                                      memory or disk
 //! cargo bench -- --json                one JSON object a row
 //! ```
 
@@ -18,6 +19,7 @@ mod disk;
 mod hook;
 mod machine;
 mod memory;
+mod notes;
 mod read;
 mod report;
 mod sample;
@@ -71,6 +73,11 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "start",
         "start: from spawning the daemon to its first answer, and the first append then",
         start::measure,
+    ),
+    (
+        "notes",
+        "notes: a notebook of 10, 1,000 and 10,000 notes; every write changes the index too",
+        notes::measure,
     ),
     ("memory", "memory: resident, of the daemon", memory::measure),
     ("disk", "disk: bytes an event takes", disk::measure),

@@ -23,6 +23,7 @@ pub enum Unit {
     Megabytes,
     Bytes,
     Count,
+    Times,
 }
 
 /// What a figure should be.
@@ -102,12 +103,14 @@ impl Unit {
             Self::Megabytes => "MB",
             Self::Bytes => "bytes",
             Self::Count => "",
+            Self::Times => "x",
         }
     }
 
     fn write(self, figure: f64) -> String {
         match self {
             Self::Count => thousands(figure),
+            Self::Times => format!("{figure:.2} x"),
             Self::PerSecond | Self::Bytes => format!("{} {}", thousands(figure), self.name()),
             Self::Ms if figure.abs() < 100.0 => format!("{figure:.2} ms"),
             _ => format!("{figure:.1} {}", self.name()),

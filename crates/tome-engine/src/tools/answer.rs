@@ -1,0 +1,160 @@
+//! What a tool answers: in the words that agents know, and as JSON; and what it says when it
+//! refuses. Nothing that came from outside makes an answer longer than its bound.
+
+use serde_json::{Value, json};
+use tome_model::truncate_to;
+use tome_notebook::{NotebookError, Written};
+
+use super::{Failure, ToolAnswer};
+use crate::EngineError;
+
+/// A refusal is a message, not a document, however long the path or text it speaks of.
+const REFUSAL_BYTES_MAX: usize = 4_000;
+
+/// Why a tool does not do it.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    failure: Failure,
+    said: String,
+    /// What stands before the words.
+    opening: &'static str,
+    /// What might help, on a line of its own.
+    hint: Option<String>,
+}
+
+impl Refusal {
+    /// Words that begin with `Error: `.
+    pub(super) fn new(failure: Failure, said: impl Into<String>) -> Self {
+        Self { failure, said: said.into(), opening: "Error: ", hint: None }
+    }
+
+    /// Arguments that cannot be taken.
+    pub(super) fn invalid(said: impl Into<String>) -> Self {
+        Self::new(Failure::Invalid, said)
+    }
+
+    /// A note that is not there.
+    pub(super) fn no_note(path: &str) -> Self {
+        let path = truncate_to(path, 300);
+        Self::new(Failure::NotFound, format!("Memory file '{path}' not found."))
+    }
+
+    /// The same without the opening, for words that are expected as they are.
+    pub(super) fn verbatim(mut self) -> Self {
+        self.opening = "";
+        self
+    }
+
+    pub(super) fn with_hint(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    pub(super) fn into_answer(self) -> ToolAnswer {
+        let said = bounded(&self.said, REFUSAL_BYTES_MAX);
+        let mut text = format!("{}{said}", self.opening);
+        let mut json = json!({ "error": said, "kind": self.failure.as_str() });
+        if let Some(hint) = self.hint {
+            let hint = bounded(&hint, REFUSAL_BYTES_MAX);
+            text = format!("{text}\n{hint}");
+            put(&mut json, "hint", hint.into());
+        }
+        ToolAnswer { text, json, failure: Some(self.failure), secrets_cut: 0 }
+    }
+}
+
+impl From<NotebookError> for Refusal {
+    fn from(error: NotebookError) -> Self {
+        use NotebookError as Error;
+        let failure = match &error {
+            Error::NotFound { path, hint } => {
+                return Self::no_note(path).with_hint(hint.clone());
+            }
+            Error::TextNotFound { .. } => Failure::NotFound,
+            Error::Exists(_) | Error::Changed { .. } => Failure::Conflict,
+            Error::Unreadable { .. } | Error::File { .. } => Failure::Failed,
+            Error::Escapes(_)
+            | Error::BadPath { .. }
+            | Error::Reserved(_)
+            | Error::TextFoundTwice { .. }
+            | Error::FactsBudget { .. }
+            | Error::FactNotAllowed { .. }
+            | Error::Invalid(_)
+            | Error::BreaksGuide(_) => Failure::Invalid,
+        };
+        Self::new(failure, error.to_string())
+    }
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Self {
+        let failure = match error {
+            EngineError::Notebook(error) => return error.into(),
+            EngineError::Invalid(_) => Failure::Invalid,
+            EngineError::NotFound(_) => Failure::NotFound,
+            _ => Failure::Failed,
+        };
+        Self::new(failure, error.explained())
+    }
+}
+
+impl ToolAnswer {
+    /// Words for a model, JSON for a program.
+    pub(super) fn said(text: impl Into<String>, json: Value) -> Self {
+        Self { text: text.into(), json, failure: None, secrets_cut: 0 }
+    }
+
+    /// JSON for both.
+    pub(super) fn json(json: Value) -> Self {
+        Self { text: json.to_string(), json, failure: None, secrets_cut: 0 }
+    }
+
+    /// Says from how many texts secrets were cut, if from any.
+    pub(super) fn with_secrets_cut(mut self, count: usize) -> Self {
+        if count == 0 {
+            return self;
+        }
+        let rendered = self.json.to_string();
+        let was_json = self.text == rendered;
+        put(&mut self.json, "secrets_cut", count.into());
+        self.text = if was_json {
+            self.json.to_string()
+        } else {
+            format!("{}\n(secrets were cut out of what was written)", self.text)
+        };
+        self.secrets_cut = count;
+        self
+    }
+}
+
+/// A change, as a program reads it.
+pub(super) fn written(written: &Written) -> Value {
+    json!({
+        "success": true,
+        "path": written.path,
+        "size": written.bytes,
+        "version": written.version,
+    })
+}
+
+/// Adds a field to an object.
+pub(super) fn put(object: &mut Value, name: &str, value: Value) {
+    if let Value::Object(fields) = object {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+/// A text of at most so many bytes and a mark where it was cut.
+pub(super) fn bounded(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    format!("{}…", truncate_to(text, bytes_max))
+}
+
+/// The first characters of a text, and how many there are in all.
+pub(super) fn first_chars(text: &str, chars_max: usize) -> (&str, usize) {
+    let chars = text.chars().count();
+    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(at, _)| at);
+    (text.get(..end).unwrap_or(text), chars)
+}

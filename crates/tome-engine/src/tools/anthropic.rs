@@ -1,0 +1,68 @@
+//! The memory tool that Anthropic's models are trained on (`memory_20250818`), over the project's
+//! notebook: view, create, str_replace, insert, delete and rename below `/memories`.
+//!
+//! Its words are the documented ones, failures included, so that a model meets what it knows. Since
+//! every change goes through the notebook, all rules for notes hold here as well.
+
+mod change;
+mod path;
+mod view;
+
+use tome_model::Scope;
+use tome_notebook::Notebook;
+
+use super::answer::{Refusal, bounded};
+use super::args::Args;
+use super::call::Call;
+use super::{Failure, ToolAnswer};
+
+use path::MemoryPath;
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+pub(super) fn memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
+    let command = args.need(&["command"])?;
+    let run = match command.as_str() {
+        "view" => view::view,
+        "create" => change::create,
+        "str_replace" => change::str_replace,
+        "insert" => change::insert,
+        "delete" => change::delete,
+        "rename" => change::rename,
+        other => {
+            let other = bounded(other, 80);
+            return Err(Refusal::invalid(format!(
+                "command {other:?} is not known: use view, create, str_replace, insert, delete or rename"
+            )));
+        }
+    };
+    args.speak_of(&command);
+    run(call, args)
+}
+
+/// What lies at a path.
+enum Found {
+    Note,
+    Folder,
+    Nothing,
+}
+
+/// Looks a path up among the notes, so that nothing is touched that is not one.
+fn find(notebook: &Notebook, path: &MemoryPath) -> Result<Found> {
+    let notes = notebook.list()?;
+    if notes.iter().any(|note| note.path == path.inner()) {
+        Ok(Found::Note)
+    } else if path.is_root() || notes.iter().any(|note| path.holds(&note.path)) {
+        Ok(Found::Folder)
+    } else {
+        Ok(Found::Nothing)
+    }
+}
+
+fn whose(call: &Call<'_>) -> crate::Whose {
+    call.whose((Scope::Project, None))
+}
+
+fn not_there(said: String) -> Refusal {
+    Refusal::new(Failure::NotFound, said)
+}

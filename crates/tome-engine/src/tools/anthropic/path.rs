@@ -1,0 +1,68 @@
+//! Paths below `/memories`, and what they mean in the notebook.
+
+use super::super::answer::{Refusal, bounded};
+
+/// What is shown of a path that cannot be taken.
+const SHOWN_BYTES_MAX: usize = 300;
+
+const TOP: &str = "/memories";
+
+/// A path below `/memories`, without dots and doubled slashes.
+pub(super) struct MemoryPath(String);
+
+impl MemoryPath {
+    pub(super) fn parse(given: &str) -> Result<Self, Refusal> {
+        let shown = bounded(given, SHOWN_BYTES_MAX);
+        let below = given
+            .strip_prefix(TOP)
+            .filter(|below| below.is_empty() || below.starts_with('/'))
+            .ok_or_else(|| {
+                Refusal::invalid(format!("Path must start with /memories, got: {shown}"))
+            })?;
+        let lower = below.to_ascii_lowercase();
+        let encoded = ["%2e", "%2f", "%5c", "%00"].iter().any(|code| lower.contains(code));
+        if encoded || below.contains('\\') || below.split('/').any(|part| part == "..") {
+            let said = format!("Path {shown} would escape /memories directory");
+            return Err(Refusal::invalid(said));
+        }
+        let parts: Vec<&str> = below.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        Ok(Self(parts.join("/")))
+    }
+
+    /// As the notebook calls it; empty for `/memories` itself.
+    pub(super) fn inner(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a note lies below this path.
+    pub(super) fn holds(&self, note: &str) -> bool {
+        self.below(note).is_some()
+    }
+
+    /// The part of a note's path below this one.
+    pub(super) fn below<'n>(&self, note: &'n str) -> Option<&'n str> {
+        if self.is_root() {
+            return Some(note);
+        }
+        note.strip_prefix(self.inner())?.strip_prefix('/')
+    }
+
+    /// Whether this could be a note, by its ending.
+    pub(super) fn is_note_name(&self) -> bool {
+        self.0.to_ascii_lowercase().ends_with(".md")
+    }
+}
+
+impl std::fmt::Display for MemoryPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(TOP)?;
+        if !self.is_root() {
+            write!(f, "/{}", bounded(&self.0, SHOWN_BYTES_MAX))?;
+        }
+        Ok(())
+    }
+}

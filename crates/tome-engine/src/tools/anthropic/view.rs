@@ -1,0 +1,186 @@
+//! `view`: a folder two levels deep with sizes, or a note with line numbers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::json;
+use tome_notebook::limits::READ_CHARS_MAX;
+use tome_notebook::{Notebook, NotebookError};
+
+use super::path::MemoryPath;
+use super::{Found, Result, find, not_there, whose};
+use crate::tools::ToolAnswer;
+use crate::tools::answer::Refusal;
+use crate::tools::args::Args;
+use crate::tools::call::Call;
+
+/// The most lines a note may have to be shown.
+const LINES_MAX: usize = 999_999;
+
+/// How deep a folder is shown.
+const LEVELS: usize = 2;
+
+/// Files and folders in one listing.
+const LISTED_MAX: usize = 1_000;
+
+/// The index, which is listed among the notes though Tome builds it.
+const INDEX: &str = "MEMORY.md";
+
+pub(super) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
+    let path = MemoryPath::parse(&args.need(&["path"])?)?;
+    let range = args.range(&["view_range"])?;
+    args.finish()?;
+    let notebook = call.reading(&whose(call))?;
+    match find(&notebook, &path)? {
+        Found::Note => view_note(&notebook, &path, range),
+        Found::Nothing if path.inner() == INDEX => view_note(&notebook, &path, range),
+        Found::Folder if range.is_some() => {
+            Err(Refusal::invalid(format!("view_range is for files, and {path} is a directory")))
+        }
+        Found::Folder => view_folder(&notebook, &path),
+        Found::Nothing => {
+            Err(not_there(format!("The path {path} does not exist. Please provide a valid path."))
+                .verbatim())
+        }
+    }
+}
+
+fn no_path(path: &MemoryPath) -> Refusal {
+    not_there(format!("The path {path} does not exist. Please provide a valid path.")).verbatim()
+}
+
+fn view_note(
+    notebook: &Notebook,
+    path: &MemoryPath,
+    range: Option<(i64, i64)>,
+) -> Result<ToolAnswer> {
+    let note = notebook.read(path.inner()).map_err(|error| match error {
+        NotebookError::NotFound { .. } => no_path(path),
+        error => error.into(),
+    })?;
+    let lines: Vec<&str> = note.text.lines().collect();
+    if lines.len() > LINES_MAX {
+        let said = format!("File {path} exceeds maximum line limit of 999,999 lines.");
+        return Err(Refusal::invalid(said).verbatim());
+    }
+    let (start, end) = bounds(range, lines.len())?;
+    let shown = lines.get(start - 1..end).unwrap_or_default();
+    let (numbered, count) = numbered(start, shown, READ_CHARS_MAX);
+    let mut text = format!("Here's the content of {path} with line numbers:\n{numbered}");
+    if count < shown.len() {
+        let last = start + count - 1;
+        let _ = write!(
+            text,
+            "\n… (lines {start} to {last} of {} are shown: use view_range for others)",
+            lines.len()
+        );
+    }
+    let json = json!({
+        "path": path.to_string(),
+        "result": text,
+        "lines": lines.len(),
+        "version": note.version,
+    });
+    Ok(ToolAnswer::said(text, json))
+}
+
+/// The first and the last line to be shown, from 1.
+fn bounds(range: Option<(i64, i64)>, lines: usize) -> Result<(usize, usize)> {
+    let Some((start, end)) = range else { return Ok((1, lines)) };
+    let refuse = || {
+        Refusal::invalid(format!(
+            "Invalid `view_range` parameter: [{start}, {end}]. It should be [first, last] within [1, {lines}], or -1 for the last line"
+        ))
+    };
+    let first = usize::try_from(start).ok().filter(|start| (1..=lines.max(1)).contains(start));
+    let first = first.ok_or_else(refuse)?;
+    let last = match end {
+        -1 => lines,
+        end => usize::try_from(end).map_err(|_| refuse())?.min(lines),
+    };
+    if last.saturating_add(1) < first || (end != -1 && end < start) {
+        return Err(refuse());
+    }
+    Ok((first, last))
+}
+
+/// Lines with their numbers, as many as fit, and how many those are. A single line that is too long
+/// is cut.
+pub(super) fn numbered(first: usize, lines: &[&str], chars_max: usize) -> (String, usize) {
+    let mut text = String::new();
+    let mut left = chars_max;
+    for (at, line) in lines.iter().enumerate() {
+        let chars = line.chars().count() + 8;
+        if chars > left && at > 0 {
+            return (text, at);
+        }
+        if at > 0 {
+            text.push('\n');
+        }
+        let number = first + at;
+        let _ = write!(text, "{number:>6}\t");
+        text.extend(line.chars().take(left));
+        if chars > left {
+            text.push('…');
+            return (text, 1);
+        }
+        left -= chars;
+    }
+    (text, lines.len())
+}
+
+fn view_folder(notebook: &Notebook, path: &MemoryPath) -> Result<ToolAnswer> {
+    let entries = entries(notebook, path)?;
+    let mut lines: Vec<String> = entries
+        .iter()
+        .take(LISTED_MAX)
+        .map(|(parts, bytes)| {
+            let below: String = parts.iter().map(|part| format!("/{part}")).collect();
+            format!("{}\t{path}{below}", size(*bytes))
+        })
+        .collect();
+    let more = entries.len().saturating_sub(LISTED_MAX);
+    if more > 0 {
+        lines.push(format!("… {more} more are not listed: view a directory below"));
+    }
+    let text = format!(
+        "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:\n{}",
+        lines.join("\n")
+    );
+    let json = json!({ "path": path.to_string(), "result": text, "left_out": more });
+    Ok(ToolAnswer::said(text, json))
+}
+
+/// What lies up to two levels below a folder, by its parts: each folder right before what is in it.
+/// A folder is as large as all its notes.
+fn entries(notebook: &Notebook, folder: &MemoryPath) -> Result<BTreeMap<Vec<String>, u64>> {
+    let mut sizes: Vec<(String, u64)> =
+        notebook.list()?.into_iter().map(|note| (note.path, note.bytes)).collect();
+    if folder.is_root() && !sizes.is_empty() {
+        sizes.push((INDEX.to_owned(), notebook.index()?.len() as u64));
+    }
+    let mut entries = BTreeMap::from([(Vec::new(), 0)]);
+    for (path, bytes) in &sizes {
+        let Some(below) = folder.below(path) else { continue };
+        let parts: Vec<String> = below.split('/').map(str::to_owned).collect();
+        if parts.iter().any(|part| part == "node_modules") {
+            continue;
+        }
+        for depth in 0..=parts.len().min(LEVELS) {
+            *entries.entry(parts.iter().take(depth).cloned().collect()).or_default() += bytes;
+        }
+    }
+    Ok(entries)
+}
+
+/// A size as people read it: 320B, 5.5K, 1.2M.
+fn size(bytes: u64) -> String {
+    let mut left = bytes as f64;
+    for unit in ["B", "K", "M"] {
+        if left < 1024.0 {
+            return if unit == "B" { format!("{bytes}B") } else { format!("{left:.1}{unit}") };
+        }
+        left /= 1024.0;
+    }
+    format!("{left:.1}G")
+}

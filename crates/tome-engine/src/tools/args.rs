@@ -1,0 +1,224 @@
+//! A tool's arguments, taken one by one: each by its name or one of its other names, of the type it
+//! has to have. What nobody took is refused at the end, so that a misspelt argument is never lost.
+
+use serde_json::{Map, Value};
+use tome_model::{Scope, truncate_to};
+use tome_notebook::limits::NOTE_BYTES_MAX;
+
+use super::answer::Refusal;
+
+/// What is shown of a name that came from outside.
+const NAME_SHOWN_BYTES_MAX: usize = 80;
+
+/// The arguments of one call.
+pub(super) struct Args {
+    /// Whose arguments these are, for messages: a tool, or a part of one.
+    of: String,
+    fields: Map<String, Value>,
+    /// Every name that was asked for, to be told when another was given.
+    takes: Vec<&'static str>,
+}
+
+impl Args {
+    /// Reads a JSON object.
+    pub(super) fn parse(tool: &str, arguments: &str) -> Result<Self, Refusal> {
+        match serde_json::from_str(arguments) {
+            Ok(Value::Object(fields)) => Ok(Self::of(tool, fields)),
+            Ok(other) => Err(Refusal::invalid(format!(
+                "{tool} takes a JSON object such as {{\"path\": \"notes.md\"}}, not {}",
+                type_of(&other)
+            ))),
+            Err(error) => Err(Refusal::invalid(format!(
+                "the arguments of {tool} are not JSON ({error}): give an object"
+            ))),
+        }
+    }
+
+    fn of(of: impl Into<String>, fields: Map<String, Value>) -> Self {
+        Self { of: of.into(), fields, takes: Vec::new() }
+    }
+
+    /// Whether an argument was given under this very name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.fields.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// From now on messages speak of a part of the tool.
+    pub(super) fn speak_of(&mut self, part: &str) {
+        self.of = format!("{} {part}", self.of);
+    }
+
+    /// A value under any of its names; `null` is no value.
+    pub(super) fn value(
+        &mut self,
+        names: &'static [&'static str],
+    ) -> Result<Option<Value>, Refusal> {
+        self.takes.extend(names.first());
+        let mut found: Option<(&str, Value)> = None;
+        for name in names {
+            match (self.fields.shift_remove(*name), &found) {
+                (None | Some(Value::Null), _) => {}
+                (Some(value), None) => found = Some((name, value)),
+                (Some(value), Some((_, first))) if *first == value => {}
+                (Some(_), Some((first, _))) => {
+                    return Err(Refusal::invalid(format!(
+                        "{first} and {name} mean the same and differ: give only {first}"
+                    )));
+                }
+            }
+        }
+        Ok(found.map(|(_, value)| value))
+    }
+
+    /// A text that may be missing.
+    pub(super) fn text(
+        &mut self,
+        names: &'static [&'static str],
+    ) -> Result<Option<String>, Refusal> {
+        match self.value(names)? {
+            None => Ok(None),
+            Some(Value::String(text)) if text.len() > NOTE_BYTES_MAX => {
+                Err(Refusal::invalid(format!(
+                    "{} is {} bytes long: at most {NOTE_BYTES_MAX} are taken",
+                    said(names),
+                    text.len()
+                )))
+            }
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(wrong_type(names, "a string", &other)),
+        }
+    }
+
+    /// A text that has to be there.
+    pub(super) fn need(&mut self, names: &'static [&'static str]) -> Result<String, Refusal> {
+        self.text(names)?.ok_or_else(|| self.missing(names))
+    }
+
+    /// A whole number that has to be there.
+    pub(super) fn need_number(&mut self, names: &'static [&'static str]) -> Result<i64, Refusal> {
+        let value = self.value(names)?.ok_or_else(|| self.missing(names))?;
+        number(&value).ok_or_else(|| wrong_type(names, "a whole number", &value))
+    }
+
+    /// Two whole numbers that may be missing.
+    pub(super) fn range(
+        &mut self,
+        names: &'static [&'static str],
+    ) -> Result<Option<(i64, i64)>, Refusal> {
+        let Some(value) = self.value(names)? else { return Ok(None) };
+        match value.as_array().map(Vec::as_slice) {
+            Some([start, end]) => number(start).zip(number(end)).map(Some),
+            _ => None,
+        }
+        .ok_or_else(|| wrong_type(names, "two whole numbers, [start, end]", &value))
+    }
+
+    /// Texts: an array of them, or one text that `split` takes apart. None when missing.
+    pub(super) fn texts(
+        &mut self,
+        names: &'static [&'static str],
+        split: fn(&str) -> Vec<String>,
+    ) -> Result<Vec<String>, Refusal> {
+        match self.value(names)? {
+            None => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(split(&text)),
+            Some(Value::Array(items)) => items
+                .into_iter()
+                .map(|item| match item {
+                    Value::String(text) => Ok(text),
+                    other => Err(wrong_type(names, "an array of strings", &other)),
+                })
+                .collect(),
+            Some(other) => Err(wrong_type(names, "an array of strings", &other)),
+        }
+    }
+
+    /// Objects, each with arguments of its own; `None` when missing.
+    pub(super) fn objects(
+        &mut self,
+        names: &'static [&'static str],
+        items_max: usize,
+    ) -> Result<Option<Vec<Self>>, Refusal> {
+        let items = match self.value(names)? {
+            None => return Ok(None),
+            Some(Value::Array(items)) => items,
+            Some(other) => return Err(wrong_type(names, "an array of objects", &other)),
+        };
+        if items.len() > items_max {
+            return Err(Refusal::invalid(format!(
+                "{} holds {}: at most {items_max} are taken in one call",
+                said(names),
+                items.len()
+            )));
+        }
+        let each = |(at, item): (usize, Value)| match item {
+            Value::Object(fields) => Ok(Self::of(format!("{}[{at}]", said(names)), fields)),
+            other => Err(wrong_type(names, "an array of objects", &other)),
+        };
+        items.into_iter().enumerate().map(each).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The scope and, for a session's notebook, the session.
+    pub(super) fn scope(&mut self) -> Result<(Scope, Option<String>), Refusal> {
+        let scope = match self.text(&["scope"])? {
+            None => Scope::default(),
+            Some(name) => Scope::named(&name).ok_or_else(|| {
+                let name = truncate_to(&name, NAME_SHOWN_BYTES_MAX);
+                Refusal::invalid(format!(
+                    "scope {name:?} is not known: use session, project or coder"
+                ))
+            })?,
+        };
+        let session = self.text(&["session_id"])?;
+        if session.is_some() && scope != Scope::Session {
+            return Err(Refusal::invalid("session_id goes with scope session only"));
+        }
+        Ok((scope, session))
+    }
+
+    /// Refuses what nobody took.
+    pub(super) fn finish(&mut self) -> Result<(), Refusal> {
+        let Some(unknown) = self.fields.keys().next() else { return Ok(()) };
+        Err(Refusal::invalid(format!(
+            "unknown argument {:?}: {} takes {}",
+            truncate_to(unknown, NAME_SHOWN_BYTES_MAX),
+            self.of,
+            match self.takes.is_empty() {
+                true => "none".to_owned(),
+                false => self.takes.join(", "),
+            }
+        )))
+    }
+
+    pub(super) fn missing(&self, names: &[&'static str]) -> Refusal {
+        Refusal::invalid(format!("{} needs {}", self.of, said(names)))
+    }
+}
+
+fn said(names: &[&'static str]) -> &'static str {
+    names.first().copied().unwrap_or("an argument")
+}
+
+fn wrong_type(names: &[&'static str], wanted: &str, found: &Value) -> Refusal {
+    Refusal::invalid(format!("{} has to be {wanted}, not {}", said(names), type_of(found)))
+}
+
+/// A whole number, also one that is written with a fraction of zero.
+fn number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let float = value.as_f64()?;
+        #[allow(clippy::cast_possible_truncation, reason = "whole, and far below the limit")]
+        (float.fract() == 0.0 && float.abs() < 1e15).then_some(float as i64)
+    })
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

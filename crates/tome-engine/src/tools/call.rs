@@ -1,0 +1,185 @@
+//! One call of a tool: who makes it, whose notebook it is about, and what is cut from its texts.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
+use tome_model::{Scope, truncate_to};
+use tome_notebook::{Author, Notebook, NotebookError, Who};
+
+use super::answer::Refusal;
+use super::{Caller, ToolAnswer};
+use crate::{Notebooks, Purpose, Redactor, Whose};
+
+/// A command or a tool's name in the history.
+const COMMAND_BYTES_MAX: usize = 200;
+
+/// Notes that are offered when one is not there.
+const NEAR_MAX: usize = 3;
+
+/// Below this likeness, from 0 to 1, a path is not what was meant.
+const NEAR_ENOUGH: f64 = 0.4;
+
+/// One call of a tool.
+pub(super) struct Call<'c> {
+    notebooks: &'c Notebooks,
+    redactor: &'c Redactor,
+    tool: &'static str,
+    caller: &'c Caller,
+    texts_cut: Cell<usize>,
+}
+
+/// Whether a change needs a note to be there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// It has to be there.
+    Note,
+    /// It, or a folder of this name, has to be there.
+    NoteOrFolder,
+    /// It is made where it is not.
+    Nothing,
+}
+
+impl<'c> Call<'c> {
+    pub(super) fn new(
+        notebooks: &'c Notebooks,
+        redactor: &'c Redactor,
+        tool: &'static str,
+        caller: &'c Caller,
+    ) -> Self {
+        Self { notebooks, redactor, tool, caller, texts_cut: Cell::new(0) }
+    }
+
+    /// Whose notebook the arguments and the caller mean.
+    pub(super) fn whose(&self, (scope, session): (Scope, Option<String>)) -> Whose {
+        let session = session.or_else(|| self.caller.session.clone());
+        Whose { scope, cwd: self.caller.cwd.clone(), session }
+    }
+
+    /// The notebook, to read in.
+    pub(super) fn reading(&self, whose: &Whose) -> Result<Arc<Notebook>, Refusal> {
+        Ok(self.notebooks.open(whose, Purpose::Reading)?)
+    }
+
+    /// The notebook, to change something in. What is refused leaves nothing behind, not even the
+    /// folder of a new project: where there is no notebook yet, the path is looked at first, and one
+    /// that cannot be changed is left to a notebook that was opened for reading, which says why.
+    pub(super) fn changing(
+        &self,
+        whose: &Whose,
+        path: &str,
+        needs: Needs,
+    ) -> Result<Arc<Notebook>, Refusal> {
+        let notebook = self.reading(whose)?;
+        let is_there = notebook.root().is_dir();
+        if is_there && !self.notebooks.is_new(whose)? {
+            return Ok(notebook);
+        }
+        match needs {
+            Needs::NoteOrFolder if is_there => {}
+            Needs::NoteOrFolder => return Ok(notebook),
+            Needs::Note | Needs::Nothing => match self.check(&notebook, path) {
+                Ok(()) => {}
+                Err(NotebookError::NotFound { .. }) if needs == Needs::Nothing => {}
+                Err(error @ NotebookError::NotFound { .. }) => return Err(error.into()),
+                Err(_) => return Ok(notebook),
+            },
+        }
+        Ok(self.notebooks.open(whose, Purpose::Writing)?)
+    }
+
+    /// Whether a note can be changed, as far as its path says. A note that is given the path it has
+    /// stays as it is, so asking for that changes nothing and meets every rule for paths.
+    fn check(&self, notebook: &Notebook, path: &str) -> Result<(), NotebookError> {
+        match notebook.read(path) {
+            Ok(_) | Err(NotebookError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        match notebook.rename(&self.author(), path, path) {
+            Err(NotebookError::Exists(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    pub(super) fn author(&self) -> Author {
+        let given = |text: &Option<String>, bytes_max| {
+            let text = text.as_deref().filter(|text| !text.is_empty());
+            text.map(|text| truncate_to(text, bytes_max).to_owned())
+        };
+        let who = match given(&self.caller.agent, AGENT_BYTES_MAX) {
+            None => Who::Person,
+            Some(agent) => {
+                Who::Agent { agent, session: given(&self.caller.session, SESSION_ID_BYTES_MAX) }
+            }
+        };
+        let tool = self.caller.command.as_deref().unwrap_or(self.tool);
+        Author { who, tool: truncate_to(tool, COMMAND_BYTES_MAX).to_owned() }
+    }
+
+    /// A text as it may be written. Counts those that had to be cut.
+    pub(super) fn cut(&self, text: String) -> String {
+        match self.without_secrets(&text) {
+            None => text,
+            Some(clean) => {
+                self.texts_cut.set(self.texts_cut.get() + 1);
+                clean
+            }
+        }
+    }
+
+    /// A text without its secrets; `None` when it holds none.
+    pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
+        let clean = self.redactor.redact(text);
+        (clean != text).then(|| clean.into_owned())
+    }
+
+    /// A path that a note is to get. The mark of a cut cannot stand in one, so it is refused.
+    pub(super) fn new_path(&self, path: String) -> Result<String, Refusal> {
+        match self.without_secrets(&path) {
+            None => Ok(path),
+            Some(_) => Err(Refusal::invalid("the path holds a secret: use another")),
+        }
+    }
+
+    /// Adds to an answer what was cut.
+    pub(super) fn sign(&self, answer: ToolAnswer) -> ToolAnswer {
+        answer.with_secrets_cut(self.texts_cut.get())
+    }
+}
+
+/// A refusal with the notes that may have been meant, where a note is not there.
+pub(super) fn with_near(refusal: NotebookError, notebook: &Notebook) -> Refusal {
+    let NotebookError::NotFound { path, .. } = &refusal else { return refusal.into() };
+    let near = near(path, notebook);
+    let hint = (!near.is_empty()).then(|| format!("Did you mean: {}", near.join(", ")));
+    Refusal::from(refusal).with_hint(hint)
+}
+
+fn near(path: &str, notebook: &Notebook) -> Vec<String> {
+    let wanted = pairs(path);
+    let Ok(listed) = notebook.list() else { return Vec::new() };
+    let mut near: Vec<(f64, String)> = listed
+        .into_iter()
+        .map(|note| (likeness(&wanted, &pairs(&note.path)), note.path))
+        .filter(|(likeness, _)| *likeness >= NEAR_ENOUGH)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    near.into_iter().take(NEAR_MAX).map(|(_, path)| path).collect()
+}
+
+/// The pairs of neighbouring characters of a path without its ending, sorted.
+fn pairs(path: &str) -> Vec<(char, char)> {
+    let path = truncate_to(path, 300).to_lowercase();
+    let path = path.strip_suffix(".md").unwrap_or(&path);
+    let mut pairs: Vec<_> = path.chars().zip(path.chars().skip(1)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// How much two sorted sets share, from 0 to 1.
+fn likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
+    let shared = a.iter().filter(|pair| b.binary_search(pair).is_ok()).count();
+    let all = a.len() + b.len();
+    if all == 0 { 0.0 } else { 2.0 * shared as f64 / all as f64 }
+}

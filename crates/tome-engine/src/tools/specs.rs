@@ -1,0 +1,213 @@
+//! What the tools are called, what they do, what they take: written by hand, because every word of
+//! it stands in a prompt. A schema names each argument once; the other names that callers know it
+//! by are taken as well.
+
+use serde_json::{Value, json};
+
+use super::ToolSpec;
+use super::answer::put;
+
+/// Every tool, in the order in which they are offered.
+pub(super) fn all() -> Vec<ToolSpec> {
+    let mut all = notes();
+    all.extend(coder());
+    all.push(anthropic());
+    all
+}
+
+fn notes() -> Vec<ToolSpec> {
+    let note = |name, description, needed, fields| ToolSpec {
+        name,
+        toolset: "notes",
+        description,
+        schema: object(needed, with_scope(fields)),
+    };
+    vec![
+        note("memory_list", "List all notes: path, summary, size in bytes.", &[], json!({})),
+        note(
+            "memory_view",
+            "Show the index of the notes, or the files with type, description and date.",
+            &[],
+            json!({ "target": { "type": "string", "enum": ["index", "files"] } }),
+        ),
+        note(
+            "memory_read",
+            "Read a note. Do so before work it could bear on.",
+            &["path"],
+            json!({ "path": text("such as facts/user.md") }),
+        ),
+        note(
+            "memory_write",
+            "Create or overwrite a note. A typed note takes name, description and type too; facts \
+             go to facts/, month by month experience to episodes/YYYY-MM.md. Prefer changing a \
+             note to writing a second one.",
+            &["path", "content"],
+            json!({
+                "path": text("ends in .md"),
+                "content": text("Markdown, without frontmatter"),
+                "name": plain(),
+                "description": text("one line"),
+                "type": {
+                    "type": "string",
+                    "enum": ["user", "feedback", "project", "reference"],
+                },
+                "if_version": if_version(),
+            }),
+        ),
+        note(
+            "memory_append",
+            "Add an entry at the end of a note, such as episodes/2026-03.md.",
+            &["path", "entry"],
+            json!({
+                "path": plain(),
+                "entry": text("Markdown"),
+                "summary": text("the note's summary, under ten words; made by Tome if left out"),
+                "if_version": if_version(),
+            }),
+        ),
+        note(
+            "memory_patch",
+            "Replace texts in a note, all or none. Each old text has to be there exactly once. \
+             Give patches, or old_str and new_str.",
+            &["path"],
+            json!({
+                "path": plain(),
+                "patches": {
+                    "type": "array",
+                    "items": object(
+                        &["oldText", "newText"],
+                        json!({ "oldText": plain(), "newText": plain() }),
+                    ),
+                },
+                "old_str": plain(),
+                "new_str": plain(),
+                "if_version": if_version(),
+            }),
+        ),
+        note(
+            "memory_update",
+            "Replace the first occurrence of a text in a note and set its date.",
+            &["filename", "old_text", "new_text"],
+            json!({
+                "filename": plain(),
+                "old_text": plain(),
+                "new_text": plain(),
+                "if_version": if_version(),
+            }),
+        ),
+        note(
+            "memory_delete",
+            "Delete a note that is no longer true or needed.",
+            &["filename"],
+            json!({ "filename": plain() }),
+        ),
+    ]
+}
+
+fn coder() -> Vec<ToolSpec> {
+    let types = || json!({ "type": "string", "enum": ["episodic", "procedural", "semantic"] });
+    let texts = || json!({ "type": "array", "items": { "type": "string" } });
+    let insight = || {
+        json!({
+            "type": types(),
+            "title": plain(),
+            "description": plain(),
+            "content": plain(),
+            "tags": texts(),
+            "topic": plain(),
+        })
+    };
+    let needed = &["type", "title", "description", "content", "tags"];
+    let mut one_or_more = insight();
+    put(
+        &mut one_or_more,
+        "insights",
+        json!({ "type": "array", "maxItems": 3, "items": object(needed, insight()) }),
+    );
+    vec![
+        ToolSpec {
+            name: "coder_memory_recall",
+            toolset: "coder",
+            description: "Find lessons from all projects before complex or unfamiliar work: the \
+                          best 3, in full. Give a question, or 3 to 8 keywords.",
+            schema: object(
+                &[],
+                json!({
+                    "question": plain(),
+                    "keywords": texts(),
+                    "types": { "type": "array", "items": types() },
+                }),
+            ),
+        },
+        ToolSpec {
+            name: "coder_memory_store",
+            toolset: "coder",
+            description: "Keep a lesson that holds in any project: not obvious, general, \
+                          actionable. episodic: an event; procedural: steps; semantic: a \
+                          principle. Description: 1 sentence; content: 3 to 5, no lists; tags \
+                          with #success or #failure. One insight, or up to 3 as insights.",
+            schema: object(&[], one_or_more),
+        },
+    ]
+}
+
+fn anthropic() -> ToolSpec {
+    ToolSpec {
+        name: "memory",
+        toolset: "anthropic",
+        description: "The project's notes as Markdown files below /memories. view {path, \
+                      view_range?}; create {path, file_text}; str_replace {path, old_str, \
+                      new_str}; insert {path, insert_line, insert_text}; delete {path}; rename \
+                      {old_path, new_path}.",
+        schema: object(
+            &["command"],
+            json!({
+                "command": {
+                    "type": "string",
+                    "enum": ["view", "create", "str_replace", "insert", "delete", "rename"],
+                },
+                "path": plain(),
+                "view_range": { "type": "array", "items": { "type": "integer" } },
+                "file_text": plain(),
+                "old_str": plain(),
+                "new_str": plain(),
+                "insert_line": { "type": "integer" },
+                "insert_text": plain(),
+                "old_path": plain(),
+                "new_path": plain(),
+            }),
+        ),
+    }
+}
+
+fn object(needed: &[&str], fields: Value) -> Value {
+    let mut schema = json!({ "type": "object", "additionalProperties": false });
+    put(&mut schema, "properties", fields);
+    if !needed.is_empty() {
+        put(&mut schema, "required", needed.into());
+    }
+    schema
+}
+
+fn with_scope(mut fields: Value) -> Value {
+    let scope = json!({
+        "type": "string",
+        "enum": ["project", "session", "coder"],
+        "default": "project",
+    });
+    put(&mut fields, "scope", scope);
+    put(&mut fields, "session_id", text("for scope session; default: this one"));
+    fields
+}
+
+fn plain() -> Value {
+    json!({ "type": "string" })
+}
+
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+fn if_version() -> Value {
+    text("refuse if the note is not at this version")
+}

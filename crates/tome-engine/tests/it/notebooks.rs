@@ -1,0 +1,234 @@
+//! Where notebooks lie.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::json;
+use tome_engine::{EngineError, Purpose, Whose, folder_name};
+use tome_model::Scope;
+use tome_notebook::{Author, Who};
+
+use crate::tools::scene::{Scene, files_in, scene};
+
+fn session(scene: &Scene, id: &str) -> Whose {
+    Whose { scope: Scope::Session, cwd: scene.caller.cwd.clone(), session: Some(id.to_owned()) }
+}
+
+fn project_folder(scene: &Scene) -> PathBuf {
+    scene.home.join("projects").join(folder_name(scene.repo.to_str().unwrap()))
+}
+
+fn root(scene: &Scene, whose: &Whose) -> PathBuf {
+    scene.notebooks.open(whose, Purpose::Reading).unwrap().root().to_path_buf()
+}
+
+fn person() -> Author {
+    Author { who: Who::Person, tool: "test".into() }
+}
+
+#[test]
+fn each_has_its_place() {
+    let scene = scene();
+    let project = project_folder(&scene);
+    assert_eq!(root(&scene, &scene.project()), project.join("memory"));
+    assert_eq!(
+        root(&scene, &session(&scene, "s-1.2")),
+        project.join("sessions/s-1.2/working-memory")
+    );
+    assert_eq!(
+        root(&scene, &session(&scene, "../../x")),
+        project.join("sessions/~%2E%2E%2F%2E%2E%2Fx/working-memory")
+    );
+    let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
+    assert_eq!(root(&scene, &coder), scene.home.join("coder"));
+    assert!(!scene.home.exists(), "reading makes nothing");
+    scene.notebooks.open(&scene.project(), Purpose::Writing).unwrap();
+    assert!(project.join("project.toml").is_file());
+    assert_eq!(root(&scene, &scene.project()), project.join("memory"));
+}
+
+#[test]
+fn subfolders_and_worktrees_share_the_notebook_in_the_repository() {
+    let scene = scene();
+    let memory = scene.repo.join(".memory");
+    std::fs::create_dir_all(scene.repo.join("src/deep")).unwrap();
+    std::fs::create_dir(&memory).unwrap();
+    let tree = scene.top().join("hotfix");
+    let git = scene.repo.join(".git/worktrees/hotfix");
+    std::fs::create_dir_all(&git).unwrap();
+    std::fs::create_dir(&tree).unwrap();
+    std::fs::write(git.join("commondir"), "../..\n").unwrap();
+    std::fs::write(tree.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+    for cwd in [scene.repo.clone(), scene.repo.join("src/deep"), tree] {
+        let whose = Whose { cwd: Some(cwd.to_str().unwrap().to_owned()), ..scene.project() };
+        assert_eq!(root(&scene, &whose), memory);
+    }
+}
+
+#[test]
+fn a_repository_holds_nothing_but_markdown() {
+    let scene = scene();
+    let memory = scene.repo.join(".memory");
+    std::fs::create_dir(&memory).unwrap();
+    scene.says("memory_write", json!({"path": "facts/user.md", "content": "one"}));
+    scene.says("memory_write", json!({"path": "facts/user.md", "content": "two"}));
+    scene.says("memory_delete", json!({"path": "facts/user.md"}));
+    scene.says("memory_write", json!({"path": "a.md", "content": "three"}));
+    for (path, content) in files_in(&memory) {
+        assert!(content.is_none() || path.extension().is_some_and(|end| end == "md"), "{path:?}");
+    }
+    assert!(project_folder(&scene).join("memory/.history").is_dir());
+    let notebook = scene.notebooks.open(&scene.project(), Purpose::Reading).unwrap();
+    assert_eq!(notebook.log(Some("facts/user.md")).unwrap().len(), 3);
+}
+
+#[test]
+fn a_repository_that_brings_its_notes() {
+    let scene = scene();
+    let memory = scene.repo.join(".memory");
+    std::fs::create_dir_all(memory.join("old")).unwrap();
+    std::fs::write(memory.join("a.md"), "one\n").unwrap();
+    std::fs::write(memory.join("old/b.md"), "two\n").unwrap();
+    assert_eq!(scene.text_of("a.md"), "one\n");
+    scene.says("memory_list", json!({}));
+    let missing = json!({"path": "c.md", "old_str": "x", "new_str": "y"});
+    scene.refuses("memory_patch", missing, tome_engine::Failure::NotFound);
+    assert!(!scene.home.exists(), "reading and refusing make nothing");
+    scene.says("memory", json!({"command": "delete", "path": "/memories/old"}));
+    assert!(project_folder(&scene).join("project.toml").is_file());
+    assert!(!memory.join("old").exists());
+    scene.says("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "1"}));
+    assert_eq!(std::fs::read_to_string(memory.join("a.md")).unwrap(), "1\n");
+}
+
+#[test]
+fn a_folder_that_appears_or_vanishes_counts_at_once() {
+    let scene = scene();
+    let memory = scene.repo.join(".memory");
+    scene.says("memory_write", json!({"path": "a.md", "content": "at home"}));
+    std::fs::create_dir(&memory).unwrap();
+    assert_eq!(scene.says("memory_list", json!({})), "[]");
+    std::fs::write(memory.join("b.md"), "in the repository\n").unwrap();
+    assert_eq!(scene.text_of("b.md"), "in the repository\n");
+    assert_eq!(scene.notebooks.open_now().len(), 1, "the one at home is not in use");
+    std::fs::remove_dir_all(&memory).unwrap();
+    assert!(scene.text_of("a.md").starts_with("at home"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_file_is_refused() {
+    let scene = scene();
+    let memory = scene.repo.join(".memory");
+    let elsewhere = scene.top().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &memory).unwrap();
+    for what in ["a symbolic link", "a file"] {
+        for tool in ["memory_list", "memory_write"] {
+            let arguments = match tool {
+                "memory_list" => json!({}),
+                _ => json!({"path": "a.md", "content": "x"}),
+            };
+            let said = scene.refuses(tool, arguments, tome_engine::Failure::Failed);
+            assert!(said.contains(".memory") && said.contains(what), "{said}");
+        }
+        let refused = scene.notebooks.move_into_repository(scene.repo.to_str().unwrap());
+        assert!(refused.is_err());
+        std::fs::remove_file(&memory).unwrap();
+        std::fs::write(&memory, "x").unwrap();
+    }
+    assert!(files_in(&elsewhere).is_empty() && !scene.home.exists());
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let scene = scene();
+    let said = |whose: &Whose| match scene.notebooks.open(whose, Purpose::Writing) {
+        Ok(_) => panic!("opened {whose:?}"),
+        Err(error) => error.to_string(),
+    };
+    let nowhere = Whose { cwd: None, ..scene.project() };
+    assert!(said(&nowhere).starts_with("cwd is missing"));
+    let relative = Whose { cwd: Some("repo".into()), ..scene.project() };
+    assert_eq!(said(&relative), "cwd \"repo\" is not an absolute path");
+    let sessionless = Whose { session: None, ..session(&scene, "") };
+    assert!(said(&sessionless).starts_with("session_id is missing"));
+    assert_eq!(said(&session(&scene, "")), "session_id is missing");
+    assert!(said(&session(&scene, "a\nb")).contains("without control characters"));
+    assert!(!scene.home.exists());
+}
+
+#[test]
+fn notes_move_into_the_repository() {
+    let scene = scene();
+    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
+    scene.says("memory_write", json!({"path": "facts/user.md", "content": "two"}));
+    scene.says("memory_write", json!({"path": "same.md", "content": "same"}));
+    scene.says("memory_write", json!({"path": "other.md", "content": "mine"}));
+    let home = project_folder(&scene).join("memory");
+    std::fs::write(home.join("latin.md"), b"caf\xe9\n").unwrap();
+    let (a, same) = (scene.text_of("a.md"), scene.text_of("same.md"));
+    let memory = scene.repo.join(".memory");
+    let cwd = scene.repo.to_str().unwrap();
+    // As if it had been cut short, and somebody had a note of the same name.
+    std::fs::create_dir(&memory).unwrap();
+    std::fs::write(memory.join("same.md"), &same).unwrap();
+    std::fs::write(memory.join("other.md"), "theirs\n").unwrap();
+    let moved = scene.notebooks.move_into_repository(cwd).unwrap();
+    assert_eq!(moved.folder, memory);
+    assert!(!moved.created);
+    assert_eq!(moved.moved, ["a.md", "facts/user.md", "same.md"]);
+    assert_eq!(moved.kept_back, ["latin.md", "other.md"]);
+    assert_eq!(scene.text_of("a.md"), a);
+    assert_eq!(scene.text_of("other.md"), "theirs\n");
+    assert!(home.join("other.md").is_file() && !home.join("a.md").exists());
+    let again = scene.notebooks.move_into_repository(cwd).unwrap();
+    assert!(again.moved.is_empty());
+    assert_eq!(again.kept_back, ["latin.md", "other.md"]);
+    let notebook = scene.notebooks.open(&scene.project(), Purpose::Reading).unwrap();
+    assert!(memory.join("MEMORY.md").is_file());
+    assert_eq!(
+        std::fs::read_to_string(memory.join("MEMORY.md")).unwrap(),
+        notebook.index().unwrap()
+    );
+    let log = notebook.log(Some("a.md")).unwrap();
+    assert_eq!(log.len(), 1, "moving a note is no change of it: {log:?}");
+}
+
+#[test]
+fn a_new_folder_in_the_repository_may_be_read_by_others() {
+    let scene = scene();
+    let moved = scene.notebooks.move_into_repository(scene.repo.to_str().unwrap()).unwrap();
+    assert!(moved.created && moved.moved.is_empty());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = moved.folder.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o700, 0o700);
+        assert_eq!(mode & 0o022, 0);
+    }
+    let gone = scene.notebooks.move_into_repository("/nowhere/at/all");
+    assert!(matches!(gone, Err(EngineError::File { .. })));
+}
+
+#[test]
+fn few_are_kept_open() {
+    let scene = scene();
+    let held = scene.notebooks.open(&session(&scene, "held"), Purpose::Reading).unwrap();
+    for number in 0..40 {
+        scene.notebooks.open(&session(&scene, &format!("s{number}")), Purpose::Reading).unwrap();
+    }
+    let open = scene.notebooks.open_now();
+    assert_eq!(open.len(), 16);
+    assert!(open.iter().any(|one| Arc::ptr_eq(one, &held)), "what is held stays");
+    let last = root(&scene, &session(&scene, "s39"));
+    assert!(open.iter().any(|one| one.root() == last));
+    drop(open);
+    let again = scene.notebooks.open(&session(&scene, "held"), Purpose::Reading).unwrap();
+    assert!(Arc::ptr_eq(&again, &held));
+    assert_eq!(scene.notebooks.close_idle(1_000_000), 0);
+    assert_eq!(scene.notebooks.close_idle(0), 15);
+    assert_eq!(scene.notebooks.open_now().len(), 1);
+    held.write(&person(), "detail/a.md", "x", None, None).unwrap();
+    assert!(Path::new(held.root()).join("detail/a.md").is_file());
+}

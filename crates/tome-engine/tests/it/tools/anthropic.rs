@@ -1,0 +1,300 @@
+//! The memory tool of Anthropic's models, as a transcript.
+
+use std::fmt::Write;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tome_engine::Failure;
+
+use super::scene::{Scene, scene};
+
+fn check(calls: &[Value], expected: &Expect) {
+    let scene = scene();
+    let mut transcript = String::new();
+    for call in calls {
+        let answer = scene.answer("memory", call);
+        let failed = if answer.failure.is_some() { " (failure)" } else { "" };
+        let _ = writeln!(transcript, "> {call}{failed}\n{}", stable(&answer.text));
+    }
+    expected.assert_eq(&transcript);
+}
+
+/// A listing without the size of the index, which is not this tool's to say.
+fn stable(text: &str) -> String {
+    let line = |line: &str| match line.split_once('\t') {
+        Some((_, path @ ("/memories" | "/memories/MEMORY.md"))) => format!("SIZE\t{path}"),
+        _ => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn sizes_are_rounded() {
+    let scene = scene();
+    create(&scene, "/memories/a/b/small.md", &"x".repeat(1_023));
+    create(&scene, "/memories/a/b/large.md", &"x".repeat(5_632));
+    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/a/b"}));
+    let lines: Vec<&str> = seen.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        ["6.5K\t/memories/a/b", "5.5K\t/memories/a/b/large.md", "1023B\t/memories/a/b/small.md"]
+    );
+}
+
+#[test]
+fn the_line_endings_of_windows_stay() {
+    let scene = scene();
+    create(&scene, "/memories/a.md", "one\r\ntwo\r\nthree");
+    let path = "/memories/a.md";
+    let replace =
+        json!({"command": "str_replace", "path": path, "old_str": "one\ntwo", "new_str": "1\n2"});
+    scene.says("memory", replace);
+    let insert =
+        json!({"command": "insert", "path": path, "insert_line": 3, "insert_text": "four"});
+    scene.says("memory", insert);
+    assert_eq!(scene.text_of("a.md"), "1\r\n2\r\nthree\r\nfour\r\n");
+}
+
+#[test]
+fn a_transcript() {
+    check(
+        &[
+            json!({"command": "view", "path": "/memories"}),
+            json!({"command": "create", "path": "/memories/auth/plan.md", "file_text": "# Plan\n\n- JWT\n- refresh\n- JWT again\n- tests\n- docs\n"}),
+            json!({"command": "create", "path": "/memories/auth/plan.md", "file_text": "x"}),
+            json!({"command": "view", "path": "/memories/auth/plan.md"}),
+            json!({"command": "view", "path": "/memories/auth/plan.md", "view_range": [3, 4]}),
+            json!({"command": "view", "path": "/memories/auth/plan.md", "view_range": [6, -1]}),
+            json!({"command": "view", "path": "/memories/auth/plan.md", "view_range": [9, 9]}),
+            json!({"command": "str_replace", "path": "/memories/auth/plan.md", "old_str": "refresh", "new_str": "rotate"}),
+            json!({"command": "str_replace", "path": "/memories/auth/plan.md", "old_str": "JWT", "new_str": "x"}),
+            json!({"command": "str_replace", "path": "/memories/auth/plan.md", "old_str": "OAuth", "new_str": "x"}),
+            json!({"command": "str_replace", "path": "/memories/auth", "old_str": "OAuth", "new_str": "x"}),
+            json!({"command": "str_replace", "path": "/memories/none.md", "old_str": "a", "new_str": "x"}),
+            json!({"command": "insert", "path": "/memories/auth/plan.md", "insert_line": 0, "insert_text": "Begun in March."}),
+            json!({"command": "insert", "path": "/memories/auth/plan.md", "insert_line": 8, "insert_text": "- release"}),
+            json!({"command": "insert", "path": "/memories/auth/plan.md", "insert_line": 99, "insert_text": "x"}),
+            json!({"command": "insert", "path": "/memories/none.md", "insert_line": 0, "insert_text": "x"}),
+            json!({"command": "view", "path": "/memories/auth/plan.md"}),
+            json!({"command": "create", "path": "/memories/todo.md", "file_text": "- nothing\n"}),
+            json!({"command": "rename", "old_path": "/memories/todo.md", "new_path": "/memories/auth/plan.md"}),
+            json!({"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/b.md"}),
+            json!({"command": "rename", "old_path": "/memories/auth", "new_path": "/memories/work/auth"}),
+            json!({"command": "view", "path": "/memories"}),
+            json!({"command": "view", "path": "/memories/work/"}),
+            json!({"command": "delete", "path": "/memories/none.md"}),
+            json!({"command": "delete", "path": "/memories/none"}),
+            json!({"command": "delete", "path": "/memories/work"}),
+            json!({"command": "delete", "path": "/memories/todo.md"}),
+            json!({"command": "view", "path": "/memories/work"}),
+            json!({"command": "view", "path": "/memories"}),
+        ],
+        &expect![[r##"
+            > {"command":"view","path":"/memories"}
+            Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:
+            SIZE	/memories
+            > {"command":"create","path":"/memories/auth/plan.md","file_text":"# Plan\n\n- JWT\n- refresh\n- JWT again\n- tests\n- docs\n"}
+            File created successfully at: /memories/auth/plan.md
+            > {"command":"create","path":"/memories/auth/plan.md","file_text":"x"} (failure)
+            Error: File /memories/auth/plan.md already exists
+            > {"command":"view","path":"/memories/auth/plan.md"}
+            Here's the content of /memories/auth/plan.md with line numbers:
+                 1	# Plan
+                 2	
+                 3	- JWT
+                 4	- refresh
+                 5	- JWT again
+                 6	- tests
+                 7	- docs
+            > {"command":"view","path":"/memories/auth/plan.md","view_range":[3,4]}
+            Here's the content of /memories/auth/plan.md with line numbers:
+                 3	- JWT
+                 4	- refresh
+            > {"command":"view","path":"/memories/auth/plan.md","view_range":[6,-1]}
+            Here's the content of /memories/auth/plan.md with line numbers:
+                 6	- tests
+                 7	- docs
+            > {"command":"view","path":"/memories/auth/plan.md","view_range":[9,9]} (failure)
+            Error: Invalid `view_range` parameter: [9, 9]. It should be [first, last] within [1, 7], or -1 for the last line
+            > {"command":"str_replace","path":"/memories/auth/plan.md","old_str":"refresh","new_str":"rotate"}
+            The memory file has been edited.
+                 2	
+                 3	- JWT
+                 4	- rotate
+                 5	- JWT again
+                 6	- tests
+            > {"command":"str_replace","path":"/memories/auth/plan.md","old_str":"JWT","new_str":"x"} (failure)
+            No replacement was performed. Multiple occurrences of old_str `JWT` in lines: 3, 5. Please ensure it is unique
+            > {"command":"str_replace","path":"/memories/auth/plan.md","old_str":"OAuth","new_str":"x"} (failure)
+            No replacement was performed, old_str `OAuth` did not appear verbatim in /memories/auth/plan.md.
+            > {"command":"str_replace","path":"/memories/auth","old_str":"OAuth","new_str":"x"} (failure)
+            Error: The path /memories/auth does not exist. Please provide a valid path.
+            > {"command":"str_replace","path":"/memories/none.md","old_str":"a","new_str":"x"} (failure)
+            Error: The path /memories/none.md does not exist. Please provide a valid path.
+            > {"command":"insert","path":"/memories/auth/plan.md","insert_line":0,"insert_text":"Begun in March."}
+            The file /memories/auth/plan.md has been edited.
+            > {"command":"insert","path":"/memories/auth/plan.md","insert_line":8,"insert_text":"- release"}
+            The file /memories/auth/plan.md has been edited.
+            > {"command":"insert","path":"/memories/auth/plan.md","insert_line":99,"insert_text":"x"} (failure)
+            Error: Invalid `insert_line` parameter: 99. It should be within the range of lines of the file: [0, 9]
+            > {"command":"insert","path":"/memories/none.md","insert_line":0,"insert_text":"x"} (failure)
+            Error: The path /memories/none.md does not exist
+            > {"command":"view","path":"/memories/auth/plan.md"}
+            Here's the content of /memories/auth/plan.md with line numbers:
+                 1	Begun in March.
+                 2	# Plan
+                 3	
+                 4	- JWT
+                 5	- rotate
+                 6	- JWT again
+                 7	- tests
+                 8	- docs
+                 9	- release
+            > {"command":"create","path":"/memories/todo.md","file_text":"- nothing\n"}
+            File created successfully at: /memories/todo.md
+            > {"command":"rename","old_path":"/memories/todo.md","new_path":"/memories/auth/plan.md"} (failure)
+            Error: The destination /memories/auth/plan.md already exists
+            > {"command":"rename","old_path":"/memories/none.md","new_path":"/memories/b.md"} (failure)
+            Error: The path /memories/none.md does not exist
+            > {"command":"rename","old_path":"/memories/auth","new_path":"/memories/work/auth"}
+            Successfully renamed /memories/auth to /memories/work/auth
+            > {"command":"view","path":"/memories"}
+            Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:
+            SIZE	/memories
+            SIZE	/memories/MEMORY.md
+            10B	/memories/todo.md
+            76B	/memories/work
+            76B	/memories/work/auth
+            > {"command":"view","path":"/memories/work/"}
+            Here're the files and directories up to 2 levels deep in /memories/work, excluding hidden items and node_modules:
+            76B	/memories/work
+            76B	/memories/work/auth
+            76B	/memories/work/auth/plan.md
+            > {"command":"delete","path":"/memories/none.md"} (failure)
+            Error: The path /memories/none.md does not exist
+            > {"command":"delete","path":"/memories/none"} (failure)
+            Error: The path /memories/none does not exist
+            > {"command":"delete","path":"/memories/work"}
+            Successfully deleted /memories/work
+            > {"command":"delete","path":"/memories/todo.md"}
+            Successfully deleted /memories/todo.md
+            > {"command":"view","path":"/memories/work"} (failure)
+            The path /memories/work does not exist. Please provide a valid path.
+            > {"command":"view","path":"/memories"}
+            Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:
+            SIZE	/memories
+        "##]],
+    );
+}
+
+#[test]
+fn paths_that_are_refused() {
+    check(
+        &[
+            json!({"command": "view", "path": "/etc/passwd"}),
+            json!({"command": "view", "path": "/memories2/a.md"}),
+            json!({"command": "view", "path": "memories/a.md"}),
+            json!({"command": "view", "path": "/memories/../a.md"}),
+            json!({"command": "view", "path": "/memories/%2e%2e%2fa.md"}),
+            json!({"command": "view", "path": "/memories/..\\a.md"}),
+            json!({"command": "create", "path": "/memories/a.txt", "file_text": "x"}),
+            json!({"command": "create", "path": "/memories", "file_text": "x"}),
+            json!({"command": "create", "path": "/memories/.hidden.md", "file_text": "x"}),
+            json!({"command": "delete", "path": "/memories"}),
+            json!({"command": "delete", "path": "/memories/"}),
+            json!({"command": "rename", "old_path": "/memories", "new_path": "/memories/x"}),
+            json!({"command": "forget", "path": "/memories"}),
+        ],
+        &expect![[r#"
+            > {"command":"view","path":"/etc/passwd"} (failure)
+            Error: Path must start with /memories, got: /etc/passwd
+            > {"command":"view","path":"/memories2/a.md"} (failure)
+            Error: Path must start with /memories, got: /memories2/a.md
+            > {"command":"view","path":"memories/a.md"} (failure)
+            Error: Path must start with /memories, got: memories/a.md
+            > {"command":"view","path":"/memories/../a.md"} (failure)
+            Error: Path /memories/../a.md would escape /memories directory
+            > {"command":"view","path":"/memories/%2e%2e%2fa.md"} (failure)
+            Error: Path /memories/%2e%2e%2fa.md would escape /memories directory
+            > {"command":"view","path":"/memories/..\\a.md"} (failure)
+            Error: Path /memories/..\a.md would escape /memories directory
+            > {"command":"create","path":"/memories/a.txt","file_text":"x"} (failure)
+            Error: "a.txt" cannot be a note: notes are Markdown files: use a.md
+            > {"command":"create","path":"/memories","file_text":"x"} (failure)
+            Error: Cannot create the /memories directory itself
+            > {"command":"create","path":"/memories/.hidden.md","file_text":"x"} (failure)
+            Error: ".hidden.md" cannot be a note: names that begin with a dot are hidden; leave the dot out
+            > {"command":"delete","path":"/memories"} (failure)
+            Error: Cannot delete the /memories directory itself
+            > {"command":"delete","path":"/memories/"} (failure)
+            Error: Cannot delete the /memories directory itself
+            > {"command":"rename","old_path":"/memories","new_path":"/memories/x"} (failure)
+            Error: Cannot rename the /memories directory itself
+            > {"command":"forget","path":"/memories"} (failure)
+            Error: command "forget" is not known: use view, create, str_replace, insert, delete or rename
+        "#]],
+    );
+}
+
+#[test]
+fn the_index_is_seen_and_stays() {
+    let scene = scene();
+    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
+    let index = scene.says("memory_view", json!({}));
+    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/MEMORY.md"}));
+    let numbered = |(number, line): (usize, &str)| format!("{:>6}\t{line}", number + 1);
+    let lines: Vec<String> = index.lines().enumerate().map(numbered).collect();
+    assert_eq!(
+        seen,
+        format!(
+            "Here's the content of /memories/MEMORY.md with line numbers:\n{}",
+            lines.join("\n")
+        )
+    );
+    let path = "/memories/MEMORY.md";
+    for arguments in [
+        json!({"command": "create", "path": path, "file_text": "x"}),
+        json!({"command": "str_replace", "path": path, "old_str": "Memory", "new_str": "x"}),
+        json!({"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"}),
+        json!({"command": "delete", "path": path}),
+        json!({"command": "rename", "old_path": path, "new_path": "/memories/b.md"}),
+        json!({"command": "rename", "old_path": "/memories/a.md", "new_path": path}),
+    ] {
+        let before = super::scene::files_in(&scene.top());
+        let answer = scene.answer("memory", &arguments);
+        assert!(answer.failure.is_some(), "{arguments}: {}", answer.text);
+        assert!(super::scene::files_in(&scene.top()) == before, "{arguments}");
+    }
+}
+
+#[test]
+fn the_rules_for_facts_hold() {
+    let scene = scene();
+    scene.says("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
+    let create = json!({"command": "create", "path": "/memories/facts/b.md", "file_text": "x".repeat(15_400)});
+    let said = scene.refuses("memory", create, Failure::Invalid);
+    assert!(said.contains("15KB limit"), "{said}");
+    let replace = json!({"command": "str_replace", "path": "/memories/facts/user.md", "old_str": "Name: Li",
+        "new_str": "y".repeat(15_400)});
+    assert!(scene.refuses("memory", replace, Failure::Invalid).contains("15KB limit"));
+}
+
+#[test]
+fn a_long_note_is_shown_in_part() {
+    let scene = scene();
+    let text = "a line of some length, again and again\n".repeat(2_000);
+    create(&scene, "/memories/long.md", &text);
+    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/long.md"}));
+    assert!(seen.chars().count() < 50_200);
+    let last = seen.lines().last().unwrap();
+    assert!(last.ends_with("of 2000 are shown: use view_range for others)"), "{last}");
+    let range = json!({"command": "view", "path": "/memories/long.md", "view_range": [1999, 5000]});
+    assert_eq!(scene.says("memory", range).lines().count(), 3);
+    create(&scene, "/memories/wide.md", &"ä".repeat(60_000));
+    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/wide.md"}));
+    assert!(seen.ends_with('…') && seen.chars().count() < 50_200);
+}
+
+fn create(scene: &Scene, path: &str, text: &str) {
+    scene.says("memory", json!({"command": "create", "path": path, "file_text": text}));
+}

@@ -1,0 +1,245 @@
+//! Schemas and arguments: what a schema offers is taken, anything else is refused.
+
+use serde_json::{Map, Value, json};
+use tome_engine::{Failure, ToolSpec, Tools};
+
+use super::scene::{Scene, scene};
+
+/// Calls that each tool takes, with the argument values that go together.
+fn calls() -> Vec<(&'static str, Value)> {
+    let insight = json!({"type": "semantic", "title": "Small steps win", "description": "Small steps are easy to check.",
+        "content": "Take one step at a time. Check it at once. Go on only then.",
+        "tags": ["#success", "#steps"]});
+    let mut with_topic = insight.clone();
+    with_topic["topic"] = "working".into();
+    vec![
+        ("memory_list", json!({"scope": "session", "session_id": "s1"})),
+        ("memory_view", json!({"target": "files", "scope": "session", "session_id": "s1"})),
+        ("memory_read", json!({"path": "detail/a.md", "scope": "session", "session_id": "s1"})),
+        (
+            "memory_write",
+            json!({"path": "typed.md", "content": "x", "name": "n", "description": "d",
+            "type": "user", "if_version": "", "scope": "project"}),
+        ),
+        (
+            "memory_write",
+            json!({"path": "detail/b.md", "content": "x", "scope": "session", "session_id": "s1"}),
+        ),
+        (
+            "memory_append",
+            json!({"path": "detail/a.md", "entry": "x", "summary": "y",
+            "if_version": null, "scope": "session", "session_id": "s1"}),
+        ),
+        (
+            "memory_patch",
+            json!({"path": "detail/a.md", "old_str": "one", "new_str": "1",
+            "if_version": null, "scope": "session", "session_id": "s1"}),
+        ),
+        (
+            "memory_patch",
+            json!({"path": "detail/a.md", "patches": [{"oldText": "two", "newText": "2"}],
+            "scope": "session"}),
+        ),
+        (
+            "memory_update",
+            json!({"filename": "detail/a.md", "old_text": "three", "new_text": "3", "if_version": null,
+            "scope": "session", "session_id": "s1"}),
+        ),
+        (
+            "memory_delete",
+            json!({"filename": "detail/b.md", "scope": "session", "session_id": "s1"}),
+        ),
+        ("coder_memory_store", insight.clone()),
+        ("coder_memory_store", with_topic),
+        ("coder_memory_store", json!({"insights": [insight]})),
+        (
+            "coder_memory_recall",
+            json!({"question": "how to take small steps?", "types": ["semantic"]}),
+        ),
+        ("coder_memory_recall", json!({"keywords": ["small", "steps", "check"]})),
+        ("memory", json!({"command": "view", "path": "/memories/plain.md", "view_range": [1, -1]})),
+        ("memory", json!({"command": "create", "path": "/memories/new.md", "file_text": "x\n"})),
+        (
+            "memory",
+            json!({"command": "str_replace", "path": "/memories/new.md", "old_str": "x", "new_str": "y"}),
+        ),
+        (
+            "memory",
+            json!({"command": "insert", "path": "/memories/new.md", "insert_line": 1, "insert_text": "z"}),
+        ),
+        (
+            "memory",
+            json!({"command": "rename", "old_path": "/memories/new.md", "new_path": "/memories/n/new.md"}),
+        ),
+        ("memory", json!({"command": "delete", "path": "/memories/n"})),
+    ]
+}
+
+fn with_notes() -> Scene {
+    let scene = scene();
+    scene.says("memory_write", json!({"path": "plain.md", "content": "x"}));
+    let text = "one\ntwo\nthree\n";
+    scene.says("memory_write", json!({"path": "detail/a.md", "content": text, "scope": "session"}));
+    scene
+}
+
+fn spec(name: &str) -> ToolSpec {
+    Tools::list().into_iter().find(|spec| spec.name == name).unwrap()
+}
+
+fn names(object: &Value) -> Vec<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn everything_that_a_schema_offers_is_taken() {
+    let scene = with_notes();
+    let mut used: std::collections::BTreeSet<(&str, String)> = Default::default();
+    for (tool, arguments) in calls() {
+        scene.does(tool, arguments.clone());
+        used.extend(names(&arguments).into_iter().map(|name| (tool, name.to_owned())));
+    }
+    for spec in Tools::list() {
+        for name in names(&spec.schema["properties"]) {
+            assert!(used.contains(&(spec.name, name.to_owned())), "{} {name}", spec.name);
+        }
+    }
+}
+
+#[test]
+fn anything_else_is_refused() {
+    let scene = with_notes();
+    for (tool, arguments) in calls() {
+        let mut more = arguments.clone();
+        more["nonsense"] = 1.into();
+        let said = scene.refuses(tool, more, Failure::Invalid);
+        assert!(said.starts_with("Error: unknown argument \"nonsense\": "), "{said}");
+        for name in names(&arguments) {
+            if arguments[name].is_null() {
+                continue;
+            }
+            let mut other = arguments.clone();
+            other[name] = json!({"deep": true});
+            scene.refuses(tool, other, Failure::Invalid);
+        }
+    }
+    assert_eq!(
+        scene.refuses("memory_read", json!({"path": "plain.md", "x": 1}), Failure::Invalid),
+        "Error: unknown argument \"x\": memory_read takes path, scope, session_id"
+    );
+    assert_eq!(
+        scene.refuses(
+            "memory",
+            json!({"command": "view", "path": "/memories", "x": 1}),
+            Failure::Invalid
+        ),
+        "Error: unknown argument \"x\": memory view takes command, path, view_range"
+    );
+}
+
+#[test]
+fn what_is_required_is_missed() {
+    let scene = with_notes();
+    for (tool, arguments) in calls() {
+        for name in spec(tool).schema["required"].as_array().into_iter().flatten() {
+            let mut fewer: Map<String, Value> = arguments.as_object().unwrap().clone();
+            fewer.remove(name.as_str().unwrap()).unwrap();
+            let said = scene.refuses(tool, fewer.into(), Failure::Invalid);
+            assert_eq!(said, format!("Error: {tool} needs {}", name.as_str().unwrap()));
+        }
+    }
+    let said = scene.refuses("memory_patch", json!({"path": "plain.md"}), Failure::Invalid);
+    assert_eq!(said, "Error: memory_patch needs patches, or old_str and new_str");
+    let said = scene.refuses("coder_memory_recall", json!({}), Failure::Invalid);
+    assert_eq!(said, "Error: coder_memory_recall needs a question or keywords");
+}
+
+#[test]
+fn every_argument_has_its_other_names() {
+    let scene = with_notes();
+    scene.says("memory_write", json!({"filename": "b.md", "content": "one"}));
+    scene.says("memory_read", json!({"filename": "b.md"}));
+    scene.says("memory_append", json!({"filename": "b.md", "entry": "x"}));
+    scene.says("memory_patch", json!({"filename": "b.md", "old_text": "one", "new_text": "1"}));
+    scene.says(
+        "memory_patch",
+        json!({"path": "b.md", "patches": [{"old_str": "1", "new_str": "2"}]}),
+    );
+    scene.says("memory_update", json!({"path": "b.md", "old_str": "2", "new_str": "3"}));
+    scene.says("memory_read", json!({"path": "b.md", "filename": "b.md"}));
+    let both = json!({"path": "b.md", "filename": "c.md"});
+    assert_eq!(
+        scene.refuses("memory_read", both, Failure::Invalid),
+        "Error: path and filename mean the same and differ: give only path"
+    );
+    scene.says("memory_delete", json!({"path": "b.md"}));
+}
+
+#[test]
+fn arguments_of_the_wrong_kind() {
+    let scene = with_notes();
+    for (tool, arguments, said) in [
+        ("memory_read", json!({"path": 1}), "Error: path has to be a string, not a number"),
+        (
+            "memory_list",
+            json!({"scope": "all"}),
+            "Error: scope \"all\" is not known: use session, project or coder",
+        ),
+        (
+            "memory_list",
+            json!({"session_id": "s1"}),
+            "Error: session_id goes with scope session only",
+        ),
+        (
+            "memory_view",
+            json!({"target": "tree"}),
+            "Error: target \"tree\" is not known: use index or files",
+        ),
+        (
+            "memory_patch",
+            json!({"path": "a.md", "patches": "x"}),
+            "Error: patches has to be an array of objects, not a string",
+        ),
+        (
+            "memory_patch",
+            json!({"path": "a.md", "patches": [{"oldText": "x"}]}),
+            "Error: patches[0] needs newText",
+        ),
+        (
+            "memory_patch",
+            json!({"path": "a.md", "patches": [], "old_str": "x"}),
+            "Error: give either patches or old_str and new_str, not both",
+        ),
+        (
+            "coder_memory_store",
+            json!({"insights": [{}, {}, {}, {}]}),
+            "Error: insights holds 4: at most 3 are taken in one call",
+        ),
+        (
+            "memory",
+            json!({"command": "view", "path": "/memories", "view_range": [1]}),
+            "Error: view_range has to be two whole numbers, [start, end], not an array",
+        ),
+    ] {
+        assert_eq!(scene.refuses(tool, arguments, Failure::Invalid), said);
+    }
+    for text in ["", "[]", "\"x\"", "null", "{", "{\"path\": }"] {
+        let answer = scene.tools.call("memory_read", text, &scene.caller).unwrap();
+        assert_eq!(answer.failure, Some(Failure::Invalid), "{text:?}");
+    }
+    assert!(scene.tools.call("memory_forget", "{}", &scene.caller).is_none());
+}
+
+#[test]
+fn all_schemas_together_cost_a_prompt_little() {
+    let cost = |spec: &ToolSpec| {
+        spec.name.len() + spec.description.chars().count() + spec.schema.to_string().chars().count()
+    };
+    let chars: usize = Tools::list().iter().map(cost).sum();
+    assert!((chars as f64) / 3.5 < 3_000.0, "{chars} characters");
+    for spec in Tools::list() {
+        assert_eq!(spec.schema["type"], "object");
+        assert_eq!(spec.schema["additionalProperties"], false);
+        assert!(["notes", "coder", "anthropic"].contains(&spec.toolset));
+    }
+}

@@ -1,0 +1,311 @@
+//! Bad input: a clear message, and nothing changed, neither in the notebook nor beside it.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use tome_engine::{Failure, Tools};
+
+use super::scene::{Scene, files_in, scene};
+
+fn with_notes() -> Scene {
+    let scene = scene();
+    scene.says("memory_write", json!({"path": "a.md", "content": "one two one\n"}));
+    scene.says("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li\n"}));
+    scene.says("memory_write", json!({"path": "detail/a.md", "content": "x", "scope": "session"}));
+    std::fs::write(scene.home.join("outside.md"), "mine").unwrap();
+    #[cfg(unix)]
+    {
+        let memory = scene
+            .notebooks
+            .open(&scene.project(), tome_engine::Purpose::Reading)
+            .unwrap()
+            .root()
+            .to_path_buf();
+        let outside = scene.top().join("outside.md");
+        std::os::unix::fs::symlink(&outside, memory.join("link.md")).unwrap();
+        std::os::unix::fs::symlink(scene.top(), memory.join("up")).unwrap();
+    }
+    // What is noticed on disk is noticed before the test looks.
+    scene.says("memory_list", json!({}));
+    scene
+}
+
+/// Paths that no tool takes, whatever it does with them.
+const BAD_PATHS: &[&str] = &[
+    "",
+    ".",
+    "..",
+    "../outside.md",
+    "facts/../../outside.md",
+    "/etc/hosts.md",
+    "a\0.md",
+    ".hidden.md",
+    ".history/x.md",
+    "facts/.x.md",
+    "con.md",
+    "a.txt",
+    "a",
+    "a/",
+    "link.md",
+    "up/outside.md",
+    "a\\..\\..\\b.md",
+    "C:\\x.md",
+];
+
+#[test]
+fn bad_paths_are_refused_by_every_tool() {
+    let scene = with_notes();
+    let long = format!("{}.md", "x".repeat(300));
+    let deep = "a/b/c/d/e/f/g/h.md".to_owned();
+    let paths = BAD_PATHS.iter().map(|path| (*path).to_owned()).chain([long, deep]);
+    for path in paths {
+        let calls = [
+            ("memory_read", json!({})),
+            ("memory_write", json!({"content": "x"})),
+            ("memory_append", json!({"entry": "x"})),
+            ("memory_patch", json!({"old_str": "one", "new_str": "x"})),
+            ("memory_update", json!({"old_text": "mine", "new_text": "x"})),
+            ("memory_delete", json!({})),
+        ];
+        for (tool, mut arguments) in calls {
+            arguments["path"] = path.clone().into();
+            let before = files_in(&scene.top());
+            let answer = scene.answer(tool, &arguments);
+            assert!(answer.failure.is_some(), "{tool} {arguments}: {}", answer.text);
+            assert!(answer.text.starts_with("Error: "), "{}", answer.text);
+            assert!(files_in(&scene.top()) == before, "{tool} {arguments}");
+        }
+        if path.starts_with('/') {
+            // Below /memories a doubled slash is one.
+            continue;
+        }
+        for command in ["create", "str_replace", "insert", "delete", "rename"] {
+            let arguments = memory_arguments(command, &format!("/memories/{path}"));
+            let before = files_in(&scene.top());
+            let answer = scene.answer("memory", &arguments);
+            assert!(answer.failure.is_some(), "{arguments}: {}", answer.text);
+            assert!(files_in(&scene.top()) == before, "{arguments}");
+        }
+    }
+}
+
+fn memory_arguments(command: &str, path: &str) -> Value {
+    match command {
+        "create" => json!({"command": command, "path": path, "file_text": "x"}),
+        "str_replace" => {
+            json!({"command": command, "path": path, "old_str": "two", "new_str": "x"})
+        }
+        "insert" => json!({"command": command, "path": path, "insert_line": 0, "insert_text": "x"}),
+        "rename" => json!({"command": command, "old_path": path, "new_path": "/memories/new.md"}),
+        _ => json!({"command": command, "path": path}),
+    }
+}
+
+#[test]
+fn a_refused_first_call_makes_no_project() {
+    let scene = scene();
+    for (tool, arguments, failure) in [
+        ("memory_write", json!({"path": "../a.md", "content": "x"}), Failure::Invalid),
+        ("memory_write", json!({"path": "a.txt", "content": "x"}), Failure::Invalid),
+        ("memory_write", json!({"path": "MEMORY.md", "content": "x"}), Failure::Invalid),
+        (
+            "memory_patch",
+            json!({"path": "a.md", "old_str": "x", "new_str": "y"}),
+            Failure::NotFound,
+        ),
+        ("memory_delete", json!({"path": "a.md"}), Failure::NotFound),
+        ("memory", json!({"command": "delete", "path": "/memories/a.md"}), Failure::NotFound),
+        ("memory", json!({"command": "delete", "path": "/memories/a"}), Failure::NotFound),
+        (
+            "memory",
+            json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"}),
+            Failure::NotFound,
+        ),
+    ] {
+        scene.refuses(tool, arguments, failure);
+    }
+    assert!(!scene.home.exists());
+}
+
+#[test]
+fn texts_that_cannot_be_taken() {
+    let scene = with_notes();
+    let large = "x".repeat(2 * 1024 * 1024);
+    let facts = "x".repeat(16_000);
+    for (tool, arguments) in [
+        ("memory_write", json!({"path": "b.md", "content": large})),
+        ("memory_write", json!({"path": "facts/b.md", "content": facts})),
+        ("memory_append", json!({"path": "facts/user.md", "entry": facts})),
+        ("memory_patch", json!({"path": "facts/user.md", "old_str": "Li", "new_str": facts})),
+        ("memory_patch", json!({"path": "a.md", "old_str": "", "new_str": "x"})),
+        ("memory_patch", json!({"path": "a.md", "patches": []})),
+        ("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "x"})),
+        ("memory_update", json!({"path": "a.md", "old_text": "", "new_text": "x"})),
+        (
+            "memory",
+            json!({"command": "create", "path": "/memories/facts/b.md", "file_text": facts}),
+        ),
+    ] {
+        let said = scene.refuses(tool, arguments, Failure::Invalid);
+        assert!(said.len() < 5_000);
+    }
+}
+
+#[test]
+fn a_call_from_nowhere() {
+    let mut scene = with_notes();
+    scene.caller.session = None;
+    let said = scene.refuses("memory_list", json!({"scope": "session"}), Failure::Invalid);
+    assert!(said.starts_with("Error: session_id is missing"), "{said}");
+    scene.caller.cwd = Some("repo".into());
+    scene.refuses("memory_list", json!({}), Failure::Invalid);
+    scene.caller.cwd = None;
+    let said = scene.refuses("memory_list", json!({}), Failure::Invalid);
+    assert!(said.starts_with("Error: cwd is missing"), "{said}");
+    scene.says("memory_list", json!({"scope": "coder"}));
+}
+
+fn arbitrary_value() -> impl Strategy<Value = Value> {
+    let path = prop_oneof![
+        Just("a.md".to_owned()),
+        Just("facts/user.md".to_owned()),
+        Just("MEMORY.md".to_owned()),
+        Just("/memories/a.md".to_owned()),
+        Just("/memories/../../outside.md".to_owned()),
+        prop::sample::select(BAD_PATHS).prop_map(str::to_owned),
+        "(\\.\\./|/|[a-z]{1,3}/){0,4}[a-z.]{0,6}",
+        "\\PC{0,12}",
+    ];
+    let word = prop::sample::select(vec![
+        "one",
+        "two",
+        "project",
+        "session",
+        "coder",
+        "index",
+        "files",
+        "user",
+        "view",
+        "create",
+        "str_replace",
+        "insert",
+        "delete",
+        "rename",
+        "episodic",
+    ]);
+    let leaf = prop_oneof![
+        4 => path.prop_map(Value::from),
+        4 => word.prop_map(Value::from),
+        1 => any::<i64>().prop_map(Value::from),
+        1 => (-1..4_i64).prop_map(Value::from),
+        1 => any::<bool>().prop_map(Value::from),
+        1 => Just(Value::Null),
+        1 => any::<f64>().prop_map(|float| json!(float)),
+    ];
+    leaf.prop_recursive(2, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((prop::sample::select(NAMES), inner), 0..4).prop_map(object),
+        ]
+    })
+}
+
+fn object(fields: Vec<(&'static str, Value)>) -> Value {
+    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+    Value::Object(fields.collect::<Map<_, _>>())
+}
+
+const NAMES: &[&str] = &[
+    "path",
+    "filename",
+    "content",
+    "name",
+    "description",
+    "type",
+    "memory_type",
+    "entry",
+    "summary",
+    "patches",
+    "oldText",
+    "newText",
+    "old_text",
+    "new_text",
+    "old_str",
+    "new_str",
+    "scope",
+    "session_id",
+    "if_version",
+    "target",
+    "question",
+    "keywords",
+    "types",
+    "title",
+    "tags",
+    "topic",
+    "insights",
+    "command",
+    "view_range",
+    "file_text",
+    "insert_line",
+    "insert_text",
+    "old_path",
+    "new_path",
+    "nonsense",
+];
+
+/// Arguments that a tool might take: its own names, arbitrary values.
+fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
+    let tools = Tools::list();
+    (0..tools.len()).prop_flat_map(move |at| {
+        let names: Vec<&'static str> = NAMES
+            .iter()
+            .filter(|name| tools[at].schema["properties"].get(**name).is_some())
+            .copied()
+            .collect();
+        let tool = tools[at].name;
+        let own = prop::collection::vec((prop::sample::select(names), arbitrary_value()), 0..6);
+        let any = prop::collection::vec((prop::sample::select(NAMES), arbitrary_value()), 0..4);
+        let arguments = prop_oneof![
+            6 => own.prop_map(object),
+            2 => any.prop_map(object),
+            1 => arbitrary_value(),
+        ];
+        arguments.prop_map(move |arguments| (tool, arguments))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn arbitrary_arguments_stay_inside(calls in prop::collection::vec(arbitrary_call(), 1..16)) {
+        let scene = with_notes();
+        let beside = |scene: &Scene| {
+            let mut files = files_in(&scene.top());
+            // Notebooks lie in these two; everything else is not theirs.
+            let (coder, projects) = (scene.home.join("coder"), scene.home.join("projects"));
+            files.retain(|path, _| !path.starts_with(&coder) && !path.starts_with(&projects));
+            files
+        };
+        let before = beside(&scene);
+        for (tool, arguments) in calls {
+            let whole = files_in(&scene.top());
+            let answer = scene.answer(tool, &arguments);
+            prop_assert!(answer.text.len() < 500_000);
+            if answer.failure.is_some() {
+                prop_assert!(files_in(&scene.top()) == whole, "{} {}", tool, arguments);
+            }
+        }
+        prop_assert!(beside(&scene) == before);
+    }
+
+    #[test]
+    fn arguments_that_are_not_an_object(text in "\\PC{0,40}") {
+        let scene = scene();
+        if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
+            for tool in Tools::list() {
+                let answer = scene.tools.call(tool.name, &text, &scene.caller).unwrap();
+                prop_assert_eq!(answer.failure, Some(Failure::Invalid));
+            }
+        }
+        prop_assert!(!scene.home.exists());
+    }
+}

@@ -1,0 +1,126 @@
+//! The coder's tools.
+
+use expect_test::expect;
+use serde_json::json;
+use tome_engine::Failure;
+
+use super::scene::{files_in, scene};
+
+/// A report without the reasons and hints, which are the notebook's to say.
+fn stable(text: &str) -> String {
+    let line = |line: &str| match line.split_once("Why: ") {
+        Some((before, _)) => format!("{before}Why: …"),
+        None if line.starts_with("- ") => "- …".to_owned(),
+        None => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn stored_and_recalled() {
+    let scene = scene();
+    let stored = scene.does(
+        "coder_memory_store",
+        json!({"type": "procedural", "title": "Bisect flaky tests by seed",
+            "description": "Run a flaky test with a fixed seed before changing code.",
+            "content": "A flaky test hides its cause in the order of things. Fix the seed first and run it until it fails. Only then change the code.",
+            "tags": "#success #testing"}),
+    );
+    assert_eq!(stored.json["stored"][0]["decision"], "CREATE");
+    expect![[r#"
+        ✅ Coder Memory Storage Complete
+        Insights stored: 1 (1 procedural)
+
+        1. CREATE: Bisect flaky tests by seed (new in procedural/procedural.md)
+           Why: …"#]]
+    .assert_eq(&stable(&stored.text));
+    let found = scene.does(
+        "coder_memory_recall",
+        json!({"question": "how do I find the cause of a flaky test?"}),
+    );
+    assert_eq!(found.json["insights"][0]["title"], "Bisect flaky tests by seed");
+    expect![[r#"
+        🔍 Coder Memory Recall Results
+        Query: how do I find the cause of a flaky test?
+        Memory Types Searched: procedural
+        Results Found: 1
+
+        1. Bisect flaky tests by seed
+        Type: procedural
+        Source: procedural/procedural.md:5
+
+        **Title:** Bisect flaky tests by seed
+        **Description:** Run a flaky test with a fixed seed before changing code.
+
+        **Content:** A flaky test hides its cause in the order of things. Fix the seed first and run it until it fails. Only then change the code.
+
+        **Tags:** #success #testing #procedural
+
+        Why: …
+
+        How to use them: check that the situation is the same before you follow one. What was stored may be outdated; the code in front of you is right."#]].assert_eq(&stable(&found.text));
+}
+
+#[test]
+fn nothing_found_is_said_and_makes_nothing() {
+    let scene = scene();
+    let before = files_in(&scene.top());
+    let found = scene.does("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
+    assert_eq!(found.json["insights"], json!([]));
+    expect![[r#"
+        🔍 Coder Memory Recall Results
+        Query: rust, async, deadlock
+        Memory Types Searched: episodic, procedural, semantic
+        Results Found: 0
+
+        Nothing that is stored answers this.
+        - …
+        - …
+        - …"#]]
+    .assert_eq(&stable(&found.text));
+    assert!(files_in(&scene.top()) == before);
+}
+
+#[test]
+fn what_breaks_the_guide_is_refused() {
+    let scene = scene();
+    let good = json!({"type": "semantic", "title": "Small steps win",
+        "description": "Small steps are easy to check.",
+        "content": "Take one step at a time. Check it at once. Go on only then.",
+        "tags": ["#success", "#steps"]});
+    for (field, value) in [
+        ("content", json!("One sentence only.")),
+        ("tags", json!(["#testing"])),
+        ("tags", json!([])),
+        ("title", json!("")),
+        ("description", json!("Two. Sentences.")),
+        ("type", json!("idea")),
+        ("topic", json!("../up")),
+        ("topic", json!("a/b")),
+    ] {
+        let mut bad = good.clone();
+        bad[field] = value;
+        scene.refuses("coder_memory_store", bad.clone(), Failure::Invalid);
+        let mix = json!({"insights": [good, bad]});
+        scene.refuses("coder_memory_store", mix, Failure::Invalid);
+    }
+    let none = scene.does("coder_memory_store", json!({"insights": []}));
+    assert_eq!(none.text, "Insights stored: 0 (none were given)");
+    assert!(!scene.home.exists());
+    scene.says("coder_memory_store", good);
+}
+
+#[test]
+fn no_project_is_needed() {
+    let mut scene = scene();
+    scene.caller.cwd = None;
+    scene.says("coder_memory_recall", json!({"question": "anything"}));
+    scene.says(
+        "coder_memory_store",
+        json!({"insights": [{"type": "semantic", "title": "Small steps win",
+            "description": "Small steps are easy to check.",
+            "content": "Take one step at a time. Check it at once. Go on only then.",
+            "tags": ["success", "steps"]}]}),
+    );
+    assert!(!scene.home.join("projects").exists());
+}

@@ -1,0 +1,85 @@
+//! Secrets never reach a note.
+
+use serde_json::json;
+use tome_engine::Failure;
+
+use super::scene::{files_in, scene};
+
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+#[test]
+fn secrets_are_cut_from_everything_that_is_written() {
+    let scene = scene();
+    let said = format!("the token is {SECRET}");
+    let calls = [
+        ("memory_write", json!({"path": "a.md", "content": said}), 1),
+        (
+            "memory_write",
+            json!({"filename": "b.md", "name": said, "description": said, "memory_type": "user",
+                "content": said}),
+            3,
+        ),
+        ("memory_append", json!({"path": "a.md", "entry": said, "summary": said}), 2),
+        ("memory_write", json!({"path": "c.md", "content": "one"}), 0),
+        ("memory_patch", json!({"path": "c.md", "old_str": "one", "new_str": said}), 1),
+        ("memory_write", json!({"path": "d.md", "content": "one"}), 0),
+        ("memory_update", json!({"path": "d.md", "old_text": "one", "new_text": said}), 1),
+        ("memory", json!({"command": "create", "path": "/memories/e.md", "file_text": said}), 1),
+        (
+            "memory",
+            json!({"command": "insert", "path": "/memories/e.md", "insert_line": 0,
+                "insert_text": said}),
+            1,
+        ),
+        (
+            "coder_memory_store",
+            json!({"type": "episodic", "title": "Tokens in logs", "description": "A token was logged.",
+                "content": format!("The log held {SECRET} in clear. It was found late. Cut it early."),
+                "tags": ["#failure", "#logs"]}),
+            1,
+        ),
+    ];
+    for (tool, arguments, cut) in calls {
+        let answer = scene.does(tool, arguments);
+        assert_eq!(answer.secrets_cut, cut, "{tool}");
+        let told = answer.json["secrets_cut"].as_u64().unwrap_or(0);
+        assert_eq!(told, cut as u64, "{tool}: {}", answer.text);
+    }
+    for (path, bytes) in files_in(&scene.top()) {
+        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+        assert!(!text.contains(SECRET), "{}", path.display());
+    }
+    assert!(scene.text_of("a.md").contains("[redacted:"));
+}
+
+#[test]
+fn an_old_text_with_a_secret_finds_what_was_written_of_it() {
+    let scene = scene();
+    let said = format!("the token is {SECRET}");
+    scene.says("memory_write", json!({"path": "a.md", "content": format!("one\n{said}\n")}));
+    scene.says("memory_patch", json!({"path": "a.md", "old_str": said, "new_str": "two"}));
+    assert_eq!(scene.text_of("a.md"), "one\ntwo\n");
+    scene.says("memory_patch", json!({"path": "a.md", "old_str": "two", "new_str": said}));
+    scene.says("memory_update", json!({"path": "a.md", "old_text": said, "new_text": "three"}));
+    assert_eq!(scene.text_of("a.md"), "one\nthree\n");
+    scene.says("memory_patch", json!({"path": "a.md", "old_str": "three", "new_str": said}));
+    scene.says(
+        "memory",
+        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": said, "new_str": "4"}),
+    );
+    assert_eq!(scene.text_of("a.md"), "one\n4\n");
+}
+
+#[test]
+fn a_path_cannot_hold_a_secret() {
+    let scene = scene();
+    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
+    let path = format!("{SECRET}.md");
+    scene.refuses("memory_write", json!({"path": path, "content": "x"}), Failure::Invalid);
+    scene.refuses("memory_append", json!({"path": path, "entry": "x"}), Failure::Invalid);
+    let inner = format!("/memories/{path}");
+    let create = json!({"command": "create", "path": inner, "file_text": "x"});
+    scene.refuses("memory", create, Failure::Invalid);
+    let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": inner});
+    scene.refuses("memory", rename, Failure::Invalid);
+}

@@ -1,0 +1,115 @@
+//! A home, a repository and the tools over them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+use tome_engine::{Caller, Failure, Home, Notebooks, Projects, Redactor, ToolAnswer, Tools, Whose};
+use tome_model::{Clock, Millis, Scope};
+use tome_notebook::Rules;
+
+/// 2026-03-25 and a millisecond more each time it is looked at.
+#[derive(Default)]
+pub struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Millis {
+        Millis(1_774_432_800_000 + self.0.fetch_add(1, Ordering::SeqCst))
+    }
+}
+
+pub struct Scene {
+    folder: tempfile::TempDir,
+    pub home: PathBuf,
+    pub repo: PathBuf,
+    pub notebooks: Arc<Notebooks>,
+    pub tools: Tools,
+    pub caller: Caller,
+}
+
+pub fn scene() -> Scene {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    let (home, repo) = (top.join("home"), top.join("repo"));
+    std::fs::create_dir_all(repo.join(".git")).unwrap();
+    std::fs::write(repo.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(top.join("outside.md"), "mine\n").unwrap();
+    let at = Home::at(&home);
+    let projects = Arc::new(Projects::load(&at));
+    let clock = Arc::new(Ticking::default());
+    let notebooks = Arc::new(Notebooks::new(at, projects, Rules::default(), clock));
+    let redactor = Arc::new(Redactor::new(&[]).unwrap());
+    let caller = Caller {
+        cwd: Some(repo.to_str().unwrap().to_owned()),
+        agent: Some("codex".into()),
+        session: Some("s1".into()),
+        command: None,
+    };
+    let tools = Tools::new(Arc::clone(&notebooks), redactor);
+    Scene { folder, home, repo, notebooks, tools, caller }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
+impl Scene {
+    /// Everything there is: home, repository and what lies beside them.
+    pub fn top(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    pub fn answer(&self, tool: &str, arguments: &Value) -> ToolAnswer {
+        self.tools.call(tool, &arguments.to_string(), &self.caller).unwrap()
+    }
+
+    /// An answer that has to be a success.
+    pub fn does(&self, tool: &str, arguments: Value) -> ToolAnswer {
+        let answer = self.answer(tool, &arguments);
+        assert_eq!(answer.failure, None, "{tool} {arguments}: {}", answer.text);
+        answer
+    }
+
+    /// The text of a success.
+    pub fn says(&self, tool: &str, arguments: Value) -> String {
+        self.does(tool, arguments).text
+    }
+
+    /// The text of a refusal, which has to change nothing.
+    pub fn refuses(&self, tool: &str, arguments: Value, failure: Failure) -> String {
+        let before = files_in(&self.top());
+        let answer = self.answer(tool, &arguments);
+        assert_eq!(answer.failure, Some(failure), "{tool} {arguments}: {}", answer.text);
+        assert_eq!(answer.json["kind"], failure.as_str());
+        assert!(answer.text.contains(answer.json["error"].as_str().unwrap()));
+        assert!(files_in(&self.top()) == before, "{tool} {arguments} changed something");
+        answer.text
+    }
+
+    pub fn project(&self) -> Whose {
+        Whose { scope: Scope::Project, cwd: self.caller.cwd.clone(), session: None }
+    }
+
+    pub fn text_of(&self, path: &str) -> String {
+        let read = self.does("memory_read", serde_json::json!({ "path": path }));
+        read.json["content"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Every file and folder below, with what is in it.
+pub fn files_in(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![folder.to_path_buf()];
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.symlink_metadata().unwrap().is_dir() {
+                left.push(path.clone());
+                found.insert(path, None);
+            } else {
+                let bytes = std::fs::read(&path).unwrap_or_default();
+                found.insert(path, Some(bytes));
+            }
+        }
+    }
+    found
+}

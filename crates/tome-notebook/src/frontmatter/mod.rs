@@ -1,0 +1,188 @@
+//! The header of a typed note: a few keys that the index is made from.
+//!
+//! ```text
+//! ---
+//! name: User Preferences
+//! description: "Editor settings: theme, keys"
+//! type: user
+//! updated: 2026-03-25
+//! tags: [a key Tome does not know stays as it is]
+//! ---
+//!
+//! The body.
+//! ```
+//!
+//! People and other programs write it too, so reading takes what it can get and never fails, and
+//! writing touches only the keys above. Values are on one line and valid YAML; every other line, with
+//! its comments and its ending, is put back byte for byte.
+
+mod block;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::Typed;
+use crate::line::{ending_of, trim_blank_end, trim_blank_start, without_ending};
+use block::{Kind, Unit};
+
+/// What the frontmatter says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// What the note is called.
+    pub name: Option<String>,
+    /// What it says, in a line.
+    pub description: Option<String>,
+    /// `type`, else `memory_type`, whatever it says.
+    pub note_type: Option<String>,
+    /// When it was last changed.
+    pub updated: Option<String>,
+}
+
+/// Reads what can be read.
+pub(crate) fn read(text: &str) -> Head {
+    let mut head = Head::default();
+    let mut memory_type = None;
+    for unit in block::find(text).map(|block| block.units).unwrap_or_default() {
+        let Kind::Key { key, value } = unit.kind else { continue };
+        let place = match key {
+            "name" => &mut head.name,
+            "description" => &mut head.description,
+            "type" => &mut head.note_type,
+            "memory_type" => &mut memory_type,
+            "updated" => &mut head.updated,
+            _ => continue,
+        };
+        if place.is_none() {
+            *place = scalar::read(value);
+        }
+    }
+    head.note_type = head.note_type.or(memory_type);
+    head
+}
+
+/// What follows the frontmatter, without the blank lines between; all of it if there is none.
+#[cfg(test)]
+pub(crate) fn body(text: &str) -> &str {
+    block::find(text).map_or(text, |block| trim_blank_start(block.after))
+}
+
+/// How many bytes the frontmatter takes, with both fences.
+pub(crate) fn len(text: &str) -> usize {
+    block::find(text).map_or(0, |block| text.len() - block.after.len())
+}
+
+/// A typed note. What `previous` has of other keys stays, and so does what the body brings, if it
+/// comes with a frontmatter of its own; where both have a key, the body's value holds.
+pub(crate) fn compose(previous: Option<&str>, typed: &Typed, today: &str, body: &str) -> String {
+    let was = previous.and_then(block::find).map(|block| block.units).unwrap_or_default();
+    let (given, content) = unwrapped(body);
+    let ending = if has_crlf_throughout(content, body) { "\r\n" } else { "\n" };
+    let units = merged(was, given);
+    let (loose, kept) = units.split_at(loose_at_start(&units));
+
+    let mut out = format!("---{ending}");
+    out.extend(loose.iter().map(|unit| unit.text));
+    for (key, value) in [
+        ("name", scalar::write(&typed.name)),
+        ("description", scalar::write(&typed.description)),
+        ("type", typed.note_type.as_str().to_owned()),
+        ("updated", today.to_owned()),
+    ] {
+        out.push_str(&format!("{key}: {value}{ending}"));
+    }
+    out.extend(kept.iter().map(|unit| unit.text));
+    out.push_str("---");
+    out.push_str(ending);
+    if !content.is_empty() {
+        out.extend([ending, trim_blank_end(content), ending]);
+    }
+    out
+}
+
+/// Takes the frontmatter off a body, and that of a body that was wrapped twice.
+fn unwrapped(body: &str) -> (Vec<Unit<'_>>, &str) {
+    let mut units = Vec::new();
+    let mut content = trim_blank_start(body);
+    while let Some(block) = block::find(content).filter(block::Block::is_meant) {
+        units.extend(block.units);
+        content = trim_blank_start(block.after);
+    }
+    (units, content)
+}
+
+fn has_crlf_throughout(content: &str, body: &str) -> bool {
+    let text = if content.contains('\n') { content } else { body };
+    !content.is_empty()
+        && text.contains('\n')
+        && text.split_inclusive('\n').all(|line| !line.ends_with('\n') || line.ends_with("\r\n"))
+}
+
+/// The units Tome does not write itself: the previous ones, each with the value that was given for
+/// it, then those that are new.
+fn merged<'a>(was: Vec<Unit<'a>>, given: Vec<Unit<'a>>) -> Vec<Unit<'a>> {
+    let is_kept = |unit: &Unit<'_>| !unit.is_known();
+    // A key is the same by its name, a comment by its words; the second of a kind meets the second.
+    let same = |unit: &Unit<'a>| (unit.key().is_some(), unit.key().unwrap_or(unit.text));
+    let given: Vec<Unit<'a>> = given.into_iter().filter(is_kept).collect();
+    let mut waiting: HashMap<(bool, &str), VecDeque<usize>> = HashMap::new();
+    for (at, unit) in given.iter().enumerate() {
+        waiting.entry(same(unit)).or_default().push_back(at);
+    }
+    let mut is_taken = vec![false; given.len()];
+    let mut units = Vec::new();
+    for unit in was.into_iter().filter(is_kept) {
+        let at = waiting.get_mut(&same(&unit)).and_then(VecDeque::pop_front);
+        if let Some(taken) = at.and_then(|at| is_taken.get_mut(at)) {
+            *taken = true;
+        }
+        units.push(at.and_then(|at| given.get(at).copied()).unwrap_or(unit));
+    }
+    units.extend(given.into_iter().zip(is_taken).filter(|(_, taken)| !taken).map(|(unit, _)| unit));
+    units
+}
+
+/// How many units have to stay above the first key, because an indented line among them would
+/// become part of the value above it.
+fn loose_at_start(units: &[Unit<'_>]) -> usize {
+    let before_keys = units.iter().position(|unit| unit.key().is_some()).unwrap_or(units.len());
+    let loose = units.iter().take(before_keys).rposition(Unit::is_loose);
+    loose.map_or(0, |at| at + 1)
+}
+
+/// Sets `updated` in the frontmatter, if it is one of a note. Every other byte stays.
+pub(crate) fn set_updated(text: &str, today: &str) -> String {
+    let Some(block) = block::find(text) else { return text.to_owned() };
+    let last_known = block.units.iter().rposition(Unit::is_known);
+    if last_known.is_none() || read(text).updated.as_deref() == Some(today) {
+        return text.to_owned();
+    }
+    let ending = ending_of(text);
+    let at = block.units.iter().position(|unit| unit.key() == Some("updated"));
+    let mut out = block.open.to_owned();
+    for (nth, unit) in block.units.iter().enumerate() {
+        if at == Some(nth) {
+            out.push_str(&with_value(unit, today));
+            continue;
+        }
+        out.push_str(unit.text);
+        if at.is_none() && last_known == Some(nth) {
+            out.push_str(&format!("updated: {today}{ending}"));
+        }
+    }
+    out.push_str(block.close);
+    out.push_str(block.after);
+    out
+}
+
+/// The unit with another value; its comment and its ending stay.
+fn with_value(unit: &Unit<'_>, value: &str) -> String {
+    let raw = unit.text.split_inclusive('\n').next().unwrap_or_default();
+    let line = without_ending(raw);
+    let was = block::key_of(line).map(|(_, was)| was).unwrap_or_default();
+    let lead = line.strip_suffix(was).unwrap_or(line);
+    let ending = raw.strip_prefix(line).unwrap_or_default();
+    let comment = scalar::comment_of(was).map(|comment| format!(" {comment}")).unwrap_or_default();
+    format!("{lead} {value}{comment}{ending}")
+}

@@ -1,0 +1,291 @@
+//! Markdown as lines, each with where it stands: in the frontmatter, in a code fence, in an HTML
+//! comment, or in the text. What only looks like a heading or a summary must not be taken for one.
+//!
+//! Fences follow CommonMark, but may be indented as far as they like, and may open behind the marker
+//! of a list item, as they do inside of lists. A fence that is never closed reaches to the end.
+
+use std::str::SplitInclusive;
+
+use crate::frontmatter;
+
+/// Where a line stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Between the fences of the frontmatter, or one of them.
+    Frontmatter,
+    /// A code fence, or code.
+    Code,
+    /// Part of a comment that opens at the beginning of a line.
+    Comment,
+    /// Anything else.
+    Text,
+}
+
+/// One line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    /// As it stands in the file, with its ending.
+    pub raw: &'a str,
+    /// Without its ending, and without the byte order mark of the first line.
+    pub text: &'a str,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl<'a> Line<'a> {
+    /// Whether there is nothing to see.
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// The level and the text of a heading; one in code or in a comment is none.
+    pub fn heading(&self) -> Option<(usize, &'a str)> {
+        if self.place == Place::Text { heading(self.text) } else { None }
+    }
+}
+
+/// The lines of a file.
+pub(crate) fn lines(text: &str) -> Lines<'_> {
+    Lines { frontmatter_left: frontmatter::len(text), ..fragment_lines(text) }
+}
+
+/// The lines of a part of a file, where `---` opens nothing.
+pub(crate) fn fragment_lines(text: &str) -> Lines<'_> {
+    Lines {
+        raw: text.split_inclusive('\n'),
+        is_first: true,
+        frontmatter_left: 0,
+        fence: None,
+        in_comment: false,
+    }
+}
+
+/// See [`lines`].
+pub(crate) struct Lines<'a> {
+    raw: SplitInclusive<'a, char>,
+    is_first: bool,
+    frontmatter_left: usize,
+    fence: Option<Fence>,
+    in_comment: bool,
+}
+
+impl Lines<'_> {
+    /// Goes to the end; the line that would close a fence which is still open there.
+    pub fn unclosed_fence(mut self) -> Option<String> {
+        self.by_ref().for_each(drop);
+        self.fence.map(|fence| {
+            let mark = fence.mark.to_string().repeat(fence.marks);
+            format!("{}{mark}", " ".repeat(fence.indent))
+        })
+    }
+
+    fn place_of(&mut self, text: &str) -> Place {
+        if let Some(fence) = self.fence {
+            if fence.is_closed_by(text) {
+                self.fence = None;
+            }
+            return Place::Code;
+        }
+        self.fence = Fence::opened_by(text);
+        if self.fence.is_some() {
+            return Place::Code;
+        }
+        let opened = text.trim_start().strip_prefix("<!--");
+        if !self.in_comment && opened.is_none() {
+            return Place::Text;
+        }
+        let rest = if self.in_comment { text } else { opened.unwrap_or_default() };
+        self.in_comment = !rest.contains("-->");
+        Place::Comment
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        let raw = self.raw.next()?;
+        let mut text = without_ending(raw);
+        if std::mem::take(&mut self.is_first) {
+            text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        }
+        if self.frontmatter_left > 0 {
+            self.frontmatter_left = self.frontmatter_left.saturating_sub(raw.len());
+            return Some(Line { raw, text, place: Place::Frontmatter });
+        }
+        Some(Line { raw, text, place: self.place_of(text) })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fence {
+    indent: usize,
+    mark: char,
+    marks: usize,
+}
+
+impl Fence {
+    fn opened_by(text: &str) -> Option<Self> {
+        let mut inner = text.trim_start_matches([' ', '\t']);
+        while let Some(item) = list_item(inner) {
+            inner = item;
+        }
+        let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let language = inner.trim_start_matches(mark);
+        let marks = inner.len() - language.len();
+        // Three backticks that close on their own line are code within a sentence.
+        let is_inline = mark == '`' && language.contains('`');
+        (marks >= 3 && !is_inline).then(|| Self { indent: text.len() - inner.len(), mark, marks })
+    }
+
+    fn is_closed_by(self, text: &str) -> bool {
+        let marks = text.trim_matches([' ', '\t']);
+        marks.len() >= self.marks && marks.chars().all(|mark| mark == self.mark)
+    }
+}
+
+/// What a list item says, if the line is one.
+pub(crate) fn list_item(text: &str) -> Option<&str> {
+    let digits = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let rest = if digits.len() < text.len() {
+        digits.strip_prefix(['.', ')'])?
+    } else {
+        text.strip_prefix(['-', '*', '+'])?
+    };
+    rest.strip_prefix([' ', '\t']).map(|item| item.trim_start_matches([' ', '\t']))
+}
+
+fn heading(text: &str) -> Option<(usize, &str)> {
+    let inner = text.trim_start_matches(' ');
+    let rest = inner.trim_start_matches('#');
+    let level = inner.len() - rest.len();
+    if text.len() - inner.len() > 3 || !(1..=6).contains(&level) {
+        return None;
+    }
+    if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
+        return None;
+    }
+    let title = rest.trim();
+    let open = title.trim_end_matches('#');
+    let is_closed = open.is_empty() || open.ends_with([' ', '\t']);
+    Some((level, if is_closed { open.trim() } else { title }))
+}
+
+/// A line without its ending.
+pub(crate) fn without_ending(raw: &str) -> &str {
+    let text = raw.strip_suffix('\n').unwrap_or(raw);
+    text.strip_suffix('\r').unwrap_or(text)
+}
+
+/// The line ending of a file: that of its first line.
+pub(crate) fn ending_of(text: &str) -> &'static str {
+    match text.split_once('\n') {
+        Some((first, _)) if first.ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// The text with a block of whole lines put in, blank lines around it.
+pub(crate) fn inserted(text: &str, at: usize, block: &str) -> String {
+    let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let (before, after) = text.split_at_checked(at.max(bom)).unwrap_or(("", text));
+    let ending = ending_of(text);
+    let mut out = before.to_owned();
+    if at > 0 {
+        out.push_str(if before.ends_with('\n') { "" } else { ending });
+        out.push_str(ending);
+    }
+    out.push_str(block);
+    if after.split('\n').next().is_some_and(|next| !next.trim().is_empty()) {
+        out.push_str(ending);
+    }
+    out.push_str(after);
+    out
+}
+
+/// Without the blank lines at its beginning.
+pub(crate) fn trim_blank_start(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((line, after)) = rest.split_once('\n') {
+        if !line.trim().is_empty() {
+            return rest;
+        }
+        rest = after;
+    }
+    if rest.trim().is_empty() { "" } else { rest }
+}
+
+/// Without the blank lines at its end and the ending of its last line.
+pub(crate) fn trim_blank_end(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((before, line)) = rest.rsplit_once('\n') {
+        if !line.trim().is_empty() {
+            return rest;
+        }
+        rest = before.strip_suffix('\r').unwrap_or(before);
+    }
+    if rest.trim().is_empty() { "" } else { rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check_places(text: &str, expected: &Expect) {
+        let said: Vec<String> =
+            lines(text).map(|line| format!("{:?} {}", line.place, line.text)).collect();
+        expected.assert_eq(&said.join("\n"));
+    }
+
+    #[test]
+    fn each_line_stands_somewhere() {
+        check_places(
+            "\u{feff}---\nname: x\n---\n# A\r\n~~~ sh\n```\n~~~\n<!-- a\n# b\n-->\n<!-- c --> d\n- ```\n  x\n  ```\n```a```\n    ````\n```\n",
+            &expect![[r"
+                Frontmatter ---
+                Frontmatter name: x
+                Frontmatter ---
+                Text # A
+                Code ~~~ sh
+                Code ```
+                Code ~~~
+                Comment <!-- a
+                Comment # b
+                Comment -->
+                Comment <!-- c --> d
+                Code - ```
+                Code   x
+                Code   ```
+                Text ```a```
+                Code     ````
+                Code ```"]],
+        );
+    }
+
+    #[test]
+    fn an_open_fence_is_told_of() {
+        assert_eq!(lines("a\n  ~~~~ x\nb\n~~~\n").unclosed_fence().as_deref(), Some("  ~~~~"));
+        assert_eq!(lines("1. ```\nb\n   ```\n").unclosed_fence(), None);
+    }
+
+    #[test]
+    fn headings_are_those_of_markdown() {
+        let of = |text| heading(text);
+        assert_eq!(of("## A b ##"), Some((2, "A b")));
+        assert_eq!(of("   # C#"), Some((1, "C#")));
+        assert_eq!(of("#"), Some((1, "")));
+        assert_eq!(of("# #"), Some((1, "")));
+        assert_eq!(of("    # code"), None);
+        assert_eq!(of("#tag"), None);
+        assert_eq!(of("####### seven"), None);
+    }
+
+    #[test]
+    fn blank_lines_go_and_spaces_stay() {
+        assert_eq!(trim_blank_start(" \r\n\n  a\n"), "  a\n");
+        assert_eq!(trim_blank_end("a \n \r\n\n"), "a ");
+        assert_eq!(trim_blank_end("a\r\n"), "a");
+        assert_eq!((trim_blank_start(" \n "), trim_blank_end(" \n ")), ("", ""));
+    }
+}

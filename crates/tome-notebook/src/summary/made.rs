@@ -1,0 +1,203 @@
+//! A summary made from what a file says: the titles of its entries, the keys of its bullets, or its
+//! first words. Under ten words, since each of them costs every prompt that lists the file.
+
+use super::said;
+use crate::limits::SUMMARY_WORDS_MAX;
+use crate::line::{Place, lines, list_item};
+
+/// Scripts without spaces make one word of a sentence: this many characters of it count as a word.
+const WORD_CHARS: usize = 16;
+/// A summary is never longer.
+const SUMMARY_CHARS_MAX: usize = 100;
+/// A key is short; a longer piece before a colon is a sentence.
+const KEY_WORDS_MAX: usize = 4;
+
+/// A summary of a file, on one line; empty when the file says nothing.
+pub(crate) fn made_from(text: &str) -> String {
+    let said = Said::by(text);
+    let mut made = Made::default();
+    if !said.titles.is_empty() {
+        // Entries are added at the end, so the newest come first.
+        let each = SUMMARY_WORDS_MAX / said.titles.len().min(2);
+        said.titles.iter().rev().for_each(|title| made.add(title, each));
+    } else if !said.keys.is_empty() || !said.bullets.is_empty() {
+        said.keys.iter().for_each(|key| made.add(key, KEY_WORDS_MAX));
+        let each = SUMMARY_WORDS_MAX / said.bullets.len().clamp(1, 3);
+        said.bullets.iter().for_each(|bullet| made.add(bullet, each));
+    } else {
+        made.add(&tidied(&said.paragraph), SUMMARY_WORDS_MAX);
+    }
+    made.text
+}
+
+/// What a file says, by kind.
+#[derive(Default)]
+struct Said {
+    /// Of its entries, in their order.
+    titles: Vec<String>,
+    /// Of its bullets, in lower case.
+    keys: Vec<String>,
+    /// Those without a key.
+    bullets: Vec<String>,
+    /// The first that is neither.
+    paragraph: String,
+}
+
+impl Said {
+    fn by(text: &str) -> Self {
+        let mut found = Self::default();
+        let mut is_before_end = true;
+        for line in lines(text).filter(|line| line.place == Place::Text && said(line).is_none()) {
+            if let Some((level, title)) = line.heading() {
+                let title = tidied(undated(title));
+                found.titles.extend(Some(title).filter(|title| level == 2 && !title.is_empty()));
+            } else if let Some(item) = list_item(line.text.strip_prefix(' ').unwrap_or(line.text)) {
+                found.add_bullet(item);
+            } else if is_before_end && !is_rule(line.text) {
+                is_before_end = !line.is_blank() || found.paragraph.is_empty();
+                found.paragraph.push_str(line.text.trim());
+                found.paragraph.push_str(if line.is_blank() { "" } else { " " });
+            }
+        }
+        found
+    }
+
+    fn add_bullet(&mut self, item: &str) {
+        let Some((key, value)) = key_and_value(item) else {
+            let bullet = tidied(item);
+            return self.bullets.extend(Some(bullet).filter(|bullet| !bullet.is_empty()));
+        };
+        match (key.as_str(), self.titles.last_mut()) {
+            ("summary", Some(title)) => {
+                let own = tidied(value);
+                if !own.is_empty() && cost_of(&own) < cost_of(title) {
+                    *title = own;
+                }
+            }
+            ("summary" | "updated" | "date", _) => {}
+            _ => self.keys.push(key),
+        }
+    }
+}
+
+/// The summary as far as it has got.
+#[derive(Default)]
+struct Made {
+    text: String,
+    labels: Vec<String>,
+    words: usize,
+    is_full: bool,
+}
+
+impl Made {
+    /// Adds what has room. After the first that has none, older ones would only mislead.
+    fn add(&mut self, label: &str, words_max: usize) {
+        if self.is_full {
+            return;
+        }
+        let label = shortened(label, words_max);
+        if label.is_empty() || self.labels.contains(&label.to_lowercase()) {
+            return;
+        }
+        let words = cost_of(&label);
+        let chars = self.text.chars().count() + 2 + label.chars().count();
+        self.is_full = self.words + words > SUMMARY_WORDS_MAX || chars > SUMMARY_CHARS_MAX + 2;
+        if self.is_full {
+            return;
+        }
+        self.words += words;
+        self.labels.push(label.to_lowercase());
+        self.text.push_str(if self.text.is_empty() { "" } else { ", " });
+        self.text.push_str(&label);
+    }
+}
+
+/// How many words a text counts for.
+fn cost_of(text: &str) -> usize {
+    text.split_whitespace().map(|word| word.chars().count().div_ceil(WORD_CHARS)).sum()
+}
+
+/// As many words as fit, at least a part of the first.
+fn shortened(label: &str, words_max: usize) -> String {
+    let mut out = String::new();
+    let mut words = 0;
+    for word in label.split_whitespace() {
+        words += cost_of(word);
+        let chars = out.chars().count() + 1 + word.chars().count();
+        if words <= words_max && chars <= SUMMARY_CHARS_MAX {
+            out.push_str(if out.is_empty() { "" } else { " " });
+            out.push_str(word);
+            continue;
+        }
+        if out.is_empty() {
+            let room = (words_max * WORD_CHARS).min(SUMMARY_CHARS_MAX);
+            out.extend(word.chars().take(room.saturating_sub(1)));
+            out.push('…');
+        }
+        return ended(&out).to_owned();
+    }
+    out
+}
+
+/// Without a word at the end that waits for another.
+fn ended(cut: &str) -> &str {
+    const WAITING: [&str; 14] =
+        ["and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "to", "via", "with", "→"];
+    let mut cut = cut;
+    while let Some((before, last)) = cut.rsplit_once(' ')
+        && (WAITING.contains(&last) || last.chars().all(|part| part.is_ascii_punctuation()))
+    {
+        cut = before;
+    }
+    cut.trim_end_matches(LOOSE)
+}
+
+const LOOSE: [char; 9] = [',', ';', ':', '.', '-', '–', '—', '>', ' '];
+
+/// Plain words: without the marks of Markdown, articles, and what is loose at the ends.
+fn tidied(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
+    for (nth, part) in text.split("](").enumerate() {
+        // What a link leads to is no part of what it says.
+        let part =
+            if nth == 0 { part } else { part.split_once(')').map_or(part, |(_, rest)| rest) };
+        bare.extend(part.chars().map(|part| if part.is_control() { ' ' } else { part }));
+    }
+    bare.retain(|part| !"*`[]".contains(part));
+    let is_article =
+        |word: &&str| ["a", "an", "the"].iter().any(|it| it.eq_ignore_ascii_case(word));
+    let (articles, words): (Vec<&str>, Vec<&str>) = bare.split_whitespace().partition(is_article);
+    let words = if words.is_empty() { articles } else { words };
+    words.join(" ").trim_matches(LOOSE).to_owned()
+}
+
+/// A title without the day it begins with, if it says more than that.
+fn undated(title: &str) -> &str {
+    let bare = title.trim_start_matches(['[', '(']);
+    let Some((day, rest)) = bare.split_at_checked(10) else { return title };
+    let is_day = day.chars().enumerate().all(|(nth, part)| match nth {
+        4 | 7 => part == '-',
+        _ => part.is_ascii_digit(),
+    });
+    let rest = rest.trim_start_matches([']', ')']).trim_start_matches(LOOSE);
+    if is_day && !rest.is_empty() { rest } else { title }
+}
+
+/// The key of a bullet such as `Role: developer` or `**Role:** developer`, in lower case.
+fn key_and_value(item: &str) -> Option<(String, &str)> {
+    let is_colon = |at: usize, colon: &str| {
+        let rest = item.get(at + colon.len()..).unwrap_or_default().trim_start_matches(['*', '_']);
+        colon == "：" || rest.is_empty() || rest.starts_with([' ', '\t'])
+    };
+    let (at, colon) =
+        item.match_indices([':', '：']).take(4).find(|(at, colon)| is_colon(*at, colon))?;
+    let key = tidied(item.get(..at)?).to_lowercase();
+    let is_sentence = cost_of(&key) > KEY_WORDS_MAX || key.contains([',', ';', '!', '?']);
+    (!key.is_empty() && !is_sentence)
+        .then(|| (key, item.get(at + colon.len()..).unwrap_or_default()))
+}
+
+/// A line across the page, or one that makes the line above it a heading.
+fn is_rule(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().all(|part| "-*_= ".contains(part))
+}

@@ -1,0 +1,165 @@
+//! The notebook: a write, a read and an index with 10, 1,000 and 10,000 notes in it.
+//!
+//! The baseline writes the note just as safely and then builds its index by reading every note, which
+//! is what a notebook without an inventory does. All sizes take turns, so that what disturbs one
+//! disturbs all.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use tempfile::TempDir;
+use tome_model::{Scope, SystemClock};
+use tome_notebook::{Author, NoteType, Notebook, Typed, Who};
+
+use super::report::{Aim, Row, Unit};
+use super::timing::{Times, ms};
+use super::{Bench, Scale};
+
+/// One notebook of a size, and the same notes for the baseline.
+struct Shelf {
+    notes: usize,
+    folder: TempDir,
+    notebook: Notebook,
+    open_ms: f64,
+    build_ms: f64,
+    write: Times,
+    read: Times,
+    baseline: Times,
+}
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let rounds = bench.scale.of(200, 40);
+    let mut shelves = Vec::new();
+    for notes in [10, 1_000, 10_000] {
+        shelves.push(Shelf::filled(notes)?);
+    }
+    for round in 0..rounds {
+        for shelf in &mut shelves {
+            shelf.write_and_read(round)?;
+            // Reading ten thousand files takes its time.
+            if round % 10 == 0 {
+                shelf.naive(round)?;
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for shelf in &mut shelves {
+        shelf.check(bench.scale)?;
+        let notes = shelf.notes;
+        let row = |what: &str, ms: f64| Row::new(format!("{what}, {notes} notes"), Unit::Ms, ms);
+        let naive = shelf.baseline.percentile(50);
+        let write =
+            row("write, p50", shelf.write.percentile(50)).against("reading every note", naive);
+        rows.push(if notes == 10_000 { write.aim(Aim::Under(5.0)) } else { write });
+        rows.push(row("write, p99", shelf.write.percentile(99)));
+        rows.push(row("read, p50", shelf.read.percentile(50)));
+        rows.push(row("open and notice all", shelf.open_ms));
+        rows.push(row("index, whole", shelf.build_ms));
+    }
+    if let [_, thousand, ten_thousand] = &mut shelves[..] {
+        let ratio = ten_thousand.write.percentile(50) / thousand.write.percentile(50);
+        let what = "write with 10,000 notes over 1,000";
+        rows.push(Row::new(what, Unit::Times, ratio).aim(Aim::Under(2.0)));
+    }
+    Ok(rows)
+}
+
+impl Shelf {
+    fn filled(notes: usize) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        for place in ["tome", "naive"] {
+            std::fs::create_dir(folder.path().join(place))?;
+            for number in 0..notes {
+                let path = folder.path().join(place).join(format!("note_{number:05}.md"));
+                File::create(path)?.write_all(text(number, "as it was").as_bytes())?;
+            }
+        }
+        let root = folder.path().join("tome");
+        let notebook = Notebook::at(Scope::Project, root, Arc::new(SystemClock));
+        let begun = Instant::now();
+        ensure!(notebook.list()?.len() == notes, "not every note was listed");
+        let open_ms = ms(begun.elapsed());
+        // The first write brings all of them into the history.
+        notebook.write(&by(), "first.md", "x", None, None)?;
+        let begun = Instant::now();
+        ensure!(notebook.index()?.lines().count() > notes, "the index is short");
+        let build_ms = ms(begun.elapsed());
+        let (write, read, baseline) = (Times::default(), Times::default(), Times::default());
+        Ok(Self { notes, folder, notebook, open_ms, build_ms, write, read, baseline })
+    }
+
+    fn write_and_read(&mut self, round: usize) -> Result<()> {
+        let path = format!("note_{:05}.md", round * 7 % self.notes);
+        // The description changes too, so that the index has to be written every time.
+        let typed = Typed {
+            name: format!("Note {round}"),
+            description: format!("what it said in round {round}"),
+            note_type: NoteType::Project,
+        };
+        let begun = Instant::now();
+        self.notebook.write(&by(), &path, "- the body", Some(&typed), None)?;
+        self.write.add(begun.elapsed());
+        let begun = Instant::now();
+        let note = self.notebook.read(&path)?;
+        self.read.add(begun.elapsed());
+        ensure!(note.text.contains(&typed.description), "the note was not written");
+        Ok(())
+    }
+
+    /// The baseline: temporary file, sync, rename, sync; then an index made by reading every note.
+    fn naive(&mut self, round: usize) -> Result<()> {
+        let folder = self.folder.path().join("naive");
+        let begun = Instant::now();
+        let path = folder.join(format!("note_{:05}.md", round * 7 % self.notes));
+        safely(&folder, &path, text(round, "again").as_bytes())?;
+        let mut paths: Vec<_> = std::fs::read_dir(&folder)?.flatten().map(|at| at.path()).collect();
+        paths.sort();
+        let mut index = "# Memory\n\n## Project\n".to_owned();
+        for path in paths.iter().filter(|path| !path.ends_with("MEMORY.md")) {
+            let text = std::fs::read_to_string(path)?;
+            let field = |key: &str| {
+                text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default().to_owned()
+            };
+            let (name, about) = (field("name: "), field("description: "));
+            writeln!(index, "- [{name}]({}) - {about}", path.display())?;
+        }
+        safely(&folder, &folder.join("MEMORY.md"), index.as_bytes())?;
+        self.baseline.add(begun.elapsed());
+        Ok(())
+    }
+
+    /// What was written is there, and the index says so.
+    fn check(&self, scale: Scale) -> Result<()> {
+        let index = std::fs::read_to_string(self.folder.path().join("tome/MEMORY.md"))?;
+        ensure!(index == self.notebook.index()?, "the index on disk is not the notebook's");
+        let last = scale.of(199, 39);
+        ensure!(index.contains(&format!("what it said in round {last}")), "the index is behind");
+        Ok(())
+    }
+}
+
+fn safely(folder: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+fn by() -> Author {
+    let who = Who::Agent { agent: "bench".to_owned(), session: None };
+    Author { who, tool: "memory_write".to_owned() }
+}
+
+fn text(number: usize, said: &str) -> String {
+    format!(
+        "---\nname: Note {number}\ndescription: what number {number} says, {said}, in a line\ntype: project\nupdated: 2026-11-15\n---\n\n{}",
+        "- a line of the body of this note, as long as such lines are\n".repeat(12)
+    )
+}
