@@ -17,12 +17,12 @@ use crate::v1::daemon_client::DaemonClient;
 use crate::v1::events_client::EventsClient;
 use crate::{ClientError, convert, limits, v1};
 
-type Wire = InterceptedService<Channel, Token>;
+pub(crate) type Wire = InterceptedService<Channel, Token>;
 
 /// A connection to the daemon.
 #[derive(Debug, Clone)]
 pub struct Client {
-    wire: Wire,
+    pub(crate) wire: Wire,
 }
 
 /// Which events to read.
@@ -177,7 +177,7 @@ impl Client {
     }
 }
 
-async fn call<T>(
+pub(crate) async fn call<T>(
     within: Duration,
     answer: impl Future<Output = Result<tonic::Response<T>, Status>>,
 ) -> Result<T, ClientError> {
@@ -197,7 +197,7 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 
 /// Puts the bearer token on every call.
 #[derive(Debug, Clone)]
-struct Token(Option<MetadataValue<Ascii>>);
+pub(crate) struct Token(Option<MetadataValue<Ascii>>);
 
 impl Interceptor for Token {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {

@@ -18,6 +18,9 @@ pub enum ClientError {
     /// The daemon does not take what was sent.
     #[error("{0}")]
     Invalid(String),
+    /// Something is not as the caller expected: it was changed meanwhile, or is there already.
+    #[error("{0}")]
+    Conflict(String),
     /// The token is missing or wrong.
     #[error("{0}")]
     Unauthorized(String),
@@ -40,6 +43,7 @@ impl From<Status> for ClientError {
         match status.code() {
             Code::NotFound => Self::NotFound(message),
             Code::InvalidArgument | Code::OutOfRange => Self::Invalid(message),
+            Code::AlreadyExists | Code::FailedPrecondition => Self::Conflict(message),
             Code::Unauthenticated | Code::PermissionDenied => Self::Unauthorized(message),
             Code::Unavailable | Code::Cancelled => Self::Unreachable(message),
             Code::DeadlineExceeded => Self::TimedOut(0),

@@ -7,6 +7,7 @@ mod client;
 mod convert;
 mod error;
 pub mod limits;
+mod notes;
 
 /// The generated messages and services.
 #[allow(

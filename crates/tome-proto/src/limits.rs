@@ -24,6 +24,20 @@ pub const BATCH_BYTES_MAX: usize = 1024 * 1024;
 /// Batches that a bulk stream may have on their way without an answer.
 pub const BATCHES_IN_FLIGHT_MAX: usize = 4;
 
+/// The most lines of a notebook's history in one answer.
+pub const LOG_VERSIONS_MAX: u32 = 100_000;
+
+/// The lines of a notebook's history when the asker does not say.
+pub const LOG_VERSIONS_DEFAULT: u32 = 1_000;
+
+/// The largest message about notes: a note that somebody wrote by hand can be larger than what a
+/// tool may write, and is escaped as JSON at worst.
+pub const NOTE_MESSAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// How long a client waits for the notebook. Another process may hold its lock for a while, and a
+/// large folder takes time to look at.
+pub const NOTE_CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// How long a client waits for an ordinary answer.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 

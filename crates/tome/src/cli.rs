@@ -1,8 +1,12 @@
 //! The command line, as typed.
 
+pub mod notes;
+
+use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::Styles;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -22,6 +26,55 @@ pub struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+/// The commands as the help lists them. One that is not in here is listed last.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("What happened", &["events", "show", "ingest"]),
+    ("Notes", &["memory", "coder", "init"]),
+    ("Tome itself", &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin"]),
+    ("For agents and shells", &["hook", "tool", "completions", "man"]),
+];
+
+impl Cli {
+    /// Reads the command line.
+    pub fn read() -> Result<Self, clap::Error> {
+        let mut command = Self::command();
+        let help = grouped_help(&command);
+        command = command.help_template(help);
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// The help with its commands in groups, which clap does not know.
+fn grouped_help(command: &clap::Command) -> String {
+    let styles = Styles::default();
+    let (head, name) = (styles.get_header(), styles.get_literal());
+    let about = |found: &clap::Command| found.get_about().map(ToString::to_string);
+    let listed = |group: &str, names: &mut dyn Iterator<Item = &clap::Command>| {
+        let mut text = format!("{head}{group}:{head:#}\n");
+        for found in names {
+            let about = about(found).unwrap_or_default();
+            // Nothing can go wrong in writing to a string.
+            let _ = writeln!(text, "  {name}{:<12}{name:#} {about}", found.get_name());
+        }
+        text
+    };
+    let mut help = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n");
+    for (group, names) in GROUPS {
+        let mut found = names.iter().filter_map(|name| command.find_subcommand(name));
+        help.push_str(&listed(group, &mut found));
+        help.push('\n');
+    }
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let mut rest = command.get_subcommands().filter(|found| !is_grouped(found.get_name()));
+    if let Some(first) = rest.next() {
+        help.push_str(&listed("More", &mut std::iter::once(first).chain(rest)));
+        help.push('\n');
+    }
+    let _ = write!(help, "{head}Options:{head:#}\n{{options}}{{after-help}}");
+    help
 }
 
 /// What every command takes.
@@ -69,6 +122,13 @@ pub enum Command {
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
     Ingest(Ingest),
+    /// Read, write and correct notes, and get any version of them back
+    Memory(notes::Memory),
+    /// Recall and store insights that hold across projects
+    #[command(subcommand)]
+    Coder(notes::Coder),
+    /// Say where the notes of this project are, or move them into the repository
+    Init(notes::Init),
     /// Say how the daemon, the stores and the spool are
     Status(Status),
     /// Show every setting, its value and where it comes from
@@ -86,6 +146,8 @@ pub enum Command {
     /// Record one step of a coding agent; for hooks, reads its JSON on standard input
     #[command(after_help = HOOK_HELP)]
     Hook(Hook),
+    /// Call a tool as an agent does, or list the tools
+    Tool(notes::Tool),
     /// Care for the stores
     #[command(subcommand)]
     Admin(Admin),
@@ -213,4 +275,24 @@ pub struct Man {
     /// Write tome.1, tome-events.1 and so on into this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_whole() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_a_group() {
+        let command = Cli::command();
+        let help = grouped_help(&command);
+        assert!(!help.contains("More"), "{help}");
+        for found in command.get_subcommands() {
+            assert!(help.contains(found.get_name()), "{help}");
+        }
+    }
 }

@@ -324,6 +324,24 @@ pub async fn end_requested() {
     }
 }
 
+/// The command that opens a file in an editor as people set it: a program, with arguments perhaps.
+pub fn editor(editor: &str, file: &Path) -> std::process::Command {
+    #[cfg(unix)]
+    {
+        // As other programs do: the shell reads the words, the file's name is never read by it.
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).arg(file);
+        command
+    }
+    #[cfg(not(unix))]
+    {
+        let mut words = editor.split_whitespace();
+        let mut command = std::process::Command::new(words.next().unwrap_or(editor));
+        command.args(words).arg(file);
+        command
+    }
+}
+
 /// The memory this process holds, in bytes; 0 where that cannot be told.
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

@@ -1,5 +1,12 @@
 //! The notebook through its public API, on real folders.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that meets something unexpected has to fail"
+)]
+
 mod basics;
 mod processes;
 mod random;

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 use tome_model::{Clock, SystemClock};
 
+use super::notes::quoted;
 use super::{Context, Outcome};
 use crate::render::{BOLD, DIM, PLAIN};
 
@@ -22,6 +23,11 @@ const SESSIONS: [(&str, &str); 3] = [
     ("gemini", include_str!("demo/gemini.jsonl")),
 ];
 
+/// What the agent of the first session writes down, and where.
+const NOTE: &str = "facts/project.md";
+const SESSION: &str = "6f0c5b1e-7c1d-4a52-9d0e-2f6f3a7f9b10";
+const LEARNT: &str = r#"{"path": "facts/project.md", "entry": "- Identifiers follow the XID rules, café is one. Check with `cargo test lexer`."}"#;
+
 pub fn run(context: &Context) -> Result<Outcome> {
     let demo = Demo::new()?;
     let mut out = anstream::stdout();
@@ -29,7 +35,9 @@ pub fn run(context: &Context) -> Result<Outcome> {
     demo.record(&mut out)?;
     let show = |title: &str, args: &[&str]| -> Result<()> {
         let mut out = anstream::stdout();
-        writeln!(out, "\n{BOLD}{title}{PLAIN}  {DIM}$ tome {}{PLAIN}", args.join(" "))?;
+        let typed: Vec<String> = args.iter().map(|word| quoted(word)).collect();
+        let typed = format!("tome {}", typed.join(" "));
+        writeln!(out, "\n{BOLD}{title}{PLAIN}  {DIM}$ {}{PLAIN}", typed.trim_end())?;
         out.flush()?;
         let args: Vec<&str> =
             if context.json { [args, &["--json"]].concat() } else { args.to_vec() };
@@ -40,12 +48,37 @@ pub fn run(context: &Context) -> Result<Outcome> {
     show("What was captured", &["events"])?;
     show("One moment, whole", &["show", &demo.id_of("tool_result")?])?;
     show("What Tome remembers", &[])?;
+    remember_and_correct(&demo, &show)?;
     demo.stop()?;
     writeln!(
         out,
         "\n{DIM}The daemon has left and the home is gone. Yours: `tome`, `tome doctor`, `tome --help`.{PLAIN}"
     )?;
     Ok(Outcome::Done)
+}
+
+/// An agent writes down what it learnt; a person corrects it with an editor of their own; both are
+/// in the history.
+fn remember_and_correct(demo: &Demo, show: &dyn Fn(&str, &[&str]) -> Result<()>) -> Result<()> {
+    let as_agent = ["--agent", "claude-code", "--session", SESSION];
+    let learnt = ["tool", "memory_append", LEARNT];
+    show("An agent remembers", &[&learnt[..], &as_agent].concat())?;
+    let located = demo.tome(&["init", "--json"]).output()?;
+    let located: serde_json::Value = serde_json::from_slice(&located.stdout)?;
+    let folder = located.get("folder").and_then(|folder| folder.as_str());
+    let note = Path::new(folder.context("no notebook was made")?).join(NOTE);
+    let text = std::fs::read_to_string(&note)
+        .with_context(|| format!("cannot read {}", note.display()))?;
+    let corrected = text.replace("cargo test lexer", "cargo nextest run lexer");
+    ensure!(corrected != text, "the note does not say what was remembered");
+    tome_engine::write_atomic(&note, corrected.as_bytes())?;
+    writeln!(
+        anstream::stdout(),
+        "\n{BOLD}A person corrects it{PLAIN}  {DIM}by hand, in {NOTE}{PLAIN}"
+    )?;
+    show("What the agent reads next", &["memory", "read", NOTE])?;
+    show("Who wrote what", &["memory", "log"])?;
+    show("What was corrected", &["memory", "diff", NOTE])
 }
 
 /// The demo's own world.

@@ -3,9 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use serde::Serialize;
-use tome_engine::{Projects, StoreMode};
+use tome_engine::{Notebooks, Projects, Purpose, StoreMode, Whose};
+use tome_model::{Scope, SystemClock};
 
 use super::status::{Daemon, gather};
 use super::{Context, Outcome};
@@ -65,6 +68,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
     let mut checks = vec![check_config(context), check_home(context)];
     checks.extend(check_rights(context));
     checks.extend(check_mode(context));
+    checks.extend(check_notes(context));
     let report = gather(context, Start::Never)?;
     checks.push(check_daemon(&report.daemon));
     if let Daemon::Running(status) = &report.daemon {
@@ -218,6 +222,68 @@ fn check_mode(context: &Context) -> Option<Check> {
             ),
         )
     })
+}
+
+/// Where the notes of the project we stand in are, and whether some are where nobody looks.
+fn check_notes(context: &Context) -> Option<Check> {
+    // The notes are where the daemon is.
+    if context.settings.daemon_endpoint.is_some() {
+        return None;
+    }
+    let here = std::env::current_dir().ok()?.to_string_lossy().into_owned();
+    let home = &context.settings.home;
+    let projects = Arc::new(Projects::load(home));
+    let rules = context.settings.notes.clone();
+    let notebooks =
+        Notebooks::new(home.clone(), Arc::clone(&projects), rules, Arc::new(SystemClock));
+    let whose = Whose { scope: Scope::Project, cwd: Some(here.clone()), session: None };
+    let folder = match notebooks.open(&whose, Purpose::Reading) {
+        Ok(notebook) => notebook.root().to_path_buf(),
+        Err(error) => {
+            let advice = "mend it as it says; until then notes of this project are not kept";
+            return Some(bad("notes", error.to_string(), advice));
+        }
+    };
+    let in_home = projects.known_folder(&projects.root_of(&here, None));
+    let in_home = in_home.map(|project| project.join("memory")).filter(|other| *other != folder);
+    let hidden = in_home.as_deref().map_or(0, count_notes);
+    if hidden > 0 {
+        let notes = counted(hidden, "note in Tome's home is", "notes in Tome's home are");
+        return Some(warning(
+            "notes",
+            format!("{notes} hidden by {}", folder.display()),
+            "`tome init --in-repo` moves them there",
+        ));
+    }
+    Some(good(
+        "notes",
+        if folder.is_dir() {
+            format!("{} in {}", counted(count_notes(&folder), "note", "notes"), folder.display())
+        } else {
+            format!("none yet; they will be in {}", folder.display())
+        },
+    ))
+}
+
+/// Markdown files in a notebook, without the index.
+fn count_notes(folder: &Path) -> u64 {
+    let mut folders = vec![folder.to_path_buf()];
+    let (mut notes, mut seen) = (0, 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            seen += 1;
+            if name.to_string_lossy().starts_with('.') || seen > FILES_CHECKED_MAX {
+                continue;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "md") && name != "MEMORY.md" {
+                notes += 1;
+            }
+        }
+    }
+    notes
 }
 
 fn check_daemon(daemon: &Daemon) -> Check {

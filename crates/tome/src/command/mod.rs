@@ -1,25 +1,30 @@
 //! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
 
 mod admin;
+mod coder;
 mod config;
 mod daemon;
 mod demo;
 mod doctor;
 mod events;
 mod ingest;
+mod init;
+mod memory;
+mod notes;
 mod overview;
 mod pages;
 mod show;
 mod start;
 mod status;
 mod time;
+mod tool;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
 use serde::Serialize;
+use thiserror::Error;
 use tome_proto::ClientError;
 
 use crate::cli::{Admin, Cli, Color, Command, Global};
@@ -46,9 +51,43 @@ pub struct Context {
     pub json: bool,
 }
 
+/// Something that is refused or cannot be done, with the exit code that says of which kind it is.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct Refusal {
+    pub message: String,
+    pub code: u8,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Refusal {
+    /// What was typed or given cannot be taken.
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 2, hint: None }
+    }
+
+    /// It was tried and did not work out.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 1, hint: None }
+    }
+
+    /// What was asked for is not there.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 4, hint: None }
+    }
+
+    /// The same with something to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
 /// Runs what the command line asks for.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(said) => {
             let _ = said.print();
@@ -91,6 +130,10 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked.id),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
+        Some(Command::Memory(asked)) => memory::run(&context, &asked),
+        Some(Command::Coder(asked)) => coder::run(&context, &asked),
+        Some(Command::Init(asked)) => init::run(&context, &asked),
+        Some(Command::Tool(asked)) => tool::run(&context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
         Some(Command::Demo) => demo::run(&context),
         Some(Command::Start) => start::start(&context),
@@ -152,7 +195,11 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     for cause in error.chain().skip(1) {
         let _ = writeln!(err, "  because: {cause}");
     }
-    let (code, hint) = meaning(error);
+    let refusal = error.downcast_ref::<Refusal>();
+    let (code, hint) = match refusal {
+        Some(refusal) => (refusal.code, refusal.hint.as_deref()),
+        None => meaning(error),
+    };
     if let Some(hint) = hint {
         let _ = writeln!(err, "{bold}hint:{plain} {hint}");
     }

@@ -70,6 +70,18 @@ pub const KEYS: &[Key] = &[
         about: "event text, tool input and tool output are each kept up to this size",
         check: |text| size(text).map(drop),
     },
+    Key {
+        name: "notes.facts_max_bytes",
+        default: "15360",
+        about: "what all files in facts/ of a notebook may take together",
+        check: |text| facts_size(text).map(drop),
+    },
+    Key {
+        name: "notes.facts_allowed",
+        default: "",
+        about: "the only file names allowed in facts/, such as user.md,memory.md; empty allows any",
+        check: |text| fact_names(text).map(drop),
+    },
 ];
 
 /// Reads a storage engine that this build has.
@@ -113,5 +125,25 @@ pub fn size(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(bytes) if (least..=most).contains(&bytes) => Ok(bytes),
         _ => Err(format!("{text:?} is not a size between {least} and {most} bytes")),
+    }
+}
+
+/// Reads what `facts/` may take.
+pub fn facts_size(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err(format!("{text:?} is not a number of bytes above 0")),
+    }
+}
+
+/// Reads file names with commas between them; `None` for nothing, which allows any.
+pub fn fact_names(text: &str) -> Result<Option<Vec<String>>, String> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    match names.iter().find(|name| name.contains(['/', '\\']) || !name.ends_with(".md")) {
+        Some(name) => Err(format!(
+            "{name:?} is not the name of a fact file: write names such as user.md, with commas between them"
+        )),
+        None => Ok(Some(names).filter(|names| !names.is_empty())),
     }
 }

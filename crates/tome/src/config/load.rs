@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use tome_engine::{Home, OwnPattern, Redactor};
+use tome_notebook::Rules;
 use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
@@ -257,6 +258,11 @@ impl Config {
             text_bytes_max: keys::size(text("capture.text_max_bytes"))
                 .unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
             redact: self.redact.clone(),
+            notes: Rules {
+                facts_bytes_max: keys::facts_size(text("notes.facts_max_bytes"))
+                    .unwrap_or(tome_notebook::limits::FACTS_BYTES_MAX),
+                facts_allowed: keys::fact_names(text("notes.facts_allowed")).ok().flatten(),
+            },
         }
     }
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tome_engine::{Home, OwnPattern, StoreMode};
 use tome_ledger::Engine;
+use tome_notebook::Rules;
 
 /// The effective settings, typed.
 #[derive(Debug, Clone)]
@@ -39,4 +40,6 @@ pub struct Settings {
     pub text_bytes_max: usize,
     /// Patterns of the user's own that are cut out.
     pub redact: Vec<OwnPattern>,
+    /// What the owner of the notebooks has set.
+    pub notes: Rules,
 }

@@ -9,6 +9,8 @@ use tome_engine::write_atomic;
 use tome_proto::v1::capture_server::CaptureServer;
 use tome_proto::v1::daemon_server::DaemonServer;
 use tome_proto::v1::events_server::EventsServer;
+use tome_proto::v1::notebook_server::NotebookServer;
+use tome_proto::v1::tools_server::ToolsServer;
 use tome_proto::{limits, v1};
 use tonic::service::{InterceptorLayer, Routes};
 use tonic::transport::Server;
@@ -17,7 +19,9 @@ use tonic::{Request, Status};
 use super::capture::CaptureService;
 use super::control::DaemonService;
 use super::events::EventsService;
+use super::notebook::NotebookService;
 use super::shared::Shared;
+use super::tools::ToolsService;
 use crate::endpoint;
 use crate::platform::{self, OwnSocket};
 
@@ -98,6 +102,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     reporter.set_serving::<CaptureServer<CaptureService>>().await;
     reporter.set_serving::<EventsServer<EventsService>>().await;
     reporter.set_serving::<DaemonServer<DaemonService>>().await;
+    reporter.set_serving::<ToolsServer<ToolsService>>().await;
+    reporter.set_serving::<NotebookServer<NotebookService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -108,11 +114,18 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     let events = EventsServer::new(EventsService(Arc::clone(shared)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     let daemon = DaemonServer::new(DaemonService(Arc::clone(shared)));
+    let tools = ToolsServer::new(ToolsService(Arc::clone(shared)))
+        .max_decoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX);
+    let notebook = NotebookServer::new(NotebookService(Arc::clone(shared)))
+        .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX);
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
         .add_service(events)
-        .add_service(daemon))
+        .add_service(daemon)
+        .add_service(tools)
+        .add_service(notebook))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {

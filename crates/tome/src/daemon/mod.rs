@@ -12,7 +12,9 @@ mod drain;
 mod events;
 mod listen;
 mod log;
+mod notebook;
 mod shared;
+mod tools;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -5,9 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
-use tome_engine::{EngineError, Ingested, Intake, Prepared, Redactor, Sealer, Spool, Stores};
+use tome_engine::{
+    CaptureError, EngineError, Ingested, Intake, Notebooks, Prepared, Redactor, Sealer, Spool,
+    Stores, Tools,
+};
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
+use tome_notebook::NotebookError;
 use tonic::{Code, Status};
 
 use super::activity::{Activity, Busy};
@@ -18,12 +22,17 @@ use crate::config::Settings;
 /// commit is as large as the number that wait.
 const CALLS_MAX: usize = 64;
 
+/// Calls that work on notebooks at the same time. They are counted apart: a notebook that another
+/// program keeps locked must not keep events from being stored.
+const NOTE_CALLS_MAX: usize = 16;
+
 /// What all parts of the daemon share.
 pub struct Shared {
     pub settings: Settings,
     pub clock: Arc<dyn Clock>,
     pub log: Log,
     pub stores: Arc<Stores>,
+    pub notebooks: Arc<Notebooks>,
     pub spool: Spool,
     pub started: Millis,
     pub counters: Counters,
@@ -33,7 +42,10 @@ pub struct Shared {
     /// Held while the spool is drained.
     pub draining: Mutex<()>,
     intake: Intake,
+    /// Made on first use: most daemons only record, and a redactor takes time and memory.
+    tools: OnceLock<Tools>,
     calls: Semaphore,
+    note_calls: Semaphore,
     leaving: watch::Sender<bool>,
     endpoints: OnceLock<Vec<String>>,
 }
@@ -60,6 +72,12 @@ impl Shared {
             settings.store_engine,
             Arc::clone(&clock),
         ));
+        let notebooks = Arc::new(Notebooks::new(
+            settings.home.clone(),
+            stores.projects_shared(),
+            settings.notes.clone(),
+            Arc::clone(&clock),
+        ));
         Ok(Self {
             spool: Spool::of(&settings.home),
             started: clock.now(),
@@ -69,18 +87,30 @@ impl Shared {
             stored: Notify::new(),
             draining: Mutex::new(()),
             calls: Semaphore::new(CALLS_MAX),
+            note_calls: Semaphore::new(NOTE_CALLS_MAX),
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
+            tools: OnceLock::new(),
             settings,
             clock,
             log,
             stores,
+            notebooks,
         })
     }
 
     /// A call begins.
     pub fn begin(&self) -> Busy {
         self.activity.begin()
+    }
+
+    /// The tools over the notebooks.
+    pub fn tools(&self) -> Result<&Tools, CaptureError> {
+        if let Some(tools) = self.tools.get() {
+            return Ok(tools);
+        }
+        let redactor = Arc::new(Redactor::new(&self.settings.redact)?);
+        Ok(self.tools.get_or_init(|| Tools::new(Arc::clone(&self.notebooks), redactor)))
     }
 
     /// Stores drafts and counts what became of them.
@@ -145,9 +175,25 @@ impl Shared {
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, Status> {
+        self.wait_in_turn(&self.calls, work).await
+    }
+
+    /// The same for work on notebooks.
+    pub async fn wait_for_notes<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        self.wait_in_turn(&self.note_calls, work).await
+    }
+
+    async fn wait_in_turn<T: Send + 'static>(
+        self: &Arc<Self>,
+        turns: &Semaphore,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
         let busy = self.begin();
-        let _permit =
-            self.calls.acquire().await.map_err(|_| Status::unavailable("the daemon is leaving"))?;
+        let turn = turns.acquire().await;
+        let _turn = turn.map_err(|_| Status::unavailable("the daemon is leaving"))?;
         let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
             let _busy = busy;
@@ -187,10 +233,28 @@ pub fn status_of(error: &EngineError) -> Status {
         EngineError::Invalid(_) | EngineError::Ambiguous { .. } => Code::InvalidArgument,
         EngineError::NotFound(_) => Code::NotFound,
         EngineError::Closed => Code::Unavailable,
+        EngineError::Notebook(error) => code_of(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
-        EngineError::Ledger(_) | EngineError::Notebook(_) | EngineError::File { .. } => {
-            Code::Internal
-        }
+        EngineError::Ledger(_) | EngineError::File { .. } => Code::Internal,
     };
     Status::new(code, error.to_string())
+}
+
+/// What a caller is told of a note that cannot be had.
+fn code_of(error: &NotebookError) -> Code {
+    match error {
+        NotebookError::NotFound { .. } => Code::NotFound,
+        NotebookError::Exists(_) => Code::AlreadyExists,
+        NotebookError::Changed { .. } => Code::FailedPrecondition,
+        NotebookError::Escapes(_)
+        | NotebookError::BadPath { .. }
+        | NotebookError::Reserved(_)
+        | NotebookError::TextNotFound { .. }
+        | NotebookError::TextFoundTwice { .. }
+        | NotebookError::FactsBudget { .. }
+        | NotebookError::FactNotAllowed { .. }
+        | NotebookError::Invalid(_)
+        | NotebookError::BreaksGuide(_) => Code::InvalidArgument,
+        NotebookError::Unreadable { .. } | NotebookError::File { .. } => Code::Internal,
+    }
 }

@@ -9,10 +9,14 @@ use tome_testkit::{Ran, World};
 
 use crate::scene::{line, line_with, prompt, world};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 18] = [
     "events",
     "show",
     "ingest",
+    "memory",
+    "coder",
+    "init",
+    "tool",
     "status",
     "config",
     "doctor",
@@ -247,6 +251,19 @@ fn every_command_speaks_json() {
         &["start"],
         &["admin", "flush"],
         &["admin", "compact"],
+        &["tool"],
+        &["init"],
+        &["memory", "append", "facts/a.md", "--entry", "- b"],
+        &["memory", "list"],
+        &["memory", "view"],
+        &["memory", "read", "facts/a.md"],
+        &["memory", "log"],
+        &["memory", "diff", "facts/a.md"],
+        &["memory", "patch", "facts/a.md", "--old", "- b", "--new", "- c"],
+        &["memory", "restore", "facts/a.md"],
+        &["memory", "delete", "facts/a.md"],
+        &["coder", "recall", "anything"],
+        &["coder", "tidy"],
         &["stop"],
         &["status", "--reset-lost"],
     ] {
@@ -300,7 +317,16 @@ fn the_demo_shows_the_main_job() {
     let world = world();
     let ran = world.tome(&["demo"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for part in ["claude-code", "codex", "gemini", "What was captured", "tool_result"] {
+    for part in [
+        "claude-code",
+        "codex",
+        "gemini",
+        "What was captured",
+        "tool_result",
+        "An agent remembers",
+        "outside Tome",
+        "+- Identifiers follow the XID rules, café is one. Check with `cargo nextest run lexer`.",
+    ] {
         assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
     }
     assert!(!world.home().exists(), "nothing of one's own is touched");

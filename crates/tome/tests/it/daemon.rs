@@ -256,8 +256,14 @@ fn standard_health_and_reflection() {
         let health = crate::daemon_tcp::health(channel.clone()).await.unwrap();
         assert_eq!(health, "Serving");
         let services = crate::daemon_tcp::services(channel).await.unwrap();
-        for name in ["tome.v1.Capture", "tome.v1.Events", "tome.v1.Daemon", "grpc.health.v1.Health"]
-        {
+        for name in [
+            "tome.v1.Capture",
+            "tome.v1.Events",
+            "tome.v1.Daemon",
+            "tome.v1.Tools",
+            "tome.v1.Notebook",
+            "grpc.health.v1.Health",
+        ] {
             assert!(services.contains(&name.to_owned()), "{services:?}");
         }
     });

@@ -1,0 +1,93 @@
+//! The client's side of the tools and the notebooks.
+
+use crate::client::{Client, Wire, call};
+use crate::v1::notebook_client::NotebookClient;
+use crate::v1::tools_client::ToolsClient;
+use crate::{ClientError, limits, v1};
+
+impl Client {
+    /// The tools there are; of one set, where one is named.
+    pub async fn tools(&self, toolset: &str) -> Result<Vec<v1::ToolSpec>, ClientError> {
+        let request = v1::ListToolsRequest { toolset: toolset.to_owned() };
+        let listed = call(limits::CALL_TIMEOUT, self.tools_client().list_tools(request)).await?;
+        Ok(listed.tools)
+    }
+
+    /// Calls a tool. What a tool refuses is in its answer; `NotFound` means that there is no such
+    /// tool.
+    pub async fn call_tool(
+        &self,
+        request: v1::CallToolRequest,
+    ) -> Result<v1::CallToolResponse, ClientError> {
+        call(limits::NOTE_CALL_TIMEOUT, self.tools_client().call_tool(request)).await
+    }
+
+    /// Where a notebook lies.
+    pub async fn locate(&self, whose: v1::Whose) -> Result<v1::LocateResponse, ClientError> {
+        let request = v1::LocateRequest { whose: Some(whose) };
+        call(limits::NOTE_CALL_TIMEOUT, self.notebook().locate(request)).await
+    }
+
+    /// All notes of a notebook.
+    pub async fn notes(&self, whose: v1::Whose) -> Result<Vec<v1::ListedNote>, ClientError> {
+        let request = v1::ListNotesRequest { whose: Some(whose) };
+        Ok(call(limits::NOTE_CALL_TIMEOUT, self.notebook().list_notes(request)).await?.notes)
+    }
+
+    /// The history of a notebook, newest first.
+    pub async fn note_log(
+        &self,
+        request: v1::GetLogRequest,
+    ) -> Result<v1::GetLogResponse, ClientError> {
+        call(limits::NOTE_CALL_TIMEOUT, self.notebook().get_log(request)).await
+    }
+
+    /// A note's text, now or at a version.
+    pub async fn note_version(
+        &self,
+        request: v1::GetVersionRequest,
+    ) -> Result<v1::GetVersionResponse, ClientError> {
+        call(limits::NOTE_CALL_TIMEOUT, self.notebook().get_version(request)).await
+    }
+
+    /// Brings a version of a note back.
+    pub async fn restore_note(
+        &self,
+        request: v1::RestoreRequest,
+    ) -> Result<v1::RestoreResponse, ClientError> {
+        call(limits::NOTE_CALL_TIMEOUT, self.notebook().restore(request)).await
+    }
+
+    /// Checks the coder's insights.
+    pub async fn lint(&self) -> Result<Vec<v1::Finding>, ClientError> {
+        let mut notebook = self.notebook();
+        let found = call(limits::LONG_CALL_TIMEOUT, notebook.lint(v1::LintRequest {})).await?;
+        Ok(found.findings)
+    }
+
+    /// Reorganises the coder's insights.
+    pub async fn tidy(&self, by: v1::Author) -> Result<v1::TidyResponse, ClientError> {
+        let request = v1::TidyRequest { by: Some(by) };
+        call(limits::LONG_CALL_TIMEOUT, self.notebook().tidy(request)).await
+    }
+
+    /// Moves a project's notes into its repository.
+    pub async fn move_into_repository(
+        &self,
+        cwd: &str,
+    ) -> Result<v1::MoveIntoRepositoryResponse, ClientError> {
+        let request = v1::MoveIntoRepositoryRequest { cwd: cwd.to_owned() };
+        call(limits::LONG_CALL_TIMEOUT, self.notebook().move_into_repository(request)).await
+    }
+
+    fn tools_client(&self) -> ToolsClient<Wire> {
+        ToolsClient::new(self.wire.clone())
+            .max_decoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
+    }
+
+    fn notebook(&self) -> NotebookClient<Wire> {
+        NotebookClient::new(self.wire.clone())
+            .max_decoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
+    }
+}

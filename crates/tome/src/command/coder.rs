@@ -1,0 +1,144 @@
+//! `tome coder`: insights that hold across projects.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+use super::notes::{Notes, input, print_said, result};
+use super::{Context, Outcome, Refusal, memory};
+use crate::cli::notes::{Coder, Recall, Store, WhichGuide};
+use crate::render::{DIM, GREEN, PLAIN, YELLOW, counted};
+
+pub fn run(context: &Context, asked: &Coder) -> Result<Outcome> {
+    let notes = |command: &str| Notes::coders(context, &format!("tome coder {command}"));
+    match asked {
+        Coder::Recall(recall) => self::recall(&notes("recall")?, recall),
+        Coder::Store(store) => self::store(&notes("store")?, store),
+        Coder::List => memory::list(&notes("list")?),
+        Coder::Read(read) => memory::read(&notes("read")?, &read.path),
+        Coder::Lint => lint(&notes("lint")?),
+        Coder::Tidy => tidy(&notes("tidy")?),
+        Coder::Guide(guide) => self::guide(&notes("guide")?, guide.which),
+    }
+}
+
+fn recall(notes: &Notes<'_>, asked: &Recall) -> Result<Outcome> {
+    if asked.question.is_empty() && asked.keyword.is_empty() {
+        let refusal = Refusal::bad_input("ask a question, or give 3 to 8 keywords with --keyword");
+        return Err(refusal.hint("such as `tome coder recall how do I keep tests quick`").into());
+    }
+    let mut arguments = Map::new();
+    if !asked.question.is_empty() {
+        arguments.insert("question".into(), json!(asked.question.join(" ")));
+    }
+    if !asked.keyword.is_empty() {
+        arguments.insert("keywords".into(), json!(asked.keyword));
+    }
+    if !asked.types.is_empty() {
+        arguments.insert("types".into(), json!(asked.types));
+    }
+    let answer = notes.consult("coder_memory_recall", Value::Object(arguments))?;
+    if notes.context.json {
+        notes.context.print_json(&result(&answer))?;
+    } else {
+        print_said(&answer.text)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn store(notes: &Notes<'_>, asked: &Store) -> Result<Outcome> {
+    let answer = notes.call("coder_memory_store", insights(asked)?)?;
+    if notes.context.json {
+        notes.context.print_json(&result(&answer))?;
+    } else {
+        print_said(&answer.text)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The insights as the tool takes them: from the flags, or as JSON.
+fn insights(asked: &Store) -> Result<Value> {
+    let fields = [
+        ("type", &asked.insight_type),
+        ("title", &asked.title),
+        ("description", &asked.description),
+        ("content", &asked.content),
+        ("topic", &asked.topic),
+    ];
+    if fields.iter().all(|(_, value)| value.is_none()) && asked.tag.is_empty() {
+        let text = input(None, asked.file.as_ref(), "--title and the other flags, or --file FILE")?;
+        let given: Value = serde_json::from_str(&text).map_err(|error| {
+            Refusal::bad_input(format!("the insights are not JSON: {error}"))
+                .hint("`tome coder store --help` says what they look like")
+        })?;
+        return Ok(if given.is_array() { json!({"insights": given}) } else { given });
+    }
+    let given = fields
+        .iter()
+        .filter_map(|(name, value)| Some(((*name).to_owned(), json!(value.as_ref()?))));
+    let mut insight: Map<String, Value> = given.collect();
+    insight.insert("tags".into(), json!(asked.tag));
+    Ok(Value::Object(insight))
+}
+
+/// A line for each finding, as compilers print them. Exit code 1 when there are any.
+fn lint(notes: &Notes<'_>) -> Result<Outcome> {
+    let findings = notes.ask(async |client| client.lint().await)?;
+    if notes.context.json {
+        for found in &findings {
+            notes.context.print_json(
+                &json!({"path": found.path, "line": found.line, "problem": found.problem}),
+            )?;
+        }
+    } else if findings.is_empty() {
+        writeln!(anstream::stdout(), "{GREEN}every insight keeps to the store guide{PLAIN}")?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        for found in &findings {
+            writeln!(out, "{}:{}: {}", found.path, found.line.max(1), found.problem)?;
+        }
+        let count = counted(findings.len() as u64, "finding", "findings");
+        writeln!(
+            anstream::stderr(),
+            "{YELLOW}{count}{PLAIN}; `tome coder tidy` mends what it can, `tome coder guide store` has the rules"
+        )?;
+    }
+    Ok(if findings.is_empty() { Outcome::Done } else { Outcome::Failed })
+}
+
+fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
+    let done = notes.once(async |client| client.tidy(notes.author()).await)?;
+    if notes.context.json {
+        notes.context.print_json(&json!({
+            "entries_before": done.entries_before, "entries_after": done.entries_after,
+            "steps": done.steps,
+        }))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = anstream::stdout().lock();
+    if done.steps.is_empty() {
+        writeln!(out, "nothing to tidy in {}", counted(done.entries_after, "insight", "insights"))?;
+        return Ok(Outcome::Done);
+    }
+    for step in &done.steps {
+        writeln!(out, "{step}")?;
+    }
+    writeln!(
+        out,
+        "  {DIM}{} before, {} after; `tome memory log --scope coder` shows every change{PLAIN}",
+        counted(done.entries_before, "insight", "insights"),
+        done.entries_after
+    )?;
+    Ok(Outcome::Done)
+}
+
+fn guide(notes: &Notes<'_>, which: WhichGuide) -> Result<Outcome> {
+    memory::read(
+        notes,
+        match which {
+            WhichGuide::Store => "memory-store-guide.md",
+            WhichGuide::Recall => "memory-recall-guide.md",
+        },
+    )
+}

@@ -1,0 +1,84 @@
+//! `tome init`: where the notes of a project are kept, and the way into the repository.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::json;
+use tome_proto::v1;
+
+use super::notes::{Notes, folder, quoted};
+use super::{Context, Outcome};
+use crate::cli::notes::{Init, Place, ScopeName};
+use crate::render::{DIM, PLAIN, YELLOW, counted};
+
+pub fn run(context: &Context, asked: &Init) -> Result<Outcome> {
+    let place =
+        Place { scope: Some(ScopeName::Project), session: None, project: asked.project.clone() };
+    let notes = Notes::new(context, &place, "tome init")?;
+    if asked.in_repo {
+        return move_in(&notes, &folder(asked.project.as_deref())?);
+    }
+    let found = notes.ask(async |client| client.locate(notes.whose()).await)?;
+    if context.json {
+        context.print_json(&json!({
+            "folder": found.folder, "in_repository": found.in_repository, "exists": found.exists,
+            "notes": found.notes,
+        }))?;
+    } else {
+        print(&found)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn print(found: &v1::LocateResponse) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    let where_ = if found.in_repository { "in the repository" } else { "in Tome's home" };
+    writeln!(out, "The notes of this project are {where_}:\n  {}", found.folder)?;
+    match (found.exists, found.notes) {
+        (false, _) => writeln!(out, "  {DIM}not there yet; the first note makes it{PLAIN}")?,
+        (true, notes) => {
+            writeln!(out, "  {DIM}{}{PLAIN}", counted(u64::from(notes), "note", "notes"))?;
+        }
+    }
+    if !found.in_repository {
+        writeln!(
+            out,
+            "`tome init --in-repo` keeps them in .memory/ in the repository, for a team to commit."
+        )?;
+    }
+    Ok(())
+}
+
+fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
+    let done = notes.once(async |client| client.move_into_repository(cwd).await)?;
+    if notes.context.json {
+        notes.context.print_json(&json!({
+            "folder": done.folder, "created": done.created, "moved": done.moved,
+            "kept_back": done.kept_back,
+        }))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = anstream::stdout().lock();
+    let made = if done.created { "made now" } else { "already there" };
+    writeln!(out, "The notes of this project are in {} ({made}).", done.folder)?;
+    for path in &done.moved {
+        writeln!(out, "  moved {path}")?;
+    }
+    for path in &done.kept_back {
+        writeln!(
+            out,
+            "  {YELLOW}stayed{PLAIN} {path}: another note of this name is there, or it cannot be read; put them together by hand"
+        )?;
+    }
+    if done.created || !done.moved.is_empty() {
+        let folder = Path::new(&done.folder);
+        let repository = folder.parent().unwrap_or(folder).to_string_lossy();
+        let repository = quoted(&repository);
+        writeln!(
+            out,
+            "Commit them, so that others have them too: git -C {repository} add .memory && git -C {repository} commit"
+        )?;
+    }
+    Ok(Outcome::Done)
+}

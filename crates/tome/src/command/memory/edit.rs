@@ -1,0 +1,152 @@
+//! `tome memory edit`: a note in the person's own editor.
+//!
+//! What is edited is a copy. It is written back only if the note is still what it was when the
+//! editor was opened, and a text that could not be written back is kept and its place is told.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+use tempfile::TempDir;
+use tome_model::Scope;
+
+use super::history::is_missing;
+use super::{report, version};
+use crate::command::notes::{Notes, quoted};
+use crate::command::{Outcome, Refusal, meaning};
+use crate::platform;
+
+/// The note as it was when the editor was opened.
+struct Before {
+    text: String,
+    /// Empty when there was no note.
+    version: String,
+}
+
+pub fn run(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
+    let editor = editor()?;
+    let before = before(notes, path)?;
+    let copy = Copy::of(path, &before.text)?;
+    let status = platform::editor(&editor, &copy.file).status();
+    let status = status.with_context(|| format!("cannot run {editor}"))?;
+    if !status.success() {
+        let message = format!("{editor} ended with {status}; nothing was written");
+        return Err(Refusal::failed(message).into());
+    }
+    let text = std::fs::read(&copy.file).with_context(|| format!("{editor} left no file"))?;
+    if text == before.text.as_bytes() {
+        return unchanged(notes, path);
+    }
+    let written = String::from_utf8(text)
+        .map_err(|_| Refusal::bad_input("what the editor left is not UTF-8 text").into())
+        .and_then(|text| {
+            let arguments = json!({"path": path, "content": text, "if_version": before.version});
+            notes.call("memory_write", arguments)
+        });
+    match written {
+        Ok(answer) => report(notes, &answer, &format!("saved {path}")),
+        Err(error) => Err(kept(notes, path, &before, copy, &error)),
+    }
+}
+
+fn editor() -> Result<String> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    set("VISUAL").or_else(|| set("EDITOR")).ok_or_else(|| {
+        Refusal::bad_input("no editor is set")
+            .hint("set EDITOR, such as EDITOR=nano, or use `tome memory write` and `tome memory patch`")
+            .into()
+    })
+}
+
+fn before(notes: &Notes<'_>, path: &str) -> Result<Before> {
+    match version(notes, path, "") {
+        // A session without an overview reads its template: there is no note yet.
+        Ok(note) if notes.scope() == Scope::Session && !is_listed(notes, &note.path)? => {
+            Ok(Before { text: note.text, version: String::new() })
+        }
+        Ok(note) => Ok(Before { text: note.text, version: note.version }),
+        Err(error) if is_missing(&error) => {
+            Ok(Before { text: template(notes.scope(), path), version: String::new() })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn is_listed(notes: &Notes<'_>, path: &str) -> Result<bool> {
+    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?;
+    Ok(listed.iter().any(|note| note.path == path))
+}
+
+/// What a new note begins with.
+fn template(scope: Scope, path: &str) -> String {
+    let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = stem.unwrap_or_default().replace(['-', '_'], " ");
+    if scope == Scope::Project && !path.contains('/') {
+        format!("---\nname: {name}\ndescription: \ntype: project\n---\n\n")
+    } else {
+        format!("# {name}\n\n")
+    }
+}
+
+fn unchanged(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
+    if notes.context.json {
+        notes.context.print_json(&json!({"path": path, "changed": false}))?;
+    } else {
+        writeln!(anstream::stdout(), "{path} was not changed")?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Keeps what the person wrote, and says where and what to do.
+fn kept(
+    notes: &Notes<'_>,
+    path: &str,
+    before: &Before,
+    copy: Copy,
+    error: &anyhow::Error,
+) -> anyhow::Error {
+    let code = error.downcast_ref::<Refusal>().map_or(meaning(error).0, |refusal| refusal.code);
+    let is_conflict = version(notes, path, "").is_ok_and(|now| now.version != before.version);
+    let file = copy.keep();
+    let shown = quoted(&file.to_string_lossy());
+    let hint = if is_conflict {
+        format!(
+            "what you wrote is kept in {shown}; see what changed with `{}`, put the two together, and save with `{} --file {shown}`",
+            notes.hinted("diff", Some(path)),
+            notes.hinted("write", Some(path))
+        )
+    } else {
+        format!(
+            "what you wrote is kept in {shown}; mend it there and save with `{} --file {shown}`",
+            notes.hinted("write", Some(path))
+        )
+    };
+    let message = format!("{path} was not saved: {error:#}");
+    Refusal { message, code, hint: Some(hint) }.into()
+}
+
+/// The copy that the editor is given: a file with the note's name in a folder of its own.
+struct Copy {
+    folder: TempDir,
+    file: PathBuf,
+}
+
+impl Copy {
+    fn of(path: &str, text: &str) -> Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("tome-edit-")
+            .tempdir()
+            .context("cannot make a temporary folder")?;
+        let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("note.md");
+        let file = folder.path().join(name);
+        tome_engine::write_atomic(&file, text.as_bytes())?;
+        Ok(Self { folder, file })
+    }
+
+    /// Leaves the copy where it is.
+    fn keep(self) -> PathBuf {
+        let _ = self.folder.keep();
+        self.file
+    }
+}

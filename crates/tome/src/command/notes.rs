@@ -1,0 +1,283 @@
+//! The way of the commands to a notebook: which one is meant, calls through the daemon, and what a
+//! refusal becomes.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use tome_model::Scope;
+use tome_proto::{Client, ClientError, v1};
+
+use super::{Context, Refusal};
+use crate::cli::notes::{Place, ScopeName};
+use crate::reach::{ReachError, Start};
+use crate::render::{BOLD, PLAIN, counted, safe};
+
+/// More than this is not taken from a file or from standard input; a note may hold far less.
+const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// A notebook as a command sees it.
+pub struct Notes<'a> {
+    pub context: &'a Context,
+    scope: Scope,
+    cwd: String,
+    /// As it was typed, for hints.
+    project: Option<PathBuf>,
+    session: Option<String>,
+    /// As the history names it: `tome memory write`.
+    command: String,
+}
+
+impl<'a> Notes<'a> {
+    /// The notebook that the command line means.
+    pub fn new(context: &'a Context, place: &Place, command: &str) -> Result<Self> {
+        let scope = match place.scope {
+            Some(ScopeName::Session) => Scope::Session,
+            Some(ScopeName::Project) => Scope::Project,
+            Some(ScopeName::Coder) => Scope::Coder,
+            None if place.session.is_some() => Scope::Session,
+            None => Scope::Project,
+        };
+        if scope == Scope::Session && place.session.is_none() {
+            let refusal = Refusal::bad_input("the notes of a session need --session ID");
+            return Err(refusal.hint("`tome show <event>` says the session of an event").into());
+        }
+        let cwd = match folder(place.project.as_deref()) {
+            // The coder's notes are the same wherever one stands.
+            Err(_) if scope == Scope::Coder => String::new(),
+            cwd => cwd?,
+        };
+        Ok(Self {
+            context,
+            scope,
+            cwd,
+            project: place.project.clone(),
+            session: place.session.clone(),
+            command: command.to_owned(),
+        })
+    }
+
+    /// The coder's notebook.
+    pub fn coders(context: &'a Context, command: &str) -> Result<Self> {
+        let place = Place { scope: Some(ScopeName::Coder), session: None, project: None };
+        Self::new(context, &place, command)
+    }
+
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    pub fn whose(&self) -> v1::Whose {
+        v1::Whose {
+            scope: self.scope.as_str().to_owned(),
+            cwd: self.cwd.clone(),
+            session_id: self.session.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The person at the command line, for the history.
+    pub fn author(&self) -> v1::Author {
+        v1::Author { tool: self.command.clone(), ..v1::Author::default() }
+    }
+
+    /// A command for the same notebook, to be put into a hint.
+    pub fn hinted(&self, command: &str, path: Option<&str>) -> String {
+        let path = path.map(|path| format!(" {}", quoted(path))).unwrap_or_default();
+        let mut hinted = format!("tome memory {command}{path}");
+        match (self.scope, &self.session) {
+            (Scope::Project, _) => {}
+            (Scope::Session, Some(session)) => hinted += &format!(" --session {}", quoted(session)),
+            (scope, _) => hinted += &format!(" --scope {}", scope.as_str()),
+        }
+        if let Some(project) = &self.project {
+            hinted += &format!(" --project {}", quoted(&project.to_string_lossy()));
+        }
+        hinted
+    }
+
+    /// Calls a tool that changes something: once, because twice would not be the same.
+    pub fn call(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
+        let request = self.request(tool, arguments);
+        let answer = self.once(async |client| client.call_tool(request).await)?;
+        answered(answer)
+    }
+
+    /// Calls a tool that only reads.
+    pub fn consult(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
+        let request = self.request(tool, arguments);
+        answered(self.ask(async |client| client.call_tool(request.clone()).await)?)
+    }
+
+    fn request(&self, tool: &str, mut arguments: Value) -> v1::CallToolRequest {
+        if let Some(map) = arguments.as_object_mut()
+            && tool.starts_with("memory_")
+        {
+            map.insert("scope".into(), json!(self.scope.as_str()));
+        }
+        v1::CallToolRequest {
+            name: tool.to_owned(),
+            arguments_json: arguments.to_string(),
+            cwd: self.cwd.clone(),
+            session_id: self.session.clone().unwrap_or_default(),
+            agent: String::new(),
+            command: self.command.clone(),
+        }
+    }
+
+    /// Asks something that may be asked twice.
+    pub fn ask<T>(&self, question: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
+        let reach = &self.context.reach;
+        let asked =
+            self.context.block_on(async { Ok(reach.ask(Start::IfAway, question).await) })?;
+        asked.map_err(|error| self.refused(error))
+    }
+
+    /// Asks for a change, once.
+    pub fn once<T>(
+        &self,
+        change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
+    ) -> Result<T> {
+        once(self.context, change).map_err(|error| {
+            let is_unsure = matches!(
+                error,
+                ReachError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
+            );
+            let error = self.refused(error);
+            if is_unsure {
+                let log = self.hinted("log", None);
+                error.context(format!("no answer came; `{log}` shows whether it was done"))
+            } else {
+                error
+            }
+        })
+    }
+
+    /// What the daemon does not find or take, as this command's own failure.
+    fn refused(&self, error: ReachError) -> anyhow::Error {
+        match error {
+            ReachError::Client(ClientError::NotFound(message)) => {
+                let hint = format!("`{}` shows what is there", self.hinted("list", None));
+                Refusal::not_found(message).hint(hint).into()
+            }
+            ReachError::Client(ClientError::Conflict(message)) => Refusal::failed(message).into(),
+            error => error.into(),
+        }
+    }
+}
+
+/// Asks for a change, once: a daemon that goes away in the middle may have made it.
+pub fn once<T>(
+    context: &Context,
+    change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
+) -> Result<T, ReachError> {
+    let done = context.block_on(async {
+        let client = match context.reach.client(Start::IfAway).await {
+            Ok(client) => client,
+            Err(error) => return Ok(Err(error)),
+        };
+        Ok(change(&client).await.map_err(ReachError::Client))
+    });
+    done.unwrap_or_else(|error| Err(ReachError::NotStarted(error.to_string())))
+}
+
+/// The answer of a tool, or its refusal with the exit code that fits.
+pub fn answered(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
+    if answer.secrets_cut > 0 {
+        let cut = counted(u64::from(answer.secrets_cut), "secret was", "secrets were");
+        writeln!(anstream::stderr(), "{BOLD}note:{PLAIN} {cut} cut before it was written")?;
+    }
+    if !answer.is_error {
+        return Ok(answer);
+    }
+    let message = complaint(&answer);
+    let mut refusal = match answer.error_kind.as_str() {
+        "invalid" => Refusal::bad_input(message),
+        "not_found" => Refusal::not_found(message),
+        _ => Refusal::failed(message),
+    };
+    refusal.hint = result(&answer).get("hint").and_then(Value::as_str).map(str::to_owned);
+    Err(refusal.into())
+}
+
+/// What a tool complains of, without the word that the command line puts before it anyway.
+fn complaint(answer: &v1::CallToolResponse) -> String {
+    let said = result(answer).get("error").and_then(Value::as_str).map(str::to_owned);
+    let said = said.unwrap_or_else(|| answer.text.clone());
+    said.strip_prefix("Error: ").map(str::to_owned).unwrap_or(said)
+}
+
+/// A tool's answer as JSON.
+pub fn result(answer: &v1::CallToolResponse) -> Value {
+    serde_json::from_str(&answer.result_json).unwrap_or(Value::Null)
+}
+
+/// A folder as it was typed, or where we stand, absolute.
+pub fn folder(given: Option<&Path>) -> Result<String> {
+    let path = match given {
+        Some(path) => std::path::absolute(path)?,
+        None => std::env::current_dir().context("cannot tell where we stand; use --project")?,
+    };
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// What was typed, else what a file holds, else what standard input holds.
+pub fn input(typed: Option<&str>, file: Option<&PathBuf>, flag: &str) -> Result<String> {
+    match (typed, file) {
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, Some(path)) if path.as_os_str() != "-" => {
+            let opened = std::fs::File::open(path);
+            let opened = opened.with_context(|| format!("cannot read {}", path.display()))?;
+            read_capped(opened, &path.display().to_string())
+        }
+        (None, _) => {
+            if std::io::stdin().is_terminal() {
+                writeln!(
+                    anstream::stderr(),
+                    "reading from the terminal; end with Ctrl-D (or use {flag})"
+                )?;
+            }
+            read_capped(std::io::stdin(), "standard input")
+        }
+    }
+}
+
+fn read_capped(from: impl Read, name: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    from.take(INPUT_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        return Err(Refusal::bad_input(format!("{name} holds too much for a note")).into());
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| Refusal::bad_input(format!("{name} is not UTF-8 text")).into())
+}
+
+/// Prints a text as it is, so that it can be piped; to a terminal without what could steer it.
+pub fn print_text(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    if out.is_terminal() {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        write!(out, "{}{end}", safe(text))?;
+    } else {
+        out.write_all(text.as_bytes())?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Prints what a tool says, with an end of line.
+pub fn print_said(text: &str) -> Result<()> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    print_text(&format!("{text}{end}"))
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,92 @@
+//! The tools, over the wire. A tool that refuses is an answer, not a failure of the call: whoever
+//! asked is a model that reads why.
+
+use std::sync::Arc;
+
+use tome_engine::{Caller, Failure, ToolAnswer, ToolSpec, Tools as Toolbox};
+use tome_proto::v1;
+use tome_proto::v1::tools_server::Tools;
+use tonic::{Request, Response, Status};
+
+use super::shared::Shared;
+
+/// The tools service.
+pub struct ToolsService(pub Arc<Shared>);
+
+#[tonic::async_trait]
+impl Tools for ToolsService {
+    async fn list_tools(
+        &self,
+        request: Request<v1::ListToolsRequest>,
+    ) -> Result<Response<v1::ListToolsResponse>, Status> {
+        let toolset = request.into_inner().toolset;
+        let tools = Toolbox::list();
+        if !toolset.is_empty() && !tools.iter().any(|tool| tool.toolset == toolset) {
+            let mut known: Vec<&str> = tools.iter().map(|tool| tool.toolset).collect();
+            known.sort_unstable();
+            known.dedup();
+            let known = known.join(", ");
+            return Err(Status::not_found(format!(
+                "there is no toolset {toolset:?}; there are {known}"
+            )));
+        }
+        let wanted = |tool: &&ToolSpec| toolset.is_empty() || tool.toolset == toolset;
+        let tools = tools.iter().filter(wanted).map(spec_to_wire).collect();
+        Ok(Response::new(v1::ListToolsResponse { tools }))
+    }
+
+    async fn call_tool(
+        &self,
+        request: Request<v1::CallToolRequest>,
+    ) -> Result<Response<v1::CallToolResponse>, Status> {
+        let asked = request.into_inner();
+        let called = self.0.wait_for_notes(move |shared| {
+            let tools = shared.tools().map_err(|error| Status::internal(error.to_string()))?;
+            let arguments =
+                if asked.arguments_json.is_empty() { "{}" } else { &asked.arguments_json };
+            let caller = Caller {
+                cwd: given(asked.cwd),
+                agent: given(asked.agent),
+                session: given(asked.session_id),
+                command: given(asked.command),
+            };
+            let answer = tools.call(&asked.name, arguments, &caller);
+            answer.ok_or_else(|| no_such_tool(&asked.name))
+        });
+        Ok(Response::new(answer_to_wire(called.await??)))
+    }
+}
+
+fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn no_such_tool(name: &str) -> Status {
+    let known: Vec<&str> = Toolbox::list().iter().map(|tool| tool.name).collect();
+    Status::not_found(format!("there is no tool {name:?}; there are {}", known.join(", ")))
+}
+
+fn spec_to_wire(tool: &ToolSpec) -> v1::ToolSpec {
+    v1::ToolSpec {
+        name: tool.name.to_owned(),
+        toolset: tool.toolset.to_owned(),
+        description: tool.description.to_owned(),
+        input_schema_json: tool.schema.to_string(),
+    }
+}
+
+fn answer_to_wire(answer: ToolAnswer) -> v1::CallToolResponse {
+    let kind = answer.failure.map(|failure| match failure {
+        Failure::Invalid => "invalid",
+        Failure::NotFound => "not_found",
+        Failure::Conflict => "conflict",
+        Failure::Failed => "failed",
+    });
+    v1::CallToolResponse {
+        text: answer.text,
+        result_json: answer.json.to_string(),
+        is_error: kind.is_some(),
+        error_kind: kind.unwrap_or_default().to_owned(),
+        secrets_cut: u32::try_from(answer.secrets_cut).unwrap_or(u32::MAX),
+    }
+}
