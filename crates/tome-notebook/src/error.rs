@@ -41,7 +41,10 @@ pub enum NotebookError {
         patch: usize,
     },
     /// The text to be replaced is in the note more than once.
-    #[error("String appears multiple times in {path} (lines {}): provide more context", said(lines))]
+    #[error(
+        "String appears multiple times in {path} (lines {}): provide more context",
+        said(lines)
+    )]
     TextFoundTwice {
         /// The note.
         path: String,
@@ -51,7 +54,9 @@ pub enum NotebookError {
         lines: Vec<usize>,
     },
     /// The note was changed since it was read.
-    #[error("{path} was changed since it was read (it is version {found} now, not {expected}): read it again")]
+    #[error(
+        "{path} was changed since it was read (it is version {found} now, not {expected}): read it again"
+    )]
     Changed {
         /// The note.
         path: String,
