@@ -1,4 +1,5 @@
-//! What the daemon does by itself: drain the spool, count what was stored, close what is unused,
+//! What the daemon does by itself: drain the spool, take in edits of notes, count what was stored,
+//! close what is unused,
 //! and leave when nobody needs it.
 
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub async fn run(shared: Arc<Shared>) {
             }
             _ = look.tick() => {
                 in_background(&shared, drain::drain).await;
+                in_background(&shared, notice_edits).await;
                 in_background(&shared, close_unused).await;
                 if idle_exit.is_some_and(|exit| shared.activity.idle_for() >= exit) {
                     shared.log.say("idle: leaving");
@@ -76,6 +78,17 @@ fn count(shared: &Shared) {
     for store in shared.stores.open_now() {
         if let Err(error) = catch_up(&store) {
             shared.log.say(&format!("cannot count {}: {error}", store.path().display()));
+        }
+    }
+}
+
+/// Takes in what people changed in notebooks that are open, so that each of their versions is kept
+/// and the index is true before anybody asks. Where the system does not tell of changes, the next
+/// call finds them.
+fn notice_edits(shared: &Shared) {
+    for notebook in shared.notebooks.open_now().iter().filter(|notebook| notebook.is_watched()) {
+        if let Err(error) = notebook.refresh() {
+            shared.log.say(&format!("cannot look at {}: {error}", notebook.root().display()));
         }
     }
 }
