@@ -1,6 +1,5 @@
 //! What the daemon does by itself: drain the spool, take in edits of notes, count what was stored,
-//! close what is unused,
-//! and leave when nobody needs it.
+//! close what is unused, and leave when nobody needs it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,8 +17,24 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Counting waits until no event has come for this long, so that it does not slow a bulk down.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// Does the chores until the daemon leaves.
+/// Does the chores until the daemon leaves. Notebooks are looked at apart: one that another program
+/// keeps locked holds up nothing else.
 pub async fn run(shared: Arc<Shared>) {
+    tokio::join!(look_after_stores(Arc::clone(&shared)), look_at_notebooks(shared));
+}
+
+async fn look_at_notebooks(shared: Arc<Shared>) {
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = shared.leaving() => return,
+            _ = look.tick() => in_background(&shared, notice_edits).await,
+        }
+    }
+}
+
+async fn look_after_stores(shared: Arc<Shared>) {
     let idle_exit = shared.settings.daemon_idle_exit;
     let look_every = idle_exit
         .map_or(LOOK_EVERY, |exit| LOOK_EVERY.min(exit / 2))
@@ -37,7 +52,6 @@ pub async fn run(shared: Arc<Shared>) {
             }
             _ = look.tick() => {
                 in_background(&shared, drain::drain).await;
-                in_background(&shared, notice_edits).await;
                 in_background(&shared, close_unused).await;
                 if idle_exit.is_some_and(|exit| shared.activity.idle_for() >= exit) {
                     shared.log.say("idle: leaving");
