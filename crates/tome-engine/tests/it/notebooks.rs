@@ -42,7 +42,13 @@ fn each_has_its_place() {
     let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
     assert_eq!(root(&scene, &coder), scene.home.join("coder"));
     assert!(!scene.home.exists(), "reading makes nothing");
-    scene.notebooks.open(&scene.project()).unwrap();
+    let notebook = scene.notebooks.open(&scene.project()).unwrap();
+    notebook.write(&person(), "a.md", "\0", None, None).unwrap_err();
+    notebook.patch(&person(), "a.md", &[], None).unwrap_err();
+    notebook.write(&person(), "facts/a.md", &"x".repeat(99_999), None, None).unwrap_err();
+    notebook.write(&person(), "a.md", "x", None, Some("0123456789ab")).unwrap_err();
+    assert!(!scene.home.exists(), "what is refused makes nothing");
+    notebook.write(&person(), "a.md", "x", None, None).unwrap();
     assert!(project.join("project.toml").is_file());
     assert_eq!(root(&scene, &scene.project()), project.join("memory"));
 }

@@ -4,7 +4,6 @@
 //! clock and takes any text whatever; the notebook applies the changes.
 
 // The notebook's operations call all of it.
-#![allow(dead_code, unused_imports)]
 
 mod ask;
 mod combine;
@@ -207,40 +206,4 @@ pub struct Tidied {
     pub entries_after: usize,
     /// What was done, a sentence each.
     pub steps: Vec<String>,
-}
-pub(crate) type Tree = std::collections::BTreeMap<String, String>;
-pub(crate) struct Change {
-    pub path: String,
-    pub text: Option<String>,
-}
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FileHead {
-    pub titles: Vec<(String, String)>,
-}
-pub(crate) fn head(_: &str) -> FileHead {
-    FileHead::default()
-}
-pub(crate) fn readmes(
-    h: &std::collections::BTreeMap<String, FileHead>,
-) -> std::collections::BTreeMap<String, String> {
-    [("README.md".to_owned(), format!("{:?}", h.keys()))].into()
-}
-pub(crate) fn store(
-    _: &Tree,
-    _: &[InsightDraft],
-    _: &str,
-) -> Result<(Vec<Change>, Vec<Stored>), Vec<String>> {
-    Err(vec![])
-}
-pub(crate) fn recall(_: &Tree, _: &Ask) -> Result<Recalled, String> {
-    Err(String::new())
-}
-pub(crate) fn lint(_: &Tree, _: &std::collections::BTreeMap<String, String>) -> Vec<Finding> {
-    vec![]
-}
-pub(crate) fn tidy(_: &Tree) -> (Vec<Change>, Tidied) {
-    (vec![], Tidied::default())
-}
-pub(crate) fn seeds() -> Vec<(&'static str, &'static str)> {
-    vec![]
 }
