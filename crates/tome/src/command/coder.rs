@@ -138,12 +138,5 @@ fn guide(notes: &Notes<'_>, which: WhichGuide) -> Result<Outcome> {
         WhichGuide::Store => "memory-store-guide.md",
         WhichGuide::Recall => "memory-recall-guide.md",
     };
-    memory::read(notes, path).map_err(|error| match error.downcast_ref::<Refusal>() {
-        Some(refusal) if refusal.code == 4 => {
-            let message = format!("{path} is not there: it comes with the first insight");
-            let hint = "`tome coder store --help` has the rules in short; a guide that was deleted comes back with `tome memory restore`";
-            Refusal::not_found(message).hint(hint).into()
-        }
-        _ => error,
-    })
+    memory::read(notes, path)
 }

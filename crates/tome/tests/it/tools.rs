@@ -196,12 +196,14 @@ fn insights_are_stored_and_recalled() {
 }
 
 #[test]
-fn the_guides_come_with_the_first_insight() {
+fn the_guides_can_be_read_before_there_is_an_insight() {
     let world = world();
-    for guide in ["store", "recall"] {
+    for (guide, title) in
+        [("store", "# Storing what was learned"), ("recall", "# Recalling what was learned")]
+    {
         let ran = world.tome(&["coder", "guide", guide]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (4, ""));
-        assert!(ran.stderr.contains("tome coder store --help"), "{}", ran.stderr);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert!(ran.stdout.starts_with(title), "{}", ran.stdout);
     }
     assert!(!world.home().join("coder").exists(), "reading makes nothing");
 }
