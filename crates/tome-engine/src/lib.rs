@@ -4,6 +4,7 @@
 //! brings a home folder, settings and a `Clock`.
 
 mod capture;
+mod contents;
 mod durable;
 mod error;
 mod home;
@@ -19,6 +20,9 @@ mod tally;
 mod tools;
 
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
+pub use contents::{
+    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+};
 pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;
