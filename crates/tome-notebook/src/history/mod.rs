@@ -99,25 +99,28 @@ impl History {
         there.map(|(path, _)| path.as_str())
     }
 
-    /// Reads what was added since. The caller holds the notebook's lock.
-    pub fn catch_up(&mut self) -> Result<()> {
+    /// Reads what was added since. The caller holds the notebook's lock. Returns whether what was
+    /// known before is no longer there.
+    pub fn catch_up(&mut self) -> Result<bool> {
         let path = self.file();
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let lost = self.read_upto > 0;
                 *self = Self::of(&self.folder);
-                return Ok(());
+                return Ok(lost);
             }
             Err(error) => return Err(NotebookError::file("read", &path)(error)),
         };
         let failed = |cause| NotebookError::file("read", &path)(cause);
         let length = file.metadata().map_err(failed)?.len();
-        if length < self.read_upto {
+        let lost = length < self.read_upto;
+        if lost {
             // Somebody cut it or put another in its place.
             *self = Self::of(&self.folder);
         }
         if length == self.read_upto {
-            return Ok(());
+            return Ok(lost);
         }
         let failed = |cause| NotebookError::file("read", &path)(cause);
         file.seek(SeekFrom::Start(self.read_upto)).map_err(failed)?;
@@ -127,7 +130,7 @@ impl History {
             raw.clear();
             let read = reader.read_until(b'\n', &mut raw).map_err(failed)?;
             if read == 0 {
-                return Ok(());
+                return Ok(lost);
             }
             self.read_upto += read as u64;
             self.torn = !raw.ends_with(b"\n");

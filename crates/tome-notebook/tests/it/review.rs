@@ -1,0 +1,74 @@
+//! Nothing is lost at the edges: notes that were there first, a history that could not be written,
+//! edits that come in between, budgets that a move would pass by.
+
+use std::path::Path;
+
+use tome_notebook::Notebook;
+
+use crate::world::{World, agent};
+
+/// The texts a note has had, as the history can bring them back, oldest first.
+fn texts(notebook: &Notebook, path: &str) -> Vec<String> {
+    let versions = notebook.log(Some(path)).expect("a log");
+    let kept = versions.iter().filter(|version| version.version != "-");
+    kept.map(|kept| notebook.version(path, &kept.version).expect("a version").text).collect()
+}
+
+#[test]
+fn notes_that_were_there_before_the_history_are_in_it_from_the_first_write_on() {
+    let world = World::new();
+    world.put("old.md", b"first");
+    world.put("gone.md", b"will be deleted");
+    let notebook = world.open();
+    assert_eq!(notebook.list().expect("a list").len(), 2);
+    assert!(!world.root().join(".history").exists(), "reading makes nothing");
+    notebook.write(&agent(), "new.md", "a note", None, None).expect("written");
+    world.put("old.md", b"second");
+    std::fs::remove_file(world.root().join("gone.md")).expect("deleted");
+    assert_eq!(texts(&notebook, "old.md"), ["first", "second"]);
+    assert_eq!(texts(&notebook, "gone.md"), ["will be deleted"]);
+}
+
+#[test]
+fn a_history_that_was_removed_begins_with_what_is_there() {
+    let world = World::new();
+    let notebook = world.open();
+    notebook.write(&agent(), "a.md", "first", None, None).expect("written");
+    notebook.list().expect("a list");
+    std::fs::remove_dir_all(world.root().join(".history")).expect("removed");
+    notebook.write(&agent(), "b.md", "other", None, None).expect("written");
+    world.put("a.md", b"second");
+    assert_eq!(texts(&notebook, "a.md"), ["first", "second"]);
+}
+
+/// A history on a disk that is full.
+#[cfg(target_os = "linux")]
+fn fill_up(history: &Path) {
+    std::fs::rename(history, history.with_extension("aside")).expect("renamed");
+    std::os::unix::fs::symlink("/dev/full", history).expect("a link");
+}
+
+#[cfg(target_os = "linux")]
+fn make_room(history: &Path) {
+    std::fs::rename(history.with_extension("aside"), history).expect("renamed");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_edit_that_finds_no_room_in_the_history_is_read_and_kept_later() {
+    let world = World::new();
+    let history = world.root().join(".history/history.jsonl");
+    let notebook = world.open();
+    notebook.write(&agent(), "a.md", "first", None, None).expect("written");
+    notebook.write(&agent(), "b.md", "other", None, None).expect("written");
+    fill_up(&history);
+    world.put("a.md", b"by hand");
+    let listed = notebook.list().expect("a full disk keeps nobody from reading");
+    assert_eq!(listed.first().expect("a note").bytes, 7);
+    assert!(notebook.write(&agent(), "a.md", "second", None, None).is_err());
+    assert_eq!(notebook.read("a.md").expect("a note").text, "by hand");
+    make_room(&history);
+    notebook.list().expect("a list");
+    world.put("a.md", b"by hand again");
+    assert_eq!(texts(&notebook, "a.md"), ["first", "by hand", "by hand again"]);
+}
