@@ -19,6 +19,9 @@ use crate::{
     edit, frontmatter, index, session, summary,
 };
 
+/// How often a change is tried when people keep saving the note meanwhile.
+const TRIES_MAX: usize = 3;
+
 /// One notebook. Many threads and processes may use the same folder at once.
 pub struct Notebook {
     pub(crate) scope: Scope,
@@ -304,11 +307,29 @@ impl Notebook {
             // What is refused makes no notebook.
             plan(None, &Inventory::new())?;
         }
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.change_once(by, &path, &mut plan) {
+                // Somebody saved it meanwhile: the newest content is what counts.
+                Err(NotebookError::Changed { .. }) if if_version.is_none() && tries < TRIES_MAX => {
+                }
+                made => return made,
+            }
+        }
+    }
+
+    fn change_once(
+        &self,
+        by: &Author,
+        path: &NotePath,
+        plan: &mut dyn FnMut(Option<&[u8]>, &Inventory) -> Result<String>,
+    ) -> Result<Written> {
         let made = self.writing(Make::IfMissing, |shelf| {
-            let before = shelf.folder.read(&path)?.map(|(bytes, _)| bytes);
+            let before = shelf.folder.read(path)?.map(|(bytes, _)| bytes);
             let after = plan(before.as_deref(), &shelf.inventory)?;
             let (bytes, version) = (after.len() as u64, version_of(after.as_bytes()));
-            let mut changes = self.seeds(shelf, &path)?;
+            let mut changes = self.seeds(shelf, path)?;
             changes.push(Change { path: path.clone(), before, after: Some(after.into()) });
             shelf.commit(by, self.clock.now(), changes)?;
             Ok(Written { path: path.to_string(), bytes, version, applied: 0 })

@@ -72,3 +72,20 @@ fn an_edit_that_finds_no_room_in_the_history_is_read_and_kept_later() {
     world.put("a.md", b"by hand again");
     assert_eq!(texts(&notebook, "a.md"), ["first", "by hand", "by hand again"]);
 }
+
+#[test]
+fn an_edit_by_hand_while_a_tool_writes_is_not_written_over() {
+    let world = World::new();
+    let notebook = world.open();
+    notebook.write(&agent(), "a.md", "first", None, None).expect("written");
+    let mut is_first = true;
+    let mut change = |text: &str| {
+        if std::mem::take(&mut is_first) {
+            world.put("a.md", b"by hand");
+        }
+        Ok(format!("{text}, then the tool"))
+    };
+    notebook.edit(&agent(), "a.md", &mut change).expect("edited");
+    assert_eq!(notebook.read("a.md").expect("a note").text, "by hand, then the tool");
+    assert_eq!(texts(&notebook, "a.md"), ["first", "by hand", "by hand, then the tool"]);
+}
