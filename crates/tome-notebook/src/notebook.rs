@@ -300,7 +300,7 @@ impl Notebook {
             let text = self.text_before(&path, before)?;
             let after = compose(&Draft { path: &path, text: text.as_deref(), today: &today })?;
             edit::check_text("the note", &after)?;
-            edit::check_budget(&self.rules, self.scope, &path, after.len(), inventory)?;
+            edit::check_budget(&self.rules, self.scope, &[(&path, after.len())], inventory)?;
             Ok(after)
         };
         if !self.root.exists() {

@@ -55,7 +55,8 @@ impl Notebook {
                 Some(version) => self.content_at(&path, version)?,
                 None => previous(&shelf.history, &path, before.as_deref())?,
             };
-            edit::check_budget(&self.rules, self.scope, &path, after.len(), &shelf.inventory)?;
+            let sizes = [(&path, after.len())];
+            edit::check_budget(&self.rules, self.scope, &sizes, &shelf.inventory)?;
             let (bytes, version) = (after.len() as u64, version_of(&after));
             let change = Change { path: path.clone(), before, after: Some(after) };
             shelf.commit(by, self.clock.now(), vec![change])?;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tome_notebook::Notebook;
+use tome_notebook::{Notebook, NotebookError};
 
 use crate::world::{World, agent};
 
@@ -88,4 +88,24 @@ fn an_edit_by_hand_while_a_tool_writes_is_not_written_over() {
     notebook.edit(&agent(), "a.md", &mut change).expect("edited");
     assert_eq!(notebook.read("a.md").expect("a note").text, "by hand, then the tool");
     assert_eq!(texts(&notebook, "a.md"), ["first", "by hand", "by hand, then the tool"]);
+}
+
+#[test]
+fn a_fact_that_moves_takes_its_room_once() {
+    let world = World::new();
+    let notebook = world.open();
+    let fact = "x".repeat(10_000);
+    notebook.write(&agent(), "facts/a.md", &fact, None, None).expect("written");
+    notebook.rename(&agent(), "facts/a.md", "facts/b.md").expect("it takes no more than before");
+    notebook.rename(&agent(), "facts", "facts/old").expect_err("a folder in itself");
+    for number in 0..3 {
+        notebook.write(&agent(), &format!("big/{number}.md"), &fact, None, None).expect("written");
+    }
+    notebook.delete(&agent(), "facts/b.md").expect("deleted");
+    let refused = notebook.rename(&agent(), "big", "facts").expect_err("too much");
+    assert!(
+        matches!(refused, NotebookError::FactsBudget { bytes, .. } if bytes == 30_000),
+        "{refused}"
+    );
+    assert_eq!(notebook.list().expect("a list").len(), 3);
 }
