@@ -296,8 +296,10 @@ impl Notebook {
         edit::check_allowed(&self.rules, self.scope, &path)?;
         let today = self.clock.today();
         let mut plan = |before: Option<&[u8]>, inventory: &Inventory| {
-            check_version(&path, before, if_version)?;
             let text = self.text_before(&path, before)?;
+            // An overview that is not there yet was read as its template.
+            let read = before.or(text.as_deref().map(str::as_bytes));
+            check_version(&path, before, read, if_version)?;
             let after = compose(&Draft { path: &path, text: text.as_deref(), today: &today })?;
             edit::check_text("the note", &after)?;
             edit::check_budget(&self.rules, self.scope, &[(&path, after.len())], inventory)?;
@@ -440,15 +442,21 @@ pub(crate) fn note(path: &NotePath, bytes: Vec<u8>) -> Result<Note> {
     Ok(Note { path: path.to_string(), text, version })
 }
 
-fn check_version(path: &NotePath, before: Option<&[u8]>, expected: Option<&str>) -> Result<()> {
+/// Refuses to change what is not as the caller `read` it, or what is there when nothing should be.
+fn check_version(
+    path: &NotePath,
+    before: Option<&[u8]>,
+    read: Option<&[u8]>,
+    expected: Option<&str>,
+) -> Result<()> {
     let Some(expected) = expected else { return Ok(()) };
-    let found = before.map_or_else(|| GONE.to_owned(), version_of);
     let same = match expected {
         "" | GONE => before.is_none(),
-        expected => found == expected,
+        expected => read.is_some_and(|read| version_of(read) == expected),
     };
     if same {
         return Ok(());
     }
+    let found = before.map_or_else(|| GONE.to_owned(), version_of);
     Err(NotebookError::Changed { path: path.to_string(), expected: expected.to_owned(), found })
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use tome_model::Scope;
 use tome_notebook::{Notebook, NotebookError};
 
 use crate::world::{World, agent};
@@ -108,4 +109,16 @@ fn a_fact_that_moves_takes_its_room_once() {
         "{refused}"
     );
     assert_eq!(notebook.list().expect("a list").len(), 3);
+}
+
+#[test]
+fn an_overview_that_was_only_read_can_be_written_by_its_version() {
+    let world = World::new();
+    let notebook = world.open_as(Scope::Session);
+    let template = notebook.read("overview.md").expect("the template");
+    let written =
+        notebook.write(&agent(), "overview.md", "# Mine\n", None, Some(&template.version));
+    written.expect("nobody changed it");
+    let refused = notebook.write(&agent(), "overview.md", "x", None, Some(&template.version));
+    assert!(matches!(refused, Err(NotebookError::Changed { .. })));
 }
