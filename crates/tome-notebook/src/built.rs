@@ -168,7 +168,8 @@ fn noted(memo: &Path) -> BTreeMap<NotePath, String> {
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     let files = lines
         .filter_map(|(stamp, path)| Some((NotePath::for_reading(path).ok()?, stamp.to_owned())));
-    files.collect()
+    // What is listed here and not wanted is deleted: never a note, whatever the file says.
+    files.filter(|(path, _)| path.is_index()).collect()
 }
 
 /// What is on disk where an index belongs; something that is no file is left for staging to refuse.

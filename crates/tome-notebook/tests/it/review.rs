@@ -122,3 +122,14 @@ fn an_overview_that_was_only_read_can_be_written_by_its_version() {
     let refused = notebook.write(&agent(), "overview.md", "x", None, Some(&template.version));
     assert!(matches!(refused, Err(NotebookError::Changed { .. })));
 }
+
+#[test]
+fn what_is_noted_of_built_files_deletes_no_note() {
+    let world = World::new();
+    world.open().write(&agent(), "a.md", "mine", None, None).expect("written");
+    let memo = world.root().join(".history/built");
+    let noted = std::fs::read_to_string(&memo).expect("the memo");
+    world.put(".history/built", noted.replace("MEMORY.md", "a.md").as_bytes());
+    world.open().write(&agent(), "b.md", "other", None, None).expect("written");
+    assert_eq!(world.open().read("a.md").expect("still there").text, "mine");
+}
