@@ -235,8 +235,7 @@ impl Shelf {
         if found.len() <= COMPARED_MAX {
             for found in found {
                 if self.history.latest(found.path.as_str()).is_some_and(|latest| latest != GONE) {
-                    let contents = self.history.contents(found.path.as_str())?;
-                    let last = contents.into_iter().next_back().and_then(|(_, content)| content);
+                    let last = self.history.last_content(found.path.as_str())?;
                     befores.extend(last.map(|content| (found.path.as_str(), content)));
                 }
             }

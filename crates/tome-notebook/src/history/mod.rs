@@ -198,30 +198,35 @@ impl History {
     /// All lines, oldest first, of one note or of all.
     pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
         let mut versions = Vec::new();
-        self.each_line(&mut |line| {
-            if path.is_none_or(|path| path == line.path) {
-                versions.extend(line.into_version());
-            }
-        })?;
+        self.each_line(path, &mut |line| versions.extend(line.into_version()))?;
         Ok(versions)
     }
 
-    /// The contents a note has had, oldest first, with their versions. A version that cannot be
-    /// put together any more has none.
-    pub fn contents(&self, path: &str) -> Result<Vec<(String, Option<Vec<u8>>)>> {
-        let mut contents: Vec<(String, Option<Vec<u8>>)> = Vec::new();
-        self.each_line(&mut |line| {
-            if line.path != path {
-                return;
-            }
-            let before = contents.last().and_then(|(_, content)| content.as_deref());
-            let content = line.content(before).filter(|bytes| version_of(bytes) == line.version);
-            contents.push((line.version, content));
-        })?;
-        Ok(contents)
+    /// Goes through the contents a note has had, oldest first, with their versions. A version that
+    /// cannot be put together any more, or that was deleted, has none. Only one is held at a time:
+    /// all versions of a large note do not fit into memory.
+    pub fn each_content(
+        &self,
+        path: &str,
+        visit: &mut dyn FnMut(&str, Option<&[u8]>),
+    ) -> Result<()> {
+        let mut content: Option<Vec<u8>> = None;
+        self.each_line(Some(path), &mut |line| {
+            let now = line.content(content.as_deref());
+            content = now.filter(|bytes| version_of(bytes) == line.version);
+            visit(&line.version, content.as_deref());
+        })
     }
 
-    fn each_line(&self, visit: &mut dyn FnMut(Line)) -> Result<()> {
+    /// What a note said last.
+    pub fn last_content(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        let mut last = None;
+        self.each_content(path, &mut |_, content| last = content.map(<[u8]>::to_vec))?;
+        Ok(last)
+    }
+
+    /// The lines of one note or of all.
+    fn each_line(&self, of: Option<&str>, visit: &mut dyn FnMut(Line)) -> Result<()> {
         let path = self.file();
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -236,7 +241,10 @@ impl History {
             if read.map_err(NotebookError::file("read", &path))? == 0 {
                 return Ok(());
             }
-            if let Some(line) = Line::parse(&raw) {
+            // The head alone takes a fraction of the time, and most lines are of other notes.
+            let is_wanted =
+                of.is_none_or(|of| Line::head(&raw).is_some_and(|head| head.path == of));
+            if is_wanted && let Some(line) = Line::parse(&raw) {
                 visit(line);
             }
         }
