@@ -133,3 +133,12 @@ fn what_is_noted_of_built_files_deletes_no_note() {
     world.open().write(&agent(), "b.md", "other", None, None).expect("written");
     assert_eq!(world.open().read("a.md").expect("still there").text, "mine");
 }
+
+#[test]
+fn a_note_without_a_history_is_not_brought_back_and_gets_none() {
+    let world = World::new();
+    world.put("a.md", b"by hand");
+    let refused = world.open().restore(&agent(), "a.md", None);
+    assert!(matches!(refused, Err(NotebookError::NotFound { .. })));
+    assert!(!world.root().join(".history").exists());
+}
