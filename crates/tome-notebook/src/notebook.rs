@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tome_model::{Clock, Scope};
 
@@ -262,10 +263,7 @@ impl Notebook {
     /// Notices what changed on disk: keeps it in the history, brings the index up to date. Returns
     /// how many notes had changed.
     pub fn refresh(&self) -> Result<usize> {
-        let noticed = self.with_shelf(Make::Never, |shelf| {
-            let _lock = shelf.lock()?;
-            self.look(shelf)
-        })?;
+        let noticed = self.with_shelf(Make::Never, |shelf| self.look(shelf))?;
         Ok(noticed.unwrap_or(0))
     }
 
@@ -375,7 +373,6 @@ impl Notebook {
     /// Looks at the notebook as it is now; `None` when there is none.
     pub(crate) fn reading<T>(&self, look: impl FnOnce(&Shelf) -> Result<T>) -> Result<Option<T>> {
         self.with_shelf(Make::Never, |shelf| {
-            let _lock = shelf.lock()?;
             self.look(shelf)?;
             look(shelf)
         })
@@ -388,17 +385,19 @@ impl Notebook {
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
         self.with_shelf(make, |shelf| {
-            let _lock = shelf.lock()?;
             shelf.notice(self.clock.now(), true)?;
             work(shelf)
         })
     }
 
+    /// Opens the shelf if it is not, and locks it.
     fn with_shelf<T>(
         &self,
         make: Make,
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
+        // Whoever queues behind a caller that waits for the lock has waited for it too.
+        let since = Instant::now();
         let mut slot = self.slot();
         if slot.as_ref().is_none_or(|shelf| !shelf.folder.is_current()) {
             let folder = match (Folder::open(&self.root)?, make) {
@@ -411,7 +410,9 @@ impl Notebook {
                 None => None,
             };
         }
-        slot.as_mut().map(work).transpose()
+        let Some(shelf) = slot.as_mut() else { return Ok(None) };
+        let _lock = shelf.lock(since)?;
+        work(shelf).map(Some)
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Shelf>> {

@@ -63,11 +63,11 @@ impl Shelf {
         })
     }
 
-    /// Takes the lock between processes; it is given back when the guard is dropped.
-    pub fn lock(&self) -> Result<Locked> {
+    /// Takes the lock between processes; it is given back when the guard is dropped. `since` is when
+    /// the caller began to wait.
+    pub fn lock(&self, since: Instant) -> Result<Locked> {
         let file = self.lock.try_clone();
         let file = file.map_err(NotebookError::file("lock", &self.folder.full("")))?;
-        let started = Instant::now();
         let mut pause = Duration::from_micros(100);
         loop {
             match file.try_lock() {
@@ -75,7 +75,7 @@ impl Shelf {
                 Err(TryLockError::Error(error)) => {
                     return Err(NotebookError::file("lock", &self.folder.full(""))(error));
                 }
-                Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIMEOUT => {
+                Err(TryLockError::WouldBlock) if since.elapsed() > LOCK_TIMEOUT => {
                     let busy = "another program has kept it locked for 10 s; try again".to_owned();
                     let cause = std::io::Error::new(std::io::ErrorKind::WouldBlock, busy);
                     return Err(NotebookError::file("lock", &self.folder.full(""))(cause));
