@@ -33,6 +33,9 @@ pub struct Notebook {
     shelf: Mutex<Option<Shelf>>,
 }
 
+/// Makes a note's new text from its bytes on disk and from what else there is.
+type Plan<'p> = dyn FnMut(Option<&[u8]>, &Inventory) -> Result<String> + 'p;
+
 /// What a note was and is to be, while the lock is held.
 pub(crate) struct Draft<'d> {
     pub path: &'d NotePath,
@@ -323,7 +326,7 @@ impl Notebook {
         &self,
         by: &Author,
         path: &NotePath,
-        plan: &mut dyn FnMut(Option<&[u8]>, &Inventory) -> Result<String>,
+        plan: &mut Plan<'_>,
     ) -> Result<Written> {
         let made = self.writing(Make::IfMissing, |shelf| {
             let before = shelf.folder.read(path)?.map(|(bytes, _)| bytes);

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use tome_model::Millis;
 
-use crate::folder::{append_to, make_private};
+use crate::folder::{append_to, make_private, sync_to_disk};
 use crate::{Author, NotebookError, Op, Result, Version};
 use line::{Body, Line};
 
@@ -168,7 +168,8 @@ impl History {
         }
         let before = Appended { length: self.read_upto };
         let written = file.write_all(&text).and_then(|()| file.sync_data());
-        let written = written.and_then(|()| if is_new { sync(&self.folder) } else { Ok(()) });
+        let written =
+            written.and_then(|()| if is_new { sync_to_disk(&self.folder) } else { Ok(()) });
         if let Err(error) = written {
             self.take_back(&before);
             return Err(NotebookError::file("write", &path)(error));
@@ -258,10 +259,6 @@ impl History {
 /// Where the history ended before something was added.
 pub(crate) struct Appended {
     length: u64,
-}
-
-fn sync(folder: &Path) -> std::io::Result<()> {
-    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }
 
 impl Happened<'_> {
