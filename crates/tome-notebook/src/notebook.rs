@@ -322,12 +322,7 @@ impl Notebook {
         }
     }
 
-    fn change_once(
-        &self,
-        by: &Author,
-        path: &NotePath,
-        plan: &mut Plan<'_>,
-    ) -> Result<Written> {
+    fn change_once(&self, by: &Author, path: &NotePath, plan: &mut Plan<'_>) -> Result<Written> {
         let made = self.writing(Make::IfMissing, |shelf| {
             let before = shelf.folder.read(path)?.map(|(bytes, _)| bytes);
             let after = plan(before.as_deref(), &shelf.inventory)?;

@@ -142,3 +142,14 @@ fn a_note_without_a_history_is_not_brought_back_and_gets_none() {
     assert!(matches!(refused, Err(NotebookError::NotFound { .. })));
     assert!(!world.root().join(".history").exists());
 }
+
+#[test]
+fn a_built_file_that_goes_is_kept_if_somebody_wrote_into_it() {
+    let world = World::new();
+    world.open().write(&agent(), "a.md", "a note", None, None).expect("written");
+    world.put("old/README.md", b"by hand");
+    world.put(".history/built", b"1:2:3:4 old/README.md\n");
+    world.open().write(&agent(), "b.md", "other", None, None).expect("written");
+    assert!(!world.root().join("old").exists());
+    assert_eq!(texts(&world.open(), "old/README.md"), ["by hand"]);
+}
