@@ -13,7 +13,7 @@ use crate::inventory::Entry;
 use crate::notebook::prepared;
 use crate::path::NotePath;
 use crate::shelf::{Shelf, outside};
-use crate::{Author, Result, index};
+use crate::{Author, NotebookError, Result, index};
 
 /// A note as it is to be.
 pub(crate) struct Change {
@@ -87,7 +87,8 @@ impl Shelf {
         let appended =
             if happened.is_empty() { None } else { Some(history.append(now, &happened)?) };
         let mut landed = 0;
-        let made = land(folder, staged, changes, &mut landed);
+        let made = check_unchanged(folder, changes)
+            .and_then(|()| land(folder, staged, changes, &mut landed));
         if made.is_err() {
             if let (0, Some(appended)) = (landed, &appended) {
                 history.take_back(appended);
@@ -152,6 +153,25 @@ fn happened<'c>(
         happened.push(Happened { path, by, existed, before, after });
     }
     happened
+}
+
+/// Refuses to write over what somebody saved while the change was being made: an editor takes no
+/// lock, and syncing takes long enough for one to save.
+fn check_unchanged(folder: &Folder, changes: &[Change]) -> Result<()> {
+    for change in changes {
+        let found = folder.read(&change.path)?.map(|(bytes, _)| bytes);
+        if found != change.before {
+            let version = |bytes: &Option<Vec<u8>>| {
+                bytes.as_deref().map_or_else(|| GONE.to_owned(), version_of)
+            };
+            return Err(NotebookError::Changed {
+                path: change.path.to_string(),
+                expected: version(&change.before),
+                found: version(&found),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn land(

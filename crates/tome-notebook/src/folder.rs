@@ -305,13 +305,26 @@ pub(crate) fn append_to(path: &Path) -> std::io::Result<std::fs::File> {
     options.open(path)
 }
 
-/// Makes a folder and what is above it, for the owner alone.
+/// Makes a folder and what is above it, for the owner alone. What was made survives power loss: a
+/// synced file in a folder that is lost is lost as well.
 pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+    let made = path.ancestors().take_while(|folder| !folder.is_dir());
+    let above: Vec<&Path> = made.filter_map(Path::parent).collect();
+    if above.is_empty() {
+        return Ok(());
+    }
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    above.into_iter().try_for_each(sync_to_disk)
+}
+
+/// Makes what is new, renamed or deleted in a folder survive power loss.
+pub(crate) fn sync_to_disk(folder: &Path) -> std::io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if cfg!(windows) { Ok(()) } else { std::fs::File::open(folder)?.sync_all() }
 }
 
 fn private_file() -> OpenOptions {

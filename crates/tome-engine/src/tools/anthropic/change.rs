@@ -59,8 +59,13 @@ pub(super) fn str_replace(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer
                 Some(clean) if !text.contains(&old) => clean,
                 _ => &old,
             };
-            let (changed, at) = replaced(path.inner(), text, old, &new)?;
-            snippet = around(&changed, at, new.len());
+            let (mut changed, mut at) = replaced(path.inner(), text, old, &new)?;
+            let mut bytes = new.len();
+            if let Some((lines, clean)) = call.completed(text, old, &new) {
+                (changed, at) = replaced(path.inner(), text, &lines, &clean)?;
+                bytes = clean.len();
+            }
+            snippet = around(&changed, at, bytes);
             Ok(changed)
         })
         .map_err(|error| not_replaced(error, &path, &old))?;
