@@ -12,6 +12,7 @@
     reason = "tests assert by panicking, print why they skip, and write plain files"
 )]
 
+mod acceptance;
 mod bad_store;
 mod capture;
 mod cli;
@@ -26,6 +27,7 @@ mod hard_places;
 mod hooks;
 mod ingest;
 mod many_stores;
+mod memory_tool;
 mod notes_cli;
 mod notes_edit;
 mod notes_history;
