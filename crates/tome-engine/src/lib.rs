@@ -23,7 +23,7 @@ pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;
 pub use intake::{Ingested, Intake, Prepared};
-pub use notebooks::{Moved, Notebooks, Purpose, Whose};
+pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate};
 pub use projects::Projects;
 pub use reading::{Answer, Question};

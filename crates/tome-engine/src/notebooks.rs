@@ -8,7 +8,8 @@
 //!
 //! The history of a project's notebook is always `<project's folder>/memory/.history`, so that a
 //! repository holds nothing but Markdown. Where a notebook lies is looked up at each opening: a
-//! `.memory` that appears or vanishes counts at once. Opening for reading makes nothing.
+//! `.memory` that appears or vanishes counts at once. Opening makes nothing: a project gets its folder
+//! in the home when something is first written.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,15 +44,6 @@ pub struct Whose {
     pub session: Option<String>,
 }
 
-/// What a notebook is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Nothing is created.
-    Reading,
-    /// The project's folder in Tome's home is made if it is not there.
-    Writing,
-}
-
 /// Where a notebook lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
@@ -59,6 +51,8 @@ struct Place {
     root: PathBuf,
     /// `None`: inside.
     history: Option<PathBuf>,
+    /// The project it belongs to, and the folder that this project has or would get in the home.
+    project: Option<(String, PathBuf)>,
 }
 
 struct Kept {
@@ -88,8 +82,8 @@ impl Notebooks {
     }
 
     /// Opens a notebook, or hands out the one that is open.
-    pub fn open(&self, whose: &Whose, purpose: Purpose) -> Result<Arc<Notebook>, EngineError> {
-        let place = self.place(whose, purpose)?;
+    pub fn open(&self, whose: &Whose) -> Result<Arc<Notebook>, EngineError> {
+        let place = self.place(whose)?;
         let now = self.clock.now();
         let mut kept = self.kept();
         kept.retain(|one| !one.place.is_replaced_by(&place));
@@ -101,15 +95,6 @@ impl Notebooks {
         kept.push(Kept { place, notebook: Arc::clone(&notebook), used: now });
         drop_surplus(&mut kept);
         Ok(notebook)
-    }
-
-    /// Whether opening for writing would make a project's folder.
-    pub(crate) fn is_new(&self, whose: &Whose) -> Result<bool, EngineError> {
-        if whose.scope == Scope::Coder {
-            return Ok(false);
-        }
-        let root = self.root_of(whose)?;
-        Ok(self.projects.known_folder(&root).is_none())
     }
 
     /// Every notebook that is open now.
@@ -144,7 +129,7 @@ impl Notebooks {
                 moved.kept_back.push(note.path);
             }
         }
-        self.open(&whose, Purpose::Writing)?.refresh()?;
+        self.open(&whose)?.refresh()?;
         Ok(moved)
     }
 
@@ -154,44 +139,25 @@ impl Notebooks {
         // What is moved was there before: the rules for new facts do not apply to it.
         let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
         let history = Some(home::moved_in(project));
-        self.notebook_at(&Place { scope: Scope::Project, root, history }, rules)
+        self.notebook_at(&Place { scope: Scope::Project, root, history, project: None }, rules)
     }
 
-    fn place(&self, whose: &Whose, purpose: Purpose) -> Result<Place, EngineError> {
-        if whose.scope == Scope::Coder {
-            return Ok(Place { scope: Scope::Coder, root: self.home.coder(), history: None });
+    fn place(&self, whose: &Whose) -> Result<Place, EngineError> {
+        let scope = whose.scope;
+        if scope == Scope::Coder {
+            return Ok(Place { scope, root: self.home.coder(), history: None, project: None });
         }
         let root = self.root_of(whose)?;
-        // What is refused is refused before the project's folder is made.
-        if whose.scope == Scope::Session {
+        let folder = self.projects.would_be_folder(&root);
+        let project = Some((root.clone(), folder.clone()));
+        if scope == Scope::Session {
             let session = session_of(whose)?;
-            let project = self.project_folder(&root, whose, purpose)?;
-            let root = home::session_in(&project, session.as_str()).join("working-memory");
-            return Ok(Place { scope: Scope::Session, root, history: None });
+            let root = home::session_in(&folder, session.as_str()).join("working-memory");
+            return Ok(Place { scope, root, history: None, project });
         }
         let inside = in_repository::find(Path::new(&root))?;
-        let project = self.project_folder(&root, whose, purpose)?;
-        Ok(Place {
-            scope: Scope::Project,
-            root: inside.unwrap_or_else(|| home::memory_in(&project)),
-            history: Some(home::history_in(&project)),
-        })
-    }
-
-    fn project_folder(
-        &self,
-        root: &str,
-        whose: &Whose,
-        purpose: Purpose,
-    ) -> Result<PathBuf, EngineError> {
-        match purpose {
-            Purpose::Reading => Ok(self.projects.would_be_folder(root)),
-            Purpose::Writing => {
-                let folder = self.projects.folder(root, self.clock.now())?;
-                self.projects.note_worktree(root, whose.cwd.as_deref().unwrap_or(root))?;
-                Ok(folder)
-            }
-        }
+        let root = inside.unwrap_or_else(|| home::memory_in(&folder));
+        Ok(Place { scope, root, history: Some(home::history_in(&folder)), project })
     }
 
     fn root_of(&self, whose: &Whose) -> Result<String, EngineError> {
@@ -211,11 +177,20 @@ impl Notebooks {
 
     fn notebook_at(&self, place: &Place, rules: Rules) -> Notebook {
         let notebook = Notebook::at(place.scope, &place.root, Arc::clone(&self.clock));
-        let notebook = notebook.with_rules(rules);
-        match &place.history {
-            Some(history) => notebook.with_history(history),
-            None => notebook,
+        let mut notebook = notebook.with_rules(rules);
+        if let Some(history) = &place.history {
+            notebook = notebook.with_history(history);
         }
+        let Some((root, folder)) = place.project.clone() else { return notebook };
+        let (projects, clock) = (Arc::clone(&self.projects), Arc::clone(&self.clock));
+        notebook.with_preparation(move || {
+            let made = projects.folder(&root, clock.now()).map_err(std::io::Error::other)?;
+            if made == folder {
+                return Ok(());
+            }
+            // Another project of the same folder name came first; the next opening finds this out.
+            Err(std::io::Error::other("another project took its folder just now; try again"))
+        })
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {

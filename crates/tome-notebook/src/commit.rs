@@ -10,6 +10,7 @@ use tome_model::{Clock, Millis, SystemClock};
 use crate::folder::{Folder, Keep, Staged, Stamp};
 use crate::history::{GONE, Happened, History, version_of};
 use crate::inventory::Entry;
+use crate::notebook::prepared;
 use crate::path::NotePath;
 use crate::shelf::{Shelf, outside};
 use crate::{Author, Result, index};
@@ -29,6 +30,9 @@ impl Shelf {
     pub fn commit(&mut self, by: &Author, now: Millis, mut changes: Vec<Change>) -> Result<()> {
         changes.retain(|change| change.before != change.after);
         changes.sort_by_key(|change| change.after.is_none());
+        if !changes.is_empty() && !self.history.exists() {
+            prepared(self.prepare.as_ref(), &self.folder.full(""))?;
+        }
         let undo = self.enter(&changes);
         match self.make(by, now, &changes, &undo) {
             Ok(()) => {

@@ -26,8 +26,12 @@ pub struct Notebook {
     history: PathBuf,
     pub(crate) rules: Rules,
     pub(crate) clock: Arc<dyn Clock>,
+    prepare: Option<Prepare>,
     shelf: Mutex<Option<Shelf>>,
 }
+
+/// What has to be done before a notebook is first written to.
+pub(crate) type Prepare = Arc<dyn Fn() -> std::io::Result<()> + Send + Sync>;
 
 /// What a note was and is to be, while the lock is held.
 pub(crate) struct Draft<'d> {
@@ -44,7 +48,8 @@ impl Notebook {
     pub fn at(scope: Scope, root: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         let root = root.into();
         let history = root.join(".history");
-        Self { scope, history, root, rules: Rules::default(), clock, shelf: Mutex::new(None) }
+        let (rules, prepare, shelf) = (Rules::default(), None, Mutex::new(None));
+        Self { scope, root, history, rules, clock, prepare, shelf }
     }
 
     /// The same notebook with its history in another folder.
@@ -58,6 +63,17 @@ impl Notebook {
     #[must_use]
     pub fn with_rules(mut self, rules: Rules) -> Self {
         self.rules = rules;
+        self
+    }
+
+    /// The same notebook, which calls this before it is first written to: reading it, and what it
+    /// refuses, leaves nothing behind.
+    #[must_use]
+    pub fn with_preparation(
+        mut self,
+        prepare: impl Fn() -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.prepare = Some(Arc::new(prepare));
         self
     }
 
@@ -380,11 +396,18 @@ impl Notebook {
         if slot.as_ref().is_none_or(|shelf| !shelf.folder.is_current()) {
             let folder = match (Folder::open(&self.root)?, make) {
                 (Some(folder), _) => Some(folder),
-                (None, Make::IfMissing) => Some(Folder::make(&self.root)?),
+                (None, Make::IfMissing) => {
+                    prepared(self.prepare.as_ref(), &self.root)?;
+                    Some(Folder::make(&self.root)?)
+                }
                 (None, Make::Never) => None,
             };
             *slot = match folder {
-                Some(folder) => Some(Shelf::open(self.scope, folder, &self.root, &self.history)?),
+                Some(folder) => {
+                    let mut shelf = Shelf::open(self.scope, folder, &self.root, &self.history)?;
+                    shelf.prepare.clone_from(&self.prepare);
+                    Some(shelf)
+                }
                 None => None,
             };
         }
@@ -399,6 +422,14 @@ impl Notebook {
             self.shelf.clear_poison();
             slot
         })
+    }
+}
+
+/// Does what has to be done first.
+pub(crate) fn prepared(prepare: Option<&Prepare>, root: &Path) -> Result<()> {
+    match prepare {
+        Some(prepare) => prepare().map_err(NotebookError::file("prepare", root)),
+        None => Ok(()),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::built::Built;
 use crate::folder::{Folder, Stamp, append_to, make_private};
 use crate::history::{GONE, Happened, History};
 use crate::inventory::{Entry, Inventory};
+use crate::notebook::Prepare;
 use crate::path::NotePath;
 use crate::watch::{Changed, Watch};
 use crate::{Author, NotebookError, Result, Who};
@@ -31,6 +32,7 @@ pub(crate) struct Shelf {
     pub inventory: Inventory,
     pub history: History,
     pub built: Built,
+    pub prepare: Option<Prepare>,
     lock: File,
     watch: Option<Watch>,
     loaded: bool,
@@ -52,6 +54,7 @@ impl Shelf {
             inventory: Inventory::new(),
             history: History::of(history),
             built: Built::of(history),
+            prepare: None,
             lock,
             watch: Watch::over(root),
             loaded: false,

@@ -9,7 +9,7 @@ use tome_notebook::{Author, Notebook, NotebookError, Who};
 
 use super::answer::Refusal;
 use super::{Caller, ToolAnswer};
-use crate::{Notebooks, Purpose, Redactor, Whose};
+use crate::{Notebooks, Redactor, Whose};
 
 /// A command or a tool's name in the history.
 const COMMAND_BYTES_MAX: usize = 200;
@@ -29,17 +29,6 @@ pub(super) struct Call<'c> {
     texts_cut: Cell<usize>,
 }
 
-/// Whether a change needs a note to be there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needs {
-    /// It has to be there.
-    Note,
-    /// It, or a folder of this name, has to be there.
-    NoteOrFolder,
-    /// It is made where it is not.
-    Nothing,
-}
-
 impl<'c> Call<'c> {
     pub(super) fn new(
         notebooks: &'c Notebooks,
@@ -56,49 +45,9 @@ impl<'c> Call<'c> {
         Whose { scope, cwd: self.caller.cwd.clone(), session }
     }
 
-    /// The notebook, to read in.
-    pub(super) fn reading(&self, whose: &Whose) -> Result<Arc<Notebook>, Refusal> {
-        Ok(self.notebooks.open(whose, Purpose::Reading)?)
-    }
-
-    /// The notebook, to change something in. What is refused leaves nothing behind, not even the
-    /// folder of a new project: where there is no notebook yet, the path is looked at first, and one
-    /// that cannot be changed is left to a notebook that was opened for reading, which says why.
-    pub(super) fn changing(
-        &self,
-        whose: &Whose,
-        path: &str,
-        needs: Needs,
-    ) -> Result<Arc<Notebook>, Refusal> {
-        let notebook = self.reading(whose)?;
-        let is_there = notebook.root().is_dir();
-        if is_there && !self.notebooks.is_new(whose)? {
-            return Ok(notebook);
-        }
-        match needs {
-            Needs::NoteOrFolder if is_there => {}
-            Needs::NoteOrFolder => return Ok(notebook),
-            Needs::Note | Needs::Nothing => match self.check(&notebook, path) {
-                Ok(()) => {}
-                Err(NotebookError::NotFound { .. }) if needs == Needs::Nothing => {}
-                Err(error @ NotebookError::NotFound { .. }) => return Err(error.into()),
-                Err(_) => return Ok(notebook),
-            },
-        }
-        Ok(self.notebooks.open(whose, Purpose::Writing)?)
-    }
-
-    /// Whether a note can be changed, as far as its path says. A note that is given the path it has
-    /// stays as it is, so asking for that changes nothing and meets every rule for paths.
-    fn check(&self, notebook: &Notebook, path: &str) -> Result<(), NotebookError> {
-        match notebook.read(path) {
-            Ok(_) | Err(NotebookError::NotFound { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        match notebook.rename(&self.author(), path, path) {
-            Err(NotebookError::Exists(_)) => Ok(()),
-            other => other,
-        }
+    /// The notebook.
+    pub(super) fn open(&self, whose: &Whose) -> Result<Arc<Notebook>, Refusal> {
+        Ok(self.notebooks.open(whose)?)
     }
 
     pub(super) fn author(&self) -> Author {

@@ -41,7 +41,7 @@ pub(super) fn store(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
         return Ok(ToolAnswer::said("Insights stored: 0 (none were given)", json));
     }
     // The coder's notebook belongs to no project: opening it for writing makes nothing either.
-    let stored = call.reading(&CODER)?.store(&call.author(), &drafts)?;
+    let stored = call.open(&CODER)?.store(&call.author(), &drafts)?;
     let json: Vec<Value> = stored.iter().map(stored_json).collect();
     let kinds = drafts.iter().map(|draft| draft.kind);
     let text = store_report(kinds, &stored);
@@ -150,7 +150,7 @@ pub(super) fn recall(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
         )));
     }
     let ask = Ask { question, keywords, kinds };
-    let found = call.reading(&CODER)?.recall(&ask)?;
+    let found = call.open(&CODER)?.recall(&ask)?;
     let json = recall_json(&found);
     Ok(ToolAnswer::said(recall_report(&ask, &found), json))
 }

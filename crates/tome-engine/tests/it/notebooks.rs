@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use tome_engine::{EngineError, Purpose, Whose, folder_name};
+use tome_engine::{EngineError, Whose, folder_name};
 use tome_model::Scope;
 use tome_notebook::{Author, Who};
 
@@ -19,7 +19,7 @@ fn project_folder(scene: &Scene) -> PathBuf {
 }
 
 fn root(scene: &Scene, whose: &Whose) -> PathBuf {
-    scene.notebooks.open(whose, Purpose::Reading).unwrap().root().to_path_buf()
+    scene.notebooks.open(whose).unwrap().root().to_path_buf()
 }
 
 fn person() -> Author {
@@ -42,7 +42,13 @@ fn each_has_its_place() {
     let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
     assert_eq!(root(&scene, &coder), scene.home.join("coder"));
     assert!(!scene.home.exists(), "reading makes nothing");
-    scene.notebooks.open(&scene.project(), Purpose::Writing).unwrap();
+    let notebook = scene.notebooks.open(&scene.project()).unwrap();
+    notebook.write(&person(), "a.md", "\0", None, None).unwrap_err();
+    notebook.patch(&person(), "a.md", &[], None).unwrap_err();
+    notebook.write(&person(), "facts/a.md", &"x".repeat(99_999), None, None).unwrap_err();
+    notebook.write(&person(), "a.md", "x", None, Some("0123456789ab")).unwrap_err();
+    assert!(!scene.home.exists(), "what is refused makes nothing");
+    notebook.write(&person(), "a.md", "x", None, None).unwrap();
     assert!(project.join("project.toml").is_file());
     assert_eq!(root(&scene, &scene.project()), project.join("memory"));
 }
@@ -78,7 +84,7 @@ fn a_repository_holds_nothing_but_markdown() {
         assert!(content.is_none() || path.extension().is_some_and(|end| end == "md"), "{path:?}");
     }
     assert!(project_folder(&scene).join("memory/.history").is_dir());
-    let notebook = scene.notebooks.open(&scene.project(), Purpose::Reading).unwrap();
+    let notebook = scene.notebooks.open(&scene.project()).unwrap();
     assert_eq!(notebook.log(Some("facts/user.md")).unwrap().len(), 3);
 }
 
@@ -143,7 +149,7 @@ fn a_link_or_a_file_is_refused() {
 #[test]
 fn what_is_missing_is_said() {
     let scene = scene();
-    let said = |whose: &Whose| match scene.notebooks.open(whose, Purpose::Writing) {
+    let said = |whose: &Whose| match scene.notebooks.open(whose) {
         Ok(_) => panic!("opened {whose:?}"),
         Err(error) => error.to_string(),
     };
@@ -185,7 +191,7 @@ fn notes_move_into_the_repository() {
     let again = scene.notebooks.move_into_repository(cwd).unwrap();
     assert!(again.moved.is_empty());
     assert_eq!(again.kept_back, ["latin.md", "other.md"]);
-    let notebook = scene.notebooks.open(&scene.project(), Purpose::Reading).unwrap();
+    let notebook = scene.notebooks.open(&scene.project()).unwrap();
     assert!(memory.join("MEMORY.md").is_file());
     assert_eq!(
         std::fs::read_to_string(memory.join("MEMORY.md")).unwrap(),
@@ -214,9 +220,9 @@ fn a_new_folder_in_the_repository_may_be_read_by_others() {
 #[test]
 fn few_are_kept_open() {
     let scene = scene();
-    let held = scene.notebooks.open(&session(&scene, "held"), Purpose::Reading).unwrap();
+    let held = scene.notebooks.open(&session(&scene, "held")).unwrap();
     for number in 0..40 {
-        scene.notebooks.open(&session(&scene, &format!("s{number}")), Purpose::Reading).unwrap();
+        scene.notebooks.open(&session(&scene, &format!("s{number}"))).unwrap();
     }
     let open = scene.notebooks.open_now();
     assert_eq!(open.len(), 16);
@@ -224,7 +230,7 @@ fn few_are_kept_open() {
     let last = root(&scene, &session(&scene, "s39"));
     assert!(open.iter().any(|one| one.root() == last));
     drop(open);
-    let again = scene.notebooks.open(&session(&scene, "held"), Purpose::Reading).unwrap();
+    let again = scene.notebooks.open(&session(&scene, "held")).unwrap();
     assert!(Arc::ptr_eq(&again, &held));
     assert_eq!(scene.notebooks.close_idle(1_000_000), 0);
     assert_eq!(scene.notebooks.close_idle(0), 15);

@@ -1,4 +1,61 @@
 //! The coder's insights: lessons across projects, kept by the rules of the store guide.
+//!
+//! Pure code over a tree of texts: paths and what stands there in, changes out. It reads no file, asks no
+//! clock and takes any text whatever; the notebook applies the changes.
+
+// The notebook's operations call all of it.
+
+mod ask;
+mod combine;
+mod entry;
+mod guides;
+mod limits;
+mod lint;
+mod page;
+mod place;
+mod readme;
+mod recall;
+mod rules;
+mod sentence;
+mod similar;
+mod store;
+mod terms;
+mod tidy;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+pub(crate) use guides::{guides, seeds};
+pub(crate) use lint::lint;
+pub(crate) use readme::{FileHead, head, readmes};
+pub(crate) use recall::recall;
+pub(crate) use store::store;
+pub(crate) use tidy::tidy;
+
+/// Path within the coder's notebook (with `/`) and text, without READMEs.
+pub(crate) type Tree = BTreeMap<String, String>;
+
+/// A file to be written, or deleted when there is no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Within the coder's notebook.
+    pub path: String,
+    /// What it has to say from now on.
+    pub text: Option<String>,
+}
+
+/// What leads from one tree to another, in order of paths.
+fn changes(from: &Tree, to: &Tree) -> Vec<Change> {
+    let gone = from.keys().filter(|path| !to.contains_key(*path));
+    let gone = gone.map(|path| Change { path: path.clone(), text: None });
+    let new = to.iter().filter(|(path, text)| from.get(*path) != Some(text));
+    let new = new.map(|(path, text)| Change { path: path.clone(), text: Some(text.clone()) });
+    let mut all: Vec<Change> = gone.chain(new).collect();
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all
+}
 
 /// What an insight is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,40 +206,4 @@ pub struct Tidied {
     pub entries_after: usize,
     /// What was done, a sentence each.
     pub steps: Vec<String>,
-}
-pub(crate) type Tree = std::collections::BTreeMap<String, String>;
-pub(crate) struct Change {
-    pub path: String,
-    pub text: Option<String>,
-}
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FileHead {
-    pub titles: Vec<(String, String)>,
-}
-pub(crate) fn head(_: &str) -> FileHead {
-    FileHead::default()
-}
-pub(crate) fn readmes(
-    h: &std::collections::BTreeMap<String, FileHead>,
-) -> std::collections::BTreeMap<String, String> {
-    [("README.md".to_owned(), format!("{:?}", h.keys()))].into()
-}
-pub(crate) fn store(
-    _: &Tree,
-    _: &[InsightDraft],
-    _: &str,
-) -> Result<(Vec<Change>, Vec<Stored>), Vec<String>> {
-    Err(vec![])
-}
-pub(crate) fn recall(_: &Tree, _: &Ask) -> Result<Recalled, String> {
-    Err(String::new())
-}
-pub(crate) fn lint(_: &Tree, _: &std::collections::BTreeMap<String, String>) -> Vec<Finding> {
-    vec![]
-}
-pub(crate) fn tidy(_: &Tree) -> (Vec<Change>, Tidied) {
-    (vec![], Tidied::default())
-}
-pub(crate) fn seeds() -> Vec<(&'static str, &'static str)> {
-    vec![]
 }

@@ -164,6 +164,8 @@ fn tidied(text: &str) -> String {
         bare.extend(part.chars().map(|part| if part.is_control() { ' ' } else { part }));
     }
     bare.retain(|part| !"*`[]".contains(part));
+    let mut before = ' ';
+    bare.retain(|part| std::mem::replace(&mut before, part) != ',' || part != ',');
     let is_article =
         |word: &&str| ["a", "an", "the"].iter().any(|it| it.eq_ignore_ascii_case(word));
     let (articles, words): (Vec<&str>, Vec<&str>) = bare.split_whitespace().partition(is_article);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use serde::Serialize;
-use tome_engine::{Notebooks, Projects, Purpose, StoreMode, Whose};
+use tome_engine::{Notebooks, Projects, StoreMode, Whose};
 use tome_model::{Scope, SystemClock};
 
 use super::status::{Daemon, gather};
@@ -237,7 +237,7 @@ fn check_notes(context: &Context) -> Option<Check> {
     let notebooks =
         Notebooks::new(home.clone(), Arc::clone(&projects), rules, Arc::new(SystemClock));
     let whose = Whose { scope: Scope::Project, cwd: Some(here.clone()), session: None };
-    let folder = match notebooks.open(&whose, Purpose::Reading) {
+    let folder = match notebooks.open(&whose) {
         Ok(notebook) => notebook.root().to_path_buf(),
         Err(error) => {
             let advice = "mend it as it says; until then notes of this project are not kept";

@@ -1,5 +1,5 @@
-//! What the daemon does by itself: drain the spool, count what was stored, close what is unused,
-//! and leave when nobody needs it.
+//! What the daemon does by itself: drain the spool, take in edits of notes, count what was stored,
+//! close what is unused, and leave when nobody needs it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,8 +17,24 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Counting waits until no event has come for this long, so that it does not slow a bulk down.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// Does the chores until the daemon leaves.
+/// Does the chores until the daemon leaves. Notebooks are looked at apart: one that another program
+/// keeps locked holds up nothing else.
 pub async fn run(shared: Arc<Shared>) {
+    tokio::join!(look_after_stores(Arc::clone(&shared)), look_at_notebooks(shared));
+}
+
+async fn look_at_notebooks(shared: Arc<Shared>) {
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = shared.leaving() => return,
+            _ = look.tick() => in_background(&shared, notice_edits).await,
+        }
+    }
+}
+
+async fn look_after_stores(shared: Arc<Shared>) {
     let idle_exit = shared.settings.daemon_idle_exit;
     let look_every = idle_exit
         .map_or(LOOK_EVERY, |exit| LOOK_EVERY.min(exit / 2))
@@ -76,6 +92,17 @@ fn count(shared: &Shared) {
     for store in shared.stores.open_now() {
         if let Err(error) = catch_up(&store) {
             shared.log.say(&format!("cannot count {}: {error}", store.path().display()));
+        }
+    }
+}
+
+/// Takes in what people changed in notebooks that are open, so that each of their versions is kept
+/// and the index is true before anybody asks. Where the system does not tell of changes, the next
+/// call finds them.
+fn notice_edits(shared: &Shared) {
+    for notebook in shared.notebooks.open_now().iter().filter(|notebook| notebook.is_watched()) {
+        if let Err(error) = notebook.refresh() {
+            shared.log.say(&format!("cannot look at {}: {error}", notebook.root().display()));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tome_engine::{EngineError, Purpose, Whose};
+use tome_engine::{EngineError, Whose};
 use tome_model::{ModelError, Scope};
 use tome_notebook::{Author, Listed, Notebook as Book, NotebookError, Version, Who};
 use tome_proto::v1::notebook_server::Notebook;
@@ -21,7 +21,7 @@ impl Notebook for NotebookService {
     async fn locate(&self, request: Request<v1::LocateRequest>) -> Answer<v1::LocateResponse> {
         let asked = request.into_inner();
         let home = self.0.settings.home.root().to_path_buf();
-        self.with(asked.whose, Purpose::Reading, move |book| {
+        self.with(asked.whose, move |book| {
             Ok(v1::LocateResponse {
                 folder: book.root().to_string_lossy().into_owned(),
                 in_repository: !book.root().starts_with(&home),
@@ -36,7 +36,7 @@ impl Notebook for NotebookService {
         &self,
         request: Request<v1::ListNotesRequest>,
     ) -> Answer<v1::ListNotesResponse> {
-        self.with(request.into_inner().whose, Purpose::Reading, |book| {
+        self.with(request.into_inner().whose, |book| {
             let notes = book.list()?.into_iter().map(listed_to_wire).collect();
             Ok(v1::ListNotesResponse { notes })
         })
@@ -49,7 +49,7 @@ impl Notebook for NotebookService {
             0 => limits::LOG_VERSIONS_DEFAULT,
             limit => limit.min(limits::LOG_VERSIONS_MAX),
         };
-        self.with(asked.whose, Purpose::Reading, move |book| {
+        self.with(asked.whose, move |book| {
             let log = book.log(given(&asked.path))?;
             let total = log.len() as u64;
             let newest = log.into_iter().rev().take(limit as usize);
@@ -63,7 +63,7 @@ impl Notebook for NotebookService {
         request: Request<v1::GetVersionRequest>,
     ) -> Answer<v1::GetVersionResponse> {
         let asked = request.into_inner();
-        self.with(asked.whose, Purpose::Reading, move |book| {
+        self.with(asked.whose, move |book| {
             let note = match given(&asked.version) {
                 Some(version) => book.version(&asked.path, version)?,
                 None => book.read(&asked.path)?,
@@ -77,7 +77,7 @@ impl Notebook for NotebookService {
         let asked = request.into_inner();
         let by = author(asked.by, "restore");
         // What can be restored is in a folder that is there: a wrong path has to make none.
-        self.with(asked.whose, Purpose::Reading, move |book| {
+        self.with(asked.whose, move |book| {
             let written = book.restore(&by, &asked.path, given(&asked.version))?;
             Ok(v1::RestoreResponse {
                 path: written.path,
@@ -89,7 +89,7 @@ impl Notebook for NotebookService {
     }
 
     async fn lint(&self, _: Request<v1::LintRequest>) -> Answer<v1::LintResponse> {
-        self.with(Some(coders()), Purpose::Reading, |book| {
+        self.with(Some(coders()), |book| {
             let findings = book.lint()?.into_iter().map(|found| v1::Finding {
                 path: found.path,
                 line: u32::try_from(found.line).unwrap_or(u32::MAX),
@@ -102,7 +102,7 @@ impl Notebook for NotebookService {
 
     async fn tidy(&self, request: Request<v1::TidyRequest>) -> Answer<v1::TidyResponse> {
         let by = author(request.into_inner().by, "tidy");
-        self.with(Some(coders()), Purpose::Writing, move |book| {
+        self.with(Some(coders()), move |book| {
             let tidied = book.tidy(&by)?;
             Ok(v1::TidyResponse {
                 entries_before: tidied.entries_before as u64,
@@ -138,13 +138,12 @@ impl NotebookService {
     async fn with<T: Send + 'static>(
         &self,
         whose: Option<v1::Whose>,
-        purpose: Purpose,
         work: impl FnOnce(&Book) -> Result<T, NotebookError> + Send + 'static,
     ) -> Answer<T> {
         let whose = whose_from_wire(whose.unwrap_or_default())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let done = self.0.wait_for_notes(move |shared| {
-            let book = shared.notebooks.open(&whose, purpose)?;
+            let book = shared.notebooks.open(&whose)?;
             Ok(work(&book)?)
         });
         let answer: Result<T, EngineError> = done.await?;

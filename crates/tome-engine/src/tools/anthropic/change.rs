@@ -8,7 +8,7 @@ use super::view::numbered;
 use super::{Found, Result, find, not_there, whose};
 use crate::tools::answer::{Refusal, bounded};
 use crate::tools::args::Args;
-use crate::tools::call::{Call, Needs};
+use crate::tools::call::Call;
 use crate::tools::{Failure, ToolAnswer};
 
 /// What is repeated of a text that was not found.
@@ -27,7 +27,7 @@ pub(super) fn create(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     args.finish()?;
     let text = call.cut(text);
     not_root(&path, "create")?;
-    let notebook = call.changing(&whose(call), path.inner(), Needs::Nothing)?;
+    let notebook = call.open(&whose(call))?;
     let by = call.author();
     let done = notebook.create(&by, path.inner(), &text).map_err(|error| match error {
         NotebookError::Exists(_) => {
@@ -168,7 +168,7 @@ pub(super) fn delete(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let path = MemoryPath::parse(&args.need(&["path"])?)?;
     args.finish()?;
     not_root(&path, "delete")?;
-    let notebook = call.changing(&whose(call), path.inner(), Needs::NoteOrFolder)?;
+    let notebook = call.open(&whose(call))?;
     let by = call.author();
     match find(&notebook, &path)? {
         Found::Folder => {
@@ -192,7 +192,7 @@ pub(super) fn rename(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let to = MemoryPath::parse(&call.new_path(args.need(&["new_path"])?)?)?;
     args.finish()?;
     not_root(&from, "rename")?;
-    let notebook = call.changing(&whose(call), from.inner(), Needs::NoteOrFolder)?;
+    let notebook = call.open(&whose(call))?;
     if matches!(find(&notebook, &from)?, Found::Nothing) && !from.is_note_name() {
         return Err(gone(&from));
     }
@@ -219,7 +219,7 @@ fn note_to_change(
     path: &MemoryPath,
     missing: fn(&MemoryPath) -> String,
 ) -> Result<std::sync::Arc<Notebook>> {
-    let notebook = call.changing(&whose(call), path.inner(), Needs::Note)?;
+    let notebook = call.open(&whose(call))?;
     let found = find(&notebook, path)?;
     let is_missing = match found {
         Found::Note => false,

@@ -30,7 +30,7 @@ pub(super) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let path = MemoryPath::parse(&args.need(&["path"])?)?;
     let range = args.range(&["view_range"])?;
     args.finish()?;
-    let notebook = call.reading(&whose(call))?;
+    let notebook = call.open(&whose(call))?;
     match find(&notebook, &path)? {
         Found::Note => view_note(&notebook, &path, range),
         Found::Nothing if path.inner() == INDEX => view_note(&notebook, &path, range),

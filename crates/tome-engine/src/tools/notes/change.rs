@@ -7,7 +7,7 @@ use tome_notebook::{Author, NoteType, Notebook, NotebookError, Patch, Typed, Wri
 use super::{FILENAME, PATH};
 use crate::tools::answer::{Refusal, bounded, put, written};
 use crate::tools::args::Args;
-use crate::tools::call::{Call, Needs, with_near};
+use crate::tools::call::{Call, with_near};
 use crate::tools::{Failure, ToolAnswer};
 
 type Result<T> = std::result::Result<T, Refusal>;
@@ -33,7 +33,7 @@ pub(in crate::tools) fn write(call: &Call<'_>, args: &mut Args) -> Result<ToolAn
         ..typed
     });
     let content = call.cut(content);
-    let notebook = call.changing(&call.whose(scope), &path, Needs::Nothing)?;
+    let notebook = call.open(&call.whose(scope))?;
     let by = call.author();
     let done = notebook
         .write(&by, &path, &content, typed.as_ref(), if_version.as_deref())
@@ -112,7 +112,7 @@ pub(in crate::tools) fn append(call: &Call<'_>, args: &mut Args) -> Result<ToolA
     args.finish()?;
     let entry = call.cut(entry);
     let summary = summary.map(|summary| call.cut(summary));
-    let notebook = call.changing(&call.whose(scope), &path, Needs::Nothing)?;
+    let notebook = call.open(&call.whose(scope))?;
     let by = call.author();
     let done = notebook
         .append(&by, &path, &entry, summary.as_deref(), if_version.as_deref())
@@ -128,7 +128,7 @@ pub(in crate::tools) fn patch(call: &Call<'_>, args: &mut Args) -> Result<ToolAn
     args.finish()?;
     let patches =
         patches.into_iter().map(|patch| Patch { new: call.cut(patch.new), ..patch }).collect();
-    let notebook = call.changing(&call.whose(scope), &path, Needs::Note)?;
+    let notebook = call.open(&call.whose(scope))?;
     let done = patched(call, &notebook, &call.author(), &path, patches, if_version.as_deref())
         .map_err(|error| with_near(error, &notebook))?;
     let mut json = written(&done);
@@ -203,7 +203,7 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
         return Err(Refusal::invalid("old_text is empty: give the text to be replaced"));
     }
     let new = call.cut(new);
-    let notebook = call.changing(&call.whose(scope), &path, Needs::Note)?;
+    let notebook = call.open(&call.whose(scope))?;
     let by = call.author();
     let update = |old: &str| match &if_version {
         None => notebook.update(&by, &path, old, &new),
@@ -255,7 +255,7 @@ pub(in crate::tools) fn delete(call: &Call<'_>, args: &mut Args) -> Result<ToolA
     let path = args.need(FILENAME)?;
     let scope = args.scope()?;
     args.finish()?;
-    let notebook = call.changing(&call.whose(scope), &path, Needs::Note)?;
+    let notebook = call.open(&call.whose(scope))?;
     let done = notebook.delete(&call.author(), &path).map_err(|error| match error {
         NotebookError::Reserved(_) => Refusal::invalid("Cannot delete the index file."),
         error => with_near(error, &notebook),

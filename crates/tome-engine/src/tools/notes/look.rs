@@ -21,7 +21,7 @@ const SUMMARY_BYTES_MAX: usize = 300;
 pub(in crate::tools) fn list(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let whose = call.whose(args.scope()?);
     args.finish()?;
-    let notes = call.reading(&whose)?.list()?;
+    let notes = call.open(&whose)?.list()?;
     let mut items: Vec<Value> = notes.iter().take(LISTED_MAX).map(item).collect();
     let more = notes.len().saturating_sub(LISTED_MAX);
     if more > 0 {
@@ -48,8 +48,8 @@ pub(in crate::tools) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAns
     let whose = call.whose(args.scope()?);
     args.finish()?;
     match target.as_deref().unwrap_or("index") {
-        "index" => view_index(&*call.reading(&whose)?),
-        "files" => view_files(&*call.reading(&whose)?),
+        "index" => view_index(&*call.open(&whose)?),
+        "files" => view_files(&*call.open(&whose)?),
         other => {
             let other = bounded(other, 80);
             Err(Refusal::invalid(format!("target {other:?} is not known: use index or files")))
@@ -127,7 +127,7 @@ pub(in crate::tools) fn read(call: &Call<'_>, args: &mut Args) -> Result<ToolAns
     let path = args.need(PATH)?;
     let whose = call.whose(args.scope()?);
     args.finish()?;
-    let notebook = call.reading(&whose)?;
+    let notebook = call.open(&whose)?;
     let note = notebook.read(&path).map_err(|error| with_near(error, &notebook))?;
     let (shown, chars) = first_chars(&note.text, READ_CHARS_MAX);
     let truncated = shown.len() < note.text.len();

@@ -33,17 +33,17 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         (
             "memory_patch",
-            json!({"path": "detail/a.md", "old_str": "one", "new_str": "1",
+            json!({"path": "detail/a.md", "old_str": "= one =", "new_str": "1",
             "if_version": null, "scope": "session", "session_id": "s1"}),
         ),
         (
             "memory_patch",
-            json!({"path": "detail/a.md", "patches": [{"oldText": "two", "newText": "2"}],
+            json!({"path": "detail/a.md", "patches": [{"oldText": "= two =", "newText": "2"}],
             "scope": "session"}),
         ),
         (
             "memory_update",
-            json!({"filename": "detail/a.md", "old_text": "three", "new_text": "3", "if_version": null,
+            json!({"filename": "detail/a.md", "old_text": "= three =", "new_text": "3", "if_version": null,
             "scope": "session", "session_id": "s1"}),
         ),
         (
@@ -79,7 +79,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 fn with_notes() -> Scene {
     let scene = scene();
     scene.says("memory_write", json!({"path": "plain.md", "content": "x"}));
-    let text = "one\ntwo\nthree\n";
+    let text = "= one =\n= two =\n= three =\n";
     scene.says("memory_write", json!({"path": "detail/a.md", "content": text, "scope": "session"}));
     scene
 }

@@ -14,12 +14,7 @@ fn with_notes() -> Scene {
     std::fs::write(scene.home.join("outside.md"), "mine").unwrap();
     #[cfg(unix)]
     {
-        let memory = scene
-            .notebooks
-            .open(&scene.project(), tome_engine::Purpose::Reading)
-            .unwrap()
-            .root()
-            .to_path_buf();
+        let memory = scene.notebooks.open(&scene.project()).unwrap().root().to_path_buf();
         let outside = scene.top().join("outside.md");
         std::os::unix::fs::symlink(&outside, memory.join("link.md")).unwrap();
         std::os::unix::fs::symlink(scene.top(), memory.join("up")).unwrap();

@@ -255,7 +255,7 @@ fn the_history_says_who() {
     scene.caller.agent = None;
     scene.caller.command = Some("tome memory append".into());
     scene.says("memory_append", json!({"path": "a.md", "entry": "two"}));
-    let notebook = scene.notebooks.open(&scene.project(), tome_engine::Purpose::Reading).unwrap();
+    let notebook = scene.notebooks.open(&scene.project()).unwrap();
     let log = notebook.log(Some("a.md")).unwrap();
     let by: Vec<_> = log.iter().map(|version| format!("{:?}", version.by)).collect();
     expect_test::expect![[r#"

@@ -1,0 +1,330 @@
+//! What is asked: the keywords of a question, and the types it is about.
+
+use std::collections::BTreeSet;
+
+use super::limits::{KEYWORDS_MAX, KEYWORDS_MIN, QUESTION_CHARS_MAX};
+use super::sentence::collapse;
+use super::terms::{Word, is_stop_word, stem, words};
+use super::{Ask, InsightKind};
+
+/// Words of questions, which say how one asks and not what about.
+const ASKING: &[&str] = &[
+    "anyone",
+    "anything",
+    "best",
+    "ever",
+    "experience",
+    "experiences",
+    "find",
+    "general",
+    "good",
+    "happen",
+    "happened",
+    "help",
+    "idea",
+    "insight",
+    "insights",
+    "know",
+    "last",
+    "learn",
+    "learned",
+    "lesson",
+    "lessons",
+    "like",
+    "make",
+    "memory",
+    "need",
+    "past",
+    "please",
+    "practice",
+    "principle",
+    "principles",
+    "problem",
+    "recall",
+    "remember",
+    "right",
+    "rule",
+    "rules",
+    "something",
+    "step",
+    "steps",
+    "tell",
+    "thing",
+    "things",
+    "time",
+    "tried",
+    "try",
+    "want",
+    "way",
+    "went",
+    "work",
+    "wrong",
+];
+const CJK_ASKING: &[&str] = &[
+    "为什么",
+    "怎么办",
+    "怎么样",
+    "是什么",
+    "有什么",
+    "什么",
+    "如何",
+    "怎么",
+    "怎样",
+    "哪些",
+    "上次",
+    "我们",
+    "你们",
+    "可以",
+    "应该",
+    "这个",
+    "那个",
+    "时候",
+    "步骤",
+    "原则",
+    "发生",
+    "经历",
+    "的",
+    "了",
+    "吗",
+    "呢",
+    "是",
+    "在",
+    "我",
+    "你",
+    "有",
+    "和",
+    "与",
+    "或",
+    "请",
+    "把",
+    "被",
+    "会",
+    "要",
+];
+const EPISODIC: &[&str] = &[
+    "last time",
+    "happened",
+    "went wrong",
+    "have we",
+    "did we",
+    "did i",
+    "have i",
+    "ever ",
+    "in the past",
+    "past experience",
+    "experience with",
+    "incident",
+    "remember when",
+    "tried",
+    "seen before",
+    "上次",
+    "发生",
+    "经历",
+    "以前",
+    "曾经",
+];
+const PROCEDURAL: &[&str] = &[
+    "how to",
+    "how do",
+    "how can",
+    "how should",
+    "how would",
+    "steps",
+    "step by step",
+    "procedure",
+    "recipe",
+    "workflow",
+    "walk me through",
+    "如何",
+    "怎么",
+    "怎样",
+    "步骤",
+];
+const SEMANTIC: &[&str] = &[
+    "why ",
+    "principle",
+    "rule of thumb",
+    "best practice",
+    "in general",
+    "trade-off",
+    "tradeoff",
+    "should i ",
+    "should we ",
+    "when should",
+    "difference between",
+    "为什么",
+    "原则",
+    "原理",
+];
+
+/// What was asked, in keywords, or why that cannot be looked for. A question yields as many as it has,
+/// up to the most; a list of keywords has to have the right length.
+pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<String>, String> {
+    let question = ask.question.as_deref().map(str::trim).filter(|question| !question.is_empty());
+    let mut given: Vec<String> = Vec::new();
+    for keyword in ask.keywords.iter().map(|keyword| collapse(keyword)) {
+        let known = given.iter().any(|known| known.to_lowercase() == keyword.to_lowercase());
+        if !known && !words(&keyword).is_empty() {
+            given.push(keyword);
+        }
+    }
+    match (ask.keywords.is_empty(), question) {
+        (true, None) => Err(format!(
+            "nothing was asked: give a question, or {KEYWORDS_MIN} to {KEYWORDS_MAX} keywords"
+        )),
+        (true, Some(question)) => Ok(from_question(question, count)),
+        (false, _) if (KEYWORDS_MIN..=KEYWORDS_MAX).contains(&given.len()) => Ok(given),
+        (false, _) => Err(format!(
+            "{} different keywords: give {KEYWORDS_MIN} to {KEYWORDS_MAX}, or ask a question",
+            given.len()
+        )),
+    }
+}
+
+/// The types a question is about; all of them when it does not say.
+pub(super) fn kinds(question: &str) -> Vec<InsightKind> {
+    let asked = format!("{} ", collapse(&capped(question)).to_lowercase());
+    let cues = [
+        (InsightKind::Episodic, EPISODIC),
+        (InsightKind::Procedural, PROCEDURAL),
+        (InsightKind::Semantic, SEMANTIC),
+    ];
+    let asked_for = |cues: &[&str]| cues.iter().any(|cue| has_cue(&asked, cue));
+    let picked: Vec<_> =
+        cues.iter().filter(|(_, cues)| asked_for(cues)).map(|(kind, _)| *kind).collect();
+    if picked.is_empty() { InsightKind::ALL.to_vec() } else { picked }
+}
+
+/// Whether a cue stands in a question, not within a word.
+fn has_cue(asked: &str, cue: &str) -> bool {
+    if !cue.is_ascii() {
+        return asked.contains(cue);
+    }
+    asked.match_indices(cue).any(|(at, _)| {
+        let before = asked.get(..at).and_then(|text| text.chars().next_back());
+        !before.is_some_and(char::is_alphanumeric)
+    })
+}
+
+fn capped(question: &str) -> String {
+    question.chars().take(QUESTION_CHARS_MAX).collect()
+}
+
+/// Identifiers first, then the words that the fewest insights have, then those that none has.
+fn from_question(question: &str, count: impl Fn(&str) -> usize) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut found: Vec<(usize, usize, String)> = Vec::new();
+    for candidate in candidates(&capped(question)) {
+        if seen.insert(stem(&candidate)) {
+            let rank = match count(&candidate) {
+                _ if is_identifier(&candidate) => 0,
+                0 => usize::MAX,
+                count => count,
+            };
+            found.push((rank, found.len(), candidate));
+        }
+    }
+    found.sort();
+    found.truncate(KEYWORDS_MAX);
+    found.sort_by_key(|(_, order, _)| *order);
+    found.into_iter().map(|(_, _, keyword)| keyword).collect()
+}
+
+fn candidates(question: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for chunk in question.split_whitespace() {
+        let bare = chunk.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        if is_identifier(bare) && bare.is_ascii() {
+            found.push(bare.to_owned());
+            continue;
+        }
+        for word in words(bare) {
+            match word {
+                Word::Latin(word) => found.extend(Some(word).filter(|word| tells(word))),
+                Word::Cjk(run) => found.extend(cjk_pieces(&run)),
+            }
+        }
+    }
+    found
+}
+
+fn tells(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let long = word.chars().count() > 1;
+    long && !is_stop_word(&lower) && !ASKING.contains(&lower.as_str())
+}
+
+/// A run without the words that only ask.
+fn cjk_pieces(run: &str) -> Vec<String> {
+    let mut rest = run.to_owned();
+    for asking in CJK_ASKING {
+        rest = rest.replace(asking, " ");
+    }
+    rest.split_whitespace().map(str::to_owned).collect()
+}
+
+/// `snake_case`, `a::b`, `camelCase`, `main.rs`, `E0382`
+fn is_identifier(word: &str) -> bool {
+    let lowered = word.chars().any(char::is_lowercase);
+    let hump = word.chars().skip(1).any(char::is_uppercase) && lowered;
+    let digit = word.chars().any(|c| c.is_ascii_digit()) && word.chars().any(char::is_alphabetic);
+    let joint = ["_", "::", ".", "/"].iter().any(|joint| word.contains(joint));
+    let worded = word.chars().filter(|c| c.is_alphanumeric()).count() > 1;
+    worded && (hump || digit || joint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use InsightKind::{Episodic, Procedural, Semantic};
+
+    #[test]
+    fn a_question_picks_its_types() {
+        for (question, expected) in [
+            ("What happened last time with the flaky tests?", &[Episodic][..]),
+            ("How do I release a crate?", &[Procedural]),
+            ("What are the steps to rotate a key?", &[Procedural]),
+            ("Why is optimistic locking faster?", &[Semantic]),
+            ("What principle should guide retries?", &[Semantic]),
+            ("Have we tried sharding, and how do I set it up?", &[Episodic, Procedural]),
+            ("tokio deadlock mutex", &InsightKind::ALL),
+            ("show to whom", &InsightKind::ALL),
+            ("如何避免死锁?", &[Procedural]),
+            ("为什么会死锁?", &[Semantic]),
+        ] {
+            assert_eq!(kinds(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn keywords_are_given_or_taken_from_the_question() {
+        let asked = |question: &str, given: &[&str]| {
+            let ask = Ask {
+                question: Some(question.to_owned()),
+                keywords: given.iter().map(|keyword| (*keyword).to_owned()).collect(),
+                kinds: Vec::new(),
+            };
+            keywords(&ask, str::len)
+        };
+        assert_eq!(
+            asked("How do I avoid a deadlock in tokio::spawn?", &[]).unwrap(),
+            ["deadlock", "tokio::spawn"]
+        );
+        assert_eq!(asked("如何处理数据库死锁?", &[]).unwrap(), ["处理数据库死锁"]);
+        assert_eq!(asked("ignored", &["a b", "c", "d"]).unwrap(), ["a b", "c", "d"]);
+        assert_eq!(asked("What is it about?", &[]).unwrap(), Vec::<String>::new());
+        let long: String = (0..30).map(|n| format!("{} ", "word".repeat(n + 1))).collect();
+        let found = asked(&format!("{long} fooBar"), &[]).unwrap();
+        assert_eq!(found.len(), 8);
+        assert!(found.contains(&"fooBar".to_owned()) && found.contains(&"word".to_owned()));
+        for (question, given) in [
+            (" ", &[][..]),
+            ("", &["one", "two"]),
+            ("", &["a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "i1"]),
+            ("x", &["one", "One", "?"]),
+        ] {
+            let refused = asked(question, given).unwrap_err();
+            assert!(refused.contains("3 to 8"), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! One entry: an insight as it stands in a file.
+//!
+//! ```text
+//! **Title:** Hold no lock across an await
+//! **Description:** One sentence.
+//!
+//! **Content:** Three to five sentences in one paragraph.
+//!
+//! **Updated [2026-11-15]:** What was learned later.
+//!
+//! **Previous Approach:** What was held before it was contradicted.
+//!
+//! **Related:** The title of another entry
+//!
+//! **Tags:** #rust #failure #semantic
+//! ```
+//!
+//! The paragraphs between content and tags are remarks; any label may stand there, and so may a
+//! paragraph without one. What is empty is left out. Reading what [`Entry::text`] writes gives the
+//! same text again.
+
+use super::sentence::{collapse, normals};
+use super::{InsightDraft, InsightKind};
+
+pub(super) const PREVIOUS: &str = "Previous Approach";
+pub(super) const RELATED: &str = "Related";
+/// What tidying brought together; it has no date, for tidying knows none.
+pub(super) const ALSO: &str = "Also";
+/// The tag of an entry whose former approach was contradicted.
+pub(super) const RECONSOLIDATED: &str = "reconsolidated";
+
+/// An insight in a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) title: String,
+    pub(super) description: String,
+    pub(super) content: String,
+    pub(super) remarks: Vec<Remark>,
+    /// Without `#`, in lower case, each once.
+    pub(super) tags: Vec<String>,
+}
+
+/// A paragraph between content and tags.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Remark {
+    /// `Updated [2026-11-15]`; empty for a paragraph that has none.
+    pub(super) label: String,
+    pub(super) text: String,
+}
+
+/// Whether it went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Success,
+    Failure,
+}
+
+impl Remark {
+    pub(super) fn new(label: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { label: label.into(), text: text.into() }
+    }
+
+    pub(super) fn is(&self, label: &str) -> bool {
+        self.label.eq_ignore_ascii_case(label)
+    }
+
+    /// Whether it says something that holds now: not what was given up, not a link.
+    pub(super) fn holds(&self) -> bool {
+        !self.is(PREVIOUS) && !self.is(RELATED)
+    }
+}
+
+impl Entry {
+    /// A draft that keeps the rules, with its type's tag.
+    pub(super) fn of(draft: &InsightDraft) -> Self {
+        let mut entry = Self {
+            title: collapse(&draft.title),
+            description: collapse(&draft.description),
+            content: collapse(&draft.content),
+            ..Self::default()
+        };
+        draft.tags.iter().for_each(|tag| entry.tag(&plain_tag(tag)));
+        entry.tag_kind(draft.kind);
+        entry
+    }
+
+    /// As it is written to a file, with a line break at the end.
+    pub(super) fn text(&self) -> String {
+        let mut text = field("Title", &self.title);
+        if !self.description.is_empty() {
+            text += &field("Description", &self.description);
+        }
+        if !self.content.is_empty() {
+            text += &format!("\n{}", field("Content", &self.content));
+        }
+        for remark in &self.remarks {
+            text += &format!("\n{}", field(&remark.label, &remark.text));
+        }
+        if !self.tags.is_empty() {
+            text += &format!("\n{}", field("Tags", &format!("#{}", self.tags.join(" #"))));
+        }
+        text
+    }
+
+    /// Adds a tag that it does not have yet.
+    pub(super) fn tag(&mut self, tag: &str) {
+        if !tag.is_empty() && !self.has_tag(tag) {
+            self.tags.push(tag.to_owned());
+        }
+    }
+
+    /// Adds the tag of its type, which is last.
+    pub(super) fn tag_kind(&mut self, kind: InsightKind) {
+        self.tag(kind.as_str());
+    }
+
+    pub(super) fn has_tag(&self, tag: &str) -> bool {
+        self.tags.iter().any(|known| known == tag)
+    }
+
+    /// What it is tagged with, if that is one of both.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        match (self.has_tag("success"), self.has_tag("failure")) {
+            (true, false) => Some(Outcome::Success),
+            (false, true) => Some(Outcome::Failure),
+            _ => None,
+        }
+    }
+
+    /// Every sentence that holds now, as [`super::sentence::normal`] has it.
+    pub(super) fn sentences(&self) -> std::collections::BTreeSet<String> {
+        let remarks = self.remarks.iter().filter(|remark| remark.holds());
+        let texts = [&self.title, &self.description, &self.content];
+        texts
+            .into_iter()
+            .chain(remarks.map(|remark| &remark.text))
+            .flat_map(|text| normals(text))
+            .collect()
+    }
+
+    /// Adds a remark where it belongs: what holds stands before what was given up.
+    pub(super) fn remark(&mut self, remark: Remark) {
+        if self.remarks.contains(&remark) {
+            return;
+        }
+        let given_up = self.remarks.iter().position(|known| known.is(PREVIOUS));
+        match given_up.filter(|_| !remark.is(PREVIOUS)) {
+            Some(at) => self.remarks.insert(at, remark),
+            None => self.remarks.push(remark),
+        }
+    }
+
+    /// Links to another entry. Returns whether the link is new.
+    pub(super) fn relate(&mut self, title: &str) -> bool {
+        let link = Remark::new(RELATED, title);
+        let known = self.remarks.iter().any(|remark| remark.is(RELATED) && remark.text == title);
+        if !known {
+            self.remark(link);
+        }
+        !known
+    }
+}
+
+impl Outcome {
+    pub(super) fn tag(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+        }
+    }
+}
+
+/// A tag without `#`, in lower case.
+pub(super) fn plain_tag(tag: &str) -> String {
+    tag.trim().trim_start_matches('#').to_lowercase()
+}
+
+/// The tags of a line.
+pub(super) fn tags_of(line: &str) -> impl Iterator<Item = String> {
+    line.split(|c: char| c.is_whitespace() || matches!(c, '#' | ',' | ';'))
+        .filter(|tag| !tag.is_empty())
+        .map(plain_tag)
+}
+
+fn field(label: &str, text: &str) -> String {
+    match (label, text) {
+        ("", text) => format!("{text}\n"),
+        (label, "") => format!("**{label}:**\n"),
+        (label, text) if text.starts_with('\n') => format!("**{label}:**{text}\n"),
+        (label, text) => format!("**{label}:** {text}\n"),
+    }
+}
+
+/// A field's text as it is kept: without white space around it, but with the line break before a
+/// list or a fence, which are one only at the beginning of a line.
+pub(super) fn field_text(text: &str) -> String {
+    let trimmed = text.trim();
+    let first = trimmed.lines().next().unwrap_or_default();
+    let below = text.starts_with('\n') && (stands_alone(first) || first.starts_with("<!--"));
+    if below { format!("\n{trimmed}") } else { trimmed.to_owned() }
+}
+
+/// Whether a line is more than prose: of a list, a heading, a fence, a table or a quote.
+pub(super) fn stands_alone(line: &str) -> bool {
+    let line = line.trim_start();
+    let bulleted = ["- ", "* ", "+ ", "• ", "> "].iter().any(|mark| line.starts_with(mark));
+    let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = after_digits.len() < line.len()
+        && (after_digits.starts_with(". ") || after_digits.starts_with(") "));
+    let bare = matches!(line.trim_end(), "-" | "*" | "+" | "•");
+    let fenced = line.starts_with("```") || line.starts_with("~~~") || line.starts_with('|');
+    bulleted || numbered || bare || fenced || is_heading(line)
+}
+
+pub(super) fn is_heading(line: &str) -> bool {
+    let after = line.trim_start_matches('#');
+    let marks = line.len() - after.len();
+    (1..=6).contains(&marks) && (after.is_empty() || after.starts_with(char::is_whitespace))
+}

@@ -1,0 +1,44 @@
+//! The files that a coder's notebook begins with: the two guides and a file a type.
+
+use super::InsightKind;
+
+/// The guides: file name and text.
+pub(crate) fn guides() -> [(&'static str, &'static str); 2] {
+    [
+        ("memory-recall-guide.md", include_str!("guides/memory-recall-guide.md")),
+        ("memory-store-guide.md", include_str!("guides/memory-store-guide.md")),
+    ]
+}
+
+/// What the first store makes: the guides, and a file a type with a heading.
+pub(crate) fn seeds() -> Vec<(&'static str, &'static str)> {
+    let mut seeds = guides().to_vec();
+    seeds.extend([
+        ("episodic/episodic.md", EPISODIC),
+        ("procedural/procedural.md", PROCEDURAL),
+        ("semantic/semantic.md", SEMANTIC),
+    ]);
+    seeds
+}
+
+const EPISODIC: &str = "# Episodic insights\n\nConcrete events and what they taught.\n";
+const PROCEDURAL: &str = "# Procedural insights\n\nSteps that worked and can be repeated.\n";
+const SEMANTIC: &str = "# Semantic insights\n\nPrinciples that hold across projects.\n";
+
+/// What a type is, in a line.
+pub(super) fn meaning(kind: InsightKind) -> &'static str {
+    match kind {
+        InsightKind::Episodic => "concrete events and what they taught",
+        InsightKind::Procedural => "steps that worked and can be repeated",
+        InsightKind::Semantic => "principles that hold across projects",
+    }
+}
+
+/// What a new file begins with.
+pub(super) fn heading(path: &str) -> String {
+    if let Some((_, seed)) = seeds().into_iter().find(|(known, _)| *known == path) {
+        return seed.to_owned();
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    format!("# {}\n", name.strip_suffix(".md").unwrap_or(name))
+}

@@ -1,0 +1,184 @@
+//! Checks a whole notebook against the store guide. Every finding says what would be right.
+
+use std::collections::BTreeMap;
+
+use super::entry::Entry;
+use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX};
+use super::page::{Page, is_separator, label};
+use super::place::{self, Known, kind_of};
+use super::readme::{head, readmes};
+use super::sentence::normal;
+use super::similar::{Neighbours, Profile, contradicts};
+use super::{Finding, InsightKind, Tree, guides, rules};
+use crate::limits::CODER_FOLDERS_MAX;
+
+/// Everything that breaks the guide, in order of files and lines. `on_disk` are the READMEs as they
+/// are.
+pub(crate) fn lint(tree: &Tree, on_disk: &BTreeMap<String, String>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, text) in tree {
+        found.extend(wrong_place(path));
+        if let Some(kind) = kind_of(path) {
+            found.extend(file(path, kind, &Page::parse(text)));
+        }
+    }
+    for kind in InsightKind::ALL {
+        found.extend(doubles(&place::entries(tree, kind)));
+    }
+    found.extend(untrue(tree, on_disk));
+    found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    found
+}
+
+fn finding(path: &str, line: usize, problem: impl Into<String>) -> Finding {
+    Finding { path: path.to_owned(), line, problem: problem.into() }
+}
+
+fn wrong_place(path: &str) -> Option<Finding> {
+    let is_guide = guides().iter().any(|(guide, _)| *guide == path);
+    if kind_of(path).is_none() && !is_guide {
+        let problem = "it lies outside of episodic/, procedural/ and semantic/, where nothing looks for \
+                       it: move it into one of them";
+        return Some(finding(path, 0, problem));
+    }
+    (path.matches('/').count() > CODER_FOLDERS_MAX).then(|| {
+        let problem = format!(
+            "it lies more than {CODER_FOLDERS_MAX} folders deep: move it up, or run `tome coder tidy`"
+        );
+        finding(path, 0, problem)
+    })
+}
+
+fn file(path: &str, kind: InsightKind, page: &Page) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if place::is_overlong(page) {
+        found.push(finding(path, 0, format!(
+            "it has {} insights and {} bytes of them (at most {FILE_ENTRIES_MAX} and {FILE_BYTES_MAX}): \
+             run `tome coder tidy` to split it",
+            page.entries().count(),
+            page.entry_bytes(),
+        )));
+    }
+    for (at, block) in page.blocks.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| page.blocks.get(at));
+        let problems = match &block.entry {
+            None => strays(block.line, &block.raw),
+            Some(read) => entry(kind, block.line, &block.raw, read),
+        };
+        found.extend(problems.into_iter().map(|(line, problem)| finding(path, line, problem)));
+        let earlier = page.entries().next().is_some_and(|(first, _, _)| first < at);
+        let separated = before
+            .is_some_and(|before| before.entry.is_none() && before.raw.lines().any(is_separator));
+        if block.entry.is_some() && earlier && !separated {
+            let problem =
+                "it is not separated from the entry before: put a line --- between blank lines";
+            found.push(finding(path, block.line, problem));
+        }
+    }
+    found
+}
+
+/// Lines of loose text that look as if they belonged to an entry.
+fn strays(first: usize, raw: &str) -> Vec<(usize, String)> {
+    // Fenced code is shielded; a label in it is an example.
+    let mut fenced = false;
+    let mut found = Vec::new();
+    for (at, line) in raw.lines().enumerate() {
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            fenced = !fenced;
+        }
+        if let Some((name, _)) = label(line).filter(|_| !fenced)
+            && ["title", "description", "content", "tags"].contains(&name.to_lowercase().as_str())
+        {
+            let problem = format!(
+                "**{name}:** stands outside of an entry: an entry begins with **Title:** and a title, \
+                 and nothing but its fields belongs between that and **Tags:**"
+            );
+            found.push((first + at, problem));
+        }
+    }
+    found
+}
+
+fn entry(kind: InsightKind, first: usize, raw: &str, entry: &Entry) -> Vec<(usize, String)> {
+    let at = |name: &str| {
+        let is =
+            |line: &str| label(line).is_some_and(|(label, _)| label.eq_ignore_ascii_case(name));
+        raw.lines().position(is).map(|at| first + at)
+    };
+    let or_first = |line: Option<usize>| line.unwrap_or(first);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    found.extend(rules::title(&entry.title).map(|problem| (first, problem)));
+    let description = rules::description(&entry.description);
+    found.extend(description.map(|problem| (or_first(at("description")), problem)));
+    let content = rules::content(&entry.content).into_iter();
+    found.extend(content.map(|problem| (or_first(at("content")), problem)));
+    let tags = rules::entry_tags(kind, &entry.tags).into_iter();
+    found.extend(tags.map(|problem| (or_first(at("tags")), problem)));
+    if let Some(line) = at("description").filter(|line| *line != first + 1) {
+        found.push((line, "the description has to stand right below the title".to_owned()));
+    }
+    for name in ["content", "tags"] {
+        let line = at(name).filter(|line| {
+            let above = line.checked_sub(first + 1).and_then(|above| raw.lines().nth(above));
+            above.is_some_and(|above| !above.trim().is_empty())
+        });
+        found.extend(line.map(|line| (line, format!("there is no blank line above **{name}:**"))));
+    }
+    found
+}
+
+/// Titles that are there twice, and entries that say the same.
+fn doubles(entries: &[Known]) -> Vec<Finding> {
+    let profiles: Vec<Profile> = entries.iter().map(|known| Profile::of(&known.entry)).collect();
+    let mut neighbours = Neighbours::among(&profiles);
+    let mut titles: BTreeMap<String, &Known> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (number, (known, profile)) in entries.iter().zip(&profiles).enumerate() {
+        let near = neighbours.same_as(profile, &profiles).into_iter();
+        let mut near = near.filter_map(|other| entries.get(other));
+        let same = near.find(|earlier| !contradicts(&known.entry, &earlier.entry));
+        let titled = titles.insert(normal(&known.entry.title), known);
+        if let Some(earlier) = same {
+            found.push(double(known, "it says the same as", earlier, "run `tome coder tidy`"));
+        } else {
+            neighbours.add(number, profile);
+            let earlier = titled.into_iter();
+            found.extend(earlier.map(|earlier| {
+                double(known, "its title is also that of", earlier, "give it one of its own")
+            }));
+        }
+    }
+    found
+}
+
+fn double(known: &Known, what: &str, earlier: &Known, instead: &str) -> Finding {
+    let Known { path, line, entry, .. } = earlier;
+    let problem = format!("{what} \"{}\" ({path}, line {line}): {instead}", entry.title);
+    finding(&known.path, known.line, problem)
+}
+
+/// READMEs that are not what a rebuild gives.
+fn untrue(tree: &Tree, on_disk: &BTreeMap<String, String>) -> Vec<Finding> {
+    let heads = tree.iter().map(|(path, text)| (path.clone(), head(text))).collect();
+    let right = readmes(&heads);
+    let mut found = Vec::new();
+    for (path, text) in &right {
+        match on_disk.get(path) {
+            None => found.push(finding(path, 0, "it is missing: any write of Tome makes it")),
+            Some(found_text) if found_text != text => {
+                found.push(finding(
+                    path,
+                    0,
+                    "it does not tell what is there: any write of Tome makes it anew",
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    let stray = on_disk.keys().filter(|path| !right.contains_key(*path));
+    found.extend(
+        stray.map(|path| finding(path, 0, "it stands for a folder without insights: delete it")),
+    );
+    found
+}

@@ -1,0 +1,381 @@
+//! A file of entries: read tolerantly, written back without losing a byte.
+//!
+//! A file is a row of blocks, each an entry or loose text (headings, prose, separators), and the
+//! blocks' raw texts put together are the file. An entry begins with a `**Title:**` line and goes on to
+//! a line of three or more dashes, the next title, or whatever follows its tags that is no field.
+//! In Tome's own layout entries are separated by a line `---` between blank lines. Fenced code and
+//! HTML comments that begin a line are never looked into.
+
+use super::entry::{Entry, Remark, field_text, is_heading, tags_of};
+use super::sentence::collapse;
+
+/// A file of entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) blocks: Vec<Block>,
+    line_end: &'static str,
+}
+
+/// A stretch of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    /// On which it begins, from 1.
+    pub(super) line: usize,
+    /// As it stands in the file.
+    pub(super) raw: String,
+    /// What it says, if it is an entry.
+    pub(super) entry: Option<Entry>,
+}
+
+impl Page {
+    pub(super) fn parse(text: &str) -> Self {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let shielded = shielded(&lines);
+        let mut reader = Reader::default();
+        for ((at, line), shielded) in lines.iter().enumerate().zip(shielded) {
+            reader.line(at + 1, line, shielded);
+        }
+        reader.finish();
+        let windows = lines.first().is_some_and(|line| line.ends_with("\r\n"));
+        Self { blocks: reader.blocks, line_end: if windows { "\r\n" } else { "\n" } }
+    }
+
+    /// The file's text.
+    pub(super) fn text(&self) -> String {
+        self.blocks.iter().map(|block| block.raw.as_str()).collect()
+    }
+
+    /// The entries with the numbers of their blocks.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Block, &Entry)> {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.filter_map(|(at, block)| Some((at, block, block.entry.as_ref()?)))
+    }
+
+    /// What its entries take.
+    pub(super) fn entry_bytes(&self) -> usize {
+        self.entries().map(|(_, block, _)| bytes(&block.raw)).sum()
+    }
+
+    /// Writes an entry anew, the rest of the file staying as it is.
+    pub(super) fn replace(&mut self, at: usize, entry: Entry) {
+        if let Some(block) = self.blocks.get_mut(at) {
+            block.raw = entry.text().replace('\n', self.line_end);
+            block.entry = Some(entry);
+        }
+    }
+
+    /// Takes blocks out, given in order.
+    pub(super) fn take(&mut self, which: &[usize]) -> Vec<Block> {
+        let blocks = std::mem::take(&mut self.blocks).into_iter().enumerate();
+        let (taken, left): (Vec<_>, Vec<_>) =
+            blocks.partition(|(at, _)| which.binary_search(at).is_ok());
+        self.blocks = left.into_iter().map(|(_, block)| block).collect();
+        taken.into_iter().map(|(_, block)| block).collect()
+    }
+
+    /// The file with an entry (its text) at the end.
+    pub(super) fn with_last(&self, raw: &str) -> String {
+        let end = self.line_end;
+        let mut text = self.text();
+        text.truncate(text.trim_end().len());
+        if !text.is_empty() {
+            let apart = !self.ends_with_entry() || text.ends_with(&format!("{end}---"));
+            text += &if apart { end.repeat(2) } else { format!("{end}{end}---{end}{end}") };
+        }
+        text + &raw.trim_end().replace("\r\n", "\n").replace('\n', end) + end
+    }
+
+    /// Whether nothing but separators follows its last entry.
+    fn ends_with_entry(&self) -> bool {
+        let text = |block: &&Block| block.entry.is_some() || !loose(&block.raw, false).is_empty();
+        self.blocks.iter().rev().find(text).is_some_and(|block| block.entry.is_some())
+    }
+
+    /// Tome's own layout: one blank line around everything, `---` after an entry that is not the
+    /// last block. Entries and loose text stay as they are.
+    pub(super) fn arranged(&self) -> String {
+        let end = self.line_end;
+        let mut text = String::new();
+        let mut after_entry = false;
+        for (at, block) in self.blocks.iter().enumerate() {
+            let is_entry = block.entry.is_some();
+            let raw = if is_entry { block.raw.trim_end() } else { loose(&block.raw, at == 0) };
+            if raw.is_empty() {
+                continue;
+            }
+            if !text.is_empty() {
+                text +=
+                    &if after_entry { format!("{end}{end}---{end}{end}") } else { end.repeat(2) };
+            }
+            text += raw;
+            after_entry = is_entry;
+        }
+        if !text.is_empty() {
+            text += end;
+        }
+        text
+    }
+}
+
+/// What a text takes, the same with either line ending.
+pub(super) fn bytes(text: &str) -> usize {
+    text.len() - text.matches('\r').count()
+}
+
+/// Loose text without the separators and blank lines around it. At the beginning of a file a line
+/// of dashes may open frontmatter, and a line of dashes right below a text makes it a heading.
+fn loose(raw: &str, first: bool) -> &str {
+    let mut rest = raw;
+    while let Some(line) = rest.split_inclusive('\n').next()
+        && (line.trim().is_empty() || (!first && is_separator(line)))
+    {
+        rest = rest.strip_prefix(line).unwrap_or_default();
+    }
+    loop {
+        rest = rest.trim_end();
+        let line = rest.rsplit('\n').next().unwrap_or_default();
+        let above = rest.strip_suffix(line).unwrap_or_default();
+        let alone = above.is_empty() || above.ends_with("\n\n") || above.ends_with("\n\r\n");
+        if first || !alone || !is_separator(line) {
+            return rest;
+        }
+        rest = above;
+    }
+}
+
+/// A line of dashes.
+pub(super) fn is_separator(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 3 && line.bytes().all(|b| b == b'-')
+}
+
+/// `**Label:** text`, also with the colon behind the stars.
+pub(super) fn label(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start_matches('\u{feff}');
+    let bare = line.trim_start_matches(' ');
+    if line.len() - bare.len() > 3 {
+        return None;
+    }
+    let (name, rest) = bare.strip_prefix("**")?.split_once("**")?;
+    let (name, rest) = match name.trim_end().strip_suffix(':') {
+        Some(name) => (name, rest),
+        None => (name, rest.strip_prefix(':')?),
+    };
+    let name = name.trim();
+    let labels = !name.is_empty() && name.len() <= 60 && !name.contains(['*', '\n']);
+    labels.then_some((name, rest.trim()))
+}
+
+/// Which lines are not looked into.
+fn shielded(lines: &[&str]) -> Vec<bool> {
+    let mut shielded = vec![false; lines.len()];
+    let mut at = 0;
+    // What was once looked for to the end and not found is not looked for again.
+    let mut never_closed: Vec<String> = Vec::new();
+    while let Some(line) = lines.get(at) {
+        let close = closing(line).filter(|close| !never_closed.contains(close)).and_then(|close| {
+            let past = lines.iter().skip(at + 1).position(|line| closes(line, &close));
+            if past.is_none() {
+                never_closed.push(close);
+            }
+            past
+        });
+        let taken = close.map_or(0, |close| close + 2);
+        shielded.iter_mut().skip(at).take(taken).for_each(|line| *line = true);
+        at += taken.max(1);
+    }
+    shielded
+}
+
+/// What would close that which a line opens.
+fn closing(line: &str) -> Option<String> {
+    let line = line.trim();
+    if line.starts_with("<!--") && !line.contains("-->") {
+        return Some("-->".to_owned());
+    }
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let marks: String = line.chars().take_while(|c| *c == mark).take(16).collect();
+    let info = line.trim_start_matches(mark);
+    (marks.len() >= 3 && !(mark == '`' && info.contains('`'))).then_some(marks)
+}
+
+fn closes(line: &str, close: &str) -> bool {
+    let line = line.trim();
+    match close {
+        "-->" => line.contains(close),
+        fence => line.starts_with(fence) && fence.chars().all(|c| line.trim_matches(c).is_empty()),
+    }
+}
+
+/// Reads a file line by line.
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    open: Option<Open>,
+}
+
+/// The entry that is being read.
+struct Open {
+    line: usize,
+    entry: Entry,
+    field: Field,
+    raw: String,
+    /// Blank lines that belong to it only if more of it follows.
+    blanks: String,
+    tagged: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Title,
+    Description,
+    Content,
+    Remark,
+    Tags,
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str, shielded: bool) {
+        let labelled = label(line).filter(|_| !shielded);
+        if let Some((name, rest)) = labelled
+            && name.eq_ignore_ascii_case("title")
+        {
+            self.finish();
+            self.open = Some(Open::new(number, line, rest));
+            return;
+        }
+        let goes_on = match &mut self.open {
+            None => false,
+            Some(_) if !shielded && is_separator(line) => false,
+            Some(open) => match labelled {
+                Some((name, rest)) => open.field(name, rest, line),
+                None => open.text(line, shielded),
+            },
+        };
+        if !goes_on {
+            self.finish();
+            self.loose(number, line);
+        }
+    }
+
+    fn loose(&mut self, line: usize, raw: &str) {
+        match self.blocks.last_mut() {
+            Some(last) if last.entry.is_none() => last.raw.push_str(raw),
+            _ => self.blocks.push(Block { line, raw: raw.to_owned(), entry: None }),
+        }
+    }
+
+    fn finish(&mut self) {
+        let Some(mut open) = self.open.take() else { return };
+        open.entry.tidy_texts();
+        let lines = open.raw.matches('\n').count();
+        if open.entry.title.is_empty() {
+            self.loose(open.line, &open.raw);
+        } else {
+            let entry = Some(open.entry);
+            self.blocks.push(Block { line: open.line, raw: open.raw, entry });
+        }
+        if !open.blanks.is_empty() {
+            self.loose(open.line + lines, &open.blanks);
+        }
+    }
+}
+
+impl Open {
+    fn new(line: usize, raw: &str, title: &str) -> Self {
+        let entry = Entry { title: title.to_owned(), ..Entry::default() };
+        let (raw, blanks) = (raw.to_owned(), String::new());
+        Self { line, entry, field: Field::Title, raw, blanks, tagged: false }
+    }
+
+    /// A line with a label. A second description or content is a remark; tags add up.
+    fn field(&mut self, name: &str, rest: &str, raw: &str) -> bool {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        let entry = &mut self.entry;
+        if is("description") && entry.description.is_empty() {
+            entry.description = rest.to_owned();
+            self.field = Field::Description;
+        } else if is("content") && entry.content.is_empty() {
+            entry.content = rest.to_owned();
+            self.field = Field::Content;
+        } else if is("tags") {
+            tags_of(rest).for_each(|tag| entry.tag(&tag));
+            self.field = Field::Tags;
+            self.tagged = true;
+        } else {
+            entry.remarks.push(Remark::new(name, rest));
+            self.field = Field::Remark;
+        }
+        self.keep(raw);
+        true
+    }
+
+    /// A line without a label. Returns whether it belongs to the entry.
+    fn text(&mut self, raw: &str, shielded: bool) -> bool {
+        if raw.trim().is_empty() && !shielded {
+            self.blanks.push_str(raw);
+            return true;
+        }
+        let apart = !self.blanks.is_empty();
+        let over = self.tagged && (apart || (is_heading(raw.trim_start()) && !shielded));
+        let tags = !apart && raw.split_whitespace().all(|word| word.starts_with('#'));
+        if over || (self.field == Field::Tags && (shielded || !tags)) {
+            return false;
+        }
+        let text = raw.strip_suffix('\n').unwrap_or(raw);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        let gap = self.blanks.matches('\n').count() + 1;
+        let more = format!("{}{text}", "\n".repeat(gap));
+        self.add(&more, apart || shielded, raw);
+        self.keep(raw);
+        true
+    }
+
+    fn add(&mut self, more: &str, apart: bool, raw: &str) {
+        let entry = &mut self.entry;
+        match self.field {
+            Field::Title | Field::Description if apart => {
+                entry.remarks.push(Remark::new("", more));
+                self.field = Field::Remark;
+            }
+            Field::Title => entry.title.push_str(more),
+            Field::Description => entry.description.push_str(more),
+            Field::Content => entry.content.push_str(more),
+            Field::Remark => {
+                if let Some(last) = entry.remarks.last_mut() {
+                    last.text.push_str(more);
+                }
+            }
+            Field::Tags => tags_of(raw).for_each(|tag| entry.tag(&tag)),
+        }
+    }
+
+    fn keep(&mut self, raw: &str) {
+        self.raw.push_str(&std::mem::take(&mut self.blanks));
+        self.raw.push_str(raw);
+    }
+}
+
+impl Entry {
+    /// Whether it has code or a comment over several lines. Where what closes them is missing or
+    /// comes first, such an entry could swallow another as soon as something is moved: so it is left
+    /// as it stands.
+    pub(super) fn opens_something(&self) -> bool {
+        let remarks = self.remarks.iter().map(|remark| &remark.text);
+        let mut texts = remarks.chain([&self.content]);
+        texts.any(|text| text.lines().any(|line| closing(line).is_some()))
+    }
+
+    /// Titles and descriptions on one line, the rest without blank lines around it.
+    fn tidy_texts(&mut self) {
+        self.title = collapse(&self.title);
+        self.description = collapse(&self.description);
+        self.content = field_text(&self.content);
+        for remark in &mut self.remarks {
+            let labelled = !remark.label.is_empty();
+            let text = if labelled { field_text(&remark.text) } else { remark.text.trim().into() };
+            remark.text = text;
+        }
+        self.remarks.retain(|remark| !(remark.label.is_empty() && remark.text.is_empty()));
+    }
+}

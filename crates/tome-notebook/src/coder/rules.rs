@@ -1,0 +1,280 @@
+//! The rules of the store guide, each as a question that answers with what is wrong and what would
+//! be right. Storing refuses what breaks one; `lint` tells of it.
+
+use super::entry::{plain_tag, stands_alone};
+use super::limits::{
+    CONTENT_CHARS_MAX, DESCRIPTION_CHARS_MAX, SENTENCES_MAX, SENTENCES_MIN, TAG_CHARS_MAX,
+    TAGS_MAX, TAGS_MIN, TITLE_CHARS_MAX, TITLE_CHARS_MIN, TOPIC_CHARS_MAX,
+};
+use super::sentence::sentences;
+use super::{InsightDraft, InsightKind};
+use crate::limits::INSIGHTS_MAX;
+
+/// Names that some system keeps for its devices, and the one that Tome keeps for its indexes.
+const RESERVED_TOPICS: &[&str] = &["readme", "con", "prn", "aux", "nul"];
+
+/// Everything that is wrong with a call; empty when it can be stored.
+pub(super) fn broken_by(drafts: &[InsightDraft]) -> Vec<String> {
+    if drafts.is_empty() {
+        return vec![format!("there is no insight: give 1 to {INSIGHTS_MAX}")];
+    }
+    if drafts.len() > INSIGHTS_MAX {
+        return vec![format!(
+            "{} insights in one call, at most {INSIGHTS_MAX} are taken: keep those that are \
+             non-obvious, universal, actionable and generalisable",
+            drafts.len()
+        )];
+    }
+    let named = |(at, draft): (usize, &InsightDraft)| {
+        let which = if drafts.len() > 1 { format!("insight {}: ", at + 1) } else { String::new() };
+        problems(draft).into_iter().map(move |problem| format!("{which}{problem}"))
+    };
+    drafts.iter().enumerate().flat_map(named).collect()
+}
+
+fn problems(draft: &InsightDraft) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(title(&draft.title));
+    found.extend(description(&draft.description));
+    found.extend(too_long("description", &draft.description, DESCRIPTION_CHARS_MAX));
+    found.extend(content(&draft.content));
+    found.extend(too_long("content", &draft.content, CONTENT_CHARS_MAX));
+    found.extend(draft_tags(draft.kind, &draft.tags));
+    found.extend(draft.topic.as_deref().and_then(topic));
+    let texts = [&draft.title, &draft.description, &draft.content];
+    if texts.iter().any(|text| text.chars().any(is_unprintable)) {
+        found.push("there are control characters in it: leave them out".to_owned());
+    }
+    found
+}
+
+pub(super) fn title(title: &str) -> Option<String> {
+    let chars = title.trim().chars().count();
+    if title.trim().contains(['\n', '\r']) {
+        return Some("the title has more than one line: put it on one".to_owned());
+    }
+    let fits = (TITLE_CHARS_MIN..=TITLE_CHARS_MAX).contains(&chars);
+    (!fits).then(|| {
+        format!("the title has {chars} characters: it needs {TITLE_CHARS_MIN} to {TITLE_CHARS_MAX}")
+    })
+}
+
+pub(super) fn description(description: &str) -> Option<String> {
+    match sentences(description).len() {
+        0 => Some("there is no description: say in one sentence what it is about".to_owned()),
+        1 => None,
+        count => Some(format!(
+            "the description has {count} sentences: it needs exactly one; the rest belongs into the \
+             content"
+        )),
+    }
+}
+
+pub(super) fn content(content: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if content.trim().lines().any(|line| line.trim().is_empty()) {
+        found.push("the content has several paragraphs: make it one".to_owned());
+    }
+    if content.lines().any(stands_alone) {
+        found.push(
+            "the content has a list, heading, table, quote or code block: write plain sentences"
+                .to_owned(),
+        );
+    }
+    let count = sentences(content).len();
+    if !(SENTENCES_MIN..=SENTENCES_MAX).contains(&count) {
+        found.push(format!(
+            "the content has {}: it needs {SENTENCES_MIN} to {SENTENCES_MAX}",
+            if count == 1 { "1 sentence".to_owned() } else { format!("{count} sentences") }
+        ));
+    }
+    found
+}
+
+fn draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
+    let mut tags: Vec<String> = given.iter().map(|tag| plain_tag(tag)).collect();
+    tags.sort();
+    tags.dedup();
+    let mut found = outcome(&tags).into_iter().collect::<Vec<_>>();
+    if tags.len() < TAGS_MIN {
+        found.push(format!(
+            "there are fewer than {TAGS_MIN} tags: besides #success or #failure name the subject, \
+             such as #rust or #testing"
+        ));
+    }
+    if tags.len() > TAGS_MAX {
+        found.push(format!("there are {} tags: at most {TAGS_MAX} are taken", tags.len()));
+    }
+    found.extend(tags.iter().filter_map(|one| tag(one)));
+    found.extend(other_kind(kind, &tags));
+    found
+}
+
+/// The rules for the tags of an entry. A merged one may have any number.
+pub(super) fn entry_tags(kind: InsightKind, tags: &[String]) -> Vec<String> {
+    let mut found = outcome(tags).into_iter().collect::<Vec<_>>();
+    if tags.len() < TAGS_MIN {
+        found.push(format!("there are fewer than {TAGS_MIN} tags: name the subject"));
+    }
+    if !tags.iter().any(|tag| tag == kind.as_str()) {
+        found.push(format!("the tag of its type is missing: add #{kind}", kind = kind.as_str()));
+    }
+    found.extend(tags.iter().filter_map(|one| tag(one)));
+    found.extend(other_kind(kind, tags));
+    found
+}
+
+fn outcome(tags: &[String]) -> Option<String> {
+    match tags.iter().filter(|tag| matches!(tag.as_str(), "success" | "failure")).count() {
+        0 => Some("neither #success nor #failure is among the tags: add the one it was".to_owned()),
+        1 => None,
+        _ => Some("both #success and #failure are among the tags: keep one".to_owned()),
+    }
+}
+
+fn other_kind(kind: InsightKind, tags: &[String]) -> Option<String> {
+    let other =
+        |other: &InsightKind| *other != kind && tags.iter().any(|tag| tag == other.as_str());
+    InsightKind::ALL.into_iter().find(other).map(|other| {
+        format!(
+            "the tag #{} names another type than {}: leave it out, or change the type",
+            other.as_str(),
+            kind.as_str()
+        )
+    })
+}
+
+fn tag(tag: &str) -> Option<String> {
+    let ok = |c: char| (c.is_alphanumeric() && !c.is_uppercase()) || matches!(c, '-' | '_');
+    let fits = (1..=TAG_CHARS_MAX).contains(&tag.chars().count());
+    let worded = tag.chars().any(char::is_alphanumeric);
+    (!(fits && worded && tag.chars().all(ok))).then(|| {
+        format!(
+            "the tag {tag:?} cannot be one: use letters, digits, - and _, at most {TAG_CHARS_MAX}"
+        )
+    })
+}
+
+/// A topic is the name of a folder right below its type's.
+pub(super) fn topic(topic: &str) -> Option<String> {
+    if topic.contains(['/', '\\']) {
+        return Some(format!(
+            "the topic {topic:?} has folders in it: insights lie at most two folders deep, so a \
+             topic is a single name"
+        ));
+    }
+    (!is_topic(topic)).then(|| {
+        format!(
+            "the topic {topic:?} cannot be a folder: use a to z, 0 to 9, - and _, beginning with a \
+             letter or digit, at most {TOPIC_CHARS_MAX}, and no name that a system keeps for itself"
+        )
+    })
+}
+
+/// Whether a name is safe as a folder's on every system.
+pub(super) fn is_topic(topic: &str) -> bool {
+    let ok = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    let device = |prefix: &str| {
+        let digits = topic.strip_prefix(prefix).unwrap_or_default();
+        digits.len() == 1 && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    (1..=TOPIC_CHARS_MAX).contains(&topic.len())
+        && topic.chars().all(ok)
+        && topic.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && !RESERVED_TOPICS.contains(&topic)
+        && !device("com")
+        && !device("lpt")
+}
+
+fn too_long(what: &str, text: &str, chars_max: usize) -> Option<String> {
+    let chars = text.chars().count();
+    (chars > chars_max).then(|| {
+        format!("the {what} has {chars} characters: at most {chars_max} are taken, say it shorter")
+    })
+}
+
+/// Control characters, and those that turn text around so that it is not read as it is written.
+fn is_unprintable(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good() -> InsightDraft {
+        InsightDraft {
+            kind: InsightKind::Semantic,
+            title: "Hold no lock across an await".into(),
+            description: "A lock held across an await can stop every task.".into(),
+            content:
+                "The runtime may park the task. Another one then waits for ever. Drop it first."
+                    .into(),
+            tags: vec!["#rust".into(), "Failure".into()],
+            topic: None,
+        }
+    }
+
+    /// What is wrong with the good draft after a change, by a word of the complaint.
+    fn check(change: impl Fn(&mut InsightDraft), complaint: &str) {
+        let mut draft = good();
+        change(&mut draft);
+        let found = broken_by(&[draft]);
+        let [problem] = found.as_slice() else { panic!("{complaint}: {found:?}") };
+        assert!(problem.contains(complaint), "{problem} should speak of {complaint}");
+    }
+
+    #[test]
+    fn what_keeps_the_rules_is_taken() {
+        assert_eq!(broken_by(&[good()]), Vec::<String>::new());
+        assert_eq!(broken_by(&[good(), good(), good()]), Vec::<String>::new());
+        let mut with_topic = good();
+        with_topic.topic = Some("async-rust_2".into());
+        with_topic.tags = vec!["success".into(), "语言".into(), "semantic".into()];
+        assert_eq!(broken_by(&[with_topic]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_rule_is_enforced() {
+        check(|d| d.title = "ab".into(), "has 2 characters");
+        check(|d| d.title = "x".repeat(101), "has 101 characters");
+        check(|d| d.title = "one line\nand another".into(), "more than one line");
+        check(|d| d.description = "One. Two.".into(), "2 sentences");
+        check(|d| d.description = " ".into(), "no description");
+        check(|d| d.description = format!("{}.", "x".repeat(400)), "401 characters");
+        check(|d| d.content = "One. Two.".into(), "has 2 sentences");
+        check(|d| d.content = "One.".into(), "has 1 sentence:");
+        check(|d| d.content = "One. Two. Three. Four. Five. Six.".into(), "has 6 sentences");
+        check(|d| d.content = "One. Two.\n\nThree.".into(), "several paragraphs");
+        check(|d| d.content = "One. Two.\n- Three.".into(), "list");
+        check(|d| d.content = "One. Two.\n1) Three.".into(), "list");
+        check(|d| d.content = "# Head\nOne. Two. Three.".into(), "heading");
+        check(|d| d.content = format!("One. Two. {}.", "x".repeat(3_000)), "characters");
+        check(|d| d.content = "One. Two. Three\0.".into(), "control");
+        check(|d| d.tags = vec!["rust".into(), "testing".into()], "neither #success nor #failure");
+        check(|d| d.tags = vec!["success".into(), "failure".into()], "both");
+        check(|d| d.tags = vec!["success".into()], "fewer than 2");
+        check(|d| d.tags = vec!["success".into(), "two words".into()], "\"two words\"");
+        check(|d| d.tags = vec!["success".into(), "c++".into()], "\"c++\"");
+        check(|d| d.tags = vec!["success".into(), "--".into()], "\"--\"");
+        check(|d| d.tags = vec!["success".into(), "episodic".into()], "another type");
+        check(|d| d.tags.extend((0..9).map(|n| format!("t{n}"))), "11 tags");
+        check(|d| d.topic = Some("a/b".into()), "two folders deep");
+        for topic in ["..", "", "Rust", "a b", "ü", ".x", "-x", "readme", "nul", "com1", "a.md"] {
+            check(|d| d.topic = Some(topic.into()), "cannot be a folder");
+        }
+    }
+
+    #[test]
+    fn a_call_is_judged_as_a_whole() {
+        assert!(broken_by(&[])[0].contains("no insight"));
+        assert!(broken_by(&vec![good(); 4])[0].contains("4 insights"));
+        let mut bad = good();
+        bad.title = String::new();
+        bad.description = String::new();
+        let found = broken_by(&[good(), bad]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().all(|problem| problem.starts_with("insight 2: ")), "{found:?}");
+    }
+}

@@ -1,0 +1,351 @@
+//! Words made comparable: lower case, lightly stemmed; Chinese, Japanese and Korean as pairs of
+//! characters. A set of terms is a sorted list of hashes, so that comparing two is one walk.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Words that say nothing about a subject.
+const STOP: &[&str] = &[
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because",
+    "been", "before", "but", "by", "can", "could", "did", "does", "for", "from", "had", "has",
+    "have", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may",
+    "me", "more", "most", "my", "of", "on", "once", "only", "or", "other", "our", "out", "own",
+    "same", "she", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "those", "to", "too", "until", "up", "very", "was", "we", "were",
+    "what", "when", "where", "which", "while", "who", "why", "will", "with", "would", "you",
+    "your",
+];
+/// Words that say whether to do something; they are compared on their own.
+const FOR: &[&str] =
+    &["always", "do", "use", "using", "used", "prefer", "should", "must", "enable"];
+/// Those of them that tell to do it.
+const URGING: &[&str] = &["always", "do", "use", "prefer", "should", "must", "enable"];
+const AGAINST: &[&str] = &[
+    "never",
+    "not",
+    "no",
+    "nor",
+    "avoid",
+    "avoids",
+    "avoiding",
+    "dont",
+    "doesnt",
+    "didnt",
+    "cannot",
+    "cant",
+    "couldnt",
+    "wont",
+    "isnt",
+    "arent",
+    "wasnt",
+    "shouldnt",
+    "mustnt",
+    "without",
+    "disable",
+    "disabled",
+    "disabling",
+];
+const CJK_FOR: &[&str] = &["总是", "應該", "应该", "务必", "必须", "使用"];
+const CJK_AGAINST: &[&str] =
+    &["不应该", "不要", "不能", "不得", "从不", "切勿", "避免", "禁止", "请勿", "不", "勿"];
+
+/// A set of terms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Terms(Vec<u64>);
+
+impl Terms {
+    /// The words of a text that say what it is about.
+    pub(super) fn about(text: &str) -> Self {
+        let mut text = text.to_owned();
+        for phrase in CJK_AGAINST.iter().chain(CJK_FOR) {
+            if text.contains(phrase) {
+                text = text.replace(phrase, " ");
+            }
+        }
+        let dull = |word: &str| [STOP, FOR, AGAINST].iter().any(|list| list.contains(&word));
+        Self::of(words(&text).iter().flat_map(|word| match word {
+            Word::Latin(word) if dull(&word.to_lowercase()) => Vec::new(),
+            Word::Latin(word) => vec![stem(word)],
+            Word::Cjk(run) => pairs(run),
+        }))
+    }
+
+    /// Every word of a text, and the parts of its identifiers: what a keyword is looked up in.
+    pub(super) fn searched(text: &str) -> Self {
+        Self::of(words(text).iter().flat_map(|word| match word {
+            Word::Latin(word) => {
+                let mut all: Vec<_> = humps(word).iter().map(|part| stem(part)).collect();
+                all.push(stem(word));
+                all
+            }
+            // Single characters too: a keyword may be one.
+            Word::Cjk(run) => {
+                let singles = run.chars().map(String::from);
+                pairs(run).into_iter().chain(singles).collect()
+            }
+        }))
+    }
+
+    /// A keyword as it is looked up: whole words, and the parts of identifiers.
+    pub(super) fn needles(keyword: &str) -> [Self; 2] {
+        let whole = words(keyword);
+        let parts = whole.iter().flat_map(|word| match word {
+            Word::Latin(word) => humps(word).iter().map(|part| stem(part)).collect(),
+            Word::Cjk(run) => pairs(run),
+        });
+        let parts = Self::of(parts);
+        let whole = whole.iter().flat_map(|word| match word {
+            Word::Latin(word) => vec![stem(word)],
+            Word::Cjk(run) => pairs(run),
+        });
+        [Self::of(whole), parts]
+    }
+
+    fn of(terms: impl Iterator<Item = String>) -> Self {
+        let mut all: Vec<u64> = terms.map(|term| hashed(&term)).collect();
+        all.sort_unstable();
+        all.dedup();
+        Self(all)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().copied()
+    }
+
+    /// How many both have.
+    pub(super) fn shared(&self, other: &Self) -> usize {
+        let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut shared = 0;
+        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+            match a.cmp(b) {
+                std::cmp::Ordering::Less => drop(left.next()),
+                std::cmp::Ordering::Greater => drop(right.next()),
+                std::cmp::Ordering::Equal => {
+                    shared += 1;
+                    left.next();
+                    right.next();
+                }
+            }
+        }
+        shared
+    }
+
+    /// From 0 to 1: twice what both have, of what they have together. Nothing is like nothing.
+    pub(super) fn dice(&self, other: &Self) -> f64 {
+        let total = self.len() + other.len();
+        if total == 0 { 0.0 } else { 2.0 * self.shared(other) as f64 / total as f64 }
+    }
+
+    /// Whether the other has all of it.
+    pub(super) fn within(&self, other: &Self) -> bool {
+        self.shared(other) == self.len()
+    }
+
+    /// Both together.
+    pub(super) fn with(&self, other: &Self) -> Self {
+        let mut all = [self.0.as_slice(), other.0.as_slice()].concat();
+        all.sort_unstable();
+        all.dedup();
+        Self(all)
+    }
+}
+
+/// Whether a sentence speaks against something: an odd number of negations.
+pub(super) fn is_against(sentence: &str) -> bool {
+    let mut rest = sentence.to_owned();
+    let mut count = 0;
+    for phrase in CJK_AGAINST {
+        count += rest.matches(phrase).count();
+        rest = rest.replace(phrase, " ");
+    }
+    let negates = |word: &&Word| match word {
+        Word::Latin(word) => AGAINST.contains(&word.to_lowercase().as_str()),
+        Word::Cjk(_) => false,
+    };
+    (count + words(&rest).iter().filter(negates).count()) % 2 == 1
+}
+
+/// Whether a sentence tells to do something.
+pub(super) fn is_urging(sentence: &str) -> bool {
+    let urges = |word: &Word| match word {
+        Word::Latin(word) => URGING.contains(&word.to_lowercase().as_str()),
+        Word::Cjk(run) => CJK_FOR.iter().any(|phrase| run.contains(phrase)),
+    };
+    words(sentence).iter().any(urges)
+}
+
+/// Whether a word says nothing about a subject.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    STOP.contains(&word) || FOR.contains(&word) || AGAINST.contains(&word)
+}
+
+/// One word of a text as it stands there.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Letters and digits; apostrophes are left out.
+    Latin(String),
+    /// A run of characters that are written without spaces.
+    Cjk(String),
+}
+
+/// The words of a text, in order.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::new();
+    let mut open = false;
+    for c in text.chars() {
+        if matches!(c, '\'' | '’') && open {
+            continue;
+        }
+        if !c.is_alphanumeric() {
+            open = false;
+            continue;
+        }
+        match found.last_mut() {
+            Some(Word::Cjk(run)) if open && is_cjk(c) => run.push(c),
+            Some(Word::Latin(run)) if open && !is_cjk(c) => run.push(c),
+            _ if is_cjk(c) => found.push(Word::Cjk(c.into())),
+            _ => found.push(Word::Latin(c.into())),
+        }
+        open = true;
+    }
+    found
+}
+
+/// Han, kana and hangul.
+pub(super) fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
+}
+
+/// Each two neighbours of a run; a lone character is itself.
+fn pairs(run: &str) -> Vec<String> {
+    let chars: Vec<char> = run.chars().collect();
+    if chars.len() < 2 {
+        return vec![run.to_owned()];
+    }
+    chars.windows(2).map(|pair| pair.iter().collect()).collect()
+}
+
+/// `fileLock2` is `file` and `Lock2`.
+fn humps(word: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut low = false;
+    for c in word.chars() {
+        match parts.last_mut() {
+            Some(part) if !(low && c.is_uppercase()) => part.push(c),
+            _ => parts.push(c.into()),
+        }
+        low = !c.is_uppercase();
+    }
+    parts
+}
+
+/// In lower case, without the usual endings of English.
+pub(super) fn stem(word: &str) -> String {
+    let word = word.to_lowercase();
+    if !word.is_ascii() || word.len() < 4 || word.bytes().any(|b| b.is_ascii_digit()) {
+        return word;
+    }
+    for (ending, instead) in [("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", "")] {
+        if let Some(stem) = word.strip_suffix(ending)
+            && stem.len() >= 3
+            && stem.bytes().any(|b| b"aeiouy".contains(&b))
+        {
+            return bared(&format!("{stem}{instead}"));
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if !stem.ends_with('s') => bared(stem),
+        _ => bared(&word),
+    }
+}
+
+/// `writ(e)`, `run(n)`: what is left over from an ending.
+fn bared(stem: &str) -> String {
+    let stem = stem.strip_suffix('e').filter(|stem| stem.len() >= 3).unwrap_or(stem);
+    let last = stem.chars().next_back();
+    let doubled = last.filter(|c| stem.len() > 3 && !"aeiou".contains(*c));
+    match doubled.and_then(|c| stem.strip_suffix(c).filter(|rest| rest.ends_with(c))) {
+        Some(rest) => rest.to_owned(),
+        None => stem.to_owned(),
+    }
+}
+
+/// The same on every run and every machine: tidying must not depend on chance.
+fn hashed(term: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    term.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        for forms in [
+            &["lock", "locks", "locking", "locked", "Lock"][..],
+            &["write", "writes", "writing"],
+            &["run", "running", "runs"],
+            &["retry", "retries", "retried", "retrying"],
+            &["process", "processes", "processing"],
+            &["cache", "caches", "caching", "cached"],
+        ] {
+            let stems: Vec<_> = forms.iter().map(|form| stem(form)).collect();
+            assert!(stems.iter().all(|stem| Some(stem) == stems.first()), "{stems:?}");
+        }
+        for (a, b) in [("string", "str"), ("lock", "block"), ("port", "part"), ("h2", "h3")] {
+            assert_ne!(stem(a), stem(b));
+        }
+    }
+
+    #[test]
+    fn polarity_is_no_part_of_what_a_text_is_about() {
+        assert_eq!(Terms::about("Always use tabs"), Terms::about("Never use tabs"));
+        assert_eq!(Terms::about("总是使用缓存"), Terms::about("不要使用缓存"));
+        assert_ne!(Terms::about("Always use tabs"), Terms::about("Always use spaces"));
+        for (sentence, against) in [
+            ("Always use tabs", false),
+            ("Don't use tabs.", true),
+            ("Never do not use tabs", false),
+            ("不要使用缓存", true),
+            ("使用缓存", false),
+        ] {
+            assert_eq!(is_against(sentence), against, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn identifiers_are_found_whole_and_by_their_parts() {
+        let text = Terms::searched("The FileLock of tokio::spawn_blocking");
+        for (keyword, found) in [
+            ("filelock", true),
+            ("FileLock", true),
+            ("spawn", true),
+            ("lock", true),
+            ("port", false),
+        ] {
+            let hit = Terms::needles(keyword).iter().any(|needle| needle.within(&text));
+            assert_eq!(hit, found, "{keyword}");
+        }
+        let plain = Terms::searched("a file lock");
+        assert!(Terms::needles("fileLock").iter().any(|needle| needle.within(&plain)));
+    }
+
+    #[test]
+    fn dice_is_symmetric_and_bounded() {
+        let (a, b) = (Terms::about("parse the yaml file"), Terms::about("parse a toml file"));
+        assert!((a.dice(&b) - b.dice(&a)).abs() < 1e-12);
+        assert!((a.dice(&b) - 2.0 * 2.0 / 6.0).abs() < 1e-12);
+        assert!((a.dice(&a) - 1.0).abs() < 1e-12);
+        assert!(Terms::default().dice(&Terms::default()).abs() < 1e-12);
+    }
+}
