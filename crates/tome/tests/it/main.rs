@@ -31,6 +31,8 @@ mod memory_tool;
 mod notes_cli;
 mod notes_edit;
 mod notes_history;
+mod notes_hostile;
+mod notes_safety;
 mod projects;
 mod scene;
 mod show;
