@@ -12,11 +12,11 @@ use crate::commit::Change;
 use crate::folder::Folder;
 use crate::history::{GONE, version_of};
 use crate::inventory::Inventory;
-use crate::path::NotePath;
+use crate::path::{INDEX, NotePath};
 use crate::shelf::Shelf;
 use crate::{
     Author, Listed, Note, NoteKind, NotebookError, Patch, Prompt, Result, Rules, Typed, Written,
-    edit, frontmatter, index, session, summary,
+    coder, edit, frontmatter, index, session, summary,
 };
 
 /// One notebook. Many threads and processes may use the same folder at once.
@@ -36,8 +36,10 @@ pub(crate) type Prepare = Arc<dyn Fn() -> std::io::Result<()> + Send + Sync>;
 /// What a note was and is to be, while the lock is held.
 pub(crate) struct Draft<'d> {
     pub path: &'d NotePath,
-    /// The text on disk; `None` when there is none.
+    /// The text on disk, or a template for it; `None` when there is neither.
     pub text: Option<&'d str>,
+    /// Whether it is on disk.
+    pub exists: bool,
     /// `2026-11-15`
     pub today: &'d str,
 }
@@ -112,7 +114,8 @@ impl Notebook {
         Ok(prompt.unwrap_or_else(|| of(&Inventory::new())))
     }
 
-    /// One note, whole. `overview.md` of a session that has none is its template.
+    /// One note, whole. A session's overview and the coder's guides can be read before they are
+    /// there: they are what they will be at the first write.
     pub fn read(&self, path: &str) -> Result<Note> {
         let path = NotePath::for_reading(path)?;
         if path.is_index() {
@@ -125,8 +128,10 @@ impl Notebook {
         };
         match found {
             Some((bytes, _)) => note(&path, bytes),
-            None if self.is_overview(&path) => note(&path, session::OVERVIEW.into()),
-            None => Err(NotebookError::missing(path.as_str())),
+            None => match self.template(&path) {
+                Some(template) => note(&path, template.into()),
+                None => Err(NotebookError::missing(path.as_str())),
+            },
         }
     }
 
@@ -251,9 +256,11 @@ impl Notebook {
     /// Creates a note, verbatim; `Exists` when it is there.
     pub fn create(&self, by: &Author, path: &str, text: &str) -> Result<Written> {
         edit::check_text("text", text)?;
-        let mut create = |draft: &Draft<'_>| match draft.text {
-            Some(_) => Err(NotebookError::Exists(draft.path.to_string())),
-            None => Ok(text.to_owned()),
+        let mut create = |draft: &Draft<'_>| {
+            if draft.exists {
+                return Err(NotebookError::Exists(draft.path.to_string()));
+            }
+            Ok(text.to_owned())
         };
         self.change(by, path, None, &mut create)
     }
@@ -290,7 +297,9 @@ impl Notebook {
     /// Notices what others did, and makes the index true where it is not.
     fn look(&self, shelf: &mut Shelf) -> Result<usize> {
         let noticed = shelf.notice(self.clock.now(), false)?;
-        if shelf.is_index_behind() {
+        // An empty folder is left as it is.
+        let is_empty = shelf.inventory.is_empty() && !shelf.folder.full(INDEX).exists();
+        if shelf.is_index_behind() && !is_empty {
             // A disk that cannot be written keeps nobody from reading.
             let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
         }
@@ -309,9 +318,15 @@ impl Notebook {
         edit::check_allowed(&self.rules, self.scope, &path)?;
         let today = self.clock.today();
         let mut plan = |before: Option<&[u8]>, inventory: &Inventory| {
-            check_version(&path, before, if_version)?;
+            let template = || self.template(&path).map(str::as_bytes);
+            check_version(&path, before.or_else(template), if_version, before.is_none())?;
             let text = self.text_before(&path, before)?;
-            let after = compose(&Draft { path: &path, text: text.as_deref(), today: &today })?;
+            let after = compose(&Draft {
+                path: &path,
+                text: text.as_deref(),
+                exists: before.is_some(),
+                today: &today,
+            })?;
             edit::check_text("the note", &after)?;
             edit::check_budget(&self.rules, self.scope, &path, after.len(), inventory)?;
             Ok(after)
@@ -335,8 +350,7 @@ impl Notebook {
     fn text_before(&self, path: &NotePath, before: Option<&[u8]>) -> Result<Option<String>> {
         match before {
             Some(bytes) => Ok(Some(note(path, bytes.to_vec())?.text)),
-            None if self.is_overview(path) => Ok(Some(session::OVERVIEW.to_owned())),
-            None => Ok(None),
+            None => Ok(self.template(path).map(str::to_owned)),
         }
     }
 
@@ -362,7 +376,19 @@ impl Notebook {
     }
 
     fn is_overview(&self, path: &NotePath) -> bool {
-        path.kind(self.scope) == NoteKind::Overview && path.as_str() == "overview.md"
+        self.scope == Scope::Session && path.as_str() == "overview.md"
+    }
+
+    /// What a note says before anybody has written it.
+    fn template(&self, path: &NotePath) -> Option<&'static str> {
+        match self.scope {
+            Scope::Session => self.is_overview(path).then_some(session::OVERVIEW),
+            Scope::Coder => coder::guides()
+                .into_iter()
+                .find(|(name, _)| *name == path.as_str())
+                .map(|(_, text)| text),
+            Scope::Project => None,
+        }
     }
 
     /// Looks at the notebook as it is now; `None` when there is none.
@@ -450,11 +476,18 @@ pub(crate) fn note(path: &NotePath, bytes: Vec<u8>) -> Result<Note> {
     Ok(Note { path: path.to_string(), text, version })
 }
 
-fn check_version(path: &NotePath, before: Option<&[u8]>, expected: Option<&str>) -> Result<()> {
+/// Refuses a change of what the caller has not read. `is_missing` says that what there is, if
+/// anything, is only a template.
+fn check_version(
+    path: &NotePath,
+    before: Option<&[u8]>,
+    expected: Option<&str>,
+    is_missing: bool,
+) -> Result<()> {
     let Some(expected) = expected else { return Ok(()) };
     let found = before.map_or_else(|| GONE.to_owned(), version_of);
     let same = match expected {
-        "" | GONE => before.is_none(),
+        "" | GONE => is_missing,
         expected => found == expected,
     };
     if same {

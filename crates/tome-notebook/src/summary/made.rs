@@ -25,7 +25,7 @@ pub(crate) fn made_from(text: &str) -> String {
         let each = SUMMARY_WORDS_MAX / said.bullets.len().clamp(1, 3);
         said.bullets.iter().for_each(|bullet| made.add(bullet, each));
     } else {
-        made.add(&tidied(&said.paragraph), SUMMARY_WORDS_MAX);
+        made.add(&tidied(sentence(&said.paragraph)), SUMMARY_WORDS_MAX);
     }
     made.text
 }
@@ -64,7 +64,7 @@ impl Said {
 
     fn add_bullet(&mut self, item: &str) {
         let Some((key, value)) = key_and_value(item) else {
-            let bullet = tidied(item);
+            let bullet = tidied(sentence(item));
             return self.bullets.extend(Some(bullet).filter(|bullet| !bullet.is_empty()));
         };
         match (key.as_str(), self.titles.last_mut()) {
@@ -150,6 +150,19 @@ fn ended(cut: &str) -> &str {
         cut = before;
     }
     cut.trim_end_matches(LOOSE)
+}
+
+/// The first sentence, so that no word of the next is left hanging.
+fn sentence(text: &str) -> &str {
+    let ends = [". ", "; ", "! ", "? ", "。", "！", "？"];
+    let end = ends.iter().filter_map(|end| text.find(end)).min();
+    let first = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    // A single word before a dot is more likely an abbreviation, or says too little.
+    if first.split_whitespace().nth(1).is_some() || first.chars().count() > 4 {
+        first
+    } else {
+        text
+    }
 }
 
 const LOOSE: [char; 9] = [',', ';', ':', '.', '-', '–', '—', '>', ' '];

@@ -49,7 +49,11 @@ impl World {
         files
     }
 
+    /// The index on disk. A folder in which nothing ever was has none.
     pub fn index(&self) -> String {
+        if self.files().is_empty() {
+            return "# Memory\n\n(empty)\n".to_owned();
+        }
         std::fs::read_to_string(self.root().join("MEMORY.md")).expect("an index")
     }
 

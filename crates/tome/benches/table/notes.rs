@@ -15,7 +15,9 @@ use anyhow::{Result, ensure};
 use tempfile::TempDir;
 use tome_model::{Scope, SystemClock};
 use tome_notebook::{Author, NoteType, Notebook, Typed, Who};
+use tome_proto::v1::CallToolRequest;
 
+use super::daemon::Daemon;
 use super::report::{Aim, Row, Unit};
 use super::timing::{Times, ms};
 use super::{Bench, Scale};
@@ -61,6 +63,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         rows.push(row("open and notice all", shelf.open_ms));
         rows.push(row("index, whole", shelf.build_ms));
     }
+    rows.push(over_the_socket(bench, rounds)?);
     if let [_, thousand, ten_thousand] = &mut shelves[..] {
         let ratio = ten_thousand.write.percentile(50) / thousand.write.percentile(50);
         let what = "write with 10,000 notes over 1,000";
@@ -69,15 +72,56 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// The whole way of a tool call: the socket, the daemon, the notebook in a repository.
+fn over_the_socket(bench: &Bench, rounds: usize) -> Result<Row> {
+    let world = super::world();
+    let project = world.folder("project");
+    let notes = 10_000;
+    fill(&world.folder("project/.memory"), notes)?;
+    let mut times = Times::default();
+    bench.block_on(async {
+        let (_daemon, client) = Daemon::start(&world).await?;
+        for round in 0..=rounds {
+            let arguments = serde_json::json!({
+                "path": format!("note_{:05}.md", round * 7 % notes), "name": format!("Note {round}"),
+                "description": format!("what it said in round {round}"), "type": "project", "content": "- the body",
+            });
+            let request = CallToolRequest {
+                name: "memory_write".to_owned(),
+                arguments_json: arguments.to_string(),
+                cwd: project.to_string_lossy().into_owned(),
+                agent: "bench".to_owned(),
+                ..CallToolRequest::default()
+            };
+            let begun = Instant::now();
+            let answer = client.call_tool(request).await?;
+            ensure!(!answer.is_error, "{}", answer.text);
+            // The first call opens the notebook and reads every note.
+            if round > 0 {
+                times.add(begun.elapsed());
+            }
+        }
+        Ok(())
+    })?;
+    let what = format!("memory_write over the socket, p50, {notes} notes");
+    Ok(Row::new(what, Unit::Ms, times.percentile(50)).aim(Aim::Under(5.0)))
+}
+
+/// Notes as they would be.
+fn fill(folder: &Path, notes: usize) -> Result<()> {
+    for number in 0..notes {
+        let path = folder.join(format!("note_{number:05}.md"));
+        File::create(path)?.write_all(text(number, "as it was").as_bytes())?;
+    }
+    Ok(())
+}
+
 impl Shelf {
     fn filled(notes: usize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         for place in ["tome", "naive"] {
             std::fs::create_dir(folder.path().join(place))?;
-            for number in 0..notes {
-                let path = folder.path().join(place).join(format!("note_{number:05}.md"));
-                File::create(path)?.write_all(text(number, "as it was").as_bytes())?;
-            }
+            fill(&folder.path().join(place), notes)?;
         }
         let root = folder.path().join("tome");
         let notebook = Notebook::at(Scope::Project, root, Arc::new(SystemClock));

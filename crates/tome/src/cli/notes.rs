@@ -220,7 +220,7 @@ pub enum Coder {
 const STORE_HELP: &str = "\
 An insight is something worth knowing in the next project too. Its type is episodic (what happened
 and what it taught), procedural (steps that can be repeated) or semantic (a principle). The content
-is 3 to 5 sentences, the description one; the tags hold success or failure.
+is 3 to 5 sentences, the description one; of the tags one is success or failure, another the subject.
 `tome coder guide store` says it all. As JSON, for --file: one object with type, title, description,
 content and tags, or a list of at most three.";
 

@@ -134,11 +134,9 @@ fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
 }
 
 fn guide(notes: &Notes<'_>, which: WhichGuide) -> Result<Outcome> {
-    memory::read(
-        notes,
-        match which {
-            WhichGuide::Store => "memory-store-guide.md",
-            WhichGuide::Recall => "memory-recall-guide.md",
-        },
-    )
+    let path = match which {
+        WhichGuide::Store => "memory-store-guide.md",
+        WhichGuide::Recall => "memory-recall-guide.md",
+    };
+    memory::read(notes, path)
 }

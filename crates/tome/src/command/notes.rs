@@ -156,6 +156,10 @@ impl<'a> Notes<'a> {
     /// What the daemon does not find or take, as this command's own failure.
     fn refused(&self, error: ReachError) -> anyhow::Error {
         match error {
+            // Some say themselves what to do.
+            ReachError::Client(ClientError::NotFound(message)) if message.contains('`') => {
+                Refusal::not_found(message).into()
+            }
             ReachError::Client(ClientError::NotFound(message)) => {
                 let hint = format!("`{}` shows what is there", self.hinted("list", None));
                 Refusal::not_found(message).hint(hint).into()

@@ -37,12 +37,12 @@ pub fn run(notes: &Notes<'_>) -> Result<Outcome> {
     } else if listed.is_empty() {
         nothing_yet(notes)?;
     } else {
-        print(&listed)?;
+        print(notes, &listed)?;
     }
     Ok(Outcome::Done)
 }
 
-fn print(listed: &[v1::ListedNote]) -> Result<()> {
+fn print(notes: &Notes<'_>, listed: &[v1::ListedNote]) -> Result<()> {
     let mut out = anstream::stdout().lock();
     // One table, so that the columns stand under each other across the groups.
     let mut rows = Vec::new();
@@ -61,7 +61,8 @@ fn print(listed: &[v1::ListedNote]) -> Result<()> {
     table(&mut out, &["", "note", ">size", "what it says"], &rows)?;
     let size = bytes(listed.iter().map(|note| note.bytes).sum());
     let count = counted(listed.len() as u64, "note", "notes");
-    writeln!(out, "\n  {DIM}{count}, {size}; `tome memory read <note>` prints one{PLAIN}")?;
+    let read = notes.hinted("read <note>", None);
+    writeln!(out, "\n  {DIM}{count}, {size}; `{read}` prints one{PLAIN}")?;
     Ok(())
 }
 
