@@ -16,6 +16,7 @@ mod acceptance;
 mod bad_store;
 mod capture;
 mod cli;
+mod coder;
 mod config;
 mod crash;
 mod daemon;
