@@ -72,7 +72,7 @@ fn dateless(text: &str) -> String {
     out
 }
 
-fn check(said: &str, expected: Expect) {
+fn check(said: &str, expected: &Expect) {
     expected.assert_eq(&dateless(said));
 }
 
@@ -114,7 +114,7 @@ fn the_dialogue_of_the_typed_notes() {
     let prefs = json!({"filename": "user_prefs.md"});
     check(
         &agent(&world, "memory_read", &prefs),
-        expect![[r"
+        &expect![[r"
             ---
             name: User Preferences
             description: Language and compiler settings
@@ -143,7 +143,7 @@ fn the_dialogue_of_the_typed_notes() {
     let seen = agent(&world, "memory_view", &index);
     check(
         &seen,
-        expect![[r"
+        &expect![[r"
             # Memory
 
             ## User
@@ -485,4 +485,51 @@ fn the_index_is_what_a_rebuild_gives() {
     std::fs::remove_dir_all(folder.join(".history")).unwrap();
     assert_eq!(view(), seen);
     assert_eq!(file(&world, "MEMORY.md"), seen);
+}
+
+/// A session's working memory: a template that can be read before it is a file, details with their
+/// comment, and an overview that stays as it was edited.
+#[test]
+fn the_working_memory_of_a_session() {
+    let world = world();
+    let scoped = |path: &str| json!({"path": path, "scope": "session"});
+    let template = agent(&world, "memory_read", &scoped("overview.md"));
+    let headings: Vec<&str> = template.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(
+        headings,
+        [
+            "## Current Task",
+            "## Key Decisions",
+            "## Known Context",
+            "## Pending Issues",
+            "## Recent Operations"
+        ]
+    );
+    let projects = world.home().join("projects");
+    assert_eq!(std::fs::read_dir(&projects).unwrap().count(), 0, "reading makes nothing");
+    let detail = json!({"path": "detail/auth-design.md", "scope": "session",
+                        "content": "# Auth\n\nJWT with refresh tokens.\n"});
+    agent(&world, "memory_write", &detail);
+    let folder = notebook(&world).with_file_name("sessions").join("s1/working-memory");
+    let read = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
+    assert_eq!(read("overview.md"), template);
+    let text = read("detail/auth-design.md");
+    let (head, rest) = text.split_once("- created: 20").unwrap();
+    assert_eq!(head, "# Auth\n\n<!--\nMETA:\n");
+    assert!(
+        rest.contains("\n- keywords: [\"") && rest.ends_with("-->\n\nJWT with refresh tokens.\n")
+    );
+
+    let update = json!({"path": "overview.md", "scope": "session", "old_text": "## Current Task\n",
+                        "new_text": "## Current Task\nFix the lexer.\n"});
+    agent(&world, "memory_update", &update);
+    let edited = read("overview.md");
+    assert_eq!(world.tome(&["stop"]).code, 0);
+    daemon_gone(&world);
+    let more = json!({"path": "detail/more.md", "scope": "session", "entry": "more"});
+    agent(&world, "memory_append", &more);
+    assert_eq!(read("overview.md"), edited);
+    refused(&world, "memory_write", &json!({"path": "x.md", "scope": "session", "content": ""}), 2);
+    let other = json!({"path": "detail/more.md", "scope": "session", "session_id": "s2"});
+    refused(&world, "memory_read", &other, 4);
 }

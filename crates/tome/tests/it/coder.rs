@@ -418,7 +418,7 @@ fn numbered(n: usize) -> Value {
         &format!("About {}.", words(10)),
         &format!("First {}. Second {}. Third {}.", words(20), words(30), words(40)),
     );
-    given["tags"] = json!(["success", if n % 2 == 0 { "even" } else { "odd" }]);
+    given["tags"] = json!(["success", if n.is_multiple_of(2) { "even" } else { "odd" }]);
     given
 }
 

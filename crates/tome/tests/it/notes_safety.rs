@@ -489,3 +489,90 @@ fn a_notebook_that_is_read_only() {
     assert!(agent(&world, "memory_list", &json!({})).contains("b.md"));
     assert_eq!(files_below(&folder), before);
 }
+
+/// A daemon that is asked to leave finishes what it has begun.
+#[test]
+fn a_daemon_that_is_stopped_loses_nothing_it_has_acknowledged() {
+    let world = world();
+    world.tome(&["start"]);
+    daemon_up(&world);
+    let done = AtomicUsize::new(0);
+    let reached = std::thread::scope(|scope| {
+        let writing = scope.spawn(|| append_until_killed(&world, 0, 0, &done));
+        eventually("some writes", || (done.load(Ordering::Relaxed) > 10).then_some(()));
+        assert_eq!(world.tome(&["stop"]).code, 0);
+        writing.join().unwrap()
+    });
+    let text = memory(&world, &["read", "w0.md"]);
+    let there = entries(&text);
+    assert!((reached..=reached + 1).contains(&there.len()), "{reached}, {}", there.len());
+    check_whole(&world);
+}
+
+/// Lines in the history that are none cost nothing but themselves.
+#[test]
+fn a_history_with_garbage_in_it() {
+    let world = world();
+    for text in ["one\n", "two\n"] {
+        agent(&world, "memory_write", &json!({"path": "a.md", "content": text}));
+    }
+    let history = notebook(&world).join(".history/history.jsonl");
+    let text = std::fs::read_to_string(&history).unwrap();
+    for garbage in [format!("garbage\n{text}"), format!("{text}{{\"n\": 3, \"at"), "\0\0\0".into()]
+    {
+        world.kill_daemon();
+        std::fs::write(&history, &garbage).unwrap();
+        assert_eq!(agent(&world, "memory_read", &json!({"path": "a.md"})), "two\n");
+        agent(&world, "memory_write", &json!({"path": "a.md", "content": "three\n"}));
+        let log = memory_json(&world, &["log", "a.md"]);
+        assert!(log.len() >= 2, "{garbage:?}: {log:?}");
+        memory(&world, &["restore", "a.md"]);
+        assert_eq!(file(&world, "a.md"), "two\n", "{garbage:?}");
+    }
+}
+
+/// Moving the notes into the repository is cut short, and done again: each note is there once.
+#[test]
+fn a_move_into_the_repository_that_is_killed_is_finished_by_the_next() {
+    let world = world();
+    world.write("elsewhere/.git/HEAD", "ref: refs/heads/main\n");
+    let repo = world.folder("elsewhere");
+    agent(&world, "memory_write", &json!({"path": "n000.md", "content": "note 0\n"}));
+    let home = notebook(&world);
+    for n in 1..60 {
+        std::fs::write(home.join(format!("n{n:03}.md")), format!("note {n}\n")).unwrap();
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| world.tome(&["init", "--in-repo"]));
+        eventually("a note that was moved", || repo.join(".memory/n007.md").exists().then_some(()));
+        world.kill_daemon();
+    });
+    let ran = world.tome(&["init", "--in-repo"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    for n in 0..60 {
+        let path = format!("n{n:03}.md");
+        assert_eq!(file(&world, &path), format!("note {n}\n"));
+        assert!(!home.join(&path).exists(), "{path}");
+    }
+    assert_eq!(notebook(&world), repo.join(".memory"));
+    check_whole(&world);
+}
+
+/// People's own README lies among the notes and is theirs.
+#[test]
+fn a_readme_of_a_person_is_left_alone() {
+    let world = world();
+    agent(&world, "memory_append", &json!({"path": "facts/a.md", "entry": "- k: v"}));
+    agent(&world, "memory_write", &json!({"path": "b.md", "content": "b\n"}));
+    let folder = notebook(&world);
+    for path in ["README.md", "facts/README.md"] {
+        std::fs::write(folder.join(path), "# Ours\n").unwrap();
+    }
+    agent(&world, "memory_append", &json!({"path": "facts/a.md", "entry": "- m: n"}));
+    agent(&world, "memory_delete", &json!({"path": "facts/a.md"}));
+    check_whole(&world);
+    for path in ["README.md", "facts/README.md"] {
+        assert_eq!(file(&world, path), "# Ours\n");
+        assert_eq!(agent(&world, "memory_read", &json!({"path": path})), "# Ours\n");
+    }
+}
