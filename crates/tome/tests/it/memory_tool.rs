@@ -139,6 +139,15 @@ fn the_documented_refusals() {
         2,
         "No replacement was performed. Multiple occurrences of old_str `one` in lines: 1, 3. Please ensure it is unique",
     );
+    create(&world, "/memories/aaa.md", "aaa\n");
+    check_refused(
+        &world,
+        "str_replace",
+        &replace("/memories/aaa.md", "aa"),
+        2,
+        "No replacement was performed. Multiple occurrences of old_str `aa` in lines: 1. Please ensure it is unique",
+    );
+    memory(&world, "delete", &json!({"path": "/memories/aaa.md"}));
     let insert =
         |path: &str, line: i64| json!({"path": path, "insert_line": line, "insert_text": "t"});
     let no = "Error: The path /memories/x.md does not exist";
@@ -221,4 +230,16 @@ fn a_note_that_is_too_long_to_show() {
     let tall = json!({"path": "/memories/tall.md"});
     let said = "File /memories/tall.md exceeds maximum line limit of 999,999 lines.";
     check_refused(&world, "view", &tall, 2, said);
+}
+
+/// A note with the line endings of Windows keeps them.
+#[test]
+fn line_endings_are_kept() {
+    let world = world();
+    create(&world, "/memories/w.md", "one\r\ntwo\r\n");
+    let insert = json!({"path": "/memories/w.md", "insert_line": 1, "insert_text": "1a\n1b"});
+    memory(&world, "insert", &insert);
+    let replace = json!({"path": "/memories/w.md", "old_str": "1b\ntwo", "new_str": "1b\n2"});
+    memory(&world, "str_replace", &replace);
+    assert_eq!(file(&world, "w.md"), "one\r\n1a\r\n1b\r\n2\r\n");
 }
