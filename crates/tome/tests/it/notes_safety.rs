@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
@@ -370,126 +369,6 @@ fn notes_are_for_their_owner_and_keep_the_mode_they_are_given() {
     assert_eq!((mode("facts/a.md"), mode("MEMORY.md")), (0o640, 0o644));
 }
 
-const INSIDE: &str = "TEST_INSIDE_A_NAMESPACE";
-
-/// Runs the test again inside a mount namespace of its own. `true` inside, where the test goes on.
-fn inside(test: &str) -> bool {
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    let possible = Command::new("unshare").args(["-rm", "true"]).output();
-    if !possible.is_ok_and(|ran| ran.status.success()) {
-        println!("skipped: no mount namespace can be made here");
-        return false;
-    }
-    let output = Command::new("unshare")
-        .arg("-rm")
-        .arg(std::env::current_exe().unwrap())
-        .args([&format!("notes_safety::{test}"), "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .output()
-        .unwrap();
-    let out = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = format!("{out}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out.contains("1 passed"), "inside the namespace:\n{said}");
-    false
-}
-
-fn mount(args: &[&str]) {
-    let ran = Command::new("mount").args(args).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-}
-
-/// Fills the file system of the home but for so many pages.
-fn fill(world: &World, pages_left: usize) {
-    use std::io::Write;
-    let ballast = world.home().join("ballast");
-    let mut file = std::fs::File::create(&ballast).unwrap();
-    let mut written = 0;
-    while file.write_all(&[0x5a; 4096]).is_ok() {
-        written += 1;
-    }
-    file.set_len(4096 * (written - pages_left as u64)).unwrap();
-}
-
-/// From a disk with no room at all to one with just enough: each write is done or it is not.
-#[test]
-fn a_full_disk_changes_nothing() {
-    if !inside("a_full_disk_changes_nothing") {
-        return;
-    }
-    let world = world();
-    std::fs::create_dir_all(world.home()).unwrap();
-    mount(&["-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", world.home().to_str().unwrap()]);
-    agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
-    agent(&world, "memory_append", &json!({"path": "facts/b.md", "entry": "- k: v"}));
-    let folder = notebook(&world);
-    let mut refusals = 0;
-    for pages_left in 0..16 {
-        fill(&world, pages_left);
-        let before = files_below(&folder);
-        let text = format!("{pages_left} {}\n", "x".repeat(20_000));
-        for (path, content) in [("a.md", &text), ("new.md", &text), ("deep/er/new.md", &text)] {
-            let ran = run_tool(&world, "memory_write", &json!({"path": path, "content": content}));
-            if ran.code == 0 {
-                assert_eq!(&file(&world, path), content);
-            } else {
-                assert_eq!(ran.code, 1, "{}", ran.stderr);
-                assert!(ran.stderr.contains("No space left"), "{}", ran.stderr);
-                refusals += 1;
-            }
-        }
-        let done = files_below(&folder);
-        if done.get(&folder.join("a.md")) == before.get(&folder.join("a.md"))
-            && !done.contains_key(&folder.join("new.md"))
-            && !done.contains_key(&folder.join("deep/er/new.md"))
-        {
-            assert_eq!(done, before, "{pages_left} pages left");
-        }
-        std::fs::remove_file(world.home().join("ballast")).unwrap();
-        check_whole(&world);
-        for path in ["new.md", "deep/er/new.md"] {
-            if folder.join(path).exists() {
-                agent(&world, "memory_delete", &json!({"path": path}));
-            }
-        }
-    }
-    assert!(refusals > 10, "the disk was never full");
-    agent(&world, "memory_write", &json!({"path": "a.md", "content": "after\n"}));
-    assert_eq!(memory_json(&world, &["log", "facts/b.md"]).len(), 1);
-}
-
-/// A notebook that cannot be written can still be read, and says why nothing is changed.
-#[test]
-fn a_notebook_that_is_read_only() {
-    if !inside("a_notebook_that_is_read_only") {
-        return;
-    }
-    let world = world();
-    agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
-    let folder = notebook(&world);
-    std::fs::write(folder.join("b.md"), "by hand\n").unwrap();
-    world.kill_daemon();
-    let at = folder.to_str().unwrap();
-    mount(&["--bind", at, at]);
-    mount(&["-o", "remount,bind,ro", at]);
-    let before = files_below(&folder);
-    for (tool, arguments) in [
-        ("memory_write", json!({"path": "a.md", "content": "x"})),
-        ("memory_write", json!({"path": "facts/x.md", "content": "x"})),
-        ("memory_append", json!({"path": "a.md", "entry": "x"})),
-        ("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "x"})),
-        ("memory_delete", json!({"path": "a.md"})),
-    ] {
-        let complaint = refused(&world, tool, &arguments, 1);
-        assert!(complaint.contains("Read-only file system"), "{tool}: {complaint}");
-    }
-    assert_eq!(agent(&world, "memory_read", &json!({"path": "a.md"})), "one\n");
-    assert!(agent(&world, "memory_view", &json!({})).contains("(b.md)"));
-    assert!(agent(&world, "memory_list", &json!({})).contains("b.md"));
-    assert_eq!(files_below(&folder), before);
-}
-
 /// A daemon that is asked to leave finishes what it has begun.
 #[test]
 fn a_daemon_that_is_stopped_loses_nothing_it_has_acknowledged() {
@@ -529,33 +408,6 @@ fn a_history_with_garbage_in_it() {
         memory(&world, &["restore", "a.md"]);
         assert_eq!(file(&world, "a.md"), "two\n", "{garbage:?}");
     }
-}
-
-/// Moving the notes into the repository is cut short, and done again: each note is there once.
-#[test]
-fn a_move_into_the_repository_that_is_killed_is_finished_by_the_next() {
-    let world = world();
-    world.write("elsewhere/.git/HEAD", "ref: refs/heads/main\n");
-    let repo = world.folder("elsewhere");
-    agent(&world, "memory_write", &json!({"path": "n000.md", "content": "note 0\n"}));
-    let home = notebook(&world);
-    for n in 1..60 {
-        std::fs::write(home.join(format!("n{n:03}.md")), format!("note {n}\n")).unwrap();
-    }
-    std::thread::scope(|scope| {
-        scope.spawn(|| world.tome(&["init", "--in-repo"]));
-        eventually("a note that was moved", || repo.join(".memory/n007.md").exists().then_some(()));
-        world.kill_daemon();
-    });
-    let ran = world.tome(&["init", "--in-repo"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for n in 0..60 {
-        let path = format!("n{n:03}.md");
-        assert_eq!(file(&world, &path), format!("note {n}\n"));
-        assert!(!home.join(&path).exists(), "{path}");
-    }
-    assert_eq!(notebook(&world), repo.join(".memory"));
-    check_whole(&world);
 }
 
 /// People's own README lies among the notes and is theirs.
