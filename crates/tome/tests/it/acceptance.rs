@@ -533,3 +533,33 @@ fn the_working_memory_of_a_session() {
     let other = json!({"path": "detail/more.md", "scope": "session", "session_id": "s2"});
     refused(&world, "memory_read", &other, 4);
 }
+
+/// A closed list of facts holds for every tool that could make another.
+#[test]
+fn only_the_facts_that_are_allowed() {
+    let world = world();
+    std::fs::write(world.config_file(), "[notes]\nfacts_allowed = \"user.md, memory.md\"\n")
+        .unwrap();
+    agent(&world, "memory_append", &json!({"path": "facts/user.md", "entry": "- k: v"}));
+    agent(&world, "memory_write", &json!({"path": "facts/memory.md", "content": "- k: v\n"}));
+    let text = json!("x");
+    for (tool, arguments) in [
+        ("memory_write", json!({"path": "facts/other.md", "content": text})),
+        ("memory_append", json!({"path": "facts/other.md", "entry": text})),
+        (
+            "memory",
+            json!({"command": "create", "path": "/memories/facts/other.md", "file_text": text}),
+        ),
+        (
+            "memory",
+            json!({"command": "rename", "old_path": "/memories/facts/user.md",
+                   "new_path": "/memories/facts/other.md"}),
+        ),
+    ] {
+        let said = "Fact file \"other.md\" is not allowed. Only allowed: user.md, memory.md";
+        let complaint = refused(&world, tool, &arguments, 2);
+        assert!(complaint.contains(said), "{tool}: {complaint}");
+    }
+    let names: Vec<_> = std::fs::read_dir(notebook(&world).join("facts")).unwrap().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}

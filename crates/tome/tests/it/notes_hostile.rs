@@ -246,8 +246,14 @@ fn an_index_that_leads_out() {
     assert!(index.contains("(a.md)") && !index.contains("secret"), "{index}");
     let answer = wire(&world, "memory_read", &json!({"path": "MEMORY.md"}));
     assert!(!answer.text.contains("secret words"), "{answer:?}");
-    let _ = wire(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
+    let (before, note) = (everything(&world), file(&world, "a.md"));
+    let answer = wire(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
+    assert!(answer.is_error && answer.text.contains("MEMORY.md"), "{answer:?}");
+    assert_eq!((everything(&world), file(&world, "a.md")), (before, note), "nothing is changed");
     assert_eq!(std::fs::read_to_string(target).unwrap(), "secret words\n");
+    std::fs::remove_file(folder.join("MEMORY.md")).unwrap();
+    agent(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
+    check_whole(&world);
 }
 
 #[test]

@@ -428,3 +428,31 @@ fn a_readme_of_a_person_is_left_alone() {
         assert_eq!(agent(&world, "memory_read", &json!({"path": path})), "# Ours\n");
     }
 }
+
+/// Folders that people make, move in, rename and remove are followed, and so is what they edit there.
+#[test]
+fn folders_that_are_moved_by_hand() {
+    let world = world();
+    agent(&world, "memory_write", &json!({"path": "a.md", "content": "a\n"}));
+    let folder = notebook(&world);
+    let lines = || {
+        let seen = agent(&world, "memory_view", &json!({}));
+        assert_eq!(file(&world, "MEMORY.md"), seen);
+        seen.lines().filter(|line| line.starts_with("- ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(), ["- [a](a.md) - a"]);
+    world.write("made/x/1.md", "one\n");
+    world.write("made/x/y/2.md", "two\n");
+    std::fs::rename(world.path().join("made/x"), folder.join("x")).unwrap();
+    assert_eq!(lines(), ["- [a](a.md) - a", "- [1](x/1.md) - 1", "- [2](x/y/2.md) - 2"]);
+    std::fs::rename(folder.join("x"), folder.join("z")).unwrap();
+    std::fs::write(folder.join("z/y/2.md"), "> Summary: edited\n").unwrap();
+    assert_eq!(lines(), ["- [a](a.md) - a", "- [1](z/1.md) - 1", "- [2](z/y/2.md) - edited"]);
+    std::fs::create_dir_all(folder.join("p/q/r")).unwrap();
+    std::fs::write(folder.join("p/q/r/s.md"), "new\n").unwrap();
+    std::fs::remove_dir_all(folder.join("z")).unwrap();
+    assert_eq!(lines(), ["- [a](a.md) - a", "- [s](p/q/r/s.md) - s"]);
+    memory(&world, &["restore", "z/y/2.md"]);
+    assert_eq!(file(&world, "z/y/2.md"), "> Summary: edited\n");
+    check_whole(&world);
+}
