@@ -140,7 +140,7 @@ impl Built {
             self.files.remove(&path);
         }
         for (path, text, staged) in rebuild.staged {
-            staged.land()?;
+            staged.land_over()?;
             self.know(folder, path, text);
         }
         for (path, text) in rebuild.untouched {

@@ -86,15 +86,16 @@ impl Shelf {
         let happened: Vec<Happened<'_>> = by_hand.chain(happened).collect();
         let appended =
             if happened.is_empty() { None } else { Some(history.append(now, &happened)?) };
-        let mut landed = 0;
+        let mut landed = Landed::default();
         let made = check_unchanged(folder, changes)
             .and_then(|()| land(folder, staged, changes, &mut landed));
         if made.is_err() {
-            if let (0, Some(appended)) = (landed, &appended) {
+            if let (0, Some(appended)) = (landed.count, &appended) {
                 history.take_back(appended);
             }
             return made;
         }
+        keep_surprises(history, by, now, changes, &landed.surprises)?;
         // The notes are safe; an index that cannot be put in its place is made true by the next look.
         *index_behind = built.land(folder, rebuild).is_err();
         if *index_behind {
@@ -155,6 +156,47 @@ fn happened<'c>(
     happened
 }
 
+/// What has been put in its place.
+#[derive(Default)]
+struct Landed {
+    count: usize,
+    /// What lay there then and was not what the change was made from.
+    surprises: Vec<(NotePath, Vec<u8>)>,
+}
+
+impl Landed {
+    fn add(&mut self, change: &Change, replaced: Option<Vec<u8>>) {
+        self.count += 1;
+        if replaced.is_some() && replaced != change.before {
+            self.surprises.extend(replaced.map(|bytes| (change.path.clone(), bytes)));
+        }
+    }
+}
+
+/// Keeps what was saved in the last moment as versions of their own, before the change that came
+/// over them.
+fn keep_surprises(
+    history: &mut History,
+    by: &Author,
+    now: Millis,
+    changes: &[Change],
+    surprises: &[(NotePath, Vec<u8>)],
+) -> Result<()> {
+    if surprises.is_empty() {
+        return Ok(());
+    }
+    let edited = outside();
+    let mut happened = Vec::new();
+    for (path, bytes) in surprises {
+        let change = changes.iter().find(|change| change.path == *path);
+        let after = change.and_then(|change| change.after.as_deref());
+        let path = path.as_str();
+        let edit = Happened { path, by: &edited, existed: true, before: None, after: Some(bytes) };
+        happened.extend([edit, Happened { path, by, existed: true, before: None, after }]);
+    }
+    history.append(now, &happened).map(drop)
+}
+
 /// Refuses to write over what somebody saved while the change was being made: an editor takes no
 /// lock, and syncing takes long enough for one to save.
 fn check_unchanged(folder: &Folder, changes: &[Change]) -> Result<()> {
@@ -174,19 +216,20 @@ fn check_unchanged(folder: &Folder, changes: &[Change]) -> Result<()> {
     Ok(())
 }
 
+/// Puts the changes in their places. `landed` counts them, and gets what was saved by somebody else
+/// in the last moment.
 fn land(
     folder: &Folder,
     staged: Vec<Staged<'_>>,
     changes: &[Change],
-    landed: &mut usize,
+    landed: &mut Landed,
 ) -> Result<()> {
-    for staged in staged {
-        staged.land()?;
-        *landed += 1;
+    let written = changes.iter().filter(|change| change.after.is_some());
+    for (staged, change) in staged.into_iter().zip(written) {
+        landed.add(change, staged.land()?);
     }
     for change in changes.iter().filter(|change| change.after.is_none()) {
-        folder.remove(&change.path)?;
-        *landed += 1;
+        landed.add(change, folder.remove(&change.path)?);
         folder.remove_empty_above(&change.path);
     }
     let above = |change: &Change| {
