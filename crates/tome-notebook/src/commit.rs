@@ -29,6 +29,9 @@ impl Shelf {
     /// did. Writes come before deletions, so that what moves is never nowhere.
     pub fn commit(&mut self, by: &Author, now: Millis, mut changes: Vec<Change>) -> Result<()> {
         changes.retain(|change| change.before != change.after);
+        if !changes.is_empty() && self.unrecorded {
+            self.notice(now, true)?;
+        }
         changes.sort_by_key(|change| change.after.is_none());
         if !changes.is_empty() && !self.history.exists() {
             prepared(self.prepare.as_ref(), &self.folder.full(""))?;

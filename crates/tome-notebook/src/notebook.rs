@@ -305,6 +305,10 @@ impl Notebook {
         if shelf.is_index_behind() && !is_empty {
             // A disk that cannot be written keeps nobody from reading.
             let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
+            // An index that somebody wrote is kept, which may just have made the history.
+            if shelf.unrecorded && shelf.history.exists() {
+                shelf.notice(self.clock.now(), false)?;
+            }
         }
         Ok(noticed)
     }
@@ -423,7 +427,8 @@ impl Notebook {
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
         self.with_shelf(make, |shelf| {
-            shelf.notice(self.clock.now(), true)?;
+            // What is refused records nothing: a commit sees to it that all is recorded.
+            shelf.notice(self.clock.now(), false)?;
             work(shelf)
         })
     }

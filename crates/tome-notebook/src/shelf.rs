@@ -37,7 +37,7 @@ pub(crate) struct Shelf {
     watch: Option<Watch>,
     loaded: bool,
     /// Whether something was found that is not in the history yet.
-    unrecorded: bool,
+    pub unrecorded: bool,
     /// Whether the inventory has changed since the index was last built from it.
     pub index_behind: bool,
 }

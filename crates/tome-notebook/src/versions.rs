@@ -42,8 +42,8 @@ impl Notebook {
     pub fn restore(&self, by: &Author, path: &str, version: Option<&str>) -> Result<Written> {
         let path = NotePath::for_writing(self.scope, path)?;
         edit::check_allowed(&self.rules, self.scope, &path)?;
-        if !self.root().exists() || !History::of(self.history()).exists() {
-            // What cannot be brought back makes no notebook, and no history.
+        if !self.root().exists() {
+            // What cannot be brought back makes no notebook.
             match version {
                 Some(version) => self.content_at(&path, version)?,
                 None => previous(&History::of(self.history()), &path, None)?,

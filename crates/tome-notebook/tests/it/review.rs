@@ -135,11 +135,15 @@ fn what_is_noted_of_built_files_deletes_no_note() {
 }
 
 #[test]
-fn a_note_without_a_history_is_not_brought_back_and_gets_none() {
+fn what_is_refused_makes_no_history() {
     let world = World::new();
     world.put("a.md", b"by hand");
     let refused = world.open().restore(&agent(), "a.md", None);
     assert!(matches!(refused, Err(NotebookError::NotFound { .. })));
+    let notebook = world.open();
+    assert!(notebook.update(&agent(), "a.md", "not there", "x").is_err());
+    assert!(notebook.rename(&agent(), "a.md", "a.md").is_err());
+    assert!(notebook.delete(&agent(), "b.md").is_err());
     assert!(!world.root().join(".history").exists());
 }
 
