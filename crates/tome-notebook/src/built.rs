@@ -184,7 +184,7 @@ fn noted(memo: &Path) -> BTreeMap<NotePath, String> {
 /// What is on disk where an index belongs; something that is no file is left for staging to refuse.
 fn read(folder: &Folder, path: &NotePath) -> Result<Option<(Vec<u8>, Stamp)>> {
     match folder.read(path) {
-        Err(NotebookError::Unreadable { .. }) => Ok(None),
+        Err(NotebookError::Unreadable { .. } | NotebookError::Escapes(_)) => Ok(None),
         other => other,
     }
 }

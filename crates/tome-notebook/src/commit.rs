@@ -92,11 +92,16 @@ impl Shelf {
         let mut landed = Landed::default();
         let made = check_unchanged(folder, changes)
             .and_then(|()| land(folder, staged, changes, &mut landed));
-        if made.is_err() {
-            if let (0, Some(appended)) = (landed.count, &appended) {
+        if let Err(failed) = made {
+            if landed.count > 0 {
+                let path = changes.first().map(|change| change.path.to_string());
+                let (path, cause) = (path.unwrap_or_default(), Box::new(failed));
+                return Err(NotebookError::Unsure { path, cause });
+            }
+            if let Some(appended) = &appended {
                 history.take_back(appended);
             }
-            return made;
+            return Err(failed);
         }
         keep_surprises(history, by, now, changes, &landed.surprises)?;
         // The notes are safe; an index that cannot be put in its place is made true by the next look.

@@ -135,7 +135,16 @@ impl Folder {
     /// Writes a file under a temporary name beside its place. It gets the mode of the file that is
     /// there, else it is for the owner alone.
     pub fn stage(&self, path: &NotePath, bytes: &[u8], keep: Keep) -> Result<Staged<'_>> {
-        let mode = self.plain_file(path)?.map(|metadata| metadata.permissions());
+        let there = match self.plain_file(path) {
+            // A link where an index belongs is replaced; it is not followed.
+            Err(NotebookError::Escapes(_))
+                if keep == Keep::Rebuildable && path.folders().next().is_none() =>
+            {
+                None
+            }
+            there => there?,
+        };
+        let mode = there.map(|metadata| metadata.permissions());
         let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
         self.make_folders(above)?;
         let temporary = self.temporary_beside(path);

@@ -136,7 +136,7 @@ fn with_notice(scope: Scope, newest: &[(&NotePath, &Entry)], count: usize) -> St
     let left_out = newest.len() - count;
     if left_out > 0 {
         let entries = if left_out == 1 { "entry" } else { "entries" };
-        let _ = writeln!(text, "\n... ({left_out} older {entries} left out; memory_list has all)");
+        let _ = writeln!(text, "\n... ({left_out} older {entries} left out; MEMORY.md lists all)");
     }
     text
 }

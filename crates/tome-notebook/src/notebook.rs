@@ -3,6 +3,7 @@
 //! Reading a notebook that is not there creates nothing; the first write makes it. Every change goes
 //! the same way: take the lock, notice what others did, decide on the newest content, commit.
 
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -141,6 +142,22 @@ impl Notebook {
         }
     }
 
+    /// Whether there is a note at this path.
+    pub fn has_note(&self, path: &str) -> Result<bool> {
+        Ok(self.reading(|shelf| Ok(shelf.inventory.contains_key(path)))?.unwrap_or(false))
+    }
+
+    /// Whether there are notes in a folder of this path.
+    pub fn has_folder(&self, path: &str) -> Result<bool> {
+        let inside = format!("{path}/");
+        let first = |shelf: &Shelf| {
+            let from = (Bound::Included(inside.as_str()), Bound::Unbounded);
+            let next = shelf.inventory.range::<str, _>(from).next();
+            Ok(next.is_some_and(|(path, _)| path.as_str().starts_with(&inside)))
+        };
+        Ok(self.reading(first)?.unwrap_or(false))
+    }
+
     /// Creates or overwrites a note. With `typed` the content is the body and the frontmatter is
     /// made from it, keys that Tome does not know staying as they are. `if_version` is the version
     /// the caller has read; `""` means that there must be no note yet.
@@ -234,14 +251,21 @@ impl Notebook {
     }
 
     /// Replaces the first occurrence of a text and sets `updated` in the frontmatter.
-    pub fn update(&self, by: &Author, path: &str, old: &str, new: &str) -> Result<Written> {
+    pub fn update(
+        &self,
+        by: &Author,
+        path: &str,
+        old: &str,
+        new: &str,
+        if_version: Option<&str>,
+    ) -> Result<Written> {
         edit::check_patches(&[Patch { old: old.to_owned(), new: new.to_owned() }])?;
         let mut updated = |draft: &Draft<'_>| {
             let text = draft.text.ok_or_else(|| NotebookError::missing(draft.path.as_str()))?;
             let text = edit::first_replaced(draft.path.as_str(), text, old, new)?;
             Ok(self.settled(draft, &text))
         };
-        let mut written = self.change(by, path, None, &mut updated)?;
+        let mut written = self.change(by, path, if_version, &mut updated)?;
         written.applied = 1;
         Ok(written)
     }

@@ -93,7 +93,9 @@ fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
             let patch = Patch { old: first_word(at), new: text.clone() };
             drop(notebook.patch(&by, PATHS[*at], &[patch], None));
         }
-        Step::Update(at, text) => drop(notebook.update(&by, PATHS[*at], &first_word(at), text)),
+        Step::Update(at, text) => {
+            drop(notebook.update(&by, PATHS[*at], &first_word(at), text, None));
+        }
         Step::Delete(at) => drop(notebook.delete(&by, PATHS[*at])),
         Step::Rename(from, to) => drop(notebook.rename(&by, PATHS[*from], PATHS[*to])),
         Step::Restore(at) => drop(notebook.restore(&by, PATHS[*at], None)),

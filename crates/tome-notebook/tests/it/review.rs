@@ -141,7 +141,7 @@ fn what_is_refused_makes_no_history() {
     let refused = world.open().restore(&agent(), "a.md", None);
     assert!(matches!(refused, Err(NotebookError::NotFound { .. })));
     let notebook = world.open();
-    assert!(notebook.update(&agent(), "a.md", "not there", "x").is_err());
+    assert!(notebook.update(&agent(), "a.md", "not there", "x", None).is_err());
     assert!(notebook.rename(&agent(), "a.md", "a.md").is_err());
     assert!(notebook.delete(&agent(), "b.md").is_err());
     assert!(!world.root().join(".history").exists());

@@ -7,7 +7,7 @@ use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use tome_model::{ModelError, Scope, truncate_to};
 use tome_notebook::{Author, Listed, Notebook as Book, NotebookError, Version, Who};
 use tome_proto::v1::notebook_server::Notebook;
-use tome_proto::{limits, v1};
+use tome_proto::{fitting, limits, v1};
 use tonic::{Request, Response, Status};
 
 use super::shared::{Shared, status_of};
@@ -41,8 +41,11 @@ impl Notebook for NotebookService {
         request: Request<v1::ListNotesRequest>,
     ) -> Answer<v1::ListNotesResponse> {
         self.with(request.into_inner().whose, |book| {
-            let notes = book.list()?.into_iter().map(listed_to_wire).collect();
-            Ok(v1::ListNotesResponse { notes })
+            let all = book.list()?;
+            let count = all.len();
+            let notes = fitting(all.into_iter().map(listed_to_wire));
+            let left_out = (count - notes.len()) as u64;
+            Ok(v1::ListNotesResponse { notes, left_out })
         })
         .await
     }
@@ -57,7 +60,7 @@ impl Notebook for NotebookService {
             let log = book.log(given(&asked.path))?;
             let total = log.len() as u64;
             let newest = log.into_iter().rev().take(limit as usize);
-            Ok(v1::GetLogResponse { versions: newest.map(version_to_wire).collect(), total })
+            Ok(v1::GetLogResponse { versions: fitting(newest.map(version_to_wire)), total })
         })
         .await
     }

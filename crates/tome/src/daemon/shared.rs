@@ -257,7 +257,9 @@ fn code_of(error: &NotebookError) -> Code {
         | NotebookError::FactNotAllowed { .. }
         | NotebookError::Invalid(_)
         | NotebookError::BreaksGuide(_) => Code::InvalidArgument,
-        NotebookError::Unreadable { .. } | NotebookError::File { .. } => Code::Internal,
+        NotebookError::Unreadable { .. }
+        | NotebookError::Unsure { .. }
+        | NotebookError::File { .. } => Code::Internal,
     }
 }
 

@@ -456,3 +456,74 @@ fn folders_that_are_moved_by_hand() {
     assert_eq!(file(&world, "z/y/2.md"), "> Summary: edited\n");
     check_whole(&world);
 }
+
+/// A folder with several notes in it may not become more facts than there may be.
+#[test]
+fn a_folder_of_notes_that_is_too_much_for_the_facts_stays_where_it_is() {
+    let world = world();
+    let half = "x".repeat(9_000);
+    for path in ["q/1.md", "q/2.md"] {
+        agent(&world, "memory_write", &json!({"path": path, "content": half}));
+    }
+    let rename = json!({"command": "rename", "old_path": "/memories/q",
+                        "new_path": "/memories/facts"});
+    let complaint = refused(&world, "memory", &rename, 2);
+    assert!(complaint.contains("15KB limit"), "{complaint}");
+    assert!(notebook(&world).join("q/1.md").exists() && !notebook(&world).join("facts").exists());
+}
+
+/// What a person wrote into a README goes into the history even when its folder is emptied.
+#[test]
+fn what_a_person_wrote_into_a_readme_can_be_got_back() {
+    let world = world();
+    let insight = json!({
+        "type": "semantic", "topic": "errors", "title": "Name errors well",
+        "description": "Errors carry the next step.", "tags": ["success", "errors"],
+        "content": "One thing. Another thing. A third thing.",
+    });
+    agent(&world, "coder_memory_store", &insight);
+    world.kill_daemon();
+    let topic = world.home().join("coder/semantic/errors");
+    let by_hand = "# Errors\n\nwords of a person\n";
+    std::fs::write(topic.join("README.md"), by_hand).unwrap();
+    std::fs::remove_file(topic.join("errors.md")).unwrap();
+    assert_eq!(world.tome(&["coder", "list"]).code, 0);
+    let log = memory_json(&world, &["log", "semantic/errors/README.md", "--scope", "coder"]);
+    let version = log[0]["version"].as_str().unwrap();
+    let show = ["show", "semantic/errors/README.md", version, "--scope", "coder"];
+    assert_eq!(memory(&world, &show), by_hand);
+}
+
+/// An agent writes and writes while a person saves the same note from an editor. Whatever the person
+/// saved is there, or can be got back: no write may come over it without its having been kept.
+#[test]
+fn an_edit_that_is_saved_while_an_agent_writes_is_never_lost() {
+    let world = world();
+    agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
+    let folder = notebook(&world);
+    let (done, stop) = (AtomicUsize::new(0), std::sync::atomic::AtomicBool::new(false));
+    let edits = 40;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            world.ask(async |client| {
+                while !stop.load(Ordering::Relaxed) {
+                    let n = done.fetch_add(1, Ordering::Relaxed);
+                    let arguments = json!({"path": "a.md", "content": format!("agent {n}\n")});
+                    let call = request(&world, "memory_write", &arguments);
+                    assert!(!client.call_tool(call).await.unwrap().is_error);
+                }
+            });
+        });
+        for n in 0..edits {
+            std::fs::write(folder.join(".a.md.swp"), format!("by hand {n}\n")).unwrap();
+            std::fs::rename(folder.join(".a.md.swp"), folder.join("a.md")).unwrap();
+            // A whole write begins and ends before the next edit.
+            let seen = done.load(Ordering::Relaxed);
+            eventually("two writes", || (done.load(Ordering::Relaxed) > seen + 2).then_some(()));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let log = memory_json(&world, &["log", "a.md", "-n", "0"]);
+    let kept = log.iter().filter(|version| version["who"] == "outside").count();
+    assert_eq!(kept, edits, "edits that can be got back");
+}

@@ -225,10 +225,7 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
     let update = |old: &str| {
         let patch = Patch { old: old.to_owned(), new: new.clone() };
         let patch = completed(call, &notebook, &path, vec![patch.clone()]).pop().unwrap_or(patch);
-        match &if_version {
-            None => notebook.update(&by, &path, &patch.old, &patch.new),
-            Some(version) => updated_at(&notebook, &by, &path, &patch, version),
-        }
+        notebook.update(&by, &path, &patch.old, &patch.new, if_version.as_deref())
     };
     let mut done = update(&old);
     if let Err(NotebookError::TextNotFound { .. }) = &done
@@ -243,27 +240,6 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
         error => with_near(error, &notebook),
     })?;
     Ok(said("Memory updated", &done))
-}
-
-/// Replaces the first occurrence in one version of a note and no other: the whole text is patched,
-/// which is there exactly once.
-fn updated_at(
-    notebook: &Notebook,
-    by: &Author,
-    path: &str,
-    patch: &Patch,
-    version: &str,
-) -> std::result::Result<Written, NotebookError> {
-    let note = notebook.read(path)?;
-    if note.version != version {
-        let expected = bounded(version, 80);
-        return Err(NotebookError::Changed { path: note.path, expected, found: note.version });
-    }
-    if !note.text.contains(&patch.old) {
-        return Err(NotebookError::TextNotFound { path: note.path, patch: 0 });
-    }
-    let new = note.text.replacen(&patch.old, &patch.new, 1);
-    notebook.patch(by, path, &[Patch { old: note.text, new }], Some(version))
 }
 
 pub(in crate::tools) fn delete(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {

@@ -79,7 +79,7 @@ fn before(notes: &Notes<'_>, path: &str) -> Result<Before> {
 }
 
 fn is_listed(notes: &Notes<'_>, path: &str) -> Result<bool> {
-    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?;
+    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?.notes;
     Ok(listed.iter().any(|note| note.path == path))
 }
 
