@@ -10,7 +10,6 @@ use tome_model::{Clock, Millis, SystemClock};
 use crate::folder::{Folder, Keep, Staged, Stamp};
 use crate::history::{GONE, Happened, History, version_of};
 use crate::inventory::Entry;
-use crate::notebook::prepared;
 use crate::path::NotePath;
 use crate::shelf::{Shelf, outside};
 use crate::{Author, NotebookError, Result, index};
@@ -33,8 +32,8 @@ impl Shelf {
             self.notice(now, true)?;
         }
         changes.sort_by_key(|change| change.after.is_none());
-        if !changes.is_empty() && !self.history.exists() {
-            prepared(self.prepare.as_ref(), &self.folder.full(""))?;
+        if !changes.is_empty() {
+            self.prepare_history()?;
         }
         let undo = self.enter(&changes);
         match self.make(by, now, &changes, &undo) {

@@ -14,7 +14,7 @@ use crate::built::Built;
 use crate::folder::{Folder, Stamp, append_to, make_private};
 use crate::history::{GONE, Happened, History};
 use crate::inventory::{Entry, Inventory};
-use crate::notebook::Prepare;
+use crate::notebook::{Prepare, prepared};
 use crate::path::NotePath;
 use crate::watch::{Changed, Watch};
 use crate::{Author, NotebookError, Result, Who};
@@ -232,7 +232,16 @@ impl Shelf {
         self.index_behind |= insights || before.map(|before| before.line) != line;
     }
 
+    /// Does what has to be done before the notebook is first written to.
+    pub fn prepare_history(&self) -> Result<()> {
+        if self.history.exists() {
+            return Ok(());
+        }
+        prepared(self.prepare.as_ref(), &self.folder.full(""))
+    }
+
     fn record(&mut self, now: Millis, found: &[Found]) -> Result<()> {
+        self.prepare_history()?;
         let by = outside();
         let mut befores: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
         if found.len() <= COMPARED_MAX {
