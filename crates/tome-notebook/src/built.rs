@@ -93,8 +93,14 @@ impl Built {
         wanted: BTreeMap<NotePath, String>,
     ) -> Result<Rebuild<'f>> {
         let mut rebuild = Rebuild::default();
-        let stale = self.files.keys().filter(|path| !wanted.contains_key(*path));
-        rebuild.stale = stale.cloned().collect();
+        for path in self.files.keys().filter(|path| !wanted.contains_key(*path)) {
+            rebuild.stale.push(path.clone());
+            if let Some((bytes, stamp)) = read(folder, path)?
+                && !self.is_own(path, &bytes, stamp)
+            {
+                rebuild.by_hand.push((path.clone(), bytes));
+            }
+        }
         for (path, text) in wanted {
             let known = self.files.get(&path);
             let trusted =
@@ -108,11 +114,7 @@ impl Built {
                     rebuild.untouched.push((path, text));
                     continue;
                 }
-                // Another process of Tome's may have built it since.
-                let own = noted(&self.memo).get(&path) == Some(&stamp.to_text())
-                    || known.and_then(|known| known.text.as_ref()).map(String::as_bytes)
-                        == Some(&bytes);
-                if !own {
+                if !self.is_own(&path, &bytes, stamp) {
                     rebuild.by_hand.push((path.clone(), bytes));
                 }
             }
@@ -120,6 +122,13 @@ impl Built {
             rebuild.staged.push((path, text, staged));
         }
         Ok(rebuild)
+    }
+
+    /// Whether Tome built a file as it is; another process of Tome's may have since.
+    fn is_own(&self, path: &NotePath, bytes: &[u8], stamp: Stamp) -> bool {
+        let known = self.files.get(path).and_then(|known| known.text.as_ref());
+        known.map(String::as_bytes) == Some(bytes)
+            || noted(&self.memo).get(path) == Some(&stamp.to_text())
     }
 
     /// Puts what was prepared in its place.
@@ -131,7 +140,7 @@ impl Built {
             self.files.remove(&path);
         }
         for (path, text, staged) in rebuild.staged {
-            staged.land()?;
+            staged.land_over()?;
             self.know(folder, path, text);
         }
         for (path, text) in rebuild.untouched {
@@ -168,13 +177,14 @@ fn noted(memo: &Path) -> BTreeMap<NotePath, String> {
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     let files = lines
         .filter_map(|(stamp, path)| Some((NotePath::for_reading(path).ok()?, stamp.to_owned())));
-    files.collect()
+    // What is listed here and not wanted is deleted: never a note, whatever the file says.
+    files.filter(|(path, _)| path.is_index()).collect()
 }
 
 /// What is on disk where an index belongs; something that is no file is left for staging to refuse.
 fn read(folder: &Folder, path: &NotePath) -> Result<Option<(Vec<u8>, Stamp)>> {
     match folder.read(path) {
-        Err(NotebookError::Unreadable { .. }) => Ok(None),
+        Err(NotebookError::Unreadable { .. } | NotebookError::Escapes(_)) => Ok(None),
         other => other,
     }
 }

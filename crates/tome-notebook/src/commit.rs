@@ -10,10 +10,9 @@ use tome_model::{Clock, Millis, SystemClock};
 use crate::folder::{Folder, Keep, Staged, Stamp};
 use crate::history::{GONE, Happened, History, version_of};
 use crate::inventory::Entry;
-use crate::notebook::prepared;
 use crate::path::NotePath;
 use crate::shelf::{Shelf, outside};
-use crate::{Author, Result, index};
+use crate::{Author, NotebookError, Result, index};
 
 /// A note as it is to be.
 pub(crate) struct Change {
@@ -29,9 +28,12 @@ impl Shelf {
     /// did. Writes come before deletions, so that what moves is never nowhere.
     pub fn commit(&mut self, by: &Author, now: Millis, mut changes: Vec<Change>) -> Result<()> {
         changes.retain(|change| change.before != change.after);
+        if !changes.is_empty() && self.unrecorded {
+            self.notice(now, true)?;
+        }
         changes.sort_by_key(|change| change.after.is_none());
-        if !changes.is_empty() && !self.history.exists() {
-            prepared(self.prepare.as_ref(), &self.folder.full(""))?;
+        if !changes.is_empty() {
+            self.prepare_history()?;
         }
         let undo = self.enter(&changes);
         match self.make(by, now, &changes, &undo) {
@@ -86,14 +88,21 @@ impl Shelf {
         let happened: Vec<Happened<'_>> = by_hand.chain(happened).collect();
         let appended =
             if happened.is_empty() { None } else { Some(history.append(now, &happened)?) };
-        let mut landed = 0;
-        let made = land(folder, staged, changes, &mut landed);
-        if made.is_err() {
-            if let (0, Some(appended)) = (landed, &appended) {
+        let mut landed = Landed::default();
+        let made = check_unchanged(folder, changes)
+            .and_then(|()| land(folder, staged, changes, &mut landed));
+        if let Err(failed) = made {
+            if landed.count > 0 {
+                let path = changes.first().map(|change| change.path.to_string());
+                let (path, cause) = (path.unwrap_or_default(), Box::new(failed));
+                return Err(NotebookError::Unsure { path, cause });
+            }
+            if let Some(appended) = &appended {
                 history.take_back(appended);
             }
-            return made;
+            return Err(failed);
         }
+        keep_surprises(history, by, now, changes, &landed.surprises)?;
         // The notes are safe; an index that cannot be put in its place is made true by the next look.
         *index_behind = built.land(folder, rebuild).is_err();
         if *index_behind {
@@ -154,19 +163,80 @@ fn happened<'c>(
     happened
 }
 
+/// What has been put in its place.
+#[derive(Default)]
+struct Landed {
+    count: usize,
+    /// What lay there then and was not what the change was made from.
+    surprises: Vec<(NotePath, Vec<u8>)>,
+}
+
+impl Landed {
+    fn add(&mut self, change: &Change, replaced: Option<Vec<u8>>) {
+        self.count += 1;
+        if replaced.is_some() && replaced != change.before {
+            self.surprises.extend(replaced.map(|bytes| (change.path.clone(), bytes)));
+        }
+    }
+}
+
+/// Keeps what was saved in the last moment as versions of their own, before the change that came
+/// over them.
+fn keep_surprises(
+    history: &mut History,
+    by: &Author,
+    now: Millis,
+    changes: &[Change],
+    surprises: &[(NotePath, Vec<u8>)],
+) -> Result<()> {
+    if surprises.is_empty() {
+        return Ok(());
+    }
+    let edited = outside();
+    let mut happened = Vec::new();
+    for (path, bytes) in surprises {
+        let change = changes.iter().find(|change| change.path == *path);
+        let after = change.and_then(|change| change.after.as_deref());
+        let path = path.as_str();
+        let edit = Happened { path, by: &edited, existed: true, before: None, after: Some(bytes) };
+        happened.extend([edit, Happened { path, by, existed: true, before: None, after }]);
+    }
+    history.append(now, &happened).map(drop)
+}
+
+/// Refuses to write over what somebody saved while the change was being made: an editor takes no
+/// lock, and syncing takes long enough for one to save.
+fn check_unchanged(folder: &Folder, changes: &[Change]) -> Result<()> {
+    for change in changes {
+        let found = folder.read(&change.path)?.map(|(bytes, _)| bytes);
+        if found != change.before {
+            let version = |bytes: &Option<Vec<u8>>| {
+                bytes.as_deref().map_or_else(|| GONE.to_owned(), version_of)
+            };
+            return Err(NotebookError::Changed {
+                path: change.path.to_string(),
+                expected: version(&change.before),
+                found: version(&found),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Puts the changes in their places. `landed` counts them, and gets what was saved by somebody else
+/// in the last moment.
 fn land(
     folder: &Folder,
     staged: Vec<Staged<'_>>,
     changes: &[Change],
-    landed: &mut usize,
+    landed: &mut Landed,
 ) -> Result<()> {
-    for staged in staged {
-        staged.land()?;
-        *landed += 1;
+    let written = changes.iter().filter(|change| change.after.is_some());
+    for (staged, change) in staged.into_iter().zip(written) {
+        landed.add(change, staged.land()?);
     }
     for change in changes.iter().filter(|change| change.after.is_none()) {
-        folder.remove(&change.path)?;
-        *landed += 1;
+        landed.add(change, folder.remove(&change.path)?);
         folder.remove_empty_above(&change.path);
     }
     let above = |change: &Change| {

@@ -1,5 +1,7 @@
 //! Editing text, and what text a note may have: pure functions of the newest content.
 
+use std::ops::Bound;
+
 use tome_model::Scope;
 
 use crate::inventory::Inventory;
@@ -51,25 +53,26 @@ pub(crate) fn check_allowed(rules: &Rules, scope: Scope, path: &NotePath) -> Res
     }
 }
 
-/// Refuses what would make `facts/` too large. Making it smaller is always allowed.
+/// Refuses what would make `facts/` too large. Making it smaller is always allowed. `sizes` are the
+/// notes that change, all of them, with what they will take; nothing for one that goes.
 pub(crate) fn check_budget(
     rules: &Rules,
     scope: Scope,
-    path: &NotePath,
-    bytes: usize,
+    sizes: &[(&NotePath, usize)],
     inventory: &Inventory,
 ) -> Result<()> {
-    if path.kind(scope) != NoteKind::Fact {
+    let taken = |path: &NotePath| inventory.get(path).map_or(0, |entry| entry.stamp.bytes);
+    let facts = || sizes.iter().filter(|(path, _)| path.kind(scope) == NoteKind::Fact);
+    if facts().next().is_none() {
         return Ok(());
     }
-    let facts = inventory.iter().filter(|(_, entry)| entry.kind == NoteKind::Fact);
-    let (mut before, mut after) = (0, bytes as u64);
-    for (other, entry) in facts {
-        before += entry.stamp.bytes;
-        if other != path {
-            after += entry.stamp.bytes;
-        }
-    }
+    let from = (Bound::Included("facts/"), Bound::Unbounded);
+    let all =
+        inventory.range::<str, _>(from).take_while(|(path, _)| path.kind(scope) == NoteKind::Fact);
+    let before: u64 = all.map(|(_, entry)| entry.stamp.bytes).sum();
+    let freed: u64 = facts().map(|(path, _)| taken(path)).sum();
+    let added: u64 = facts().map(|(_, bytes)| *bytes as u64).sum();
+    let after = before.saturating_sub(freed) + added;
     if after > rules.facts_bytes_max && after >= before {
         return Err(NotebookError::FactsBudget { bytes: after, bytes_max: rules.facts_bytes_max });
     }

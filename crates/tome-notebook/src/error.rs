@@ -1,10 +1,10 @@
-//! What can go wrong with a note. Each says what to do, and nothing was changed.
+//! What can go wrong with a note. Each says what to do; after all but one nothing was changed.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A failure that the caller can act on. Nothing on disk was changed.
+/// A failure that the caller can act on. Nothing on disk was changed, except after `Unsure`.
 #[derive(Debug, Error)]
 pub enum NotebookError {
     /// A path that could lead, or does lead, out of the notebook.
@@ -97,6 +97,15 @@ pub enum NotebookError {
         path: String,
         /// Why, and what to do.
         why: String,
+    },
+    /// The change was made, and then the disk failed: the one failure after which something is
+    /// changed.
+    #[error("{path} was changed, but then the disk failed ({cause}): read it before you try again")]
+    Unsure {
+        /// The first note that was to change.
+        path: String,
+        /// What failed.
+        cause: Box<NotebookError>,
     },
     /// The disk said no.
     #[error("cannot {action} {path}: {cause}", path = path.display())]

@@ -135,12 +135,19 @@ impl Folder {
     /// Writes a file under a temporary name beside its place. It gets the mode of the file that is
     /// there, else it is for the owner alone.
     pub fn stage(&self, path: &NotePath, bytes: &[u8], keep: Keep) -> Result<Staged<'_>> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let mode = self.plain_file(path)?.map(|metadata| metadata.permissions());
+        let there = match self.plain_file(path) {
+            // A link where an index belongs is replaced; it is not followed.
+            Err(NotebookError::Escapes(_))
+                if keep == Keep::Rebuildable && path.folders().next().is_none() =>
+            {
+                None
+            }
+            there => there?,
+        };
+        let mode = there.map(|metadata| metadata.permissions());
         let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
         self.make_folders(above)?;
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{above}{STAGED}{}-{number}.tmp", std::process::id());
+        let temporary = self.temporary_beside(path);
         let staged = Staged { folder: self, temporary, path: path.to_string(), landed: false };
         self.fill(&staged.temporary, bytes, mode, keep)
             .map_err(NotebookError::file("write", &self.full(path.as_str())))?;
@@ -181,13 +188,32 @@ impl Folder {
         Ok(())
     }
 
-    /// Deletes a file, and the folders above it that this leaves empty.
-    pub fn remove(&self, path: &NotePath) -> Result<()> {
-        match self.dir.remove_file(path.as_str()) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(NotebookError::file("delete", &self.full(path.as_str()))(error)),
+    /// Deletes a file. Returns what it held at that very moment: it is taken aside first, because
+    /// somebody may have saved it just before.
+    pub fn remove(&self, path: &NotePath) -> Result<Option<Vec<u8>>> {
+        let aside = self.temporary_beside(path);
+        match self.dir.rename(path.as_str(), &self.dir, &aside) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(NotebookError::file("delete", &self.full(path.as_str()))(error));
+            }
         }
+        let mut removed = Vec::new();
+        let read = self.dir.open(&aside);
+        let read = read.and_then(|file| file.take(KEPT_BYTES_MAX).read_to_end(&mut removed));
+        self.dir
+            .remove_file(&aside)
+            .map_err(NotebookError::file("delete", &self.full(path.as_str())))?;
+        Ok(read.is_ok().then_some(removed))
+    }
+
+    /// A name beside a note that nobody else has.
+    fn temporary_beside(&self, path: &NotePath) -> String {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        format!("{above}{STAGED}{}-{number}.tmp", std::process::id())
     }
 
     /// Removes the folders above a path that are empty.
@@ -259,14 +285,45 @@ impl Folder {
 }
 
 impl Staged<'_> {
-    /// Renames the file to its place.
-    pub fn land(mut self) -> Result<()> {
+    /// Renames the file to its place. Returns what lay there at that very moment, where the system
+    /// can exchange two files: somebody may have saved it just before.
+    pub fn land(self) -> Result<Option<Vec<u8>>> {
+        let dir = &self.folder.dir;
+        if exchange(dir, &self.temporary, &self.path) {
+            let mut replaced = Vec::new();
+            let read = dir.open(&self.temporary);
+            let read = read.and_then(|file| file.take(KEPT_BYTES_MAX).read_to_end(&mut replaced));
+            // Dropping it deletes what came out.
+            return Ok(read.is_ok().then_some(replaced));
+        }
+        self.land_over()?;
+        Ok(None)
+    }
+
+    /// Renames the file to its place, whatever lies there.
+    pub fn land_over(mut self) -> Result<()> {
         let dir = &self.folder.dir;
         dir.rename(&self.temporary, dir, &self.path)
             .map_err(NotebookError::file("write", &self.folder.full(&self.path)))?;
         self.landed = true;
         Ok(())
     }
+}
+
+/// Exchanges two files of one folder; `false` when there is no second, or the system cannot.
+#[cfg(target_os = "linux")]
+fn exchange(dir: &Dir, one: &str, other: &str) -> bool {
+    use rustix::fs::{RenameFlags, renameat_with};
+    let (above, name) = other.rsplit_once('/').unwrap_or((".", other));
+    let own = one.rsplit('/').next().unwrap_or(one);
+    // The folder is opened beneath the notebook's; names alone lead nowhere else.
+    let Ok(folder) = dir.open_dir(above) else { return false };
+    renameat_with(&folder, own, &folder, name, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_: &Dir, _: &str, _: &str) -> bool {
+    false
 }
 
 impl Drop for Staged<'_> {
@@ -305,13 +362,26 @@ pub(crate) fn append_to(path: &Path) -> std::io::Result<std::fs::File> {
     options.open(path)
 }
 
-/// Makes a folder and what is above it, for the owner alone.
+/// Makes a folder and what is above it, for the owner alone. What was made survives power loss: a
+/// synced file in a folder that is lost is lost as well.
 pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+    let made = path.ancestors().take_while(|folder| !folder.is_dir());
+    let above: Vec<&Path> = made.filter_map(Path::parent).collect();
+    if above.is_empty() {
+        return Ok(());
+    }
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    above.into_iter().try_for_each(sync_to_disk)
+}
+
+/// Makes what is new, renamed or deleted in a folder survive power loss.
+pub(crate) fn sync_to_disk(folder: &Path) -> std::io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if cfg!(windows) { Ok(()) } else { std::fs::File::open(folder)?.sync_all() }
 }
 
 fn private_file() -> OpenOptions {

@@ -71,15 +71,19 @@ fn neighbour<'i>(
 ) -> Option<Neighbour<'i>> {
     const NEAR: usize = 256;
     let same = |(_, entry): &(&NotePath, &Entry)| section_of(entry) == section;
-    let before = inventory.range(..path).rev().take(NEAR).find(same);
+    let before = inventory.range::<NotePath, _>(..path).rev().take(NEAR).find(same);
     if let Some((_, entry)) = before {
         return Some(Neighbour::Before(&entry.line));
     }
     // Only where nothing of the section comes before it is the one after it the next in the text.
-    if inventory.range(..path).nth(NEAR).is_some() {
+    if inventory.range::<NotePath, _>(..path).nth(NEAR).is_some() {
         return None;
     }
-    let after = inventory.range(path..).filter(|(other, _)| *other != path).take(NEAR).find(same);
+    let after = inventory
+        .range::<NotePath, _>(path..)
+        .filter(|(other, _)| *other != path)
+        .take(NEAR)
+        .find(same);
     after.map(|(_, entry)| Neighbour::After(&entry.line))
 }
 
@@ -132,7 +136,7 @@ fn with_notice(scope: Scope, newest: &[(&NotePath, &Entry)], count: usize) -> St
     let left_out = newest.len() - count;
     if left_out > 0 {
         let entries = if left_out == 1 { "entry" } else { "entries" };
-        let _ = writeln!(text, "\n... ({left_out} older {entries} left out; memory_list has all)");
+        let _ = writeln!(text, "\n... ({left_out} older {entries} left out; MEMORY.md lists all)");
     }
     text
 }

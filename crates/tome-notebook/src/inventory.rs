@@ -35,8 +35,9 @@ pub(crate) struct Entry {
     pub line: String,
 }
 
-/// Time stamps of files are only so fine: a change within this may not show.
-const STAMP_BLUR_MS: u64 = 50;
+/// Time stamps of files are only so fine, on some disks two seconds: a change within this may not
+/// show.
+const STAMP_BLUR_MS: u64 = 2_100;
 
 impl Entry {
     /// What is to be known of a note. `read_at` is the system's time when it was read.

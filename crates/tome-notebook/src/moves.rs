@@ -70,13 +70,15 @@ impl Notebook {
                 if from != to && read(to)?.is_some() {
                     return Err(NotebookError::Exists(to.to_string()));
                 }
-                edit::check_budget(&self.rules, self.scope, to, bytes.len(), &shelf.inventory)?;
                 changes.push(Change { path: to.clone(), before: None, after: Some(bytes.clone()) });
                 changes.push(Change { path: from.clone(), before: Some(bytes), after: None });
             }
             if plan.iter().any(|(from, to)| from == to) {
                 return Err(NotebookError::Exists(from.to_owned()));
             }
+            let size = |change: &Change| change.after.as_ref().map_or(0, Vec::len);
+            let sizes: Vec<_> = changes.iter().map(|change| (&change.path, size(change))).collect();
+            edit::check_budget(&self.rules, self.scope, &sizes, &shelf.inventory)?;
             if !plan.is_empty() {
                 shelf.commit(by, self.clock.now(), changes)?;
             }

@@ -3,8 +3,10 @@
 //! Reading a notebook that is not there creates nothing; the first write makes it. Every change goes
 //! the same way: take the lock, notice what others did, decide on the newest content, commit.
 
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tome_model::{Clock, Scope};
 
@@ -19,6 +21,9 @@ use crate::{
     coder, edit, frontmatter, index, session, summary,
 };
 
+/// How often a change is tried when people keep saving the note meanwhile.
+const TRIES_MAX: usize = 3;
+
 /// One notebook. Many threads and processes may use the same folder at once.
 pub struct Notebook {
     pub(crate) scope: Scope,
@@ -32,6 +37,8 @@ pub struct Notebook {
 
 /// What has to be done before a notebook is first written to.
 pub(crate) type Prepare = Arc<dyn Fn() -> std::io::Result<()> + Send + Sync>;
+/// Makes a note's new text from its bytes on disk and from what else there is.
+type Plan<'p> = dyn FnMut(Option<&[u8]>, &Inventory) -> Result<String> + 'p;
 
 /// What a note was and is to be, while the lock is held.
 pub(crate) struct Draft<'d> {
@@ -135,6 +142,22 @@ impl Notebook {
         }
     }
 
+    /// Whether there is a note at this path.
+    pub fn has_note(&self, path: &str) -> Result<bool> {
+        Ok(self.reading(|shelf| Ok(shelf.inventory.contains_key(path)))?.unwrap_or(false))
+    }
+
+    /// Whether there are notes in a folder of this path.
+    pub fn has_folder(&self, path: &str) -> Result<bool> {
+        let inside = format!("{path}/");
+        let first = |shelf: &Shelf| {
+            let from = (Bound::Included(inside.as_str()), Bound::Unbounded);
+            let next = shelf.inventory.range::<str, _>(from).next();
+            Ok(next.is_some_and(|(path, _)| path.as_str().starts_with(&inside)))
+        };
+        Ok(self.reading(first)?.unwrap_or(false))
+    }
+
     /// Creates or overwrites a note. With `typed` the content is the body and the frontmatter is
     /// made from it, keys that Tome does not know staying as they are. `if_version` is the version
     /// the caller has read; `""` means that there must be no note yet.
@@ -228,14 +251,21 @@ impl Notebook {
     }
 
     /// Replaces the first occurrence of a text and sets `updated` in the frontmatter.
-    pub fn update(&self, by: &Author, path: &str, old: &str, new: &str) -> Result<Written> {
+    pub fn update(
+        &self,
+        by: &Author,
+        path: &str,
+        old: &str,
+        new: &str,
+        if_version: Option<&str>,
+    ) -> Result<Written> {
         edit::check_patches(&[Patch { old: old.to_owned(), new: new.to_owned() }])?;
         let mut updated = |draft: &Draft<'_>| {
             let text = draft.text.ok_or_else(|| NotebookError::missing(draft.path.as_str()))?;
             let text = edit::first_replaced(draft.path.as_str(), text, old, new)?;
             Ok(self.settled(draft, &text))
         };
-        let mut written = self.change(by, path, None, &mut updated)?;
+        let mut written = self.change(by, path, if_version, &mut updated)?;
         written.applied = 1;
         Ok(written)
     }
@@ -282,10 +312,7 @@ impl Notebook {
     /// Notices what changed on disk: keeps it in the history, brings the index up to date. Returns
     /// how many notes had changed.
     pub fn refresh(&self) -> Result<usize> {
-        let noticed = self.with_shelf(Make::Never, |shelf| {
-            let _lock = shelf.lock()?;
-            self.look(shelf)
-        })?;
+        let noticed = self.with_shelf(Make::Never, |shelf| self.look(shelf))?;
         Ok(noticed.unwrap_or(0))
     }
 
@@ -302,6 +329,10 @@ impl Notebook {
         if shelf.is_index_behind() && !is_empty {
             // A disk that cannot be written keeps nobody from reading.
             let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
+            // An index that somebody wrote is kept, which may just have made the history.
+            if shelf.unrecorded && shelf.history.exists() {
+                shelf.notice(self.clock.now(), false)?;
+            }
         }
         Ok(noticed)
     }
@@ -318,9 +349,10 @@ impl Notebook {
         edit::check_allowed(&self.rules, self.scope, &path)?;
         let today = self.clock.today();
         let mut plan = |before: Option<&[u8]>, inventory: &Inventory| {
-            let template = || self.template(&path).map(str::as_bytes);
-            check_version(&path, before.or_else(template), if_version, before.is_none())?;
             let text = self.text_before(&path, before)?;
+            // What is not there yet was read as its template.
+            let read = before.or(text.as_deref().map(str::as_bytes));
+            check_version(&path, before, read, if_version)?;
             let after = compose(&Draft {
                 path: &path,
                 text: text.as_deref(),
@@ -328,18 +360,31 @@ impl Notebook {
                 today: &today,
             })?;
             edit::check_text("the note", &after)?;
-            edit::check_budget(&self.rules, self.scope, &path, after.len(), inventory)?;
+            edit::check_budget(&self.rules, self.scope, &[(&path, after.len())], inventory)?;
             Ok(after)
         };
         if !self.root.exists() {
             // What is refused makes no notebook.
             plan(None, &Inventory::new())?;
         }
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.change_once(by, &path, &mut plan) {
+                // Somebody saved it meanwhile: the newest content is what counts.
+                Err(NotebookError::Changed { .. }) if if_version.is_none() && tries < TRIES_MAX => {
+                }
+                made => return made,
+            }
+        }
+    }
+
+    fn change_once(&self, by: &Author, path: &NotePath, plan: &mut Plan<'_>) -> Result<Written> {
         let made = self.writing(Make::IfMissing, |shelf| {
-            let before = shelf.folder.read(&path)?.map(|(bytes, _)| bytes);
+            let before = shelf.folder.read(path)?.map(|(bytes, _)| bytes);
             let after = plan(before.as_deref(), &shelf.inventory)?;
             let (bytes, version) = (after.len() as u64, version_of(after.as_bytes()));
-            let mut changes = self.seeds(shelf, &path)?;
+            let mut changes = self.seeds(shelf, path)?;
             changes.push(Change { path: path.clone(), before, after: Some(after.into()) });
             shelf.commit(by, self.clock.now(), changes)?;
             Ok(Written { path: path.to_string(), bytes, version, applied: 0 })
@@ -394,7 +439,6 @@ impl Notebook {
     /// Looks at the notebook as it is now; `None` when there is none.
     pub(crate) fn reading<T>(&self, look: impl FnOnce(&Shelf) -> Result<T>) -> Result<Option<T>> {
         self.with_shelf(Make::Never, |shelf| {
-            let _lock = shelf.lock()?;
             self.look(shelf)?;
             look(shelf)
         })
@@ -407,17 +451,20 @@ impl Notebook {
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
         self.with_shelf(make, |shelf| {
-            let _lock = shelf.lock()?;
-            shelf.notice(self.clock.now(), true)?;
+            // What is refused records nothing: a commit sees to it that all is recorded.
+            shelf.notice(self.clock.now(), false)?;
             work(shelf)
         })
     }
 
+    /// Opens the shelf if it is not, and locks it.
     fn with_shelf<T>(
         &self,
         make: Make,
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
+        // Whoever queues behind a caller that waits for the lock has waited for it too.
+        let since = Instant::now();
         let mut slot = self.slot();
         if slot.as_ref().is_none_or(|shelf| !shelf.folder.is_current()) {
             let folder = match (Folder::open(&self.root)?, make) {
@@ -437,7 +484,9 @@ impl Notebook {
                 None => None,
             };
         }
-        slot.as_mut().map(work).transpose()
+        let Some(shelf) = slot.as_mut() else { return Ok(None) };
+        let _lock = shelf.lock(since)?;
+        work(shelf).map(Some)
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Shelf>> {
@@ -476,22 +525,21 @@ pub(crate) fn note(path: &NotePath, bytes: Vec<u8>) -> Result<Note> {
     Ok(Note { path: path.to_string(), text, version })
 }
 
-/// Refuses a change of what the caller has not read. `is_missing` says that what there is, if
-/// anything, is only a template.
+/// Refuses to change what is not as the caller `read` it, or what is there when nothing should be.
 fn check_version(
     path: &NotePath,
     before: Option<&[u8]>,
+    read: Option<&[u8]>,
     expected: Option<&str>,
-    is_missing: bool,
 ) -> Result<()> {
     let Some(expected) = expected else { return Ok(()) };
-    let found = before.map_or_else(|| GONE.to_owned(), version_of);
     let same = match expected {
-        "" | GONE => is_missing,
-        expected => found == expected,
+        "" | GONE => before.is_none(),
+        expected => read.is_some_and(|read| version_of(read) == expected),
     };
     if same {
         return Ok(());
     }
+    let found = before.map_or_else(|| GONE.to_owned(), version_of);
     Err(NotebookError::Changed { path: path.to_string(), expected: expected.to_owned(), found })
 }

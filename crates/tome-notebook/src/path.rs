@@ -130,6 +130,13 @@ impl NotePath {
     }
 }
 
+/// Paths are ordered as their letters are, so that a folder's notes stand together.
+impl std::borrow::Borrow<str> for NotePath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for NotePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -14,7 +14,7 @@ use crate::built::Built;
 use crate::folder::{Folder, Stamp, append_to, make_private};
 use crate::history::{GONE, Happened, History};
 use crate::inventory::{Entry, Inventory};
-use crate::notebook::Prepare;
+use crate::notebook::{Prepare, prepared};
 use crate::path::NotePath;
 use crate::watch::{Changed, Watch};
 use crate::{Author, NotebookError, Result, Who};
@@ -36,6 +36,8 @@ pub(crate) struct Shelf {
     lock: File,
     watch: Option<Watch>,
     loaded: bool,
+    /// Whether something was found that is not in the history yet.
+    pub unrecorded: bool,
     /// Whether the inventory has changed since the index was last built from it.
     pub index_behind: bool,
 }
@@ -58,16 +60,17 @@ impl Shelf {
             lock,
             watch: Watch::over(root),
             loaded: false,
+            unrecorded: false,
             index_behind: true,
             folder,
         })
     }
 
-    /// Takes the lock between processes; it is given back when the guard is dropped.
-    pub fn lock(&self) -> Result<Locked> {
+    /// Takes the lock between processes; it is given back when the guard is dropped. `since` is when
+    /// the caller began to wait.
+    pub fn lock(&self, since: Instant) -> Result<Locked> {
         let file = self.lock.try_clone();
         let file = file.map_err(NotebookError::file("lock", &self.folder.full("")))?;
-        let started = Instant::now();
         let mut pause = Duration::from_micros(100);
         loop {
             match file.try_lock() {
@@ -75,7 +78,7 @@ impl Shelf {
                 Err(TryLockError::Error(error)) => {
                     return Err(NotebookError::file("lock", &self.folder.full(""))(error));
                 }
-                Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIMEOUT => {
+                Err(TryLockError::WouldBlock) if since.elapsed() > LOCK_TIMEOUT => {
                     let busy = "another program has kept it locked for 10 s; try again".to_owned();
                     let cause = std::io::Error::new(std::io::ErrorKind::WouldBlock, busy);
                     return Err(NotebookError::file("lock", &self.folder.full(""))(cause));
@@ -108,25 +111,38 @@ impl Shelf {
     }
 
     /// Notices what changed on disk since the last look. The caller holds the lock. With `record`
-    /// the history is made if there is none; without, nothing is created. Returns how many notes
-    /// had changed.
+    /// all of it is in the history afterwards, which is made if there is none; without, nothing is
+    /// created, and what finds no room in the history waits for the next look. Returns how many
+    /// notes had changed.
     pub fn notice(&mut self, now: Millis, record: bool) -> Result<usize> {
-        let changed = match (self.loaded, &mut self.watch) {
+        // First, because what the watch has noted is told only once.
+        self.unrecorded |= self.history.catch_up()?;
+        let records = record || self.history.exists();
+        let overdue = records && self.unrecorded;
+        let changed = match (self.loaded && !overdue, &mut self.watch) {
             (true, Some(watch)) => watch.take(),
             _ => Changed::Unknown,
         };
-        self.history.catch_up()?;
+        // What fails half way is looked at again, all of it.
+        self.loaded = false;
         let found = match changed {
-            Changed::Files(files) if files.is_empty() => return Ok(0),
             Changed::Files(files) => self.look_at(&files)?,
-            Changed::Unknown => self.look_at_all()?,
+            Changed::Unknown => self.look_at_all(overdue)?,
         };
-        self.loaded = true;
-        let count = found.len();
-        if !found.is_empty() && (record || self.history.exists()) {
-            self.record(now, &found)?;
+        let recorded = match &found {
+            found if found.is_empty() => Ok(()),
+            found if records => self.record(now, found),
+            _ => Ok(()),
+        };
+        self.unrecorded = match (records, &recorded) {
+            (true, recorded) => recorded.is_err(),
+            (false, _) => self.unrecorded || !found.is_empty(),
+        };
+        if record {
+            recorded?;
         }
-        Ok(count)
+        self.loaded = true;
+        Ok(found.len())
     }
 
     fn look_at(&mut self, files: &BTreeSet<String>) -> Result<Vec<Found>> {
@@ -141,7 +157,8 @@ impl Shelf {
         Ok(found)
     }
 
-    fn look_at_all(&mut self) -> Result<Vec<Found>> {
+    /// Looks at everything; with `overdue` also for what was seen before and never recorded.
+    fn look_at_all(&mut self, overdue: bool) -> Result<Vec<Found>> {
         // A watch remembers folders that are gone; a fresh one is as cheap as cleaning up.
         if self.watch.is_some() {
             self.watch = Watch::over(&self.folder.full(""));
@@ -160,7 +177,9 @@ impl Shelf {
         let mut found = Vec::new();
         for (path, stamp) in there.into_iter().filter(|(path, _)| !path.is_index()) {
             gone.remove(&path);
-            found.extend(self.look(path, Some(stamp))?);
+            let known = self.inventory.get(&path).map(|known| known.version.as_str());
+            let recorded = !overdue || self.history.latest(path.as_str()) == known;
+            found.extend(self.look(path, recorded.then_some(stamp))?);
         }
         for path in gone {
             found.extend(self.look(path, None)?);
@@ -213,14 +232,22 @@ impl Shelf {
         self.index_behind |= insights || before.map(|before| before.line) != line;
     }
 
+    /// Does what has to be done before the notebook is first written to.
+    pub fn prepare_history(&self) -> Result<()> {
+        if self.history.exists() {
+            return Ok(());
+        }
+        prepared(self.prepare.as_ref(), &self.folder.full(""))
+    }
+
     fn record(&mut self, now: Millis, found: &[Found]) -> Result<()> {
+        self.prepare_history()?;
         let by = outside();
         let mut befores: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
         if found.len() <= COMPARED_MAX {
             for found in found {
                 if self.history.latest(found.path.as_str()).is_some_and(|latest| latest != GONE) {
-                    let contents = self.history.contents(found.path.as_str())?;
-                    let last = contents.into_iter().next_back().and_then(|(_, content)| content);
+                    let last = self.history.last_content(found.path.as_str())?;
                     befores.extend(last.map(|content| (found.path.as_str(), content)));
                 }
             }

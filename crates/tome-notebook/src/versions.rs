@@ -55,7 +55,8 @@ impl Notebook {
                 Some(version) => self.content_at(&path, version)?,
                 None => previous(&shelf.history, &path, before.as_deref())?,
             };
-            edit::check_budget(&self.rules, self.scope, &path, after.len(), &shelf.inventory)?;
+            let sizes = [(&path, after.len())];
+            edit::check_budget(&self.rules, self.scope, &sizes, &shelf.inventory)?;
             let (bytes, version) = (after.len() as u64, version_of(&after));
             let change = Change { path: path.clone(), before, after: Some(after) };
             shelf.commit(by, self.clock.now(), vec![change])?;
@@ -72,19 +73,19 @@ impl Notebook {
             return Err(NotebookError::Invalid(said));
         }
         let mut found: Option<(String, Vec<u8>)> = None;
-        for (known, content) in History::of(self.history()).contents(path.as_str())? {
-            if !known.starts_with(version) {
-                continue;
+        let mut ambiguous = false;
+        History::of(self.history()).each_content(path.as_str(), &mut |known, content| {
+            let is_other = |(other, _): &(String, Vec<u8>)| other != known;
+            match content {
+                _ if !known.starts_with(version) => {}
+                _ if found.as_ref().is_some_and(is_other) => ambiguous = true,
+                Some(content) => found = Some((known.to_owned(), content.to_vec())),
+                None => {}
             }
-            match (&found, content) {
-                (Some((other, _)), _) if *other != known => {
-                    let said =
-                        format!("{version} is the beginning of several versions: give more of it");
-                    return Err(NotebookError::Invalid(said));
-                }
-                (_, Some(content)) => found = Some((known, content)),
-                (_, None) => {}
-            }
+        })?;
+        if ambiguous {
+            let said = format!("{version} is the beginning of several versions: give more of it");
+            return Err(NotebookError::Invalid(said));
         }
         found.map(|(_, content)| content).ok_or_else(|| NotebookError::NotFound {
             path: format!("version {version} of {path}"),
@@ -95,12 +96,14 @@ impl Notebook {
 
 /// The last content that is not the present one.
 fn previous(history: &History, path: &NotePath, now: Option<&[u8]>) -> Result<Vec<u8>> {
-    let contents = history.contents(path.as_str())?.into_iter().rev();
-    let mut contents = contents.filter_map(|(_, content)| content);
-    contents.find(|content| Some(content.as_slice()) != now).ok_or_else(|| {
-        NotebookError::NotFound {
-            path: format!("an earlier version of {path}"),
-            hint: Some("`tome memory log` lists what there is".to_owned()),
+    let mut last = None;
+    history.each_content(path.as_str(), &mut |_, content| {
+        if content.is_some() && content != now {
+            last = content.map(<[u8]>::to_vec);
         }
+    })?;
+    last.ok_or_else(|| NotebookError::NotFound {
+        path: format!("an earlier version of {path}"),
+        hint: Some("`tome memory log` lists what there is".to_owned()),
     })
 }

@@ -29,9 +29,9 @@ impl Client {
     }
 
     /// All notes of a notebook.
-    pub async fn notes(&self, whose: v1::Whose) -> Result<Vec<v1::ListedNote>, ClientError> {
+    pub async fn notes(&self, whose: v1::Whose) -> Result<v1::ListNotesResponse, ClientError> {
         let request = v1::ListNotesRequest { whose: Some(whose) };
-        Ok(call(limits::NOTE_CALL_TIMEOUT, self.notebook().list_notes(request)).await?.notes)
+        call(limits::NOTE_CALL_TIMEOUT, self.notebook().list_notes(request)).await
     }
 
     /// The history of a notebook, newest first.
@@ -90,4 +90,16 @@ impl Client {
         NotebookClient::new(self.wire.clone())
             .max_decoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
     }
+}
+
+/// As many as fit into one message, with room to spare.
+pub fn fitting<T: prost::Message>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut room = limits::NOTE_MESSAGE_BYTES_MAX / 2;
+    let fits = |one: &T| {
+        let size = one.encoded_len() + 8;
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    };
+    all.take_while(fits).collect()
 }

@@ -72,7 +72,7 @@ impl From<NotebookError> for Refusal {
             }
             Error::TextNotFound { .. } => Failure::NotFound,
             Error::Exists(_) | Error::Changed { .. } => Failure::Conflict,
-            Error::Unreadable { .. } | Error::File { .. } => Failure::Failed,
+            Error::Unreadable { .. } | Error::Unsure { .. } | Error::File { .. } => Failure::Failed,
             Error::Escapes(_)
             | Error::BadPath { .. }
             | Error::Reserved(_)

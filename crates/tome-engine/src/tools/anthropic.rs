@@ -49,10 +49,9 @@ enum Found {
 
 /// Looks a path up among the notes, so that nothing is touched that is not one.
 fn find(notebook: &Notebook, path: &MemoryPath) -> Result<Found> {
-    let notes = notebook.list()?;
-    if notes.iter().any(|note| note.path == path.inner()) {
+    if notebook.has_note(path.inner())? {
         Ok(Found::Note)
-    } else if path.is_root() || notes.iter().any(|note| path.holds(&note.path)) {
+    } else if path.is_root() || notebook.has_folder(path.inner())? {
         Ok(Found::Folder)
     } else {
         Ok(Found::Nothing)

@@ -82,6 +82,19 @@ impl<'c> Call<'c> {
         (clean != text).then(|| clean.into_owned())
     }
 
+    /// The lines in which a replacement ends up, without the secrets that only it and the text around
+    /// it make together (`password: ` and a word): what they are now, and what they are to be. `None`
+    /// when there are none, or when the old text is not there.
+    pub(super) fn completed(&self, text: &str, old: &str, new: &str) -> Option<(String, String)> {
+        let at = text.find(old)?;
+        let (before, after) = (text.get(..at)?, text.get(at + old.len()..)?);
+        let before = before.rsplit('\n').next().unwrap_or_default();
+        let after = after.split(['\r', '\n']).next().unwrap_or_default();
+        let clean = self.without_secrets(&format!("{before}{new}{after}"))?;
+        self.texts_cut.set(self.texts_cut.get() + 1);
+        Some((format!("{before}{old}{after}"), clean))
+    }
+
     /// A path that a note is to get. The mark of a cut cannot stand in one, so it is refused.
     pub(super) fn new_path(&self, path: String) -> Result<String, Refusal> {
         match self.without_secrets(&path) {

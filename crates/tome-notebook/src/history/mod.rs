@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use tome_model::Millis;
 
-use crate::folder::{append_to, make_private};
+use crate::folder::{append_to, make_private, sync_to_disk};
 use crate::{Author, NotebookError, Op, Result, Version};
 use line::{Body, Line};
 
@@ -99,25 +99,28 @@ impl History {
         there.map(|(path, _)| path.as_str())
     }
 
-    /// Reads what was added since. The caller holds the notebook's lock.
-    pub fn catch_up(&mut self) -> Result<()> {
+    /// Reads what was added since. The caller holds the notebook's lock. Returns whether what was
+    /// known before is no longer there.
+    pub fn catch_up(&mut self) -> Result<bool> {
         let path = self.file();
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let lost = self.read_upto > 0;
                 *self = Self::of(&self.folder);
-                return Ok(());
+                return Ok(lost);
             }
             Err(error) => return Err(NotebookError::file("read", &path)(error)),
         };
         let failed = |cause| NotebookError::file("read", &path)(cause);
         let length = file.metadata().map_err(failed)?.len();
-        if length < self.read_upto {
+        let lost = length < self.read_upto;
+        if lost {
             // Somebody cut it or put another in its place.
             *self = Self::of(&self.folder);
         }
         if length == self.read_upto {
-            return Ok(());
+            return Ok(lost);
         }
         let failed = |cause| NotebookError::file("read", &path)(cause);
         file.seek(SeekFrom::Start(self.read_upto)).map_err(failed)?;
@@ -127,7 +130,7 @@ impl History {
             raw.clear();
             let read = reader.read_until(b'\n', &mut raw).map_err(failed)?;
             if read == 0 {
-                return Ok(());
+                return Ok(lost);
             }
             self.read_upto += read as u64;
             self.torn = !raw.ends_with(b"\n");
@@ -165,7 +168,8 @@ impl History {
         }
         let before = Appended { length: self.read_upto };
         let written = file.write_all(&text).and_then(|()| file.sync_data());
-        let written = written.and_then(|()| if is_new { sync(&self.folder) } else { Ok(()) });
+        let written =
+            written.and_then(|()| if is_new { sync_to_disk(&self.folder) } else { Ok(()) });
         if let Err(error) = written {
             self.take_back(&before);
             return Err(NotebookError::file("write", &path)(error));
@@ -195,30 +199,35 @@ impl History {
     /// All lines, oldest first, of one note or of all.
     pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
         let mut versions = Vec::new();
-        self.each_line(&mut |line| {
-            if path.is_none_or(|path| path == line.path) {
-                versions.extend(line.into_version());
-            }
-        })?;
+        self.each_line(path, &mut |line| versions.extend(line.into_version()))?;
         Ok(versions)
     }
 
-    /// The contents a note has had, oldest first, with their versions. A version that cannot be
-    /// put together any more has none.
-    pub fn contents(&self, path: &str) -> Result<Vec<(String, Option<Vec<u8>>)>> {
-        let mut contents: Vec<(String, Option<Vec<u8>>)> = Vec::new();
-        self.each_line(&mut |line| {
-            if line.path != path {
-                return;
-            }
-            let before = contents.last().and_then(|(_, content)| content.as_deref());
-            let content = line.content(before).filter(|bytes| version_of(bytes) == line.version);
-            contents.push((line.version, content));
-        })?;
-        Ok(contents)
+    /// Goes through the contents a note has had, oldest first, with their versions. A version that
+    /// cannot be put together any more, or that was deleted, has none. Only one is held at a time:
+    /// all versions of a large note do not fit into memory.
+    pub fn each_content(
+        &self,
+        path: &str,
+        visit: &mut dyn FnMut(&str, Option<&[u8]>),
+    ) -> Result<()> {
+        let mut content: Option<Vec<u8>> = None;
+        self.each_line(Some(path), &mut |line| {
+            let now = line.content(content.as_deref());
+            content = now.filter(|bytes| version_of(bytes) == line.version);
+            visit(&line.version, content.as_deref());
+        })
     }
 
-    fn each_line(&self, visit: &mut dyn FnMut(Line)) -> Result<()> {
+    /// What a note said last.
+    pub fn last_content(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        let mut last = None;
+        self.each_content(path, &mut |_, content| last = content.map(<[u8]>::to_vec))?;
+        Ok(last)
+    }
+
+    /// The lines of one note or of all.
+    fn each_line(&self, of: Option<&str>, visit: &mut dyn FnMut(Line)) -> Result<()> {
         let path = self.file();
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -233,7 +242,10 @@ impl History {
             if read.map_err(NotebookError::file("read", &path))? == 0 {
                 return Ok(());
             }
-            if let Some(line) = Line::parse(&raw) {
+            // The head alone takes a fraction of the time, and most lines are of other notes.
+            let is_wanted =
+                of.is_none_or(|of| Line::head(&raw).is_some_and(|head| head.path == of));
+            if is_wanted && let Some(line) = Line::parse(&raw) {
                 visit(line);
             }
         }
@@ -247,10 +259,6 @@ impl History {
 /// Where the history ended before something was added.
 pub(crate) struct Appended {
     length: u64,
-}
-
-fn sync(folder: &Path) -> std::io::Result<()> {
-    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }
 
 impl Happened<'_> {

@@ -259,7 +259,7 @@ fn a_session_has_an_overview_and_details() {
         String::from_utf8_lossy(&files["detail/auth.md"]).contains("META:\n- created: 2026-11-1")
     );
     notebook
-        .update(&by, "overview.md", "## Current Task\n", "## Current Task\nlogin\n")
+        .update(&by, "overview.md", "## Current Task\n", "## Current Task\nlogin\n", None)
         .expect("updated");
     let edited = notebook.read("overview.md").expect("a note").text;
     notebook.write(&by, "detail/b.md", "# B", None, None).expect("written");

@@ -10,5 +10,6 @@
 mod basics;
 mod processes;
 mod random;
+mod review;
 mod sandbox;
 mod world;

@@ -26,6 +26,8 @@ enum Step {
     HandFolder,
     Look,
     Reopen,
+    /// From here on the other of two open notebooks is used, as by another process.
+    Swap,
 }
 
 const PATHS: [&str; 8] = [
@@ -68,6 +70,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Step::HandFolder),
         Just(Step::Look),
         Just(Step::Reopen),
+        Just(Step::Swap),
     ]
 }
 
@@ -90,11 +93,14 @@ fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
             let patch = Patch { old: first_word(at), new: text.clone() };
             drop(notebook.patch(&by, PATHS[*at], &[patch], None));
         }
-        Step::Update(at, text) => drop(notebook.update(&by, PATHS[*at], &first_word(at), text)),
+        Step::Update(at, text) => {
+            drop(notebook.update(&by, PATHS[*at], &first_word(at), text, None));
+        }
         Step::Delete(at) => drop(notebook.delete(&by, PATHS[*at])),
         Step::Rename(from, to) => drop(notebook.rename(&by, PATHS[*from], PATHS[*to])),
         Step::Restore(at) => drop(notebook.restore(&by, PATHS[*at], None)),
         Step::Look => drop(notebook.index().expect("an index")),
+        Step::Swap => return false,
         Step::Reopen => {
             *notebook = world.open();
             return false;
@@ -136,9 +142,12 @@ proptest! {
     #[test]
     fn the_index_is_true_and_nothing_is_lost(steps in proptest::collection::vec(step(), 1..30)) {
         let world = World::new();
-        let mut notebook = world.open();
+        let (mut notebook, mut other) = (world.open(), world.open());
         let mut seen: BTreeMap<String, BTreeSet<Vec<u8>>> = BTreeMap::new();
         for step in &steps {
+            if matches!(step, Step::Swap) {
+                std::mem::swap(&mut notebook, &mut other);
+            }
             // What a tool finds on disk has to be got back later, whatever happens to it.
             let before = world.files();
             let called = take(&world, &mut notebook, step);
@@ -147,7 +156,9 @@ proptest! {
             }
             notebook.refresh().expect("refreshed");
             let after = world.files();
-            for (path, content) in before.into_iter().chain(after).filter(|(path, _)| path != "MEMORY.md") {
+            // Reading makes no history, so before the first write nothing is kept.
+            let kept = world.root().join(".history").exists();
+            for (path, content) in before.into_iter().chain(after).filter(|(path, _)| kept && path != "MEMORY.md") {
                 seen.entry(path).or_default().insert(content);
             }
             prop_assert_eq!(world.index(), world.rebuilt(), "after {:?}", step);

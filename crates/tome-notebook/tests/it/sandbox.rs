@@ -76,7 +76,7 @@ fn no_path_leads_out() {
         assert!(notebook.write(&by, path, "pwned", None, None).is_err(), "write {path:?}");
         assert!(notebook.append(&by, path, "pwned", None, None).is_err(), "append {path:?}");
         assert!(notebook.patch(&by, path, &patches, None).is_err(), "patch {path:?}");
-        assert!(notebook.update(&by, path, "a", "b").is_err(), "update {path:?}");
+        assert!(notebook.update(&by, path, "a", "b", None).is_err(), "update {path:?}");
         assert!(notebook.delete(&by, path).is_err(), "delete {path:?}");
         assert!(notebook.create(&by, path, "pwned").is_err(), "create {path:?}");
         assert!(notebook.rename(&by, "inside.md", path).is_err(), "rename to {path:?}");
@@ -106,7 +106,7 @@ fn an_index_cannot_be_written_patched_or_deleted() {
         let notebook = world.open_as(scope);
         assert!(notebook.write(&by, path, "x", None, None).is_err());
         assert!(notebook.append(&by, path, "x", None, None).is_err());
-        assert!(notebook.update(&by, path, "x", "y").is_err());
+        assert!(notebook.update(&by, path, "x", "y", None).is_err());
         assert!(notebook.delete(&by, path).is_err());
         assert!(notebook.restore(&by, path, None).is_err());
     }

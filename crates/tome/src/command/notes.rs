@@ -188,8 +188,11 @@ pub fn once<T>(
 /// The answer of a tool, or its refusal with the exit code that fits.
 pub fn answered(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
     if answer.secrets_cut > 0 {
-        let cut = counted(u64::from(answer.secrets_cut), "secret was", "secrets were");
-        writeln!(anstream::stderr(), "{BOLD}note:{PLAIN} {cut} cut before it was written")?;
+        let cut = counted(u64::from(answer.secrets_cut), "text", "texts");
+        writeln!(
+            anstream::stderr(),
+            "{BOLD}note:{PLAIN} secrets were cut from {cut} before it was written"
+        )?;
     }
     if !answer.is_error {
         return Ok(answer);

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use tome_engine::{EngineError, Whose};
-use tome_model::{ModelError, Scope};
+use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
+use tome_model::{ModelError, Scope, truncate_to};
 use tome_notebook::{Author, Listed, Notebook as Book, NotebookError, Version, Who};
 use tome_proto::v1::notebook_server::Notebook;
-use tome_proto::{limits, v1};
+use tome_proto::{fitting, limits, v1};
 use tonic::{Request, Response, Status};
 
 use super::shared::{Shared, status_of};
+
+/// A tool's or a command's name in the history.
+const TOOL_BYTES_MAX: usize = 200;
 
 /// The notebook service.
 pub struct NotebookService(pub Arc<Shared>);
@@ -37,8 +41,11 @@ impl Notebook for NotebookService {
         request: Request<v1::ListNotesRequest>,
     ) -> Answer<v1::ListNotesResponse> {
         self.with(request.into_inner().whose, |book| {
-            let notes = book.list()?.into_iter().map(listed_to_wire).collect();
-            Ok(v1::ListNotesResponse { notes })
+            let all = book.list()?;
+            let count = all.len();
+            let notes = fitting(all.into_iter().map(listed_to_wire));
+            let left_out = (count - notes.len()) as u64;
+            Ok(v1::ListNotesResponse { notes, left_out })
         })
         .await
     }
@@ -53,7 +60,7 @@ impl Notebook for NotebookService {
             let log = book.log(given(&asked.path))?;
             let total = log.len() as u64;
             let newest = log.into_iter().rev().take(limit as usize);
-            Ok(v1::GetLogResponse { versions: newest.map(version_to_wire).collect(), total })
+            Ok(v1::GetLogResponse { versions: fitting(newest.map(version_to_wire)), total })
         })
         .await
     }
@@ -173,12 +180,16 @@ fn whose_from_wire(whose: v1::Whose) -> Result<Whose, ModelError> {
 /// Whoever asks is an agent or a person: only Tome itself finds changes from outside.
 fn author(by: Option<v1::Author>, doing: &str) -> Author {
     let by = by.unwrap_or_default();
-    let given = |text: String| Some(text).filter(|text| !text.is_empty());
-    let who = match given(by.agent) {
-        Some(agent) => Who::Agent { agent, session: given(by.session_id) },
+    // It stays in the history for good, so it has a bound.
+    let given = |text: &str, bytes_max| {
+        Some(truncate_to(text, bytes_max).to_owned()).filter(|text| !text.is_empty())
+    };
+    let who = match given(&by.agent, AGENT_BYTES_MAX) {
+        Some(agent) => Who::Agent { agent, session: given(&by.session_id, SESSION_ID_BYTES_MAX) },
         None => Who::Person,
     };
-    Author { who, tool: given(by.tool).unwrap_or_else(|| doing.to_owned()) }
+    let tool = given(&by.tool, TOOL_BYTES_MAX).unwrap_or_else(|| doing.to_owned());
+    Author { who, tool }
 }
 
 fn author_to_wire(by: Author) -> v1::Author {

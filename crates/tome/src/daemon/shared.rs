@@ -44,8 +44,8 @@ pub struct Shared {
     intake: Intake,
     /// Made on first use: most daemons only record, and a redactor takes time and memory.
     tools: OnceLock<Tools>,
-    calls: Semaphore,
-    note_calls: Semaphore,
+    calls: Arc<Semaphore>,
+    note_calls: Arc<Semaphore>,
     leaving: watch::Sender<bool>,
     endpoints: OnceLock<Vec<String>>,
 }
@@ -86,8 +86,8 @@ impl Shared {
             activity: Arc::new(Activity::new()),
             stored: Notify::new(),
             draining: Mutex::new(()),
-            calls: Semaphore::new(CALLS_MAX),
-            note_calls: Semaphore::new(NOTE_CALLS_MAX),
+            calls: Arc::new(Semaphore::new(CALLS_MAX)),
+            note_calls: Arc::new(Semaphore::new(NOTE_CALLS_MAX)),
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
             tools: OnceLock::new(),
@@ -188,15 +188,17 @@ impl Shared {
 
     async fn wait_in_turn<T: Send + 'static>(
         self: &Arc<Self>,
-        turns: &Semaphore,
+        turns: &Arc<Semaphore>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, Status> {
         let busy = self.begin();
-        let turn = turns.acquire().await;
-        let _turn = turn.map_err(|_| Status::unavailable("the daemon is leaving"))?;
+        let turn = Arc::clone(turns).acquire_owned().await;
+        let turn = turn.map_err(|_| Status::unavailable("the daemon is leaving"))?;
         let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
-            let _busy = busy;
+            // Held by the thread, not by the call: a caller who gives up does not end the work, and
+            // whoever takes the turn then would be one more than there may be.
+            let (_busy, _turn) = (busy, turn);
             work(&shared)
         });
         done.await.map_err(|error| {
@@ -255,6 +257,50 @@ fn code_of(error: &NotebookError) -> Code {
         | NotebookError::FactNotAllowed { .. }
         | NotebookError::Invalid(_)
         | NotebookError::BreaksGuide(_) => Code::InvalidArgument,
-        NotebookError::Unreadable { .. } | NotebookError::File { .. } => Code::Internal,
+        NotebookError::Unreadable { .. }
+        | NotebookError::Unsure { .. }
+        | NotebookError::File { .. } => Code::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tome_model::SystemClock;
+
+    use super::*;
+    use crate::config::{Config, Flags};
+
+    fn shared(home: &std::path::Path) -> Arc<Shared> {
+        let flags = Flags { home: Some(home.to_path_buf()), ..Flags::default() };
+        let settings = Config::load(&flags, &|_| None).unwrap().settings();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let log = Log::open(&home.join("daemon.log"), Arc::clone(&clock));
+        Arc::new(Shared::new(settings, clock, log).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_caller_who_gives_up_frees_no_turn_before_the_work_is_done() {
+        let home = tempfile::tempdir().unwrap();
+        let shared = shared(home.path());
+        let (go_on, wait) = mpsc::channel::<()>();
+        let (began, begun) = oneshot::channel();
+        let caller = Arc::clone(&shared);
+        let call = tokio::spawn(async move {
+            caller
+                .wait_for_notes(move |_| {
+                    let _ = began.send(());
+                    let _ = wait.recv();
+                })
+                .await
+        });
+        begun.await.unwrap();
+        call.abort();
+        assert!(call.await.unwrap_err().is_cancelled());
+        assert_eq!(shared.note_calls.available_permits(), NOTE_CALLS_MAX - 1);
+        drop(go_on);
+        let all = shared.note_calls.acquire_many(u32::try_from(NOTE_CALLS_MAX).unwrap()).await;
+        drop(all.unwrap());
     }
 }

@@ -12,9 +12,11 @@
     reason = "tests assert by panicking, print why they skip, and write plain files"
 )]
 
+mod acceptance;
 mod bad_store;
 mod capture;
 mod cli;
+mod coder;
 mod config;
 mod crash;
 mod daemon;
@@ -26,9 +28,15 @@ mod hard_places;
 mod hooks;
 mod ingest;
 mod many_stores;
+mod memory_tool;
 mod notes_cli;
+mod notes_disk;
 mod notes_edit;
+mod notes_frontmatter;
 mod notes_history;
+mod notes_hostile;
+mod notes_repository;
+mod notes_safety;
 mod projects;
 mod scene;
 mod show;

@@ -225,7 +225,7 @@ fn secrets_are_cut_and_it_is_said() {
     let entry = format!("- the key is {secret}");
     let ran = world.tome(&["memory", "append", "facts/keys.md", "--entry", &entry]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stderr.contains("1 secret was cut"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("secrets were cut from 1 text"), "{}", ran.stderr);
     assert!(!memory(&world, &["read", "facts/keys.md"]).contains(secret));
 }
 

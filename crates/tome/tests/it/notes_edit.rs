@@ -68,6 +68,12 @@ fn an_editor_that_fails_changes_nothing() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert!(ran.stderr.contains("nothing was written"), "{}", ran.stderr);
     assert_eq!(memory(&world, &["read", "a.md"]).trim_end(), "one");
+    let kept = copies(&world);
+    let [kept] = kept.as_slice() else { panic!("{kept:?}") };
+    assert_eq!(std::fs::read_to_string(kept.join("a.md")).unwrap(), "two\n");
+    assert!(ran.stderr.contains(kept.to_str().unwrap()), "{}", ran.stderr);
+    let ran = edit(&world, "a.md", "exit 3");
+    assert_eq!((ran.code, copies(&world).len()), (1, 1), "nothing was saved, nothing is kept");
     let mut gone = world.command(&["memory", "edit", "a.md"]);
     let ran = World::run(gone.env("EDITOR", "/no/such/editor"), b"");
     assert_eq!(ran.code, 1, "{}", ran.stderr);

@@ -14,6 +14,9 @@ use crate::tools::{Failure, ToolAnswer};
 /// What is repeated of a text that was not found.
 const OLD_SHOWN_BYTES_MAX: usize = 500;
 
+/// Places that are told of where a text is not unique.
+const PLACES_MAX: usize = 100;
+
 /// Lines shown before and after a change.
 const AROUND: usize = 2;
 
@@ -59,8 +62,13 @@ pub(super) fn str_replace(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer
                 Some(clean) if !text.contains(&old) => clean,
                 _ => &old,
             };
-            let (changed, at) = replaced(path.inner(), text, old, &new)?;
-            snippet = around(&changed, at, new.len());
+            let (mut changed, mut at) = replaced(path.inner(), text, old, &new)?;
+            let mut bytes = new.len();
+            if let Some((lines, clean)) = call.completed(text, old, &new) {
+                (changed, at) = replaced(path.inner(), text, &lines, &clean)?;
+                bytes = clean.len();
+            }
+            snippet = around(&changed, at, bytes);
             Ok(changed)
         })
         .map_err(|error| not_replaced(error, &path, &old))?;
@@ -81,15 +89,28 @@ fn replaced(
         |part: &str| if windows { part.replace('\n', "\r\n") } else { part.into() };
     let (old, new): (String, String) = (in_its_endings(old), in_its_endings(new));
     let path = path.to_owned();
-    let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
-    match places.as_slice() {
+    match places(text, &old).as_slice() {
         [] => Err(NotebookError::TextNotFound { path, patch: 0 }),
         [at] => Ok((text.replacen(&old, &new, 1), *at)),
         several => {
-            let lines = several.iter().map(|at| line_at(text, *at)).collect();
+            let mut lines: Vec<usize> = several.iter().map(|at| line_at(text, *at)).collect();
+            lines.dedup();
             Err(NotebookError::TextFoundTwice { path, patch: 0, lines })
         }
     }
+}
+
+/// Where a text begins, also where it overlaps itself: then too it is not unique.
+fn places(text: &str, old: &str) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut from = 0;
+    while places.len() < PLACES_MAX
+        && let Some(at) = text.get(from..).and_then(|rest| rest.find(old))
+    {
+        places.push(from + at);
+        from += at + old.chars().next().map_or(1, char::len_utf8);
+    }
+    places
 }
 
 /// The number of the line, from 1, that a byte is on.
@@ -117,7 +138,7 @@ fn not_replaced(error: NotebookError, path: &MemoryPath, old: &str) -> Refusal {
         ))
         .verbatim(),
         NotebookError::TextFoundTwice { lines, .. } => {
-            let lines: Vec<String> = lines.iter().take(100).map(usize::to_string).collect();
+            let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
             Refusal::invalid(format!(
                 "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is unique",
                 lines.join(", ")
@@ -156,7 +177,9 @@ fn inserted(text: &str, after: i64, insert: &str) -> std::result::Result<String,
     if !changed.is_empty() && !changed.ends_with('\n') {
         changed.push_str(ending);
     }
-    changed.push_str(insert);
+    // A note keeps one kind of line endings, whatever a model writes.
+    let windows = ending == "\r\n" && !insert.contains('\r');
+    changed.push_str(&if windows { insert.replace('\n', ending) } else { insert.to_owned() });
     if !insert.ends_with('\n') {
         changed.push_str(ending);
     }

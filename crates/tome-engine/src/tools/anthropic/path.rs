@@ -38,11 +38,6 @@ impl MemoryPath {
         self.0.is_empty()
     }
 
-    /// Whether a note lies below this path.
-    pub(super) fn holds(&self, note: &str) -> bool {
-        self.below(note).is_some()
-    }
-
     /// The part of a note's path below this one.
     pub(super) fn below<'n>(&self, note: &'n str) -> Option<&'n str> {
         if self.is_root() {

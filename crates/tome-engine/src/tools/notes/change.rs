@@ -129,6 +129,7 @@ pub(in crate::tools) fn patch(call: &Call<'_>, args: &mut Args) -> Result<ToolAn
     let patches =
         patches.into_iter().map(|patch| Patch { new: call.cut(patch.new), ..patch }).collect();
     let notebook = call.open(&call.whose(scope))?;
+    let patches = completed(call, &notebook, &path, patches);
     let done = patched(call, &notebook, &call.author(), &path, patches, if_version.as_deref())
         .map_err(|error| with_near(error, &notebook))?;
     let mut json = written(&done);
@@ -169,6 +170,22 @@ fn one_patch(mut args: Args) -> Result<Patch> {
     Ok(Patch { old, new })
 }
 
+/// Patches that leave no secret which they and the note make together. They are looked for in the
+/// note as it is now; should it be changed before it is patched, the patches do not fit any more.
+fn completed(call: &Call<'_>, notebook: &Notebook, path: &str, patches: Vec<Patch>) -> Vec<Patch> {
+    let Ok(note) = notebook.read(path) else { return patches };
+    let mut text = note.text;
+    let mut complete = |patch: Patch| {
+        let patch = match call.completed(&text, &patch.old, &patch.new) {
+            Some((old, new)) => Patch { old, new },
+            None => patch,
+        };
+        text = text.replacen(&patch.old, &patch.new, 1);
+        patch
+    };
+    patches.into_iter().map(&mut complete).collect()
+}
+
 /// Patches with the old texts as they were given; those that are not there are tried without their
 /// secrets, because that is how Tome wrote them.
 fn patched(
@@ -205,15 +222,10 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
     let new = call.cut(new);
     let notebook = call.open(&call.whose(scope))?;
     let by = call.author();
-    let update = |old: &str| match &if_version {
-        None => notebook.update(&by, &path, old, &new),
-        Some(version) => updated_at(
-            &notebook,
-            &by,
-            &path,
-            &Patch { old: old.to_owned(), new: new.clone() },
-            version,
-        ),
+    let update = |old: &str| {
+        let patch = Patch { old: old.to_owned(), new: new.clone() };
+        let patch = completed(call, &notebook, &path, vec![patch.clone()]).pop().unwrap_or(patch);
+        notebook.update(&by, &path, &patch.old, &patch.new, if_version.as_deref())
     };
     let mut done = update(&old);
     if let Err(NotebookError::TextNotFound { .. }) = &done
@@ -228,27 +240,6 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
         error => with_near(error, &notebook),
     })?;
     Ok(said("Memory updated", &done))
-}
-
-/// Replaces the first occurrence in one version of a note and no other: the whole text is patched,
-/// which is there exactly once.
-fn updated_at(
-    notebook: &Notebook,
-    by: &Author,
-    path: &str,
-    patch: &Patch,
-    version: &str,
-) -> std::result::Result<Written, NotebookError> {
-    let note = notebook.read(path)?;
-    if note.version != version {
-        let expected = bounded(version, 80);
-        return Err(NotebookError::Changed { path: note.path, expected, found: note.version });
-    }
-    if !note.text.contains(&patch.old) {
-        return Err(NotebookError::TextNotFound { path: note.path, patch: 0 });
-    }
-    let new = note.text.replacen(&patch.old, &patch.new, 1);
-    notebook.patch(by, path, &[Patch { old: note.text, new }], Some(version))
 }
 
 pub(in crate::tools) fn delete(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {

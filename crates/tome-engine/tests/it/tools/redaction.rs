@@ -83,3 +83,40 @@ fn a_path_cannot_hold_a_secret() {
     let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": inner});
     scene.refuses("memory", rename, Failure::Invalid);
 }
+
+#[test]
+fn a_secret_that_a_change_completes_is_cut() {
+    let cases = [
+        ("a password: TBD here\nnext", "TBD", "Xk29vLq8ZrT4wQ1n"),
+        ("one\r\napi_key = \"TBD\"\r\n", "TBD", "Xk29vLq8ZrT4wQ1nB73mPzYt"),
+        ("token ghp_PLACE", "PLACE", "16C7e42F292c6912E7710c838347Ae178B4a"),
+    ];
+    for (text, old, new) in cases {
+        let calls = [
+            ("memory_patch", json!({"path": "a.md", "old_str": old, "new_str": new})),
+            (
+                "memory_patch",
+                json!({"path": "a.md", "patches": [
+                    {"oldText": old, "newText": "??"}, {"oldText": "??", "newText": new}]}),
+            ),
+            ("memory_update", json!({"path": "a.md", "old_text": old, "new_text": new})),
+            (
+                "memory",
+                json!({"command": "str_replace", "path": "/memories/a.md", "old_str": old,
+                    "new_str": new}),
+            ),
+        ];
+        for (tool, arguments) in calls {
+            let scene = scene();
+            scene.says("memory_write", json!({"path": "a.md", "content": text}));
+            let answer = scene.does(tool, arguments);
+            assert_eq!(answer.secrets_cut, 1, "{tool} {text:?}: {}", answer.text);
+            assert!(scene.text_of("a.md").contains("[redacted:"), "{tool} {text:?}");
+            for (path, bytes) in files_in(&scene.top()) {
+                let said =
+                    String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+                assert!(!said.contains(new), "{tool}: {}", path.display());
+            }
+        }
+    }
+}

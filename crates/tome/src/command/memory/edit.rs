@@ -31,8 +31,13 @@ pub fn run(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
     let status = platform::editor(&editor, &copy.file).status();
     let status = status.with_context(|| format!("cannot run {editor}"))?;
     if !status.success() {
-        let message = format!("{editor} ended with {status}; nothing was written");
-        return Err(Refusal::failed(message).into());
+        return Err(abandoned(
+            notes,
+            path,
+            &before,
+            copy,
+            &format!("{editor} ended with {status}"),
+        ));
     }
     let text = std::fs::read(&copy.file).with_context(|| format!("{editor} left no file"))?;
     if text == before.text.as_bytes() {
@@ -74,7 +79,7 @@ fn before(notes: &Notes<'_>, path: &str) -> Result<Before> {
 }
 
 fn is_listed(notes: &Notes<'_>, path: &str) -> Result<bool> {
-    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?;
+    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?.notes;
     Ok(listed.iter().any(|note| note.path == path))
 }
 
@@ -96,6 +101,25 @@ fn unchanged(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
         writeln!(anstream::stdout(), "{path} was not changed")?;
     }
     Ok(Outcome::Done)
+}
+
+/// An editor that failed may have saved before it did.
+fn abandoned(
+    notes: &Notes<'_>,
+    path: &str,
+    before: &Before,
+    copy: Copy,
+    why: &str,
+) -> anyhow::Error {
+    let refusal = Refusal::failed(format!("{why}; nothing was written"));
+    let saved = std::fs::read(&copy.file).is_ok_and(|text| text != before.text.as_bytes());
+    if !saved {
+        return refusal.into();
+    }
+    let shown = quoted(&copy.keep().to_string_lossy());
+    let write = notes.hinted("write", Some(path));
+    let hint = format!("what was saved is kept in {shown}; `{write} --file {shown}` takes it");
+    refusal.hint(hint).into()
 }
 
 /// Keeps what the person wrote, and says where and what to do.

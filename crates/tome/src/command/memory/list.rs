@@ -31,18 +31,19 @@ const GROUPS: [(&str, &str); 11] = [
 const SUMMARY_CHARS_MAX: usize = 80;
 
 pub fn run(notes: &Notes<'_>) -> Result<Outcome> {
-    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?;
+    let answer = notes.ask(async |client| client.notes(notes.whose()).await)?;
+    let (listed, left_out) = (answer.notes, answer.left_out);
     if notes.context.json {
         listed.iter().try_for_each(|note| notes.context.print_json(&as_json(note)))?;
     } else if listed.is_empty() {
         nothing_yet(notes)?;
     } else {
-        print(notes, &listed)?;
+        print(notes, &listed, left_out)?;
     }
     Ok(Outcome::Done)
 }
 
-fn print(notes: &Notes<'_>, listed: &[v1::ListedNote]) -> Result<()> {
+fn print(notes: &Notes<'_>, listed: &[v1::ListedNote], left_out: u64) -> Result<()> {
     let mut out = anstream::stdout().lock();
     // One table, so that the columns stand under each other across the groups.
     let mut rows = Vec::new();
@@ -63,6 +64,10 @@ fn print(notes: &Notes<'_>, listed: &[v1::ListedNote]) -> Result<()> {
     let count = counted(listed.len() as u64, "note", "notes");
     let read = notes.hinted("read <note>", None);
     writeln!(out, "\n  {DIM}{count}, {size}; `{read}` prints one{PLAIN}")?;
+    if left_out > 0 {
+        let more = counted(left_out, "more note does", "more notes do");
+        writeln!(out, "  {DIM}{more} not fit into this list{PLAIN}")?;
+    }
     Ok(())
 }
 

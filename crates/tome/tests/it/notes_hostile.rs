@@ -1,0 +1,434 @@
+//! Hostile input: paths that lead out, files that are none, arguments that make no sense, frontmatter
+//! from hell. Each is refused with a word and a code, and nothing is changed; what lies outside of the
+//! notebook is compared byte for byte.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tome_proto::v1;
+use tome_testkit::World;
+
+use crate::acceptance::{agent, file, notebook, refused, run_tool, wire};
+use crate::notes_cli::memory;
+use crate::notes_safety::{check_whole, files_below};
+use crate::scene::{daemon_up, world};
+
+/// Everything in the world but what the daemon keeps for itself while it runs, and what its programs
+/// keep for a moment.
+fn everything(world: &World) -> BTreeMap<PathBuf, String> {
+    let own = [world.home().join("run"), world.folder("tmp"), world.folder("runtime")];
+    let mut files = files_below(world.path());
+    files.retain(|path, _| !own.iter().any(|own| path.starts_with(own)));
+    files
+}
+
+/// A world with notes, and with things around them that nobody may touch.
+fn besieged() -> World {
+    let world = world();
+    agent(&world, "memory_write", &json!({"path": "a.md", "content": "alpha beta beta\n"}));
+    agent(&world, "memory_append", &json!({"path": "facts/f.md", "entry": "- k: v"}));
+    for outside in ["outside.md", "elsewhere/outside.md", "person/outside.md", "secrets/s.md"] {
+        world.write(outside, "secret words\n");
+    }
+    let project = notebook(&world).parent().unwrap().to_path_buf();
+    std::fs::write(project.join("outside.md"), "secret words\n").unwrap();
+    daemon_up(&world);
+    world
+}
+
+/// Every call that takes a path, with a path in it.
+fn calls(path: &str) -> Vec<(&'static str, Value)> {
+    let below = format!("/memories/{path}");
+    let mut calls = vec![
+        ("memory_read", json!({"path": path})),
+        ("memory_read", json!({"filename": path})),
+        ("memory_write", json!({"path": path, "content": "taken"})),
+        (
+            "memory_write",
+            json!({"filename": path, "name": "n", "description": "d", "memory_type": "user",
+                   "content": "taken"}),
+        ),
+        ("memory_append", json!({"path": path, "entry": "taken"})),
+        ("memory_patch", json!({"path": path, "old_str": "secret", "new_str": "taken"})),
+        ("memory_update", json!({"filename": path, "old_text": "secret", "new_text": "taken"})),
+        ("memory_delete", json!({"filename": path})),
+        ("memory", json!({"command": "create", "path": below, "file_text": "taken"})),
+        (
+            "memory",
+            json!({"command": "str_replace", "path": below, "old_str": "secret", "new_str": "x"}),
+        ),
+        (
+            "memory",
+            json!({"command": "insert", "path": below, "insert_line": 0, "insert_text": "taken"}),
+        ),
+        ("memory", json!({"command": "view", "path": below})),
+        ("memory", json!({"command": "delete", "path": below})),
+        ("memory", json!({"command": "rename", "old_path": below, "new_path": "/memories/n.md"})),
+        ("memory", json!({"command": "rename", "old_path": "/memories/a.md", "new_path": below})),
+    ];
+    // The memory tool reads `/memories//x` and `/memories/./x` as `/memories/x`.
+    let is_plain = path.split('/').all(|part| !matches!(part, "" | "."));
+    calls.retain(|(tool, _)| is_plain || *tool != "memory");
+    for scope in ["session", "coder"] {
+        calls.push(("memory_write", json!({"path": path, "content": "taken", "scope": scope})));
+        calls.push(("memory_read", json!({"path": path, "scope": scope})));
+        calls.push(("memory_delete", json!({"path": path, "scope": scope})));
+    }
+    calls
+}
+
+/// Checks that no tool takes a path or says what lies there, and that nothing changes.
+fn check_path(world: &World, path: &str) {
+    let before = everything(world);
+    for (tool, arguments) in calls(path) {
+        let answer = wire(world, tool, &arguments);
+        assert!(answer.is_error, "{tool} {arguments}: {answer:?}");
+        assert!(!answer.text.contains("secret words"), "{tool} {arguments}: {answer:?}");
+        assert!(!answer.text.is_empty() && answer.text.len() < 2_000, "{}", answer.text.len());
+        assert_ne!(answer.error_kind, "", "{tool} {arguments}");
+    }
+    assert_eq!(everything(world), before, "{path:?}");
+}
+
+#[test]
+fn a_path_that_leads_out_or_is_no_note() {
+    let world = besieged();
+    let long_name = format!("{}.md", "n".repeat(300));
+    let long_path = format!("{}x.md", "folder/".repeat(200));
+    let deep = "a/b/c/d/e/f.md";
+    let outside = world.path().join("outside.md");
+    for path in [
+        "../outside.md",
+        "facts/../../outside.md",
+        "facts/../../../../../../../../etc/passwd",
+        "..\\outside.md",
+        "facts\\..\\..\\outside.md",
+        "%2e%2e/outside.md",
+        "/etc/passwd",
+        outside.to_str().unwrap(),
+        "~/outside.md",
+        "C:\\outside.md",
+        "c:outside.md",
+        "\\\\server\\share\\x.md",
+        "a\0.md",
+        "a.md\0.png",
+        "con.md",
+        "facts/NUL.md",
+        "aux.x.md",
+        "COM1.md",
+        ".hidden.md",
+        "facts/.git/x.md",
+        ".history/history.jsonl",
+        ".history/x.md",
+        "note.txt",
+        "note",
+        "x.MD",
+        "a.md/",
+        "a//b.md",
+        "./a.md",
+        "a\nb.md",
+        "a\u{1b}[31m.md",
+        " a.md",
+        "a.md ",
+        "",
+        ".",
+        "..",
+        "/",
+        "wh?at.md",
+        &long_name,
+        &long_path,
+        deep,
+    ] {
+        check_path(&world, path);
+    }
+    check_whole(&world);
+}
+
+#[test]
+fn the_command_line_refuses_them_as_well() {
+    let world = besieged();
+    let before = everything(&world);
+    let outside = world.path().join("outside.md");
+    for path in
+        ["../outside.md", outside.to_str().unwrap(), "con.md", ".hidden.md", "x.txt", "a\nb.md"]
+    {
+        for args in [
+            &["memory", "read", path][..],
+            &["memory", "write", path, "--content", "taken"],
+            &["memory", "append", path, "--entry", "taken"],
+            &["memory", "patch", path, "--old", "secret", "--new", "taken"],
+            &["memory", "update", path, "--old", "secret", "--new", "taken"],
+            &["memory", "delete", path],
+            &["memory", "restore", path],
+            &["memory", "show", path],
+            &["memory", "diff", path],
+            &["memory", "log", path],
+            &["memory", "edit", path],
+            &["coder", "read", path],
+        ] {
+            let mut command = world.command(args);
+            let ran = World::run(command.env("EDITOR", "touch"), b"");
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {}", ran.stderr);
+            assert!(ran.stderr.starts_with("error: "), "{args:?}: {}", ran.stderr);
+        }
+    }
+    assert_eq!(everything(&world), before);
+    // A session may be called anything; its folder lies among those of the sessions.
+    for session in ["../../x", "/etc", "..", ".", "a/b", "con", "a\nb"] {
+        let args = ["memory", "write", "overview.md", "--content", "taken", "--session", session];
+        let _ = world.tome(&args);
+        let sessions = notebook(&world).with_file_name("sessions");
+        let mut after = everything(&world);
+        after.retain(|path, _| !path.starts_with(&sessions));
+        assert_eq!(after, before, "{session:?}");
+    }
+}
+
+/// Links out of the notebook, to files, folders and nothing; a pipe, a folder that is named like a
+/// note, another name for a file outside.
+#[test]
+fn a_file_that_is_none() {
+    let world = besieged();
+    let folder = notebook(&world);
+    let outside = world.path().join("secrets");
+    symlink(outside.join("s.md"), folder.join("link.md")).unwrap();
+    symlink("../outside.md", folder.join("near.md")).unwrap();
+    symlink(&outside, folder.join("linked")).unwrap();
+    symlink(outside.join("not-yet.md"), folder.join("dangling.md")).unwrap();
+    symlink("a.md", folder.join("inside.md")).unwrap();
+    symlink("loop.md", folder.join("loop.md")).unwrap();
+    std::fs::create_dir(folder.join("folder.md")).unwrap();
+    let made = Command::new("mkfifo").arg(folder.join("pipe.md")).status().unwrap();
+    assert!(made.success());
+    for path in [
+        "link.md",
+        "near.md",
+        "linked/s.md",
+        "linked/new.md",
+        "dangling.md",
+        "inside.md",
+        "loop.md",
+        "pipe.md",
+        "folder.md",
+        "a.md/x.md",
+    ] {
+        check_path(&world, path);
+    }
+    let folder_of = |path: &str| json!({"command": "delete", "path": format!("/memories/{path}")});
+    for path in ["linked", "folder.md"] {
+        let before = everything(&world);
+        assert!(wire(&world, "memory", &folder_of(path)).is_error);
+        assert_eq!(everything(&world), before);
+    }
+    // They keep nobody from the other notes.
+    let index = agent(&world, "memory_view", &json!({}));
+    assert!(index.contains("(a.md)") && !index.contains("link"), "{index}");
+    agent(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
+
+    // Another name of a file outside is given up by the first write; the file outside stays.
+    std::fs::hard_link(outside.join("s.md"), folder.join("hard.md")).unwrap();
+    agent(&world, "memory_append", &json!({"path": "hard.md", "entry": "more"}));
+    assert!(file(&world, "hard.md").contains("more"));
+    assert_eq!(std::fs::read_to_string(outside.join("s.md")).unwrap(), "secret words\n");
+}
+
+/// An index that is a link is never followed: the index takes its place.
+#[test]
+fn an_index_that_leads_out() {
+    let world = besieged();
+    let (folder, target) = (notebook(&world), world.path().join("secrets/s.md"));
+    std::fs::remove_file(folder.join("MEMORY.md")).unwrap();
+    symlink(&target, folder.join("MEMORY.md")).unwrap();
+    let index = agent(&world, "memory_view", &json!({}));
+    assert!(index.contains("(a.md)") && !index.contains("secret"), "{index}");
+    let answer = wire(&world, "memory_read", &json!({"path": "MEMORY.md"}));
+    assert!(!answer.text.contains("secret words"), "{answer:?}");
+    agent(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
+    assert_eq!(std::fs::read_to_string(target).unwrap(), "secret words\n");
+    assert!(!folder.join("MEMORY.md").is_symlink(), "the link is replaced");
+    check_whole(&world);
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    let world = besieged();
+    let before = everything(&world);
+    let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let nested_in = format!(r#"{{"path": {nested}}}"#);
+    let huge = json!({"path": "a.md", "content": "x".repeat(5 << 20)}).to_string();
+    for (tool, arguments, words) in [
+        ("memory_read", "", "path"),
+        ("memory_read", "nonsense", "JSON"),
+        ("memory_read", "{\"path\": \"a.md\"", "JSON"),
+        ("memory_read", "{\"path\": \"a.md\"} {}", "JSON"),
+        ("memory_read", "null", "object"),
+        ("memory_read", "\"a.md\"", "object"),
+        ("memory_read", "[\"a.md\"]", "object"),
+        ("memory_read", &nested, "JSON"),
+        ("memory_read", &nested_in, "JSON"),
+        ("memory_read", r#"{"path": null}"#, "path"),
+        ("memory_read", r#"{"path": ["a.md"]}"#, "string"),
+        ("memory_read", r#"{"path": "a.md", "filename": "b.md"}"#, "filename"),
+        ("memory_read", r#"{"path": "a.md", "paht": 1}"#, "paht"),
+        ("memory_read", r#"{"path": "a.md", "scope": "galaxy"}"#, "galaxy"),
+        ("memory_read", r#"{"path": "a.md", "scope": 3}"#, "scope"),
+        ("memory_read", r#"{"path": "a.md", "session_id": "s1"}"#, "session"),
+        ("memory_list", r#"{"path": "a.md"}"#, "path"),
+        ("memory_view", r#"{"target": "everything"}"#, "everything"),
+        ("memory_write", r#"{"path": "n.md"}"#, "content"),
+        ("memory_write", r#"{"content": "x"}"#, "path"),
+        ("memory_write", r#"{"path": "n.md", "content": 7}"#, "content"),
+        ("memory_write", r#"{"path": "n.md", "content": {"a": 1}}"#, "content"),
+        ("memory_write", r#"{"path": "n.md", "content": "nul \u0000 here"}"#, "NUL"),
+        ("memory_write", r#"{"path": "n.md", "content": "x", "name": "only"}"#, "description"),
+        (
+            "memory_write",
+            r#"{"path": "n.md", "content": "x", "name": "n", "description": "d", "type": "x"}"#,
+            "Must be one of: user, feedback, project, reference",
+        ),
+        (
+            "memory_write",
+            r#"{"path": "facts/n.md", "content": "x", "name": "n", "description": "d", "type": "user"}"#,
+            "facts/",
+        ),
+        ("memory_write", &huge, "at most"),
+        ("memory_append", r#"{"path": "a.md", "entry": ""}"#, "empty"),
+        ("memory_append", r#"{"path": "a.md", "entry": " \n "}"#, "empty"),
+        ("memory_append", r#"{"path": "a.md", "entry": "x", "summary": 7}"#, "summary"),
+        ("memory_patch", r#"{"path": "a.md"}"#, "patches"),
+        ("memory_patch", r#"{"path": "a.md", "patches": {}}"#, "patches"),
+        ("memory_patch", r#"{"path": "a.md", "patches": ["x"]}"#, "patches"),
+        ("memory_patch", r#"{"path": "a.md", "patches": [{"oldText": "alpha"}]}"#, "newText"),
+        (
+            "memory_patch",
+            r#"{"path": "a.md", "patches": [{"oldText": "alpha", "newText": "x", "all": true}]}"#,
+            "all",
+        ),
+        (
+            "memory_patch",
+            r#"{"path": "a.md", "patches": [], "old_str": "alpha", "new_str": "x"}"#,
+            "patches",
+        ),
+        ("memory_patch", r#"{"path": "a.md", "old_str": "beta", "new_str": "x"}"#, "multiple"),
+        ("memory_update", r#"{"path": "a.md", "old_text": "", "new_text": "x"}"#, "empty"),
+        ("memory_update", r#"{"path": "a.md", "old_text": "alpha"}"#, "new_text"),
+        ("memory_delete", r#"{"path": "a.md", "force": true}"#, "force"),
+        ("memory", "{}", "command"),
+        ("memory", r#"{"command": "format", "path": "/memories"}"#, "format"),
+        ("memory", r#"{"command": "view"}"#, "path"),
+        (
+            "memory",
+            r#"{"command": "view", "path": "/memories/a.md", "view_range": [0, 9]}"#,
+            "view_range",
+        ),
+        (
+            "memory",
+            r#"{"command": "view", "path": "/memories/a.md", "view_range": "1"}"#,
+            "view_range",
+        ),
+        (
+            "memory",
+            r#"{"command": "insert", "path": "/memories/a.md", "insert_line": 0.5, "insert_text": "x"}"#,
+            "insert_line",
+        ),
+    ] {
+        let ran = world.tome_with(&["tool", tool, "-"], arguments);
+        let shown: String = arguments.chars().take(200).collect();
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{tool} {shown}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{tool} {shown}: {words} in {}", ran.stderr);
+        assert!(ran.stderr.len() < 2_000, "{tool} {shown}");
+    }
+    let unknown = refused(&world, "memory_dream", &json!({}), 4);
+    assert!(unknown.contains("memory_dream") && unknown.contains("memory_read"), "{unknown}");
+    let ran = world.tome_with(&["tool", "memory_read", "-"], b"{\"path\": \"\xff\"}");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let gone = json!({"path": "a.md", "old_str": "nowhere", "new_str": "x"});
+    refused(&world, "memory_patch", &gone, 4);
+    assert_eq!(everything(&world), before);
+}
+
+/// A hand-made file that is no text or far too large is listed, is never written over, and keeps
+/// nobody from the others.
+#[test]
+fn a_file_that_cannot_be_read() {
+    let world = besieged();
+    let folder = notebook(&world);
+    std::fs::write(folder.join("latin.md"), b"caf\xe9\n").unwrap();
+    let huge = std::fs::File::create(folder.join("huge.md")).unwrap();
+    huge.set_len(60 << 20).unwrap();
+    let index = agent(&world, "memory_view", &json!({}));
+    for name in ["(a.md)", "(latin.md)", "(huge.md)"] {
+        assert!(index.contains(name), "{name} in {index}");
+    }
+    for (path, words) in [("latin.md", "UTF-8"), ("huge.md", "larger than 8 MiB")] {
+        let before = std::fs::metadata(folder.join(path)).unwrap();
+        for (tool, arguments) in [
+            ("memory_read", json!({"path": path})),
+            ("memory_append", json!({"path": path, "entry": "x"})),
+            ("memory_patch", json!({"path": path, "old_str": "c", "new_str": "x"})),
+            ("memory_update", json!({"path": path, "old_text": "c", "new_text": "x"})),
+        ] {
+            let complaint = refused(&world, tool, &arguments, 1);
+            assert!(complaint.contains(path) && complaint.contains(words), "{complaint}");
+        }
+        let after = std::fs::metadata(folder.join(path)).unwrap();
+        assert_eq!(
+            (after.len(), after.modified().unwrap()),
+            (before.len(), before.modified().unwrap())
+        );
+    }
+    refused(&world, "memory_write", &json!({"path": "huge.md", "content": "small"}), 1);
+    assert_eq!(std::fs::metadata(folder.join("huge.md")).unwrap().len(), 60 << 20);
+    agent(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
+    // What is no text can be deleted, and got back as it was.
+    agent(&world, "memory_delete", &json!({"path": "latin.md"}));
+    memory(&world, &["restore", "latin.md"]);
+    assert_eq!(std::fs::read(folder.join("latin.md")).unwrap(), b"caf\xe9\n");
+}
+
+/// A repository that somebody else made may hold anything where the notes should be.
+#[test]
+fn a_repository_that_lures_notes_out() {
+    let world = world();
+    world.write("elsewhere/.git/HEAD", "ref: refs/heads/main\n");
+    let repo = world.folder("elsewhere");
+    let target = world.folder("secrets");
+    world.write("secrets/a.md", "secret words\n");
+    symlink(&target, repo.join(".memory")).unwrap();
+    world.tome(&["start"]);
+    daemon_up(&world);
+    let before = everything(&world);
+    for (tool, arguments) in calls("a.md") {
+        if arguments["scope"].is_string() {
+            continue;
+        }
+        let answer: v1::CallToolResponse = wire(&world, tool, &arguments);
+        assert!(answer.is_error && answer.text.contains("symbolic link"), "{tool}: {answer:?}");
+    }
+    assert_eq!(run_tool(&world, "memory_list", &json!({})).code, 1);
+    assert_eq!(world.tome(&["init", "--in-repo"]).code, 1);
+    let mut after = everything(&world);
+    after.retain(|path, _| before.contains_key(path) || !path.starts_with(world.home()));
+    assert_eq!(after, before);
+    std::fs::remove_file(repo.join(".memory")).unwrap();
+
+    // A real folder with links inside.
+    std::fs::create_dir(repo.join(".memory")).unwrap();
+    symlink(&target, repo.join(".memory/facts")).unwrap();
+    symlink(target.join("a.md"), repo.join(".memory/MEMORY.md")).unwrap();
+    let secrets = files_below(&target);
+    for (tool, arguments) in calls("facts/a.md") {
+        if arguments["scope"].is_string() {
+            continue;
+        }
+        let answer = wire(&world, tool, &arguments);
+        assert!(answer.is_error && !answer.text.contains("secret words"), "{tool}: {answer:?}");
+    }
+    let _ = wire(&world, "memory_write", &json!({"path": "b.md", "content": "mine"}));
+    let view = wire(&world, "memory_view", &json!({}));
+    assert!(!view.text.contains("secret words"), "{view:?}");
+    assert_eq!(files_below(&target), secrets);
+}
