@@ -20,6 +20,8 @@ pub(crate) fn for_path(path: &str) -> String {
     while let Some(part) = parts.next() {
         let is_date = was_digit && parts.peek().is_some_and(char::is_ascii_digit);
         match part {
+            // A title of nothing but these would be no heading.
+            '#' => out.push(' '),
             '-' | '_' if !is_date => out.push(' '),
             part if part.is_control() => out.push(' '),
             part if out.is_empty() => out.extend(part.to_uppercase()),
@@ -44,6 +46,7 @@ mod tests {
             ("détail/élan.md", "Élan"),
             ("a\nb.md", "A b"),
             ("-.md", "Notes"),
+            ("#.md", "Notes"),
             ("", "Notes"),
         ] {
             assert_eq!(for_path(path), title);
