@@ -116,7 +116,7 @@ mod tests {
             };
             let bytes = encode_tally(&tally).unwrap();
             let key = key::tally(&tally.session, &tally.project);
-            prop_assert_eq!(read_tally(&key, &bytes).unwrap(), tally);
+            prop_assert_eq!(&read_tally(&key, &bytes).unwrap(), &tally);
             for memo in ["", tally.project.as_str()] {
                 let read = read_cursor("w", &encode_cursor(n[5], memo)).unwrap();
                 prop_assert_eq!(read, (n[5], memo.to_owned()));
