@@ -58,7 +58,8 @@ fn expand(
     let first = ledger.position(&grip.first)?.ok_or_else(missing)?;
     let last = ledger.position(&grip.last)?.ok_or_else(missing)?;
     let session = ledger.event_at(&first)?.ok_or_else(missing)?.session;
-    let mut around = Around { ledger, project, session: &session, left: AROUND_BYTES, shortened: false };
+    let mut around =
+        Around { ledger, project, session: &session, left: AROUND_BYTES, shortened: false };
     let events = around.between(&first, &last)?;
     let mut earlier = around.beside(first.mark(), Direction::Backward, before)?;
     earlier.reverse();
@@ -109,8 +110,7 @@ impl Around<'_> {
         let range = self.range(mark, direction);
         for position in self.ledger.positions(&range).take(AROUND_LOOKED_AT_MAX) {
             let position = position?;
-            if events.len() >= count.min(AROUND_MAX)
-                || position.at.distance_ms(mark.at) > AROUND_MS
+            if events.len() >= count.min(AROUND_MAX) || position.at.distance_ms(mark.at) > AROUND_MS
             {
                 break;
             }

@@ -63,4 +63,3 @@ impl<'a> Iterator for Strings<'a> {
         }
     }
 }
-
