@@ -21,9 +21,9 @@ mod tools;
 
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Browse, ContentsReader, ContentsSettings, Evidence, Expanded, Found, Line, Listing, Part,
-    RollupInput, Segment, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
-    Weight, estimate_tokens, said, segments, weigh,
+    Browse, ContentsReader, ContentsSettings, Evidence, Expanded, Found, Line, Listing,
+    ModelSummarizer, Part, RollupInput, Segment, SegmentInput, Summarizer, Summary, SummaryBullet,
+    SummaryError, Support, Weight, estimate_tokens, said, segments, weigh,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

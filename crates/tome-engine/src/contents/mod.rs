@@ -2,6 +2,7 @@
 
 mod expand;
 mod limits;
+mod polish;
 mod reading;
 mod said;
 mod segment;
@@ -10,6 +11,7 @@ mod summarizer;
 mod tokens;
 
 pub use expand::Expanded;
+pub use polish::ModelSummarizer;
 pub use reading::{Browse, ContentsReader, Found, Line, Listing, Part};
 pub use said::said;
 pub use segment::{Segment, Weight, segments, weigh};

@@ -8,6 +8,7 @@
 )]
 
 mod notebooks;
+mod polish;
 mod reading;
 mod spool;
 mod tools;
