@@ -21,11 +21,7 @@ mod tools;
 
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Browse, CONTENTS, CaughtUp, ContentsReader, ContentsSettings, EXTRACTIVE, Evidence, Expanded,
-    Found, Line, Listing, Part, Rebuilt, Replaced, Report, RollupInput, Segment, SegmentInput,
-    Source, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, Weight,
-    catch_up_contents, estimate_tokens, rebuild_contents, replace_summary, said, segments,
-    source_of, unpolished, verify_contents, weigh,
+    Browse, catch_up_contents, CaughtUp, CONTENTS, ContentsReader, ContentsSettings, estimate_tokens, Evidence, Expanded, EXTRACTIVE, Found, Line, Listing, ModelSummarizer, Part, rebuild_contents, Rebuilt, replace_summary, Replaced, Report, RollupInput, said, Segment, SegmentInput, segments, Source, source_of, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, unpolished, verify_contents, weigh, Weight,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

@@ -4,6 +4,7 @@ mod changes;
 mod evidence;
 mod expand;
 mod limits;
+mod polish;
 mod reading;
 mod rebuild;
 mod replace;
@@ -19,6 +20,7 @@ mod worker;
 
 pub use evidence::EXTRACTIVE;
 pub use expand::Expanded;
+pub use polish::ModelSummarizer;
 pub use reading::{Browse, ContentsReader, Found, Line, Listing, Part};
 pub use rebuild::{Rebuilt, rebuild_contents};
 pub use replace::{Replaced, Source, Unpolished, replace_summary, source_of, unpolished};

@@ -9,6 +9,7 @@
 
 mod contents;
 mod notebooks;
+mod polish;
 mod reading;
 mod spool;
 mod tools;

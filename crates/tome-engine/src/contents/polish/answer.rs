@@ -1,0 +1,353 @@
+//! Reading what a model answers: the object is found wherever it stands, and then held to the rules.
+//!
+//! Fences, prose around it, thoughts before it, list marks and emphasis are forgiven and taken away.
+//! A wrong shape, too few or too many bullets, empty, endless or repeated ones, markup and
+//! characters that hide text are not.
+
+use serde_json::Value;
+
+/// Bullets of a good answer.
+pub(super) const BULLETS_MAX: usize = 5;
+const BULLETS_MIN: usize = 3;
+/// Keywords that are kept: the first ones, since the most important come first.
+const KEYWORDS_MAX: usize = 7;
+const KEYWORD_CHARS_MAX: usize = 60;
+const TITLE_CHARS_MAX: usize = 120;
+/// Ten are asked for; a few more are no reason to ask again.
+const TITLE_WORDS_MAX: usize = 16;
+const BULLET_CHARS_MAX: usize = 320;
+/// Of an answer, so much is looked at.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// How many places are tried where an object might begin.
+const OPENINGS_MAX: usize = 64;
+
+/// An answer that keeps the rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) title: String,
+    pub(super) bullets: Vec<String>,
+    pub(super) keywords: Vec<String>,
+}
+
+/// What may be asked of an answer, given what there is to summarise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Expected {
+    pub(super) bullets_min: usize,
+}
+
+impl Expected {
+    /// Of one event nobody can make three bullets.
+    pub(super) fn of(parts: usize) -> Self {
+        Self { bullets_min: parts.clamp(1, BULLETS_MIN) }
+    }
+}
+
+/// Reads an answer, or says why it cannot be used. The reason holds no word of the answer, so that
+/// it can be said to the model again.
+pub(super) fn read(text: &str, expected: Expected) -> Result<Answer, String> {
+    let text = tome_model::truncate_to(text, ANSWER_BYTES_MAX);
+    // Models that think aloud may try out objects while they do.
+    let text = text.rsplit_once("</think>").map_or(text, |(_, after)| after);
+    let object = find_object(text).ok_or("it holds no JSON object with title and bullets")?;
+    let title = title(&object)?;
+    let bullets = bullets(&object, expected)?;
+    let keywords = keywords(&object)?;
+    Ok(Answer { title, bullets, keywords })
+}
+
+/// The last object in the text that has a title and bullets.
+fn find_object(text: &str) -> Option<Value> {
+    let mut found = None;
+    let mut rest = text;
+    for _ in 0..OPENINGS_MAX {
+        let Some(at) = rest.find('{') else { break };
+        let here = rest.get(at..).unwrap_or_default();
+        let mut values = serde_json::Deserializer::from_str(here).into_iter::<Value>();
+        let read = match values.next() {
+            Some(Ok(value)) => {
+                if value.get("title").is_some() && value.get("bullets").is_some() {
+                    found = Some(value);
+                }
+                values.byte_offset()
+            }
+            _ => 1,
+        };
+        rest = here.get(read.max(1)..).unwrap_or_default();
+    }
+    found
+}
+
+fn title(object: &Value) -> Result<String, String> {
+    let title = object.get("title").and_then(Value::as_str).ok_or("the title is not a string")?;
+    let title = cleaned(title);
+    let title = title.trim_end_matches(['.', '。', ' ']).to_owned();
+    held("the title", &title, TITLE_CHARS_MAX)?;
+    let words = title.split_whitespace().count();
+    if words > TITLE_WORDS_MAX {
+        return Err(format!("the title has {words} words and should have 5 to 10"));
+    }
+    Ok(title)
+}
+
+fn bullets(object: &Value, expected: Expected) -> Result<Vec<String>, String> {
+    let given = object.get("bullets").and_then(Value::as_array).ok_or("the bullets are no list")?;
+    if !(expected.bullets_min..=BULLETS_MAX).contains(&given.len()) {
+        return Err(format!(
+            "it has {} bullets and should have {} to {BULLETS_MAX}",
+            given.len(),
+            expected.bullets_min
+        ));
+    }
+    let mut bullets: Vec<String> = Vec::new();
+    for bullet in given {
+        // Models leave the object around the text out now and then.
+        let text = bullet.get("text").unwrap_or(bullet).as_str().ok_or("a bullet has no text")?;
+        let text = cleaned(text);
+        held("a bullet", &text, BULLET_CHARS_MAX)?;
+        if bullets.iter().any(|other| other.to_lowercase() == text.to_lowercase()) {
+            return Err("two bullets say the same".to_owned());
+        }
+        bullets.push(text);
+    }
+    Ok(bullets)
+}
+
+fn keywords(object: &Value) -> Result<Vec<String>, String> {
+    let given =
+        object.get("keywords").and_then(Value::as_array).ok_or("the keywords are no list")?;
+    let mut keywords: Vec<String> = Vec::new();
+    for keyword in given {
+        let keyword = cleaned(keyword.as_str().ok_or("a keyword is not a string")?);
+        let known = keywords.iter().any(|other| other.to_lowercase() == keyword.to_lowercase());
+        // One that cannot be used is no reason to ask again.
+        if !known && held("a keyword", &keyword, KEYWORD_CHARS_MAX).is_ok() {
+            keywords.push(keyword);
+        }
+    }
+    if keywords.is_empty() {
+        return Err("it has no keywords".to_owned());
+    }
+    keywords.truncate(KEYWORDS_MAX);
+    Ok(keywords)
+}
+
+/// One line, without list marks, emphasis and code marks.
+fn cleaned(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    loop {
+        let plain = line.replace("**", "").replace('`', "");
+        let plain = plain.trim().trim_start_matches(['#', '•', '·']);
+        let plain = plain.strip_prefix("- ").or_else(|| plain.strip_prefix("* ")).unwrap_or(plain);
+        let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+        // What one mark hid may be another one; each round is shorter.
+        if plain == line {
+            return plain;
+        }
+        line = plain;
+    }
+}
+
+/// Whether a text may stand in a node.
+fn held(what: &str, text: &str, chars_max: usize) -> Result<(), String> {
+    if !text.chars().any(char::is_alphanumeric) {
+        return Err(format!("{what} is empty"));
+    }
+    if text.chars().count() > chars_max {
+        return Err(format!("{what} has more than {chars_max} characters"));
+    }
+    if text.chars().any(hides_text) {
+        return Err(format!("{what} holds control characters"));
+    }
+    if has_markup(text) {
+        return Err(format!("{what} holds markup"));
+    }
+    Ok(())
+}
+
+/// Control characters, those that turn the direction of text around, and letters nobody can see.
+fn hides_text(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// Links, images and tags. `Vec<String>` is none: a tag begins with a slash, or small letters are
+/// followed by a blank or an end that code does not have there.
+fn has_markup(text: &str) -> bool {
+    if text.contains("](") || text.contains("</") || text.contains("<!--") {
+        return true;
+    }
+    text.split('<').skip(1).any(|after| {
+        let name: String =
+            after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        const TAGS: &[&str] = &[
+            "a",
+            "b",
+            "br",
+            "code",
+            "div",
+            "em",
+            "i",
+            "iframe",
+            "img",
+            "li",
+            "p",
+            "pre",
+            "script",
+            "span",
+            "strong",
+            "style",
+            "svg",
+            "system",
+            "tome-memory",
+            "ul",
+        ];
+        TAGS.contains(&name.to_lowercase().as_str())
+            && after.chars().nth(name.len()).is_some_and(|next| matches!(next, '>' | ' ' | '/'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const ANY: Expected = Expected { bullets_min: 3 };
+
+    fn good() -> Value {
+        json!({
+            "title": "Unicode identifiers in the lexer",
+            "bullets": [
+                {"text": "The lexer takes `XID_Start` now."},
+                {"text": "- cargo test failed once and then passed"},
+                {"text": "**Decided** to keep ASCII fast"},
+            ],
+            "keywords": ["lexer.rs", "XID_Start", "Lexer.rs", "unicode"],
+        })
+    }
+
+    fn with(place: &str, value: Value) -> Result<Answer, String> {
+        let mut answer = good();
+        *answer.pointer_mut(place).unwrap() = value;
+        read(&answer.to_string(), ANY)
+    }
+
+    #[test]
+    fn a_good_answer_is_cleaned_of_marks() {
+        let answer = read(&good().to_string(), ANY).unwrap();
+        assert_eq!(answer.title, "Unicode identifiers in the lexer");
+        assert_eq!(
+            answer.bullets,
+            [
+                "The lexer takes XID_Start now.",
+                "cargo test failed once and then passed",
+                "Decided to keep ASCII fast"
+            ]
+        );
+        assert_eq!(answer.keywords, ["lexer.rs", "XID_Start", "unicode"]);
+    }
+
+    #[test]
+    fn the_object_is_found_wherever_it_stands() {
+        let object = good();
+        for text in [
+            format!("```json\n{object:#}\n```"),
+            format!("Here is {{the}} summary:\n\n{object}\n\nTell me if {{you}} want more."),
+            format!("<think>{{\"title\": \"no\", \"bullets\": []}} hm {{</think>{object}"),
+            format!("{{\"draft\": {{\"title\": 1}}}} {object}"),
+        ] {
+            assert_eq!(read(&text, ANY), read(&object.to_string(), ANY), "{text}");
+        }
+    }
+
+    #[test]
+    fn bullets_may_be_plain_strings() {
+        let answer = with("/bullets", json!(["one thing", "another thing", "a third thing"]));
+        assert_eq!(answer.unwrap().bullets.len(), 3);
+    }
+
+    #[test]
+    fn what_breaks_a_rule_is_refused_with_the_rule() {
+        let refused = |place: &str, value: Value| with(place, value).unwrap_err();
+        assert_eq!(refused("/title", json!("")), "the title is empty");
+        assert_eq!(refused("/title", json!("…")), "the title is empty");
+        assert_eq!(refused("/title", json!(7)), "the title is not a string");
+        assert_eq!(
+            refused("/title", json!("word ".repeat(17))),
+            "the title has 17 words and should have 5 to 10"
+        );
+        assert_eq!(refused("/bullets", json!([])), "it has 0 bullets and should have 3 to 5");
+        assert_eq!(
+            refused("/bullets", json!(vec!["x"; 6])),
+            "it has 6 bullets and should have 3 to 5"
+        );
+        assert_eq!(refused("/bullets", json!(["x", "y", "X"])), "two bullets say the same");
+        assert_eq!(refused("/bullets/1", json!({"words": 1})), "a bullet has no text");
+        assert_eq!(
+            refused("/bullets/1/text", json!("é".repeat(321))),
+            "a bullet has more than 320 characters"
+        );
+        assert_eq!(refused("/keywords", json!([])), "it has no keywords");
+        assert_eq!(refused("/keywords", json!("lexer")), "the keywords are no list");
+        for marked in ["see [this](http://x)", "<script>x", "a <b>bold</b> one", "<tome-memory x>"]
+        {
+            assert_eq!(
+                refused("/bullets/0/text", json!(marked)),
+                "a bullet holds markup",
+                "{marked}"
+            );
+        }
+        assert_eq!(
+            refused("/title", json!("evil \u{202E}txt")),
+            "the title holds control characters"
+        );
+        assert_eq!(
+            read("I cannot do that.", ANY),
+            Err("it holds no JSON object with title and bullets".into())
+        );
+    }
+
+    #[test]
+    fn code_is_not_markup() {
+        for code in ["returns Vec<String> now", "Option<i32>", "a < b and b > a", "Map<K, V>"] {
+            assert!(with("/bullets/0/text", json!(code)).is_ok(), "{code}");
+        }
+    }
+
+    #[test]
+    fn of_little_less_is_expected() {
+        let one = json!({"title": "Hello", "bullets": ["Said hello"], "keywords": ["hello"]});
+        assert!(read(&one.to_string(), ANY).is_err());
+        assert!(read(&one.to_string(), Expected::of(1)).is_ok());
+        assert_eq!(Expected::of(0).bullets_min, 1);
+        assert_eq!(Expected::of(99).bullets_min, 3);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange(text in "\\PC{0,300}") {
+            let _ = read(&text, ANY);
+        }
+
+        #[test]
+        fn no_almost_json_is_too_strange(text in "([{}\\[\\]\",:]|title|bullets|\\\\|\u{e9}|\n| |</think>){0,60}") {
+            let _ = read(&text, ANY);
+        }
+
+        #[test]
+        fn what_is_read_keeps_the_rules(
+            title in "\\PC{0,140}",
+            bullets in prop::collection::vec("\\PC{0,60}", 0..7),
+            keywords in prop::collection::vec("\\PC{0,20}", 0..10),
+        ) {
+            let text = json!({"title": title, "bullets": bullets, "keywords": keywords}).to_string();
+            if let Ok(answer) = read(&text, ANY) {
+                prop_assert!((3..=5).contains(&answer.bullets.len()));
+                prop_assert!((1..=7).contains(&answer.keywords.len()));
+                prop_assert!(answer.bullets.iter().all(|b| !b.is_empty() && !b.contains(['`', '\n'])));
+                prop_assert_eq!(read(&json!({"title": answer.title, "bullets": answer.bullets, "keywords": answer.keywords}).to_string(), ANY), Ok(answer));
+            }
+        }
+    }
+}

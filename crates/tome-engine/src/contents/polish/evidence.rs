@@ -1,0 +1,274 @@
+//! Looking for what a model says in what happened.
+//!
+//! A bullet is supported by the excerpt that holds the most of its terms, by their weight, if that is
+//! enough of them. The excerpt is a part of what one event says, character for character.
+
+use std::collections::{HashMap, HashSet};
+
+use tome_model::{Event, EventKind, Node};
+
+use super::super::limits::EXCERPT_CHARS_MAX;
+use super::super::said::said;
+use super::super::summarizer::Evidence;
+use super::terms::{Term, terms, terms_and_parts};
+
+/// An excerpt supports a bullet if it holds so many percent of its weight.
+const FLOOR_PERCENT: u32 = 30;
+/// A second excerpt has to add so many.
+const MORE_PERCENT: u32 = 25;
+/// Excerpts of one bullet.
+const EXCERPTS_MAX: usize = 2;
+/// Bullets of children that support one of a period.
+const BULLETS_MAX: usize = 3;
+/// Bytes of one event that are looked at; what is longer is a file or a log.
+const EVENT_BYTES_MAX: usize = 256 * 1024;
+
+/// The events of a segment, ready to be looked through.
+pub(super) struct Events {
+    texts: Vec<Text>,
+}
+
+/// One text that an event says.
+struct Text {
+    event: usize,
+    text: String,
+    terms: Vec<Term>,
+    /// Whether somebody said it; a tool's words are evidence too, but people read these first.
+    spoken: bool,
+}
+
+/// The bullets of a period's children, ready to be looked through.
+pub(super) struct Children {
+    bullets: Vec<((usize, usize), HashSet<String>)>,
+}
+
+/// What is looked for: terms and their weights.
+struct Wanted {
+    weights: HashMap<String, u32>,
+    total: u32,
+}
+
+/// The best excerpt of one text.
+struct Found<'a> {
+    weight: u32,
+    text: &'a Text,
+    start: usize,
+    end: usize,
+}
+
+impl Wanted {
+    fn of(bullet: &str) -> Self {
+        let weights: HashMap<String, u32> =
+            terms(bullet).into_iter().map(|term| (term.key, term.weight)).collect();
+        let total = weights.values().sum();
+        Self { weights, total }
+    }
+
+    /// Whether a weight is enough. One common word never is, unless it is all there is.
+    fn is_enough(&self, weight: u32, percent: u32) -> bool {
+        weight > 0 && weight >= 2.min(self.total) && weight * 100 >= self.total * percent
+    }
+}
+
+impl Events {
+    pub(super) fn of(events: &[Event]) -> Self {
+        let mut texts = Vec::new();
+        for (event, happened) in events.iter().enumerate() {
+            let spoken = happened.kind != EventKind::ToolResult;
+            let mut left = EVENT_BYTES_MAX;
+            for text in said(happened) {
+                let text = tome_model::truncate_to(&text, left).to_owned();
+                if text.is_empty() {
+                    break;
+                }
+                left -= text.len();
+                texts.push(Text { event, terms: terms_and_parts(&text), text, spoken });
+            }
+        }
+        Self { texts }
+    }
+
+    /// The excerpts that support a bullet, the best one first; none if nothing does.
+    pub(super) fn supporting(&self, bullet: &str) -> Vec<Evidence> {
+        let mut wanted = Wanted::of(bullet);
+        let mut support: Vec<Evidence> = Vec::new();
+        let mut percent = FLOOR_PERCENT;
+        while support.len() < EXCERPTS_MAX {
+            let Some(best) = self.best(&wanted.weights) else { break };
+            if !wanted.is_enough(best.weight, percent) {
+                break;
+            }
+            let (start, end) = around(&best.text.text, best.start, best.end);
+            let excerpt = best.text.text.get(start..end).unwrap_or_default().to_owned();
+            // What it says need not be said again by the next.
+            for term in best.text.terms.iter().filter(|term| term.start >= start && term.end <= end)
+            {
+                wanted.weights.remove(&term.key);
+            }
+            support.push(Evidence { event: best.text.event, excerpt });
+            percent = MORE_PERCENT;
+        }
+        support
+    }
+
+    fn best(&self, weights: &HashMap<String, u32>) -> Option<Found<'_>> {
+        let found = self.texts.iter().filter_map(|text| densest(text, weights));
+        // Of two as good the spoken one, then the closer one, then the first.
+        found.reduce(|best, next| if next.rank() > best.rank() { next } else { best })
+    }
+}
+
+impl Found<'_> {
+    fn rank(&self) -> (u32, bool, std::cmp::Reverse<usize>) {
+        (self.weight, self.text.spoken, std::cmp::Reverse(self.end - self.start))
+    }
+}
+
+impl Children {
+    pub(super) fn of(children: &[Node]) -> Self {
+        let mut bullets = Vec::new();
+        for (place, child) in children.iter().enumerate() {
+            for (bullet, said) in child.bullets.iter().enumerate() {
+                let terms = terms_and_parts(&said.text).into_iter().map(|term| term.key);
+                bullets.push(((place, bullet), terms.collect()));
+            }
+        }
+        Self { bullets }
+    }
+
+    /// The bullets that support one of the period, the best one first; none if nothing does.
+    pub(super) fn supporting(&self, bullet: &str) -> Vec<(usize, usize)> {
+        let wanted = Wanted::of(bullet);
+        let mut found: Vec<(u32, (usize, usize))> = self
+            .bullets
+            .iter()
+            .map(|(place, terms)| {
+                let held = wanted.weights.iter().filter(|(key, _)| terms.contains(*key));
+                (held.map(|(_, weight)| *weight).sum(), *place)
+            })
+            .filter(|(weight, _)| wanted.is_enough(*weight, FLOOR_PERCENT))
+            .collect();
+        found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        let best = found.first().map_or(0, |(weight, _)| *weight);
+        found.retain(|(weight, _)| weight * 5 >= best * 4);
+        found.truncate(BULLETS_MAX);
+        found.into_iter().map(|(_, place)| place).collect()
+    }
+}
+
+/// The stretch of a text that holds the most weight and fits an excerpt; of two as good the shorter,
+/// and then the first.
+fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'a>> {
+    let places: Vec<(&Term, u32)> = text
+        .terms
+        .iter()
+        .filter_map(|term| weights.get(&term.key).map(|weight| (term, *weight)))
+        .collect();
+    let mut inside: HashMap<&str, usize> = HashMap::new();
+    let mut weight = 0;
+    let mut first = 0;
+    let mut best: Option<Found<'a>> = None;
+    for (term, worth) in &places {
+        let seen = inside.entry(&term.key).or_default();
+        *seen += 1;
+        weight += if *seen == 1 { *worth } else { 0 };
+        // Leave behind what no longer fits, and what is said again further on.
+        while let Some((head, head_worth)) = places.get(first) {
+            let again = inside.get(head.key.as_str()).is_some_and(|seen| *seen > 1);
+            if !again && fits(&text.text, head.start, term.end) {
+                break;
+            }
+            if let Some(seen) = inside.get_mut(head.key.as_str()) {
+                *seen -= 1;
+                weight -= if *seen == 0 { *head_worth } else { 0 };
+            }
+            first += 1;
+        }
+        let Some((head, _)) = places.get(first) else { continue };
+        let (start, end) = (head.start, term.end.max(head.end));
+        let better = best.as_ref().is_none_or(|best| {
+            weight > best.weight || (weight == best.weight && end - start < best.end - best.start)
+        });
+        if better && weight > 0 {
+            best = Some(Found { weight, text, start, end });
+        }
+    }
+    best
+}
+
+fn fits(text: &str, start: usize, end: usize) -> bool {
+    // Bytes settle it for most texts.
+    end.saturating_sub(start) <= EXCERPT_CHARS_MAX
+        || text.get(start..end).is_some_and(|part| part.chars().count() <= EXCERPT_CHARS_MAX)
+}
+
+/// The stretch with what is around it: its lines if they fit an excerpt, else its sentences, else as
+/// many words on both sides as do.
+fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let before = text.get(..start).unwrap_or_default();
+    let after = text.get(end..).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line_end = after.find('\n').map_or(text.len(), |at| end + at);
+    let sentence_start = last_sentence(before).max(line_start);
+    let sentence_end = end + first_sentence(after).min(line_end - end);
+    for (start, end) in [(line_start, line_end), (sentence_start, sentence_end)] {
+        if fits(text, start, end) {
+            return trimmed(text, start, end);
+        }
+    }
+    let chars = |start, end| text.get(start..end).map_or(0, |part| part.chars().count());
+    let room = EXCERPT_CHARS_MAX.saturating_sub(chars(start, end));
+    let ahead = reach_back(text, sentence_start, start, room / 2);
+    let left = room.saturating_sub(chars(ahead, start));
+    trimmed(text, ahead, reach_on(text, end, sentence_end, left))
+}
+
+/// Where the sentence begins that a text breaks off in.
+fn last_sentence(text: &str) -> usize {
+    // What follows is a term, so the last character ends no sentence by what comes after it.
+    let mut next = 'x';
+    for (at, c) in text.char_indices().rev() {
+        if ends_sentence(c, next) {
+            return at + c.len_utf8();
+        }
+        next = c;
+    }
+    0
+}
+
+/// Where the first sentence of a text ends.
+fn first_sentence(text: &str) -> usize {
+    let followed = text.char_indices().zip(text.chars().skip(1).chain([' ']));
+    let mut ends = followed.filter(|((_, c), next)| ends_sentence(*c, *next));
+    ends.next().map_or(text.len(), |((at, c), _)| at + c.len_utf8())
+}
+
+fn ends_sentence(c: char, next: char) -> bool {
+    matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '!' | '?') && next.is_whitespace())
+}
+
+/// At most so many characters back, but not into the middle of a word.
+fn reach_back(text: &str, floor: usize, start: usize, chars: usize) -> usize {
+    let before = text.get(floor..start).unwrap_or_default();
+    let Some((at, _)) = before.char_indices().rev().take(chars).last() else { return start };
+    if at == 0 {
+        return floor;
+    }
+    let reached = before.get(at..).unwrap_or_default();
+    // A text without blanks is cut anywhere.
+    reached.find(char::is_whitespace).map_or(floor + at, |blank| floor + at + blank)
+}
+
+/// At most so many characters on, but not into the middle of a word.
+fn reach_on(text: &str, end: usize, ceiling: usize, chars: usize) -> usize {
+    let after = text.get(end..ceiling).unwrap_or_default();
+    let Some((at, _)) = after.char_indices().nth(chars) else { return ceiling };
+    let reached = after.get(..at).unwrap_or_default();
+    reached.rfind(char::is_whitespace).map_or(end + at, |blank| end + blank)
+}
+
+fn trimmed(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let part = text.get(start..end).unwrap_or_default();
+    let start = start + (part.len() - part.trim_start().len());
+    (start, start + part.trim().len())
+}

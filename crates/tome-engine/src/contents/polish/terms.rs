@@ -1,0 +1,255 @@
+//! The words of a text by which it can be found again in another one, and where they stand.
+//!
+//! Words have more than three letters and lose their endings, so that `fixed` and `fixes` are one.
+//! Identifiers, file names and numbers are kept whole and weigh more. Chinese, Japanese and Korean
+//! have no blanks between words: there every two characters that stand side by side are a term.
+
+/// What a term is worth.
+const WORD: u32 = 1;
+const NUMBER: u32 = 2;
+const IDENTIFIER: u32 = 3;
+
+/// Letters of a word that are compared.
+const STEM_CHARS: usize = 6;
+
+/// Words of more than three letters that say nothing about what a text is about.
+const SAY_NOTHING: &[&str] = &[
+    "about",
+    "after",
+    "also",
+    "because",
+    "been",
+    "before",
+    "being",
+    "could",
+    "does",
+    "each",
+    "from",
+    "have",
+    "into",
+    "just",
+    "more",
+    "most",
+    "only",
+    "other",
+    "over",
+    "should",
+    "some",
+    "than",
+    "that",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "through",
+    "under",
+    "used",
+    "using",
+    "very",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "while",
+    "will",
+    "with",
+    "would",
+    "your",
+    "если",
+    "была",
+    "были",
+    "было",
+    "чтобы",
+    "этот",
+    "когда",
+    "также",
+];
+
+/// One term, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    /// As it is compared.
+    pub(super) key: String,
+    /// What it is worth.
+    pub(super) weight: u32,
+    /// Its first byte.
+    pub(super) start: usize,
+    /// The byte behind it.
+    pub(super) end: usize,
+}
+
+/// The terms of a text, in order.
+pub(super) fn terms(text: &str) -> Vec<Term> {
+    let mut found = Vec::new();
+    let mut word_start = None;
+    let mut wide_before: Option<(usize, char)> = None;
+    for (at, c) in text.char_indices() {
+        if is_wide(c) {
+            if let Some((start, before)) = wide_before {
+                let key = [before, c].iter().collect();
+                found.push(Term { key, weight: WORD, start, end: at + c.len_utf8() });
+            }
+            wide_before = Some((at, c));
+        } else {
+            wide_before = None;
+        }
+        let in_word = !is_wide(c) && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        match (in_word, word_start) {
+            (true, None) => word_start = Some(at),
+            (false, Some(start)) => {
+                push_word(text, start, at, &mut found);
+                word_start = None;
+            }
+            _ => {}
+        }
+    }
+    if let Some(start) = word_start {
+        push_word(text, start, text.len(), &mut found);
+    }
+    found
+}
+
+/// The same and, at the same places, the parts of what is put together: `retry_after` is found by
+/// `retry` too.
+pub(super) fn terms_and_parts(text: &str) -> Vec<Term> {
+    let mut all = Vec::new();
+    for term in terms(text) {
+        let whole = text.get(term.start..term.end).unwrap_or_default();
+        for part in parts_of(whole) {
+            if let Some((key, weight)) = key_of(&part)
+                && key != term.key
+            {
+                all.push(Term { key, weight, ..term });
+            }
+        }
+        all.push(term);
+    }
+    all
+}
+
+fn push_word(text: &str, start: usize, end: usize, found: &mut Vec<Term>) {
+    let raw = text.get(start..end).unwrap_or_default();
+    let word = raw.trim_matches(['-', '.']);
+    let start = start + (raw.len() - raw.trim_start_matches(['-', '.']).len());
+    if let Some((key, weight)) = key_of(word) {
+        found.push(Term { key, weight, start, end: start + word.len() });
+    }
+}
+
+/// How a word is compared and what it is worth; none for one that says nothing.
+fn key_of(word: &str) -> Option<(String, u32)> {
+    let lower = word.to_lowercase();
+    if word.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return (lower.len() > 1).then_some((lower, NUMBER));
+    }
+    let letters = word.chars().count();
+    if is_identifier(word) {
+        return (letters > 1).then_some((lower, IDENTIFIER));
+    }
+    if letters <= 3 || SAY_NOTHING.contains(&lower.as_str()) {
+        return None;
+    }
+    Some((stem(&lower), WORD))
+}
+
+/// Put together, with a digit, or with a capital inside.
+fn is_identifier(word: &str) -> bool {
+    let capital_inside = word
+        .chars()
+        .zip(word.chars().skip(1))
+        .any(|(before, after)| before.is_lowercase() && after.is_uppercase());
+    capital_inside || word.contains(['_', '.']) || word.contains(|c: char| c.is_ascii_digit())
+}
+
+/// A word without its ending, and no more than its first letters.
+fn stem(lower: &str) -> String {
+    let without = |ending: &str| lower.strip_suffix(ending).filter(|it| it.chars().count() >= 4);
+    let bare = without("ing").or_else(|| without("ed")).or_else(|| without("es"));
+    let bare = bare.or_else(|| without("s")).or_else(|| without("e")).unwrap_or(lower);
+    bare.chars().take(STEM_CHARS).collect()
+}
+
+/// The parts of an identifier: between marks, and between small letter and capital.
+fn parts_of(word: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut small_before = false;
+    for c in word.chars() {
+        if (!c.is_alphanumeric() || (small_before && c.is_uppercase()))
+            && parts.last().is_some_and(|part| !part.is_empty())
+        {
+            parts.push(String::new());
+        }
+        small_before = c.is_lowercase();
+        if let Some(part) = parts.last_mut().filter(|_| c.is_alphanumeric()) {
+            part.push(c);
+        }
+    }
+    if parts.len() < 2 { Vec::new() } else { parts }
+}
+
+/// Scripts without blanks between words, and Hangul, whose words are short.
+fn is_wide(c: char) -> bool {
+    matches!(c,
+        '\u{3041}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+        | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{2FA1F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let found: Vec<String> =
+            terms(text).into_iter().map(|term| format!("{}:{}", term.key, term.weight)).collect();
+        assert_eq!(found.join(" "), expected);
+    }
+
+    #[test]
+    fn words_lose_their_endings_and_the_short_ones_go() {
+        check("The parser was fixed with care", "parser:1 fixed:1 care:1");
+        check("tests testing tested test", "test:1 test:1 test:1 test:1");
+        check("configuration configure", "config:1 config:1");
+    }
+
+    #[test]
+    fn identifiers_and_numbers_stay_whole() {
+        check("src/lexer.rs:45 XID_Start, camelCase.", "lexer.rs:3 45:2 xid_start:3 camelcase:3");
+        check("HTTP 429 in v2 (E0502)", "http:1 429:2 v2:3 e0502:3");
+    }
+
+    #[test]
+    fn scripts_without_blanks_are_read_by_twos() {
+        check("修复解析器 done", "修复:1 复解:1 解析:1 析器:1 done:1");
+        check("исправил парсер", "исправ:1 парсер:1");
+    }
+
+    #[test]
+    fn what_is_put_together_is_found_by_its_parts() {
+        let keys: Vec<String> =
+            terms_and_parts("retry_after parseConfig").into_iter().map(|term| term.key).collect();
+        assert_eq!(
+            keys,
+            ["retry", "retry_after", "parse", "config", "parseconfig"].map(stem_whole)
+        );
+    }
+
+    fn stem_whole(word: &str) -> String {
+        if word.contains('_') || word == "parseconfig" { word.to_owned() } else { stem(word) }
+    }
+
+    proptest! {
+        #[test]
+        fn a_term_stands_where_it_says(text in "\\PC{0,200}") {
+            for term in terms(&text).into_iter().chain(terms_and_parts(&text)) {
+                prop_assert!(text.get(term.start..term.end).is_some_and(|part| !part.is_empty()));
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Anthropic's Messages API: `POST {base}/v1/messages`.
+
+use serde_json::{Value, json};
+
+use crate::http::{Endpoint, Http};
+use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
+
+/// The version of the protocol that is spoken here.
+const VERSION: &str = "2023-06-01";
+
+/// A model behind the Messages API.
+#[derive(Debug)]
+pub struct AnthropicModel {
+    http: Http,
+    model: String,
+    name: String,
+}
+
+impl AnthropicModel {
+    /// Where the API is unless somebody says otherwise.
+    pub const BASE_URL: &str = "https://api.anthropic.com";
+
+    /// `model` at `endpoint`. Nothing is sent yet.
+    pub fn new(endpoint: &Endpoint, model: &str) -> Result<Self, ModelFailure> {
+        // Both forms of the address are in use.
+        let base = endpoint.base_url.trim().trim_end_matches('/').trim_end_matches("/v1");
+        let endpoint = Endpoint { base_url: base.to_owned(), ..endpoint.clone() };
+        let http = Http::new(&endpoint, "/v1/messages")?;
+        Ok(Self { http, model: model.to_owned(), name: format!("anthropic/{model}") })
+    }
+
+    fn read(&self, answer: &Value, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+        let text = texts_of(answer);
+        match answer.get("stop_reason").and_then(Value::as_str) {
+            Some("end_turn" | "stop_sequence") => {}
+            Some("max_tokens" | "model_context_window_exceeded") => {
+                return Err(ModelFailure::Truncated { tokens_max: prompt.tokens_max });
+            }
+            Some("refusal") => {
+                return Err(ModelFailure::Refused { said: self.http.short(&text) });
+            }
+            other => {
+                let said = self.http.short(&format!("stop_reason {}", other.unwrap_or("missing")));
+                return Err(ModelFailure::Malformed { said });
+            }
+        }
+        if text.trim().is_empty() {
+            return Err(ModelFailure::Malformed { said: "no text in it".to_owned() });
+        }
+        let used = |field: &str| answer.get("usage")?.get(field)?.as_u64();
+        let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+        let cached: u64 = cached.into_iter().filter_map(used).sum();
+        Ok(Completion {
+            input_tokens: used("input_tokens").map_or_else(
+                || tokens_about(&prompt.system) + tokens_about(&prompt.user),
+                |fresh| fresh.saturating_add(cached),
+            ),
+            output_tokens: used("output_tokens").unwrap_or_else(|| tokens_about(&text)),
+            text,
+        })
+    }
+}
+
+impl LanguageModel for AnthropicModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+        let body = json!({
+            "model": self.model,
+            "max_tokens": prompt.tokens_max,
+            "system": prompt.system,
+            "messages": [{"role": "user", "content": prompt.user}],
+        });
+        let headers = [("x-api-key", "{key}"), ("anthropic-version", VERSION)];
+        let answer = self.http.post(&headers, &body)?;
+        self.read(&answer, prompt)
+    }
+}
+
+/// The text blocks, one after the other; blocks of other kinds (thinking) are not the answer.
+fn texts_of(answer: &Value) -> String {
+    let blocks = answer.get("content").and_then(Value::as_array).into_iter().flatten();
+    blocks
+        .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
+        .filter_map(|block| block.get("text").and_then(Value::as_str))
+        .collect()
+}

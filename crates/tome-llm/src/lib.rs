@@ -1,0 +1,37 @@
+//! Language-model clients: a prompt goes in, a text or a failure with a name comes out.
+//!
+//! This crate knows no note, no event, no ledger, no wall clock and no environment: keys, proxies,
+//! days and seeds come in as values. Its calls block, so they belong on a thread of their own.
+//!
+//! The pieces go around each other: `Retrying(Metered(AnthropicModel))` asks again what may pass,
+//! counts every try, and refuses once the day's budget is spent.
+
+mod anthropic;
+mod command;
+mod error;
+mod group;
+mod http;
+mod key;
+pub mod limits;
+mod meter;
+mod metered;
+mod model;
+mod openai;
+mod retry;
+mod scripted;
+mod stop;
+mod tokens;
+
+pub use anthropic::AnthropicModel;
+pub use command::{CommandLine, CommandModel, CommandSettings};
+pub use error::ModelFailure;
+pub use http::Endpoint;
+pub use key::ApiKey;
+pub use meter::{Meter, MeterReading, MeterState};
+pub use metered::Metered;
+pub use model::{Completion, LanguageModel, Prompt};
+pub use openai::OpenAiModel;
+pub use retry::{Retry, Retrying};
+pub use scripted::Scripted;
+pub use stop::{Stop, Waited};
+pub use tokens::tokens_about;

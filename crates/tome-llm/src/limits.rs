@@ -1,0 +1,30 @@
+//! Every cap of the clients, with its reason.
+
+use std::time::Duration;
+
+/// A response is read up to so many bytes: an answer of some thousand tokens has some ten thousand.
+pub const RESPONSE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A command's answer, likewise.
+pub const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The end of a command's stderr is kept for its failure.
+pub const STDERR_BYTES_MAX: usize = 4 * 1024;
+
+/// What a server or a command said goes into failures and logs up to here.
+pub const SAID_BYTES_MAX: usize = 300;
+
+/// Connecting takes no longer, whatever the answer may take.
+pub const CONNECT_MAX: Duration = Duration::from_secs(10);
+
+/// A caller waits for the next try no longer than this; who asks for more is asked another time.
+pub const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// Nobody is asked more often than this for one answer.
+pub const ATTEMPTS_MAX: u32 = 10;
+
+/// How often a running command's caller looks whether it is to stop.
+pub const STOP_LOOK: Duration = Duration::from_millis(100);
+
+/// What a command's children may still hold of its output is not waited for longer than this.
+pub const OUTPUT_GRACE: Duration = Duration::from_secs(2);

@@ -1,0 +1,124 @@
+//! Chat completions as OpenAI, Ollama, vLLM, LM Studio and others speak them:
+//! `POST {base}/chat/completions`.
+//!
+//! The endpoints agree on the protocol but for two fields. What one of them refuses is left out, or
+//! said the other way, from then on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::http::{Endpoint, Http};
+use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
+
+/// A model behind chat completions.
+#[derive(Debug)]
+pub struct OpenAiModel {
+    http: Http,
+    model: String,
+    name: String,
+    /// OpenAI's newer models know only `max_completion_tokens`, most other endpoints only `max_tokens`.
+    says_completion_tokens: AtomicBool,
+    /// LM Studio takes no `json_object`.
+    leaves_format_out: AtomicBool,
+}
+
+impl OpenAiModel {
+    /// Where OpenAI is; Ollama is at `http://127.0.0.1:11434/v1`.
+    pub const BASE_URL: &str = "https://api.openai.com/v1";
+
+    /// `model` at `endpoint`. Nothing is sent yet.
+    pub fn new(endpoint: &Endpoint, model: &str) -> Result<Self, ModelFailure> {
+        Ok(Self {
+            http: Http::new(endpoint, "/chat/completions")?,
+            model: model.to_owned(),
+            name: format!("openai/{model}"),
+            says_completion_tokens: AtomicBool::new(false),
+            leaves_format_out: AtomicBool::new(false),
+        })
+    }
+
+    fn body(&self, prompt: &Prompt) -> Value {
+        let mut body = json!({
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+        });
+        if let Some(fields) = body.as_object_mut() {
+            let most = if self.says_completion_tokens.load(Ordering::Relaxed) {
+                "max_completion_tokens"
+            } else {
+                "max_tokens"
+            };
+            fields.insert(most.to_owned(), prompt.tokens_max.into());
+            if prompt.json && !self.leaves_format_out.load(Ordering::Relaxed) {
+                fields.insert("response_format".to_owned(), json!({"type": "json_object"}));
+            }
+        }
+        body
+    }
+
+    /// Whether a refusal is about one of the two fields, and the next try will say it differently.
+    fn learns_from(&self, failure: &ModelFailure, sent: &Value) -> bool {
+        let ModelFailure::Rejected { said, .. } = failure else { return false };
+        let about = |words: &str, field: &str| said.contains(words) && sent.get(field).is_some();
+        if about("max_completion_tokens", "max_tokens") {
+            self.says_completion_tokens.store(true, Ordering::Relaxed);
+            return true;
+        }
+        let format = about("response_format", "response_format");
+        if format {
+            self.leaves_format_out.store(true, Ordering::Relaxed);
+        }
+        format
+    }
+
+    fn read(&self, answer: &Value, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+        let said = |place: &str| answer.pointer(place).and_then(Value::as_str);
+        if let Some(refusal) = said("/choices/0/message/refusal").filter(|it| !it.is_empty()) {
+            return Err(ModelFailure::Refused { said: self.http.short(refusal) });
+        }
+        match said("/choices/0/finish_reason") {
+            Some("length") => {
+                return Err(ModelFailure::Truncated { tokens_max: prompt.tokens_max });
+            }
+            Some("content_filter") => {
+                return Err(ModelFailure::Refused { said: "content_filter".to_owned() });
+            }
+            // Some endpoints leave it out; whether the text is whole shows when it is read.
+            _ => {}
+        }
+        let text = said("/choices/0/message/content").filter(|text| !text.trim().is_empty());
+        let Some(text) = text else {
+            return Err(ModelFailure::Malformed { said: "no text in it".to_owned() });
+        };
+        let used = |place: &str| answer.pointer(place).and_then(Value::as_u64);
+        Ok(Completion {
+            text: text.to_owned(),
+            input_tokens: used("/usage/prompt_tokens")
+                .unwrap_or_else(|| tokens_about(&prompt.system) + tokens_about(&prompt.user)),
+            output_tokens: used("/usage/completion_tokens").unwrap_or_else(|| tokens_about(text)),
+        })
+    }
+}
+
+impl LanguageModel for OpenAiModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+        let headers = [("authorization", "Bearer {key}")];
+        loop {
+            let body = self.body(prompt);
+            match self.http.post(&headers, &body) {
+                Ok(answer) => return self.read(&answer, prompt),
+                // What was learnt is never sent again, so this ends.
+                Err(failure) if self.learns_from(&failure, &body) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+}

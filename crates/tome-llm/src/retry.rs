@@ -1,0 +1,116 @@
+//! Asking again: exponential back-off with jitter, no sooner than the model asks for.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::limits::{ATTEMPTS_MAX, PAUSE_MAX};
+use crate::{Completion, LanguageModel, ModelFailure, Prompt, Stop, Waited};
+
+/// How often, and how far apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// Tries in all; 1 asks once.
+    pub attempts: u32,
+    /// The pause after the first try; it doubles with each.
+    pub base: Duration,
+    /// What the jitter starts from: two callers with different seeds do not come back together.
+    pub seed: u64,
+}
+
+/// A model that is asked again when a failure may pass.
+#[derive(Debug)]
+pub struct Retrying<M> {
+    model: M,
+    retry: Retry,
+    stop: Stop,
+    chance: AtomicU64,
+}
+
+impl<M: LanguageModel> Retrying<M> {
+    /// Asks `model` as often as `retry` says, or until `stop`.
+    pub fn new(model: M, retry: Retry, stop: Stop) -> Self {
+        Self { model, retry, stop, chance: AtomicU64::new(retry.seed) }
+    }
+
+    /// The pause after the try of this number (from 0), or none if the wait would be too long: then
+    /// the caller has better things to do than to wait for it.
+    fn pause(&self, attempt: u32, failure: &ModelFailure) -> Option<Duration> {
+        let doubled = self.retry.base.saturating_mul(2_u32.saturating_pow(attempt));
+        let backoff = doubled.min(PAUSE_MAX);
+        // Between a half and the whole of it.
+        let share = u32::try_from(self.next_chance() % 1_000).unwrap_or(0);
+        let jittered = backoff / 2 + (backoff / 2_000) * share;
+        match failure {
+            ModelFailure::Busy { retry_after: Some(asked), .. } if *asked > PAUSE_MAX => None,
+            ModelFailure::Busy { retry_after: Some(asked), .. } => Some(jittered.max(*asked)),
+            _ => Some(jittered),
+        }
+    }
+
+    /// Splitmix64: the next of a fixed row of numbers that look like chance.
+    fn next_chance(&self) -> u64 {
+        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut mixed = self.chance.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+impl<M: LanguageModel> LanguageModel for Retrying<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+        let attempts = self.retry.attempts.clamp(1, ATTEMPTS_MAX);
+        for attempt in 0..attempts {
+            let failure = match self.model.complete(prompt) {
+                Ok(completion) => return Ok(completion),
+                Err(failure) if !failure.may_pass() || attempt + 1 == attempts => {
+                    return Err(failure);
+                }
+                Err(failure) => failure,
+            };
+            let Some(pause) = self.pause(attempt, &failure) else { return Err(failure) };
+            if self.stop.wait(pause) == Waited::Stopped {
+                return Err(ModelFailure::Stopped);
+            }
+        }
+        Err(ModelFailure::Stopped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scripted;
+
+    fn busy(after_s: Option<u64>) -> ModelFailure {
+        let retry_after = after_s.map(Duration::from_secs);
+        ModelFailure::Busy { retry_after, said: "429".to_owned() }
+    }
+
+    fn pauses(seed: u64, failure: &ModelFailure) -> Vec<Option<Duration>> {
+        let retry = Retry { attempts: 9, base: Duration::from_secs(1), seed };
+        let retrying = Retrying::new(Scripted::default(), retry, Stop::default());
+        (0..8).map(|attempt| retrying.pause(attempt, failure)).collect()
+    }
+
+    #[test]
+    fn pauses_double_up_to_a_bound_and_are_jittered_downwards() {
+        for (attempt, pause) in pauses(7, &busy(None)).into_iter().enumerate() {
+            let whole = Duration::from_secs(1 << attempt).min(PAUSE_MAX);
+            let pause = pause.unwrap();
+            assert!(pause >= whole / 2 && pause <= whole, "{attempt}: {pause:?} of {whole:?}");
+        }
+        assert_ne!(pauses(7, &busy(None)), pauses(8, &busy(None)));
+        assert_eq!(pauses(7, &busy(None)), pauses(7, &busy(None)));
+    }
+
+    #[test]
+    fn nobody_comes_back_sooner_than_asked_for() {
+        assert!(pauses(1, &busy(Some(20))).into_iter().all(|p| p >= Some(Duration::from_secs(20))));
+        assert!(pauses(1, &busy(Some(3_600))).into_iter().all(|pause| pause.is_none()));
+    }
+}

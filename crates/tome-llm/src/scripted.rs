@@ -1,0 +1,43 @@
+//! A model that answers from a script: for tests, of this crate and of whoever uses it.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
+
+/// Answers in the order of its script and remembers what it was asked.
+#[derive(Debug, Default)]
+pub struct Scripted {
+    script: Mutex<VecDeque<Result<String, ModelFailure>>>,
+    asked: Mutex<Vec<Prompt>>,
+}
+
+impl Scripted {
+    /// With these answers. After the last one it is down.
+    pub fn new(answers: impl IntoIterator<Item = Result<String, ModelFailure>>) -> Self {
+        Self { script: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() }
+    }
+
+    /// What it was asked, in order.
+    pub fn asked(&self) -> Vec<Prompt> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl LanguageModel for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(prompt.clone());
+        let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let text = next
+            .unwrap_or_else(|| Err(ModelFailure::Down { said: "the script is over".to_owned() }))?;
+        Ok(Completion {
+            input_tokens: tokens_about(&prompt.system) + tokens_about(&prompt.user),
+            output_tokens: tokens_about(&text),
+            text,
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Commands as models. Unix only: the scripts are for `sh`.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::time::Duration;
+
+use tome_llm::{
+    CommandLine, CommandModel, CommandSettings, Completion, LanguageModel, ModelFailure, Prompt,
+    Stop, Waited,
+};
+
+use crate::server::prompt;
+
+fn settings(line: &str) -> CommandSettings {
+    CommandSettings {
+        line: CommandLine::Shell(line.to_owned()),
+        timeout: Duration::from_secs(20),
+        dir: None,
+        variables: Vec::new(),
+    }
+}
+
+fn run(settings: CommandSettings) -> Result<Completion, ModelFailure> {
+    CommandModel::new(settings, Stop::default())?.complete(&prompt())
+}
+
+/// Waits, not for ever, until something is so.
+fn becomes_true(is_so: impl Fn() -> bool) -> bool {
+    let patience = Stop::default();
+    (0..1_000).any(|_| is_so() || patience.wait(Duration::from_millis(10)) == Waited::Stopped)
+}
+
+/// Whether a process of this number is there and not only waiting to be buried. Where there is no
+/// `/proc` nothing can be said about it.
+fn lives(pid: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    state.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn the_prompt_goes_in_and_the_answer_comes_out() {
+    let line = CommandLine::Program(vec!["cat".to_owned()]);
+    let done = run(CommandSettings { line, ..settings("") }).unwrap();
+    assert_eq!(done.text, "Summarise.\n\nWe fixed the parser.");
+    assert!(done.input_tokens > 0 && done.output_tokens > 0);
+}
+
+#[test]
+fn no_shell_reads_the_words_of_a_program() {
+    let words = ["printf", "%s", "$HOME; `id` *"].map(str::to_owned).to_vec();
+    let done = run(CommandSettings { line: CommandLine::Program(words), ..settings("") }).unwrap();
+    assert_eq!(done.text, "$HOME; `id` *");
+}
+
+#[test]
+fn folder_and_variables_are_as_set_and_the_rest_is_passed_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let done = run(CommandSettings {
+        dir: Some(dir.path().to_owned()),
+        variables: vec![("TOME_TEST".to_owned(), "set".to_owned())],
+        ..settings("echo \"$TOME_TEST ${PATH:+has a path}\"; pwd -P")
+    });
+    let here = dir.path().canonicalize().unwrap();
+    assert_eq!(done.unwrap().text, format!("set has a path\n{}", here.display()));
+}
+
+#[test]
+fn a_large_prompt_that_nobody_reads_does_not_block() {
+    let model = CommandModel::new(settings("echo done"), Stop::default()).unwrap();
+    let large = Prompt { user: "x".repeat(1024 * 1024), ..prompt() };
+    assert_eq!(model.complete(&large).unwrap().text, "done");
+}
+
+#[test]
+fn a_command_that_fails_says_how() {
+    let failure = run(settings("echo partial; echo no credit left >&2; exit 3")).unwrap_err();
+    assert_eq!(failure.to_string(), "sh failed (exit status: 3): no credit left");
+    let failure = run(settings("echo log in first; exit 1")).unwrap_err();
+    assert_eq!(failure.to_string(), "sh failed (exit status: 1): log in first");
+    let failure = run(settings("kill -9 $$")).unwrap_err();
+    assert!(failure.to_string().contains("signal: 9"), "{failure}");
+}
+
+#[test]
+fn nothing_said_is_malformed() {
+    assert!(matches!(run(settings("true")).unwrap_err(), ModelFailure::Malformed { .. }));
+}
+
+#[test]
+fn too_much_said_is_cut_off() {
+    let failure = run(settings("yes")).unwrap_err();
+    assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
+    // Complaints without end do not matter: only their end is kept.
+    let done = run(settings("yes complaint | head -c 3000000 >&2; echo fine")).unwrap();
+    assert_eq!(done.text, "fine");
+}
+
+#[test]
+fn a_missing_program_is_named() {
+    let line = CommandLine::Program(vec!["/nowhere/tome-no-such-model".to_owned()]);
+    let failure = run(CommandSettings { line, ..settings("") }).unwrap_err();
+    assert!(matches!(&failure, ModelFailure::CommandMissing { .. }), "{failure:?}");
+    assert!(failure.to_string().contains("/nowhere/tome-no-such-model"), "{failure}");
+    for line in [CommandLine::Program(Vec::new()), CommandLine::Shell(" ".to_owned())] {
+        let failure = run(CommandSettings { line, ..settings("") }).unwrap_err();
+        assert!(matches!(failure, ModelFailure::Misconfigured(_)), "{failure:?}");
+    }
+}
+
+#[test]
+fn a_name_says_which_program() {
+    let named = |line| {
+        let settings = CommandSettings { line, ..settings("") };
+        CommandModel::new(settings, Stop::default()).unwrap().name().to_owned()
+    };
+    let words = ["/usr/bin/claude", "-p"].map(str::to_owned).to_vec();
+    assert_eq!(named(CommandLine::Program(words)), "command/claude");
+    assert_eq!(named(CommandLine::Shell("llm -m small | tail".to_owned())), "command/llm");
+}
+
+/// Writes the number of a child that would live for a minute, and then does `then`.
+fn with_child(dir: &Path, then: &str) -> String {
+    let dir = dir.display();
+    format!("sleep 60 & echo $! > {dir}/new; mv {dir}/new {dir}/pid; {then}")
+}
+
+fn child_dies(dir: &Path) -> bool {
+    let pid = std::fs::read_to_string(dir.join("pid")).unwrap();
+    becomes_true(|| !lives(pid.trim()))
+}
+
+#[test]
+fn a_command_that_hangs_runs_out_of_time() {
+    let timeout = Duration::from_millis(100);
+    let failure = run(CommandSettings { timeout, ..settings("sleep 60") }).unwrap_err();
+    assert_eq!(failure, ModelFailure::TimedOut { after: timeout });
+}
+
+#[test]
+fn children_end_with_a_command_that_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    // The child holds stdout open; the answer does not wait for it.
+    assert_eq!(run(settings(&with_child(dir.path(), "echo done"))).unwrap().text, "done");
+    assert!(child_dies(dir.path()));
+}
+
+#[test]
+fn a_stop_ends_a_running_command_with_its_children() {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = Stop::default();
+    let hangs = settings(&with_child(dir.path(), "wait"));
+    let model = CommandModel::new(hangs, stop.clone()).unwrap();
+    let asked = std::thread::spawn(move || model.complete(&prompt()));
+    assert!(becomes_true(|| dir.path().join("pid").exists()));
+    stop.stop();
+    assert_eq!(asked.join().unwrap().unwrap_err(), ModelFailure::Stopped);
+    assert!(child_dies(dir.path()));
+}

@@ -1,0 +1,188 @@
+//! What can go wrong between here and an endpoint, whatever is spoken.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use serde_json::json;
+use tome_llm::{ApiKey, Completion, Endpoint, LanguageModel, ModelFailure, OpenAiModel};
+
+use crate::server::{KEY, Reply, Server, prompt};
+
+fn ask_at(endpoint: &Endpoint) -> Result<Completion, ModelFailure> {
+    OpenAiModel::new(endpoint, "small")?.complete(&prompt())
+}
+
+fn failure_of(reply: Reply) -> ModelFailure {
+    ask_at(&Server::start(vec![reply]).endpoint()).unwrap_err()
+}
+
+/// With time enough for loopback, and none to waste on a server that never answers.
+fn hasty_failure_of(reply: Reply) -> ModelFailure {
+    let server = Server::start(vec![reply]);
+    ask_at(&Endpoint { timeout: Duration::from_millis(250), ..server.endpoint() }).unwrap_err()
+}
+
+fn status(status: u16, headers: Vec<(&'static str, &'static str)>) -> ModelFailure {
+    failure_of(Reply::Answer(status, headers, "{\"error\":{\"message\":\"so\"}}".to_owned()))
+}
+
+#[test]
+fn a_busy_endpoint_says_when_to_come_back() {
+    let after = |name, value| match status(429, vec![(name, value)]) {
+        ModelFailure::Busy { retry_after, .. } => retry_after,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(after("retry-after", "7"), Some(Duration::from_secs(7)));
+    assert_eq!(after("Retry-After", "0.5"), Some(Duration::from_millis(500)));
+    assert_eq!(after("retry-after-ms", "250"), Some(Duration::from_millis(250)));
+    for nonsense in ["-1", "NaN", "1e300", "soon", "Wed, 21 Oct 2026 07:28:00 GMT"] {
+        assert_eq!(after("retry-after", nonsense), None, "{nonsense}");
+    }
+}
+
+#[test]
+fn statuses_are_sorted_by_what_to_do() {
+    use ModelFailure::{Busy, Down, NotFound, Rejected, Unauthorized};
+    assert!(matches!(status(503, Vec::new()), Busy { retry_after: None, .. }));
+    assert!(matches!(status(500, Vec::new()), Down { .. }));
+    assert!(matches!(status(502, Vec::new()), Down { .. }));
+    assert!(matches!(status(401, Vec::new()), Unauthorized { .. }));
+    assert!(matches!(status(403, Vec::new()), Unauthorized { .. }));
+    assert!(matches!(status(404, Vec::new()), NotFound { .. }));
+    assert!(matches!(status(413, Vec::new()), Rejected { status: 413, .. }));
+    assert!(matches!(
+        status(302, vec![("location", "http://elsewhere.invalid/")]),
+        NotFound { .. }
+    ));
+}
+
+#[test]
+fn a_redirect_is_not_followed() {
+    let elsewhere = Server::answering(200, "{}");
+    let location: &'static str = Box::leak(elsewhere.base_url.clone().into_boxed_str());
+    let failure = failure_of(Reply::Answer(307, vec![("location", location)], String::new()));
+    assert!(matches!(failure, ModelFailure::NotFound { .. }), "{failure:?}");
+    assert!(elsewhere.requests().is_empty());
+}
+
+#[test]
+fn silence_and_a_drip_run_out_of_time() {
+    let timed_out = ModelFailure::TimedOut { after: Duration::from_millis(250) };
+    assert_eq!(hasty_failure_of(Reply::Silence), timed_out);
+    assert_eq!(hasty_failure_of(Reply::Drip), timed_out);
+}
+
+#[test]
+fn a_flood_is_cut_off() {
+    let failure = failure_of(Reply::Flood);
+    assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
+}
+
+#[test]
+fn chunks_are_put_together() {
+    let body = json!({"choices": [{"message": {"content": "数据 in parts"}}]}).to_string();
+    let (head, tail) = body.split_once("数据").unwrap();
+    let parts = vec![head.to_owned(), "数据".to_owned(), tail.to_owned()];
+    let server = Server::start(vec![Reply::Chunked(parts)]);
+    assert_eq!(ask_at(&server.endpoint()).unwrap().text, "数据 in parts");
+}
+
+#[test]
+fn nonsense_is_malformed() {
+    let malformed = |reply| {
+        let failure = failure_of(reply);
+        assert!(matches!(failure, ModelFailure::Malformed { .. }), "{failure:?}");
+    };
+    malformed(Reply::Answer(200, Vec::new(), "{\"choices\": [".to_owned()));
+    malformed(Reply::Answer(200, Vec::new(), "<html>gateway</html>".to_owned()));
+    malformed(Reply::Answer(200, Vec::new(), "null".to_owned()));
+    malformed(Reply::Raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()));
+    malformed(Reply::Raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec()));
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_a_failure() {
+    let failure =
+        failure_of(Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".to_vec()));
+    assert!(
+        matches!(failure, ModelFailure::Down { .. } | ModelFailure::Malformed { .. }),
+        "{failure:?}"
+    );
+    let failure = failure_of(Reply::Raw(Vec::new()));
+    assert!(matches!(failure, ModelFailure::Down { .. }), "{failure:?}");
+}
+
+#[test]
+fn nobody_there_is_down() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let endpoint = |base_url: String| Endpoint {
+        base_url,
+        key: None,
+        timeout: Duration::from_secs(5),
+        proxy: None,
+    };
+    let refused = ask_at(&endpoint(format!("http://127.0.0.1:{port}"))).unwrap_err();
+    assert!(matches!(refused, ModelFailure::Down { .. }), "{refused:?}");
+    // A proxy that is configured is the one that is asked.
+    let proxied = Endpoint {
+        proxy: Some(format!("http://127.0.0.1:{port}")),
+        ..endpoint("http://model.invalid".to_owned())
+    };
+    let refused = ask_at(&proxied).unwrap_err();
+    assert!(matches!(refused, ModelFailure::Down { .. }), "{refused:?}");
+}
+
+#[test]
+fn tls_is_spoken_where_the_address_asks_for_it() {
+    // The server is no TLS server, so the handshake fails; without TLS the request would be answered.
+    let server = Server::start(vec![Reply::Raw(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]);
+    let base_url = server.base_url.replace("http://", "https://");
+    let timeout = Duration::from_millis(250);
+    let failure = ask_at(&Endpoint { base_url, timeout, ..server.endpoint() }).unwrap_err();
+    assert!(failure.may_pass(), "{failure:?}");
+    assert!(server.requests().iter().all(|request| request.body.is_null()));
+}
+
+#[test]
+fn the_key_is_never_shown() {
+    let echo = format!("{{\"error\":{{\"message\":\"Incorrect API key provided: {KEY}.\"}}}}");
+    let server = Server::answering(401, echo);
+    let endpoint = server.endpoint();
+    let model = OpenAiModel::new(&endpoint, "small").unwrap();
+    let failure = model.complete(&prompt()).unwrap_err();
+    assert_eq!(
+        failure,
+        ModelFailure::Unauthorized { said: "401 Incorrect API key provided: ***.".to_owned() }
+    );
+    for shown in [format!("{endpoint:?}"), format!("{model:?}"), format!("{failure:?}")] {
+        assert!(!shown.contains(KEY), "{shown}");
+    }
+}
+
+#[test]
+fn a_long_complaint_is_cut() {
+    let failure = failure_of(Reply::Answer(500, Vec::new(), "記憶\n".repeat(100_000)));
+    assert!(failure.to_string().len() < 400, "{failure}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
+    let server = Server::start(Vec::new());
+    let refused = |endpoint: &Endpoint| {
+        let failure = OpenAiModel::new(endpoint, "small").unwrap_err();
+        assert!(matches!(failure, ModelFailure::Misconfigured(_)), "{failure:?}");
+        failure.to_string()
+    };
+    for base_url in
+        ["", "localhost:11434", "ftp://host/", "http://", "http://a b/", "http://h/?q=1"]
+    {
+        refused(&Endpoint { base_url: base_url.to_owned(), ..server.endpoint() });
+    }
+    let password = "http://me:hunter2@host/v1".to_owned();
+    assert!(!refused(&Endpoint { base_url: password, ..server.endpoint() }).contains("hunter2"));
+    refused(&Endpoint { proxy: Some("::".to_owned()), ..server.endpoint() });
+    for key in ["", "  \n", "two words", "línea", "a\r\nhost: b"] {
+        assert!(ApiKey::new(key).is_err(), "{key:?}");
+    }
+    assert_eq!(format!("{:?}", ApiKey::new(" key\n").unwrap()), "***");
+}

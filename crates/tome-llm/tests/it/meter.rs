@@ -1,0 +1,102 @@
+//! The budget of a day.
+
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use tome_llm::{
+    LanguageModel, Meter, MeterState, Metered, ModelFailure, Prompt, Scripted, tokens_about,
+};
+
+fn prompt(input_tokens: usize, tokens_max: u32) -> Prompt {
+    Prompt { user: "abc".repeat(input_tokens), tokens_max, ..Prompt::default() }
+}
+
+fn metered(meter: &Arc<Meter>, answers: Vec<Result<String, ModelFailure>>) -> Metered<Scripted> {
+    Metered::new(Scripted::new(answers), meter.clone(), || "2026-11-15".to_owned())
+}
+
+#[test]
+fn calls_tokens_and_failures_are_counted() {
+    let meter = Arc::new(Meter::new(Some(1_000), MeterState::default()));
+    let model = metered(
+        &meter,
+        vec![Ok("answer".to_owned()), Err(ModelFailure::Down { said: "gone".to_owned() })],
+    );
+    model.complete(&prompt(10, 50)).unwrap();
+    model.complete(&prompt(10, 50)).unwrap_err();
+    let reading = meter.reading("2026-11-15");
+    let today = &reading.today;
+    assert_eq!((today.calls, today.failures), (2, 1));
+    assert_eq!((today.input_tokens, today.output_tokens), (10, 2));
+    assert_eq!(reading.tokens_left, Some(988));
+    assert_eq!(today.last_failure.as_deref(), Some("the model cannot be reached: gone"));
+}
+
+#[test]
+fn a_call_that_might_not_fit_is_not_made() {
+    let meter = Arc::new(Meter::new(Some(100), MeterState::default()));
+    let model = metered(&meter, vec![Ok("abc".repeat(30)), Ok("never".to_owned())]);
+    model.complete(&prompt(10, 90)).unwrap();
+    assert_eq!(
+        model.complete(&prompt(10, 51)).unwrap_err(),
+        ModelFailure::OverBudget { spent: 40, budget: 100, needed: 61 }
+    );
+    // A refusal is no call, and what still fits is made.
+    assert_eq!(meter.reading("2026-11-15").today.calls, 1);
+    model.complete(&prompt(10, 50)).unwrap();
+}
+
+#[test]
+fn failures_after_which_the_model_may_want_money_are_counted() {
+    let cost_of = |failure| {
+        let meter = Arc::new(Meter::new(None, MeterState::default()));
+        metered(&meter, vec![Err(failure)]).complete(&prompt(10, 50)).unwrap_err();
+        meter.state().tokens()
+    };
+    assert_eq!(cost_of(ModelFailure::Truncated { tokens_max: 50 }), 60);
+    assert_eq!(cost_of(ModelFailure::Refused { said: String::new() }), 10);
+    assert_eq!(cost_of(ModelFailure::Unauthorized { said: String::new() }), 0);
+}
+
+#[test]
+fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
+    let day = Arc::new(Mutex::new("2026-11-15".to_owned()));
+    let meter = Arc::new(Meter::new(Some(100), MeterState::default()));
+    let asked = day.clone();
+    let answers = vec![Ok("abc".repeat(20)); 3];
+    let model =
+        Metered::new(Scripted::new(answers), meter.clone(), move || asked.lock().unwrap().clone());
+    model.complete(&prompt(70, 20)).unwrap();
+    model.complete(&prompt(70, 20)).unwrap_err();
+
+    let kept = serde_json::to_string(&meter.state()).unwrap();
+    let again = Meter::new(Some(100), serde_json::from_str(&kept).unwrap());
+    assert_eq!(again.reading("2026-11-15").tokens_left, Some(10));
+
+    *day.lock().unwrap() = "2026-11-16".to_owned();
+    model.complete(&prompt(70, 20)).unwrap();
+    assert_eq!(meter.reading("2026-11-16").today.calls, 1);
+    assert_eq!(meter.reading("2026-11-17").tokens_left, Some(100));
+}
+
+#[test]
+fn a_state_of_an_older_or_newer_version_is_read() {
+    let state: MeterState = serde_json::from_str("{\"day\":\"2026-11-15\",\"more\":1}").unwrap();
+    assert_eq!(state, MeterState { day: "2026-11-15".to_owned(), ..MeterState::default() });
+}
+
+proptest! {
+    #[test]
+    fn a_budget_is_never_overspent(budget in 0_u64..400, calls in prop::collection::vec((0_usize..40, 0_usize..40), 1..20)) {
+        let meter = Arc::new(Meter::new(Some(budget), MeterState::default()));
+        for (input, output) in calls {
+            let model = metered(&meter, vec![Ok("abc".repeat(output))]);
+            let room = u32::try_from(output).unwrap();
+            let before = meter.state().tokens();
+            let refused = model.complete(&prompt(input, room)).is_err();
+            let needed = tokens_about(&"abc".repeat(input)) + u64::from(room);
+            prop_assert_eq!(refused, before + needed > budget);
+            prop_assert!(meter.state().tokens() <= budget);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Chat completions: what is sent, what is read, and how the dialects are learnt.
+
+use serde_json::{Value, json};
+use tome_llm::{Completion, Endpoint, LanguageModel, ModelFailure, OpenAiModel, Prompt};
+
+use crate::server::{KEY, Reply, Server, prompt};
+
+fn choice(finish_reason: &str, message: &Value) -> String {
+    json!({
+        "object": "chat.completion",
+        "choices": [{"index": 0, "finish_reason": finish_reason, "message": message}],
+        "usage": {"prompt_tokens": 20, "completion_tokens": 7},
+    })
+    .to_string()
+}
+
+fn said(text: &str) -> String {
+    choice("stop", &json!({"role": "assistant", "content": text}))
+}
+
+fn ask(server: &Server) -> Result<Completion, ModelFailure> {
+    OpenAiModel::new(&server.endpoint(), "small").unwrap().complete(&prompt())
+}
+
+#[test]
+fn an_answer_is_its_text_and_what_it_cost() {
+    let server = Server::answering(200, said("{}"));
+    assert_eq!(
+        ask(&server).unwrap(),
+        Completion { text: "{}".to_owned(), input_tokens: 20, output_tokens: 7 }
+    );
+    let request = &server.requests()[0];
+    assert_eq!(request.line, "POST /chat/completions HTTP/1.1");
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!(
+        request.body,
+        json!({
+            "model": "small", "max_tokens": 64, "response_format": {"type": "json_object"},
+            "messages": [
+                {"role": "system", "content": "Summarise."},
+                {"role": "user", "content": "We fixed the parser."},
+            ],
+        })
+    );
+}
+
+#[test]
+fn no_key_is_no_header_and_plain_text_no_format() {
+    let server = Server::answering(200, said("yes"));
+    let endpoint = Endpoint { key: None, ..server.endpoint() };
+    let plain = Prompt { json: false, ..prompt() };
+    OpenAiModel::new(&endpoint, "small").unwrap().complete(&plain).unwrap();
+    assert_eq!(server.requests()[0].header("authorization"), None);
+    assert_eq!(server.requests()[0].body.get("response_format"), None);
+}
+
+#[test]
+fn tokens_are_estimated_where_the_endpoint_does_not_count() {
+    let body = json!({"choices": [{"message": {"content": "seven wooden words"}}]});
+    let done = ask(&Server::answering(200, body.to_string())).unwrap();
+    assert!(done.input_tokens > 0 && done.output_tokens > 0, "{done:?}");
+}
+
+#[test]
+fn cut_off_refused_and_empty_answers_are_failures() {
+    let failed = |reason: &str, message: Value| {
+        ask(&Server::answering(200, choice(reason, &message))).unwrap_err()
+    };
+    let text = json!({"content": "{\"title\": \"hal"});
+    assert_eq!(failed("length", text.clone()), ModelFailure::Truncated { tokens_max: 64 });
+    assert!(matches!(failed("content_filter", text), ModelFailure::Refused { .. }));
+    let refusal = json!({"content": null, "refusal": "I would rather not"});
+    assert_eq!(
+        failed("stop", refusal),
+        ModelFailure::Refused { said: "I would rather not".to_owned() }
+    );
+    assert!(matches!(failed("stop", json!({"content": ""})), ModelFailure::Malformed { .. }));
+    let nothing = ask(&Server::answering(200, "{\"choices\": []}")).unwrap_err();
+    assert!(matches!(nothing, ModelFailure::Malformed { .. }));
+}
+
+#[test]
+fn a_dialect_is_learnt_once() {
+    let refused = |message: &str| {
+        Reply::Answer(400, Vec::new(), json!({"error": {"message": message}}).to_string())
+    };
+    let server = Server::start(vec![
+        refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+        refused("'response_format.type' must be 'json_schema' or 'text'"),
+        Reply::Answer(200, Vec::new(), said("one")),
+        Reply::Answer(200, Vec::new(), said("two")),
+    ]);
+    let model = OpenAiModel::new(&server.endpoint(), "small").unwrap();
+    assert_eq!(model.complete(&prompt()).unwrap().text, "one");
+    assert_eq!(model.complete(&prompt()).unwrap().text, "two");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 4);
+    let last = &requests[3].body;
+    assert_eq!(last["max_completion_tokens"], 64);
+    assert!(last.get("max_tokens").is_none() && last.get("response_format").is_none());
+}
+
+#[test]
+fn a_refusal_that_teaches_nothing_ends_it() {
+    let message = json!({"error": {"message": "max_completion_tokens is too large"}}).to_string();
+    let again = || Reply::Answer(400, Vec::new(), message.clone());
+    let server = Server::start(vec![again(), again(), again()]);
+    assert!(matches!(ask(&server).unwrap_err(), ModelFailure::Rejected { status: 400, .. }));
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn a_model_that_is_not_there_is_named() {
+    // As Ollama says it.
+    let server = Server::answering(404, "{\"error\": \"model 'small' not found, try pulling it\"}");
+    assert_eq!(
+        ask(&server).unwrap_err().to_string(),
+        "no such model or endpoint: 404 model 'small' not found, try pulling it"
+    );
+}
