@@ -21,7 +21,8 @@ mod tools;
 
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+    Evidence, Extractive, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet,
+    SummaryError, Support,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;
