@@ -21,7 +21,7 @@ mod tools;
 
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Browse, catch_up_contents, CaughtUp, CONTENTS, ContentsReader, ContentsSettings, estimate_tokens, Evidence, Expanded, EXTRACTIVE, Found, Line, Listing, ModelSummarizer, Part, rebuild_contents, Rebuilt, replace_summary, Replaced, Report, RollupInput, said, Segment, SegmentInput, segments, Source, source_of, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, unpolished, verify_contents, weigh, Weight,
+    Browse, catch_up_contents, CaughtUp, CONTENTS, ContentsReader, ContentsSettings, estimate_tokens, Evidence, Expanded, EXTRACTIVE, Extractive, Found, Line, Listing, ModelSummarizer, Part, rebuild_contents, Rebuilt, replace_summary, Replaced, Report, RollupInput, said, Segment, SegmentInput, segments, Source, source_of, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, unpolished, verify_contents, weigh, Weight,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

@@ -13,6 +13,7 @@ mod said;
 mod segment;
 mod settings;
 mod stitch;
+mod extract;
 mod summarizer;
 mod tokens;
 mod verify;
@@ -27,6 +28,7 @@ pub use replace::{Replaced, Source, Unpolished, replace_summary, source_of, unpo
 pub use said::said;
 pub use segment::{Segment, Weight, segments, weigh};
 pub use settings::ContentsSettings;
+pub use extract::Extractive;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
