@@ -117,6 +117,16 @@ pub enum LedgerError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A node of the contents was changed by somebody else in the meantime.
+    #[error("{id} is at version {latest} by now, not {seen}: look again")]
+    Changed {
+        /// The node.
+        id: String,
+        /// Its latest version.
+        latest: u32,
+        /// The version that was expected.
+        seen: u32,
+    },
     /// A worker reported a position that cannot be.
     #[error("worker {worker:?} cannot go from {at} to {upto}: {problem}")]
     Cursor {

@@ -86,7 +86,17 @@ pub(crate) fn read_id(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerEr
     Ok(split_mark(mark))
 }
 
-fn split_mark(mark: [u8; 16]) -> (Millis, u64) {
+/// The session that a key of `sessions` begins with.
+pub(crate) fn session_of(key: &[u8]) -> Result<SessionId, LedgerError> {
+    let corrupt = |problem: &str| LedgerError::corrupt(Family::Sessions, key, problem);
+    let end = key.iter().position(|&byte| byte == END).ok_or_else(|| corrupt("it does not end"))?;
+    let text = key.get(..end).and_then(|text| std::str::from_utf8(text).ok());
+    let text = text.ok_or_else(|| corrupt("it names no session"))?;
+    SessionId::parse(text).map_err(|error| corrupt(&error.to_string()))
+}
+
+/// The moment and the number that a mark stands for.
+pub(crate) fn split_mark(mark: [u8; 16]) -> (Millis, u64) {
     let mark = u128::from_be_bytes(mark);
     let low = |number: u128| u64::try_from(number & u128::from(u64::MAX)).unwrap_or_default();
     (Millis(low(mark >> 64)), low(mark))

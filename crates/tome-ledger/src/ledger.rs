@@ -11,9 +11,9 @@ use crate::limits::WORKER_BYTES_MAX;
 use crate::queue::Request;
 use crate::writer::{self, Shared};
 use crate::{
-    Appended, Batch, Direction, Durability, Engine, EventRange, Family, KeyValue, KvError,
-    LedgerError, NewEvent, OutboxEntry, Pair, Position, Span, Store, event_value, key, outbox,
-    projection, store_file,
+    Appended, Batch, Direction, Durability, Engine, EventRange, Family, GripWrite, KeyValue,
+    KvError, LedgerError, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span, Store,
+    StretchWrite, event_value, key, outbox, projection, store_file,
 };
 
 /// The append-only store of events and of what is derived from them.
@@ -27,7 +27,7 @@ pub struct Ledger {
 }
 
 /// What a worker has done: results and how far it has come, written together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Work {
     /// The worker's name.
     pub worker: String,
@@ -36,8 +36,17 @@ pub struct Work {
     pub from_seq: u64,
     /// Everything up to this number of the outbox is done.
     pub upto_seq: u64,
+    /// What the worker wants to remember beside its cursor: the settings it works with. None leaves
+    /// what is there.
+    pub memo: Option<String>,
     /// Session tallies as they are now.
     pub tallies: Vec<SessionTally>,
+    /// Changes of nodes of the contents, at most one a node.
+    pub nodes: Vec<NodeWrite>,
+    /// Changes of where segments begin, at most one a place.
+    pub stretches: Vec<StretchWrite>,
+    /// Changes of grips.
+    pub grips: Vec<GripWrite>,
 }
 
 impl Ledger {
@@ -179,6 +188,50 @@ impl Ledger {
         })
     }
 
+    /// Where the events of a range are, without reading them. After an error nothing more comes.
+    pub fn positions<'a>(
+        &'a self,
+        range: &EventRange,
+    ) -> impl Iterator<Item = Result<Position, LedgerError>> + use<'a> {
+        let session = range.session.clone();
+        let family = if session.is_some() { Family::Sessions } else { Family::Events };
+        self.scan(family, range.span(), range.direction).map(move |pair| {
+            let (key, _) = pair?;
+            match &session {
+                Some(session) => key::read_session(session, &key),
+                None => key::read_event(Family::Events, &key, &key),
+            }
+        })
+    }
+
+    /// Where the event of this id is.
+    pub fn position(&self, id: &EventId) -> Result<Option<Position>, LedgerError> {
+        let name = id.as_str().as_bytes();
+        match self.get(Family::Ids, name)? {
+            Some(bytes) => {
+                let (at, seq) = key::read_id(name, &bytes)?;
+                Ok(Some(Position { at, seq, id: id.clone() }))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The first session behind `after` in the order of their ids; the first of all if none is
+    /// given.
+    pub fn next_session(
+        &self,
+        after: Option<&SessionId>,
+    ) -> Result<Option<SessionId>, LedgerError> {
+        let mut span = Span::ALL;
+        if let Some(after) = after {
+            // 0x00 ends a session's id in its keys, so this is behind all of them.
+            let behind = [after.as_str().as_bytes(), &[1]].concat();
+            span.from = std::ops::Bound::Included(behind);
+        }
+        let next = self.scan(Family::Sessions, span, Direction::Forward).next();
+        next.transpose()?.map(|(key, _)| key::session_of(&key)).transpose()
+    }
+
     /// What arrived after number `after_seq`, in the order of arrival.
     pub fn outbox(&self, after_seq: u64, limit: usize) -> Result<Vec<OutboxEntry>, LedgerError> {
         // What is written and not yet announced is for the next time.
@@ -208,8 +261,16 @@ impl Ledger {
     /// How far a worker has come: everything up to this number is done. 0 if it never ran.
     pub fn cursor(&self, worker: &str) -> Result<u64, LedgerError> {
         match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => projection::read_cursor(worker, &bytes),
+            Some(bytes) => projection::read_cursor(worker, &bytes).map(|(seq, _)| seq),
             None => Ok(0),
+        }
+    }
+
+    /// What a worker remembers beside its cursor; empty if nothing.
+    pub fn memo(&self, worker: &str) -> Result<String, LedgerError> {
+        match self.get(Family::Checkpoints, worker_key(worker)?)? {
+            Some(bytes) => projection::read_cursor(worker, &bytes).map(|(_, memo)| memo),
+            None => Ok(String::new()),
         }
     }
 
@@ -217,7 +278,7 @@ impl Ledger {
     /// synced: if it is lost, the work is done again. A cursor never goes back, and never ahead of
     /// the events.
     pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
-        let Work { worker, from_seq, upto_seq, tallies } = work;
+        let Work { worker, from_seq, upto_seq, memo, tallies, nodes, stretches, grips } = work;
         self.shared.check()?;
         let _commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.cursor(&worker)?;
@@ -235,7 +296,14 @@ impl Ledger {
             let key = key::tally(&tally.session, &tally.project);
             batch.put(Family::Tallies, &key, &projection::encode_tally(tally)?);
         }
-        let cursor = projection::encode_cursor(upto_seq);
+        self.put_nodes(&mut batch, nodes)?;
+        Self::put_stretches(&mut batch, &stretches)?;
+        self.put_grips(&mut batch, &grips)?;
+        let memo = match memo {
+            Some(memo) => memo,
+            None => self.memo(&worker)?,
+        };
+        let cursor = projection::encode_cursor(upto_seq, &memo);
         batch.put(Family::Checkpoints, worker_key(&worker)?, &cursor);
         let written = self.shared.kv.write(&batch, Durability::Buffered);
         written.map_err(|cause| self.shared.refuse(&cause))
@@ -303,12 +371,12 @@ impl Ledger {
         }
     }
 
-    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, LedgerError> {
+    pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, LedgerError> {
         let value = self.shared.kv.get(family, key);
         value.map_err(|source| storage(self.path(), source))
     }
 
-    fn scan<'a>(
+    pub(crate) fn scan<'a>(
         &'a self,
         family: Family,
         span: Span,

@@ -9,6 +9,7 @@
 
 mod batch;
 mod codec;
+mod contents;
 mod engine;
 mod error;
 mod event_value;
@@ -27,6 +28,7 @@ mod store_file;
 mod writer;
 
 pub use batch::{Batch, Op};
+pub use contents::{Began, GripWrite, Head, NodeChange, NodeWrite, Stretch, StretchWrite};
 pub use engine::Engine;
 pub use error::{KvError, LedgerError};
 pub use kv::{Durability, Family, KeyValue, Pair, Pairs, Span};

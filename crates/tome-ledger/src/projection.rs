@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredTally`, codec.rs
-//! checkpoints  worker name               -> version:u8 ++ seq:u64be  version 1: everything up to `seq` is done
+//! checkpoints  worker name               -> version:u8 ++ seq:u64be          version 1: everything up to `seq` is done
+//!                                        -> version:u8 ++ seq:u64be ++ memo  version 2: the same, and what the worker remembers, as text
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use crate::{Family, LedgerError, key};
 
 const TALLY_VERSION: u8 = 1;
 const CURSOR_VERSION: u8 = 1;
+const CURSOR_WITH_MEMO_VERSION: u8 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct StoredTally<'a> {
@@ -59,23 +61,37 @@ pub(crate) fn read_tally(key: &[u8], bytes: &[u8]) -> Result<SessionTally, Ledge
     })
 }
 
-pub(crate) fn encode_cursor(seq: u64) -> Vec<u8> {
-    let mut value = vec![CURSOR_VERSION];
+pub(crate) fn encode_cursor(seq: u64, memo: &str) -> Vec<u8> {
+    let mut value = vec![if memo.is_empty() { CURSOR_VERSION } else { CURSOR_WITH_MEMO_VERSION }];
     value.extend_from_slice(&seq.to_be_bytes());
+    value.extend_from_slice(memo.as_bytes());
     value
 }
 
-pub(crate) fn read_cursor(worker: &str, bytes: &[u8]) -> Result<u64, LedgerError> {
+/// How far a worker has come, and what it remembers.
+pub(crate) fn read_cursor(worker: &str, bytes: &[u8]) -> Result<(u64, String), LedgerError> {
     let name = worker.as_bytes();
+    let corrupt = |problem: &str| LedgerError::corrupt(Family::Checkpoints, name, problem);
     match bytes.split_first() {
-        Some((&CURSOR_VERSION, seq)) => key::read_u64(Family::Checkpoints, name, seq),
+        Some((&CURSOR_VERSION, seq)) => {
+            Ok((key::read_u64(Family::Checkpoints, name, seq)?, String::new()))
+        }
+        Some((&CURSOR_WITH_MEMO_VERSION, rest)) => {
+            let (seq, memo) =
+                rest.split_first_chunk::<8>().ok_or_else(|| corrupt("it ends early"))?;
+            let memo = std::str::from_utf8(memo).map_err(|_| corrupt("its memo is not text"))?;
+            if memo.is_empty() {
+                return Err(corrupt("it has no memo"));
+            }
+            Ok((u64::from_be_bytes(*seq), memo.to_owned()))
+        }
         Some((&found, _)) => Err(LedgerError::UnknownVersion {
             family: Family::Checkpoints,
             key: readable(name),
             what: "version",
             found,
         }),
-        None => Err(LedgerError::corrupt(Family::Checkpoints, name, "it is empty")),
+        None => Err(corrupt("it is empty")),
     }
 }
 
@@ -100,16 +116,19 @@ mod tests {
             };
             let bytes = encode_tally(&tally).unwrap();
             let key = key::tally(&tally.session, &tally.project);
-            prop_assert_eq!(read_tally(&key, &bytes).unwrap(), tally);
-            prop_assert_eq!(read_cursor("w", &encode_cursor(n[5])).unwrap(), n[5]);
+            prop_assert_eq!(&read_tally(&key, &bytes).unwrap(), &tally);
+            for memo in ["", tally.project.as_str()] {
+                let read = read_cursor("w", &encode_cursor(n[5], memo)).unwrap();
+                prop_assert_eq!(read, (n[5], memo.to_owned()));
+            }
         }
 
         #[test]
         fn garbage_is_an_error_or_a_value(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             let _ = read_tally(b"s\0/p", &bytes);
             prop_assert!(read_tally(b"s", &bytes).is_err());
-            if let Ok(seq) = read_cursor("w", &bytes) {
-                prop_assert_eq!(encode_cursor(seq), bytes);
+            if let Ok((seq, memo)) = read_cursor("w", &bytes) {
+                prop_assert_eq!(encode_cursor(seq, &memo), bytes);
             }
         }
     }

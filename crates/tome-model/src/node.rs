@@ -1,15 +1,8 @@
 //! The contents: nodes of a calendar, their bullets, and the grips that support them.
-//!
-//! ```text
-//! toc:year:2026   toc:month:2026-11   toc:week:2026-W46   toc:day:2026-11-14
-//! toc:segment:2026-11-14:<ulid>       grip:<ms>:<ulid>
-//! ```
-
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, EventId, Millis, SessionId};
+use crate::{Agent, EventId, GripId, Millis, NodeId, SessionId};
 
 /// How coarse a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -25,42 +18,6 @@ pub enum Level {
     Day,
     /// A stretch of one session.
     Segment,
-}
-
-/// The id of a node; says its place.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct NodeId(pub(crate) String);
-
-/// The id of a grip.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct GripId(pub(crate) String);
-
-impl NodeId {
-    /// As it is written.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl GripId {
-    /// As it is written.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for NodeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-impl fmt::Display for GripId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
 }
 
 /// One node of the contents, at one of its versions.

@@ -11,7 +11,7 @@ use crate::ModelError;
 pub struct Millis(pub u64);
 
 /// The last moment that a calendar here can write, near the end of the year 9999.
-const LAST_MS: u64 = 253_402_207_200_000;
+pub(crate) const LAST_MS: u64 = 253_402_207_200_000;
 
 impl Millis {
     /// Reads RFC 3339 (`2026-11-15T09:30:00Z`, with an offset) or a count of milliseconds.

@@ -18,7 +18,13 @@ on_every_engine!(
 
 fn check_refusing(ledger: &Ledger, cause: &str) {
     assert_eq!(ledger.is_refusing().as_deref(), Some(cause));
-    let work = Work { worker: "w".into(), from_seq: 0, upto_seq: 0, tallies: Vec::new() };
+    let work = Work {
+        worker: "w".into(),
+        from_seq: 0,
+        upto_seq: 0,
+        tallies: Vec::new(),
+        ..Work::default()
+    };
     let errors = [
         ledger.append(new_events([draft("later", 9, "x")])).unwrap_err(),
         ledger.commit(work).unwrap_err(),
@@ -78,7 +84,13 @@ fn a_failed_commit_stops_all_writes(engine: Engine) {
     let (ledger, controls) = wrapped::open(&scene.dir(), engine);
     ledger.append(new_events([draft("a", 1, "x")])).unwrap();
     controls.fail_writes.store(true, SeqCst);
-    let work = Work { worker: "w".into(), from_seq: 0, upto_seq: 1, tallies: Vec::new() };
+    let work = Work {
+        worker: "w".into(),
+        from_seq: 0,
+        upto_seq: 1,
+        tallies: Vec::new(),
+        ..Work::default()
+    };
     assert!(ledger.commit(work).is_err());
     check_refusing(&ledger, "no space left on device");
     assert_eq!(ledger.cursor("w").unwrap(), 0);

@@ -36,7 +36,13 @@ fn write(dir: &Path) {
     let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.add(&ledger.event(&id("e2")).unwrap().unwrap());
     ledger
-        .commit(Work { worker: "tally".into(), from_seq: 0, upto_seq: 2, tallies: vec![tally] })
+        .commit(Work {
+            worker: "tally".into(),
+            from_seq: 0,
+            upto_seq: 2,
+            tallies: vec![tally],
+            ..Work::default()
+        })
         .unwrap();
 }
 

@@ -167,6 +167,7 @@ fn everything_from_the_first_torn_batch_on_goes() {
         from_seq,
         upto_seq,
         tallies: vec![tally.clone()],
+        ..Work::default()
     };
     ledger.commit(work(0, 1)).unwrap();
     say(&ledger, "e2", 2);

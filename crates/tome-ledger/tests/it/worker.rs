@@ -16,7 +16,7 @@ fn tally_of(ledger: &Ledger, name: &str) -> SessionTally {
 }
 
 fn work(from_seq: u64, upto_seq: u64, tallies: Vec<SessionTally>) -> Work {
-    Work { worker: "tally".into(), from_seq, upto_seq, tallies }
+    Work { worker: "tally".into(), from_seq, upto_seq, tallies, ..Work::default() }
 }
 
 fn results_and_cursor_are_written_together(engine: Engine) {

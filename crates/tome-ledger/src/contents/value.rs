@@ -1,0 +1,294 @@
+//! The values of the contents: packed as codec.rs says, version 1 of each is postcard of the
+//! struct below that carries its name, fields in that order. Moments are milliseconds, kinds and
+//! reasons their codes. What the key says is not said again.
+
+use serde::{Deserialize, Serialize};
+use tome_model::{
+    Agent, Bullet, EventId, EventKind, Grip, GripId, Level, Millis, Node, NodeId, SessionId,
+};
+
+use super::{Began, Head, Stretch};
+use crate::codec::{Place, decode, pack, unpack};
+use crate::{LedgerError, Mark};
+
+const NODE_VERSION: u8 = 1;
+const HEAD_VERSION: u8 = 1;
+const STRETCH_VERSION: u8 = 1;
+const GRIP_VERSION: u8 = 1;
+
+#[derive(Serialize)]
+struct NodeOut<'a> {
+    open: bool,
+    title: &'a str,
+    bullets: Vec<(&'a str, &'a [GripId], bool)>,
+    keywords: &'a [String],
+    children: &'a [NodeId],
+    first_at: u64,
+    last_at: u64,
+    events: u64,
+    tokens: u64,
+    agents: &'a [Agent],
+    sessions: &'a [SessionId],
+    session_count: u64,
+    source: &'a Option<(EventId, EventId)>,
+    summarizer: &'a str,
+    made_at: u64,
+}
+
+/// `NodeOut` as it is read.
+#[derive(Deserialize)]
+struct NodeIn {
+    open: bool,
+    title: String,
+    bullets: Vec<(String, Vec<GripId>, bool)>,
+    keywords: Vec<String>,
+    children: Vec<NodeId>,
+    first_at: u64,
+    last_at: u64,
+    events: u64,
+    tokens: u64,
+    agents: Vec<Agent>,
+    sessions: Vec<SessionId>,
+    session_count: u64,
+    source: Option<(EventId, EventId)>,
+    summarizer: String,
+    made_at: u64,
+}
+
+pub(super) fn encode_node(node: &Node) -> Result<Vec<u8>, LedgerError> {
+    let bullets =
+        node.bullets.iter().map(|one| (one.text.as_str(), one.grips.as_slice(), one.unsupported));
+    let out = NodeOut {
+        open: node.open,
+        title: &node.title,
+        bullets: bullets.collect(),
+        keywords: &node.keywords,
+        children: &node.children,
+        first_at: node.first_at.0,
+        last_at: node.last_at.0,
+        events: node.events,
+        tokens: node.tokens,
+        agents: &node.agents,
+        sessions: &node.sessions,
+        session_count: node.session_count,
+        source: &node.source,
+        summarizer: &node.summarizer,
+        made_at: node.made_at.0,
+    };
+    pack(NODE_VERSION, &out).map_err(|problem| rejected(node.id.as_str(), problem))
+}
+
+pub(super) fn read_node(
+    place: Place<'_>,
+    id: NodeId,
+    version: u32,
+    bytes: &[u8],
+) -> Result<Node, LedgerError> {
+    let (_, body) = unpack(place, &[NODE_VERSION], bytes)?;
+    let read: NodeIn = decode(place, &body)?;
+    let bullets = read.bullets.into_iter();
+    let bullets = bullets.map(|(text, grips, unsupported)| Bullet { text, grips, unsupported });
+    Ok(Node {
+        id,
+        version,
+        open: read.open,
+        title: read.title,
+        bullets: bullets.collect(),
+        keywords: read.keywords,
+        children: read.children,
+        first_at: Millis(read.first_at),
+        last_at: Millis(read.last_at),
+        events: read.events,
+        tokens: read.tokens,
+        agents: read.agents,
+        sessions: read.sessions,
+        session_count: read.session_count,
+        source: read.source,
+        summarizer: read.summarizer,
+        made_at: Millis(read.made_at),
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredHead {
+    id: NodeId,
+    version: u32,
+    base: u32,
+    removed: bool,
+    open: bool,
+    title: String,
+    first_at: u64,
+    last_at: u64,
+    events: u64,
+    tokens: u64,
+    children: u64,
+    session_count: u64,
+    agents: Vec<Agent>,
+    firsts: [u64; 4],
+}
+
+pub(super) fn encode_head(head: Head) -> Result<Vec<u8>, LedgerError> {
+    let stored = StoredHead {
+        id: head.id,
+        version: head.version,
+        base: head.base,
+        removed: head.removed,
+        open: head.open,
+        title: head.title,
+        first_at: head.first_at.0,
+        last_at: head.last_at.0,
+        events: head.events,
+        tokens: head.tokens,
+        children: head.children,
+        session_count: head.session_count,
+        agents: head.agents,
+        firsts: head.firsts,
+    };
+    pack(HEAD_VERSION, &stored).map_err(|problem| rejected(stored.id.as_str(), problem))
+}
+
+pub(super) fn read_head(place: Place<'_>, bytes: &[u8]) -> Result<Head, LedgerError> {
+    let (_, body) = unpack(place, &[HEAD_VERSION], bytes)?;
+    let read: StoredHead = decode(place, &body)?;
+    if !place.key.ends_with(read.id.as_str().as_bytes()) {
+        return Err(place.corrupt(format!("it says that it is {}", read.id)));
+    }
+    Ok(Head {
+        id: read.id,
+        version: read.version,
+        base: read.base,
+        removed: read.removed,
+        open: read.open,
+        title: read.title,
+        first_at: Millis(read.first_at),
+        last_at: Millis(read.last_at),
+        events: read.events,
+        tokens: read.tokens,
+        children: read.children,
+        session_count: read.session_count,
+        agents: read.agents,
+        firsts: read.firsts,
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredStretch {
+    id: NodeId,
+    last_at: u64,
+    last_seq: u64,
+    events: u64,
+    weight: u64,
+    began: u8,
+    ended: bool,
+    /// 0 for none, else 1 for a year, 2 a month, 3 a week, 4 a day.
+    first_of: u8,
+}
+
+const LEVELS: [Level; 4] = [Level::Year, Level::Month, Level::Week, Level::Day];
+
+pub(super) fn encode_stretch(stretch: &Stretch) -> Result<Vec<u8>, LedgerError> {
+    let place = |level: Level| LEVELS.iter().position(|one| *one == level);
+    let first_of = stretch.first_of.and_then(place).map_or(0, |place| place + 1);
+    let stored = StoredStretch {
+        id: stretch.id.clone(),
+        last_at: stretch.last.at.0,
+        last_seq: stretch.last.seq,
+        events: stretch.events,
+        weight: stretch.weight,
+        began: stretch.began.code(),
+        ended: stretch.ended,
+        first_of: u8::try_from(first_of).unwrap_or(0),
+    };
+    pack(STRETCH_VERSION, &stored).map_err(|problem| rejected(stretch.id.as_str(), problem))
+}
+
+pub(super) fn read_stretch(place: Place<'_>, bytes: &[u8]) -> Result<Stretch, LedgerError> {
+    let (_, body) = unpack(place, &[STRETCH_VERSION], bytes)?;
+    let read: StoredStretch = decode(place, &body)?;
+    let (_, mark) =
+        place.key.split_last_chunk::<16>().ok_or_else(|| place.corrupt("it is too short"))?;
+    let (at, seq) = crate::key::split_mark(*mark);
+    let first_of = match usize::from(read.first_of).checked_sub(1) {
+        Some(level) => {
+            Some(*LEVELS.get(level).ok_or_else(|| place.corrupt("it is the first of no period"))?)
+        }
+        None => None,
+    };
+    Ok(Stretch {
+        id: read.id,
+        first: Mark { at, seq },
+        last: Mark { at: Millis(read.last_at), seq: read.last_seq },
+        events: read.events,
+        weight: read.weight,
+        began: Began::from_code(read.began)
+            .ok_or_else(|| place.corrupt("it began for no known reason"))?,
+        ended: read.ended,
+        first_of,
+    })
+}
+
+#[derive(Serialize)]
+struct GripOut<'a> {
+    node: &'a NodeId,
+    excerpt: &'a str,
+    hash: &'a str,
+    first: &'a EventId,
+    last: &'a EventId,
+    at: u64,
+    kind: u8,
+    /// Whether a closed version needs it.
+    closed: bool,
+}
+
+/// `GripOut` as it is read.
+#[derive(Deserialize)]
+struct GripIn {
+    node: NodeId,
+    excerpt: String,
+    hash: String,
+    first: EventId,
+    last: EventId,
+    at: u64,
+    kind: u8,
+    closed: bool,
+}
+
+pub(super) fn encode_grip(grip: &Grip, closed: bool) -> Result<Vec<u8>, LedgerError> {
+    let out = GripOut {
+        node: &grip.node,
+        excerpt: &grip.excerpt,
+        hash: &grip.hash,
+        first: &grip.first,
+        last: &grip.last,
+        at: grip.at.0,
+        kind: grip.kind.code(),
+        closed,
+    };
+    pack(GRIP_VERSION, &out).map_err(|problem| rejected(grip.id.as_str(), problem))
+}
+
+/// A grip, and whether a closed version needs it.
+pub(super) fn read_grip(
+    place: Place<'_>,
+    id: GripId,
+    bytes: &[u8],
+) -> Result<(Grip, bool), LedgerError> {
+    let (_, body) = unpack(place, &[GRIP_VERSION], bytes)?;
+    let read: GripIn = decode(place, &body)?;
+    let grip = Grip {
+        id,
+        node: read.node,
+        excerpt: read.excerpt,
+        hash: read.hash,
+        first: read.first,
+        last: read.last,
+        at: Millis(read.at),
+        kind: EventKind::from_code(read.kind)
+            .ok_or_else(|| place.corrupt("its event is of no known kind"))?,
+    };
+    Ok((grip, read.closed))
+}
+
+fn rejected(name: &str, problem: String) -> LedgerError {
+    LedgerError::Rejected { name: name.to_owned(), problem }
+}

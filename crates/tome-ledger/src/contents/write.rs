@@ -1,0 +1,141 @@
+//! Writing the contents: what a worker's commit puts into its batch.
+
+use std::collections::BTreeSet;
+
+use tome_model::Node;
+
+use super::{GripWrite, Head, NodeChange, NodeWrite, StretchWrite, key, value};
+use crate::{Batch, Family, Ledger, LedgerError};
+
+impl Ledger {
+    /// Puts changes of nodes into a batch, or says which of them somebody else has changed.
+    pub(crate) fn put_nodes(
+        &self,
+        batch: &mut Batch,
+        writes: Vec<NodeWrite>,
+    ) -> Result<(), LedgerError> {
+        for NodeWrite { project, id, seen, change } in writes {
+            check_project(&project)?;
+            let head = self.head(&project, &id)?;
+            let latest = head.as_ref().map_or(0, |head| head.version);
+            if latest != seen {
+                return Err(LedgerError::Changed { id: id.as_str().to_owned(), latest, seen });
+            }
+            match change {
+                NodeChange::Put { node, base, firsts } => {
+                    let version = key::version(&project, &id, node.version);
+                    batch.put(Family::TocNodes, &version, &value::encode_node(&node)?);
+                    let head = value::encode_head(head_of(*node, base, firsts))?;
+                    batch.put(Family::TocLatest, &key::head(&project, &id), &head);
+                }
+                NodeChange::Remove => {
+                    if let Some(head) = head {
+                        remove(batch, &project, head)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts changes of grips into a batch. What is put wins over what is dropped.
+    pub(crate) fn put_grips(
+        &self,
+        batch: &mut Batch,
+        writes: &[GripWrite],
+    ) -> Result<(), LedgerError> {
+        let mut put = BTreeSet::new();
+        // Those of closed versions first: the same grip may be there twice.
+        for want_closed in [true, false] {
+            for write in writes {
+                if let GripWrite::Put { project, grip, closed } = write
+                    && *closed == want_closed
+                    && put.insert((project, &grip.id))
+                {
+                    check_project(project)?;
+                    let kept =
+                        *closed || self.kept_grip(project, &grip.id)?.is_some_and(|(_, kept)| kept);
+                    let value = value::encode_grip(grip, kept)?;
+                    batch.put(Family::Grips, &key::grip(project, &grip.id), &value);
+                }
+            }
+        }
+        for write in writes {
+            if let GripWrite::Drop { project, id, node } = write
+                && put.insert((project, id))
+                && let Some((grip, kept)) = self.kept_grip(project, id)?
+                && !kept
+                && grip.node == *node
+            {
+                batch.delete(Family::Grips, &key::grip(project, id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts changes of the indexes of sessions into a batch.
+    pub(crate) fn put_stretches(
+        batch: &mut Batch,
+        writes: &[StretchWrite],
+    ) -> Result<(), LedgerError> {
+        for StretchWrite { project, session, first, stretch } in writes {
+            check_project(project)?;
+            let key = key::stretch(project, session, *first);
+            match stretch {
+                Some(stretch) => {
+                    batch.put(Family::TocLatest, &key, &value::encode_stretch(stretch)?);
+                }
+                None => batch.delete(Family::TocLatest, &key),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn head_of(node: Node, base: u32, firsts: [u64; 4]) -> Head {
+    Head {
+        id: node.id,
+        version: node.version,
+        base,
+        removed: false,
+        open: node.open,
+        title: node.title,
+        first_at: node.first_at,
+        last_at: node.last_at,
+        events: node.events,
+        tokens: node.tokens,
+        children: node.children.len() as u64,
+        session_count: node.session_count,
+        agents: node.agents,
+        firsts,
+    }
+}
+
+/// A version that is still open goes with its node; closed ones stay, and the head says that the
+/// node has gone.
+fn remove(batch: &mut Batch, project: &str, mut head: Head) -> Result<(), LedgerError> {
+    let key = key::head(project, &head.id);
+    if head.open && !head.removed {
+        batch.delete(Family::TocNodes, &key::version(project, &head.id, head.version));
+        if head.version <= 1 {
+            batch.delete(Family::TocLatest, &key);
+            return Ok(());
+        }
+        head.version -= 1;
+    }
+    head.removed = true;
+    head.open = false;
+    head.base = head.base.min(head.version);
+    batch.put(Family::TocLatest, &key, &value::encode_head(head)?);
+    Ok(())
+}
+
+fn check_project(project: &str) -> Result<(), LedgerError> {
+    if project.contains('\0') {
+        return Err(LedgerError::Rejected {
+            name: project.escape_debug().to_string(),
+            problem: "the name of a project holds no 0x00".to_owned(),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! Ids of nodes and grips: they say their place, and only well-formed ones exist.
+//!
+//! ```text
+//! toc:year:2026   toc:month:2026-11   toc:week:2026-W46   toc:day:2026-11-14
+//! toc:segment:2026-11-14:<ulid>       grip:<ms>:<ulid>
+//! ```
+//!
+//! `toc:month:2026:11` and `toc:week:2026:W46` are read too, and written as above.
+
+use std::fmt;
+
+use jiff::civil::{Date, ISOWeekDate, Weekday};
+use serde::{Deserialize, Serialize};
+
+use crate::ulid::{self, ulid};
+use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
+
+/// The first year that has a day with a moment in it: 1970 begins on its last day, west of Greenwich.
+const FIRST_YEAR: i16 = 1969;
+
+/// The id of a node; says its place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct NodeId(String);
+
+/// The id of a grip.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct GripId(String);
+
+impl NodeId {
+    /// The id of a period's node.
+    pub fn of(period: Period) -> Self {
+        Self(match period {
+            Period::Year(year) => format!("toc:year:{year:04}"),
+            Period::Month(year, month) => format!("toc:month:{year:04}-{month:02}"),
+            Period::Week(year, week) => format!("toc:week:{year:04}-W{week:02}"),
+            Period::Day(date) => format!("toc:day:{date}"),
+        })
+    }
+
+    /// The id of the segment of a session that starts with an event. The same segment gets the same
+    /// id whenever it is made. (Of a period longer than a day, the first day counts.)
+    pub fn segment(day: &Period, start: Millis, session: &SessionId, first: &EventId) -> Self {
+        let name = ulid(start, "tome segment id v1", &[session.as_str(), first.as_str()]);
+        Self(format!("toc:segment:{}:{name}", day.bounds().0))
+    }
+
+    /// Reads an id as a person or an agent writes it.
+    pub fn parse(id: &str) -> Result<Self, ModelError> {
+        let id = id.trim();
+        let (kind, place) = id
+            .strip_prefix("toc:")
+            .and_then(|rest| rest.split_once(':'))
+            .ok_or_else(|| unknown_node(id))?;
+        let (period, example) = match kind {
+            "year" => (year(place).map(Period::Year), "toc:year:2026"),
+            "month" => (month(place), "toc:month:2026-11"),
+            "week" => (week(place), "toc:week:2026-W46"),
+            "day" => (date(place).map(Period::Day), "toc:day:2026-11-14"),
+            "segment" => {
+                return segment(place).ok_or_else(|| {
+                    malformed("node", id, "toc:segment:2026-11-14:01KA1B2C3D4E5F6G7H8J9KABCD")
+                });
+            }
+            _ => return Err(unknown_node(id)),
+        };
+        period.map(Self::of).ok_or_else(|| malformed("node", id, example))
+    }
+
+    /// How coarse the node is.
+    pub fn level(&self) -> Level {
+        match self.0.split(':').nth(1) {
+            Some("year") => Level::Year,
+            Some("month") => Level::Month,
+            Some("week") => Level::Week,
+            Some("day") => Level::Day,
+            _ => Level::Segment,
+        }
+    }
+
+    /// Its period; of a segment, its day.
+    pub fn period(&self) -> Option<Period> {
+        let mut parts = self.0.split(':').skip(1);
+        let (kind, place) = (parts.next()?, parts.next()?);
+        match kind {
+            "year" => year(place).map(Period::Year),
+            "month" => month(place),
+            "week" => week(place),
+            _ => date(place).map(Period::Day),
+        }
+    }
+
+    /// Its day, of a day or a segment.
+    pub fn day(&self) -> Option<Period> {
+        self.period().filter(|period| period.level() == Level::Day)
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl GripId {
+    /// The id of an excerpt of an event. The same excerpt gets the same id whenever it is taken.
+    pub fn of(at: Millis, event: &EventId, excerpt: &str) -> Self {
+        let name = ulid(at, "tome grip id v1", &[event.as_str(), excerpt]);
+        Self(format!("grip:{}:{name}", at.0))
+    }
+
+    /// Reads an id as a person or an agent writes it.
+    pub fn parse(id: &str) -> Result<Self, ModelError> {
+        let id = id.trim();
+        let read = || {
+            let (ms, name) = id.strip_prefix("grip:")?.split_once(':')?;
+            let at: u64 = ms.parse().ok()?;
+            // One way to write a number, so that one grip has one id.
+            (at.to_string() == ms).then_some(())?;
+            Some(Self(format!("grip:{at}:{}", ulid::parse(name)?)))
+        };
+        read().ok_or_else(|| malformed("grip", id, "grip:1794702485884:01KA1B2C3D4E5F6G7H8J9KABCD"))
+    }
+
+    /// When it was said.
+    pub fn at(&self) -> Millis {
+        let ms = self.0.split(':').nth(1).and_then(|ms| ms.parse().ok());
+        Millis(ms.unwrap_or_default())
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+macro_rules! written {
+    ($name:ident) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = ModelError;
+            fn try_from(id: String) -> Result<Self, ModelError> {
+                Self::parse(&id)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+    };
+}
+
+written!(NodeId);
+written!(GripId);
+
+fn unknown_node(id: &str) -> ModelError {
+    ModelError::invalid(
+        "node",
+        format!(
+            "{:?} is not known: use an id such as toc:year:2026, toc:month:2026-11, toc:week:2026-W46, toc:day:2026-11-14 or toc:segment:2026-11-14:01KA1B2C3D4E5F6G7H8J9KABCD",
+            truncate_to(id, 80)
+        ),
+    )
+}
+
+fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
+    let id = truncate_to(id, 80);
+    ModelError::invalid(field, format!("{id:?} is malformed: it is written like {example}"))
+}
+
+/// Digits of a fixed count, as a number.
+pub(crate) fn digits(text: &str, count: usize) -> Option<i16> {
+    let plain = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| plain)
+}
+
+fn year(text: &str) -> Option<i16> {
+    digits(text, 4).filter(|year| *year >= FIRST_YEAR)
+}
+
+fn month(place: &str) -> Option<Period> {
+    let (of, month) = place.split_once(['-', ':'])?;
+    let month = i8::try_from(digits(month, 2)?).ok()?;
+    (1..=12).contains(&month).then_some(Period::Month(year(of)?, month))
+}
+
+fn week(place: &str) -> Option<Period> {
+    let (of, week) = place.split_once(['-', ':'])?;
+    let week = i8::try_from(digits(week.strip_prefix(['W', 'w'])?, 2)?).ok()?;
+    // Monday to Thursday of every week exist; the very last one ends beyond the calendar.
+    let monday = ISOWeekDate::new(year(of)?, week, Weekday::Monday).ok()?;
+    Some(Period::week_of(monday.date()))
+}
+
+fn date(place: &str) -> Option<Date> {
+    let mut parts = place.split('-');
+    let (of, month, day) = (year(parts.next()?)?, parts.next()?, parts.next()?);
+    let (month, day) = (digits(month, 2)?, digits(day, 2)?);
+    let none_left = parts.next().is_none();
+    Date::new(of, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok().filter(|_| none_left)
+}
+
+fn segment(place: &str) -> Option<NodeId> {
+    let (day, name) = place.split_once(':')?;
+    Some(NodeId(format!("toc:segment:{}:{}", date(day)?, ulid::parse(name)?)))
+}

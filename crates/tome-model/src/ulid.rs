@@ -1,0 +1,70 @@
+//! Names that sort by time and come out the same every time: 26 characters of Crockford's base 32,
+//! out of 48 bits of milliseconds and 80 bits of a hash of what is named.
+
+use crate::Millis;
+
+/// Base 32 without the letters that look like others.
+const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// 128 bits, five at a time.
+const LEN: usize = 26;
+
+/// The name of something that is of a time and is known by its parts. The context keeps names of
+/// different kinds of things apart; parts are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
+pub(crate) fn ulid(at: Millis, context: &str, parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_be_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let mut hash = [0; 16];
+    hasher.finalize_xof().fill(&mut hash);
+    let time = u128::from(at.0.min((1 << 48) - 1)) << 80;
+    write(time | (u128::from_be_bytes(hash) >> 48))
+}
+
+/// The text in capitals, if it is a ULID.
+pub(crate) fn parse(text: &str) -> Option<String> {
+    let text = text.to_ascii_uppercase();
+    // 26 digits have room for 130 bits: the first is at most 7.
+    let fits = text.len() == LEN && text.bytes().next().is_some_and(|first| first <= b'7');
+    (fits && text.bytes().all(|byte| DIGITS.contains(&byte))).then_some(text)
+}
+
+fn write(bits: u128) -> String {
+    let digit = |place: usize| {
+        let five = usize::try_from((bits >> (5 * place)) & 31).unwrap_or(0);
+        DIGITS.get(five).map_or('0', |byte| char::from(*byte))
+    };
+    (0..LEN).rev().map(digit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_the_bits_are_written() {
+        assert_eq!(write(0), "00000000000000000000000000");
+        assert_eq!(write(u128::MAX), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+        // The example of the format's description: this time is written with these ten digits.
+        assert!(ulid(Millis(1_469_918_176_385), "test", &[]).starts_with("01ARYZ6S41"));
+    }
+
+    #[test]
+    fn only_ulids_are_read() {
+        let one = ulid(Millis(1), "test", &["a"]);
+        assert_eq!(parse(&one.to_lowercase()), Some(one.clone()));
+        assert_ne!(one, ulid(Millis(1), "test", &["b"]));
+        assert_ne!(ulid(Millis(1), "test", &["ab", "c"]), ulid(Millis(1), "test", &["a", "bc"]));
+        for bad in [
+            "",
+            "0",
+            "80000000000000000000000000",
+            "0000000000000000000000000U",
+            "0000000000000000000000000é",
+        ] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The zone in which days are days.
+//!
+//! Days here are stretches without holes or overlaps, whatever clocks do: a day begins at the first
+//! moment from which no clock of the zone shows an earlier date. So a day that a zone skips is empty,
+//! and the minute after midnight that a clock shows before it is set back belongs to the day before.
+//!
+//! Only [`Zone::system`] (and the name `system`, which stands for it) asks the system which zone it
+//! is in.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+
+use crate::time::LAST_MS;
+use crate::{Millis, ModelError};
+
+/// The name that stands for the zone of the system.
+const SYSTEM: &str = "system";
+
+/// A time zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zone {
+    name: String,
+    rules: TimeZone,
+}
+
+impl Zone {
+    /// The zone of this machine; UTC where the machine does not say.
+    pub fn system() -> Self {
+        let rules = TimeZone::system();
+        if rules.is_unknown() {
+            return Self::utc();
+        }
+        // A machine may give rules without their name (a copied /etc/localtime).
+        let name = rules.iana_name().map_or_else(|| fixed_name(&rules), str::to_owned);
+        Self { name, rules }
+    }
+
+    /// Universal time.
+    pub fn utc() -> Self {
+        Self { name: "UTC".to_owned(), rules: TimeZone::UTC }
+    }
+
+    /// The zone of a name: `Europe/Berlin`, `UTC`, `system`, or a fixed offset such as `+02:00`.
+    pub fn named(name: &str) -> Result<Self, ModelError> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(ModelError::Missing { field: "zone" });
+        }
+        if name.eq_ignore_ascii_case(SYSTEM) {
+            return Ok(Self::system());
+        }
+        if let Some(offset) = offset_of(name) {
+            let rules = TimeZone::fixed(offset);
+            return Ok(Self { name: fixed_name(&rules), rules });
+        }
+        match TimeZone::get(name) {
+            Ok(rules) if !rules.is_unknown() => {
+                let name = rules.iana_name().unwrap_or(name).to_owned();
+                Ok(Self { name, rules })
+            }
+            _ => Err(unknown(name)),
+        }
+    }
+
+    /// What to store to get the same zone again: its IANA name or its offset. A zone of the system
+    /// that has neither is `system`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The day that a moment is in.
+    pub(crate) fn date_of(&self, at: Millis) -> Date {
+        let date = self.shown(at);
+        // Set back over midnight, a clock shows the new date for a moment before the old one again.
+        if at < self.start_of(date) { date.yesterday().unwrap_or(date) } else { date }
+    }
+
+    /// The first moment of a day; where that is before 1970, the first moment there is.
+    pub(crate) fn start_of(&self, date: Date) -> Millis {
+        match self.midnight(date) {
+            Some(stamp) => Millis(u64::try_from(stamp.as_millisecond()).unwrap_or(0)),
+            // A calendar ends a little before its last day does in some zones.
+            None if date.year() > 0 => Self::end(),
+            None => Millis(0),
+        }
+    }
+
+    /// One past the last moment that there is.
+    pub(crate) const fn end() -> Millis {
+        Millis(LAST_MS + 1)
+    }
+
+    /// The date that a clock shows.
+    fn shown(&self, at: Millis) -> Date {
+        self.rules.to_datetime(stamp_of(at)).date()
+    }
+
+    fn midnight(&self, date: Date) -> Option<Timestamp> {
+        let midnight = self.rules.to_ambiguous_timestamp(date.at(0, 0, 0, 0));
+        match midnight.offset() {
+            // Where clocks jump over midnight, the day begins where they land.
+            AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Gap { .. } => {
+                midnight.compatible().ok()
+            }
+            AmbiguousOffset::Fold { .. } => {
+                // Midnight comes twice. The day begins at the first, unless clocks go back behind
+                // midnight after that.
+                let (first, second) = (midnight.earlier().ok()?, midnight.later().ok()?);
+                let before = u64::try_from(second.as_millisecond()).unwrap_or(0).saturating_sub(1);
+                Some(if self.shown(Millis(before)) >= date { first } else { second })
+            }
+        }
+    }
+}
+
+fn stamp_of(at: Millis) -> Timestamp {
+    let ms = i64::try_from(at.0.min(LAST_MS)).unwrap_or(0);
+    Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+fn fixed_name(rules: &TimeZone) -> String {
+    match rules.to_fixed_offset().map(Offset::seconds) {
+        Ok(0) => "UTC".to_owned(),
+        Ok(seconds) => {
+            let sign = if seconds < 0 { '-' } else { '+' };
+            let minutes = seconds.unsigned_abs() / 60;
+            format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+        }
+        Err(_) => SYSTEM.to_owned(),
+    }
+}
+
+/// Reads `+02:00`, `-0330` and `+2`.
+fn offset_of(name: &str) -> Option<Offset> {
+    let (sign, digits) = match name.strip_prefix('+') {
+        Some(digits) => (1, digits),
+        None => (-1, name.strip_prefix('-')?),
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
+        None => (digits, "00"),
+    };
+    let number = |text: &str, max: i32| {
+        let plain = matches!(text.len(), 1 | 2) && text.bytes().all(|b| b.is_ascii_digit());
+        text.parse::<i32>().ok().filter(|n| plain && *n <= max)
+    };
+    let seconds = number(hours, 18)? * 3600 + number(minutes, 59)? * 60;
+    Offset::from_seconds(sign * seconds).ok()
+}
+
+fn unknown(name: &str) -> ModelError {
+    ModelError::invalid(
+        "zone",
+        format!(
+            "{:?} is not known here: use an IANA name such as Europe/Berlin, a fixed offset such as +02:00, UTC or system",
+            crate::truncate_to(name, 80)
+        ),
+    )
+}
