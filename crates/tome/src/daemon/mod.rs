@@ -7,6 +7,7 @@
 mod activity;
 mod capture;
 mod chores;
+mod contents;
 mod control;
 mod drain;
 mod events;
