@@ -21,7 +21,9 @@ mod tools;
 
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+    Browse, ContentsReader, ContentsSettings, Evidence, Expanded, Found, Line, Listing, Part,
+    RollupInput, Segment, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+    Weight, estimate_tokens, said, segments, weigh,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

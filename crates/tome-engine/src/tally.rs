@@ -30,7 +30,13 @@ pub fn catch_up(ledger: &Ledger) -> Result<u64, EngineError> {
         };
         let upto_seq = last.seq;
         let tallies = count(ledger, &entries)?;
-        match ledger.commit(Work { worker: TALLY.to_owned(), from_seq, upto_seq, tallies, ..Work::default() }) {
+        match ledger.commit(Work {
+            worker: TALLY.to_owned(),
+            from_seq,
+            upto_seq,
+            tallies,
+            ..Work::default()
+        }) {
             Ok(()) => counted += entries.len() as u64,
             Err(LedgerError::Cursor { .. }) if ledger.cursor(TALLY)? > from_seq => {}
             Err(error) => return Err(error.into()),

@@ -1,7 +1,5 @@
 //! Reading the contents.
 
-use serde::Deserialize;
-use serde::de::value::{Error as IdError, StrDeserializer};
 use tome_model::{Grip, GripId, Node, NodeId, SessionId};
 
 use super::{Head, Stretch, key, value};
@@ -147,8 +145,7 @@ impl Ledger {
             let place = Place { family: Family::Grips, key: &key };
             let id = key.get(prefix.len()..).and_then(|id| std::str::from_utf8(id).ok());
             let id = id.ok_or_else(|| place.corrupt("its id is not text"))?;
-            let id = GripId::deserialize(StrDeserializer::<IdError>::new(id))
-                .map_err(|error| place.corrupt(error))?;
+            let id = GripId::parse(id).map_err(|error| place.corrupt(error))?;
             Ok(value::read_grip(place, id, &bytes)?.0)
         })
     }

@@ -1,0 +1,65 @@
+//! What an event says: its text, and the strings of its tool's input and output.
+//!
+//! The order is that of the document. An input or output that is one number, or true or false, is
+//! its own text; numbers inside objects and lists say nothing without their names and are left
+//! out, as are the names. Excerpts are parts of exactly these texts.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use tome_model::Event;
+
+use super::limits::SAID_TEXTS_MAX;
+
+/// The texts of an event, in order; none of them is empty. At most ten thousand, read as they are
+/// asked for.
+pub fn said(event: &Event) -> impl Iterator<Item = Cow<'_, str>> {
+    let text = (!event.text.is_empty()).then_some(Cow::Borrowed(event.text.as_str()));
+    let tool = event.tool.iter().flat_map(|tool| [&tool.input, &tool.output]);
+    text.into_iter().chain(tool.flat_map(strings)).take(SAID_TEXTS_MAX)
+}
+
+/// The strings of a value in order, or the value itself as text where it has no parts.
+fn strings(value: &Value) -> impl Iterator<Item = Cow<'_, str>> {
+    let alone = match value {
+        Value::Bool(_) | Value::Number(_) => Some(Cow::Owned(value.to_string())),
+        Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    alone.into_iter().chain(Strings { next: Some(value), parts: Vec::new() }.map(Cow::Borrowed))
+}
+
+/// A walk through a value: what is next, and where to go on in each part around it.
+struct Strings<'a> {
+    next: Option<&'a Value>,
+    parts: Vec<Parts<'a>>,
+}
+
+enum Parts<'a> {
+    List(std::slice::Iter<'a, Value>),
+    Fields(serde_json::map::Values<'a>),
+}
+
+impl<'a> Iterator for Strings<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            match self.next.take() {
+                Some(Value::String(text)) if !text.is_empty() => return Some(text),
+                Some(Value::Array(items)) => self.parts.push(Parts::List(items.iter())),
+                Some(Value::Object(fields)) => self.parts.push(Parts::Fields(fields.values())),
+                Some(Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_)) => {}
+                None => {
+                    let next = match self.parts.last_mut()? {
+                        Parts::List(items) => items.next(),
+                        Parts::Fields(fields) => fields.next(),
+                    };
+                    if next.is_none() {
+                        self.parts.pop();
+                    }
+                    self.next = next;
+                }
+            }
+        }
+    }
+}
