@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use tome_ledger::Ledger;
-use tome_model::{Event, Grip, GripId, Node, NodeId, truncate_to};
+use tome_model::{GripId, Level, Node, NodeId, truncate_to};
 
 use super::walk::no_node;
 use super::{Calendar, Entry};
-use crate::{EngineError, expand_grip};
+use crate::{ContentsReader, EngineError, Expanded, Found};
 
 /// A node, where it was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,51 +16,38 @@ pub struct NodeInPlace {
     pub project: String,
     /// The node.
     pub node: Node,
+    /// The node above it; none above a year.
+    pub parent: Option<NodeId>,
     /// The nodes below it, as lines.
     pub children: Vec<Entry>,
-}
-
-/// A grip, where it was found, with what happened around it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GripInPlace {
-    /// Whose it is.
-    pub project: String,
-    /// The grip.
-    pub grip: Grip,
-    /// What happened before.
-    pub before: Vec<Event>,
-    /// What it was taken from.
-    pub events: Vec<Event>,
-    /// What happened after.
-    pub after: Vec<Event>,
 }
 
 /// Ids that are named when the beginning of one is that of several.
 const NAMED_MAX: usize = 4;
 
-/// An id without a part of its last: what ids are looked up by when they are not whole.
+/// What the ids begin with of which the beginning is enough.
 const SEGMENT: &str = "toc:segment:";
 const GRIP: &str = "grip:";
 
 impl Calendar {
-    /// A node at its latest version or an earlier one, of each project that has it; and the stores
-    /// that could not be read.
+    /// A node at its latest version or an earlier one, of each project that has it.
     pub fn node(
         &self,
         id: &str,
         version: Option<u32>,
         project: Option<&str>,
-    ) -> Result<(Vec<NodeInPlace>, Vec<String>), EngineError> {
+    ) -> Result<Vec<NodeInPlace>, EngineError> {
         let (id, mut found) = (self.node_id(id, project)?, Vec::new());
-        let skipped = self.each(project, |store, project| {
+        self.each(project, |store, project| {
             if let Some(node) = store.node(project, &id, version)? {
                 let children = children(store, project, &node)?;
-                found.push(NodeInPlace { project: project.to_owned(), node, children });
+                let parent = parent(&node.id);
+                found.push(NodeInPlace { project: project.to_owned(), node, parent, children });
             }
             Ok(())
         })?;
         match (found.is_empty(), version) {
-            (false, _) => Ok((found, skipped)),
+            (false, _) => Ok(found),
             (true, None) => Err(no_node(id.as_str(), project)),
             (true, Some(version)) => Err(EngineError::NotFound(format!(
                 "there is no version {version} of {id}: --versions lists those there are"
@@ -68,45 +55,32 @@ impl Calendar {
         }
     }
 
-    /// The versions of a node with the project that each is of, the oldest first.
-    pub fn versions(
-        &self,
-        id: &str,
-        project: Option<&str>,
-    ) -> Result<Vec<(String, Node)>, EngineError> {
+    /// The versions of a node of each project that has it, the oldest first.
+    pub fn versions(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>, EngineError> {
         let (id, mut found) = (self.node_id(id, project)?, Vec::new());
         self.each(project, |store, project| {
             for node in store.node_versions(project, &id, 0) {
-                found.push((project.to_owned(), node?));
+                found.push(Found { project: project.to_owned(), node: node? });
             }
             Ok(())
         })?;
         if found.is_empty() { Err(no_node(id.as_str(), project)) } else { Ok(found) }
     }
 
-    /// A grip with the events around it.
+    /// A grip with so many events before and after it. Whoever knows its id has been told of it, so
+    /// nothing has to be caught up with.
     pub fn grip(
         &self,
         id: &str,
         (before, after): (usize, usize),
         project: Option<&str>,
-    ) -> Result<GripInPlace, EngineError> {
-        let (id, mut found) = (self.grip_id(id, project)?, None);
-        self.each(project, |store, project| {
-            if found.is_none() && store.grip(project, &id)?.is_some() {
-                let around = expand_grip(store, project, &id, before, after)?;
-                found = around.map(|around| (project.to_owned(), around));
-            }
-            Ok(())
-        })?;
-        let (project, around) = found.ok_or_else(|| no_grip(id.as_str()))?;
-        Ok(GripInPlace {
-            project,
-            grip: around.grip,
-            before: around.before,
-            events: around.events,
-            after: around.after,
-        })
+    ) -> Result<Expanded, EngineError> {
+        let id = self.grip_id(id, project)?;
+        let reader = match project {
+            Some(root) => ContentsReader::of_project(&self.stores, root),
+            None => ContentsReader::of_all(&self.stores),
+        };
+        reader.expand(&id, before, after)
     }
 
     /// The node that is meant: of a segment the beginning of its id is enough.
@@ -176,6 +150,14 @@ where
 
 fn no_grip(id: &str) -> EngineError {
     EngineError::NotFound(format!("there is no grip {}", truncate_to(id, 120)))
+}
+
+fn parent(id: &NodeId) -> Option<NodeId> {
+    let period = match id.level() {
+        Level::Segment => id.day(),
+        _ => id.period()?.parent(),
+    };
+    period.map(|period| period.id())
 }
 
 /// What is below a node, as lines; also what has gone since the version was made.

@@ -1,11 +1,17 @@
 //! Walking down the calendar: from the years, from a node, or over a time that is said in words.
 
 use tome_ledger::{Head, Ledger};
-use tome_model::{Agent, Level, Millis, ModelError, NodeId, truncate_to};
+use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Span, truncate_to, when};
 
 use super::entry::{merge, place};
 use super::{Calendar, Depth, Entry, Share};
-use crate::{EngineError, when};
+use crate::EngineError;
+
+/// What the ids of years begin with.
+const YEARS: &str = "toc:year:";
+
+/// More periods than a year has days: then it is asked when things began.
+const PERIODS_MANY: usize = 366;
 
 /// What is wanted of the calendar.
 #[derive(Debug, Clone)]
@@ -22,7 +28,7 @@ pub struct Ask {
 
 /// Lines of the calendar.
 #[derive(Debug, Clone, Default)]
-pub struct Listing {
+pub struct Entries {
     /// In order of time.
     pub entries: Vec<Entry>,
     /// How many there are of them, shown or not.
@@ -37,7 +43,7 @@ pub struct Listing {
 
 /// Which part of a listing.
 #[derive(Debug, Clone, Default)]
-pub struct Page {
+pub struct EntriesPage {
     /// The latest first.
     pub newest_first: bool,
     /// The last node of the page before.
@@ -48,12 +54,12 @@ pub struct Page {
 
 impl Calendar {
     /// The calendar from the top.
-    pub fn root(&self, ask: &Ask) -> Result<Listing, EngineError> {
+    pub fn root(&self, ask: &Ask) -> Result<Entries, EngineError> {
         self.gather(ask, |store, project| below(store, project, None, ask, ask.depth))
     }
 
     /// What is below a node.
-    pub fn below(&self, id: &NodeId, ask: &Ask) -> Result<Listing, EngineError> {
+    pub fn below(&self, id: &NodeId, ask: &Ask) -> Result<Entries, EngineError> {
         if id.level() == Level::Segment {
             let hint = "nothing is below a segment: its bullets name grips, its events are listed by time";
             return Err(ModelError::invalid("node", hint).into());
@@ -67,22 +73,45 @@ impl Calendar {
     }
 
     /// The nodes of a time that is said in words, and only those.
-    pub fn at(&self, words: &str, ask: &Ask) -> Result<Listing, EngineError> {
-        let span = when(words, self.clock.now(), self.zone()).ok_or_else(|| {
-            let words = truncate_to(words, 80);
-            ModelError::invalid(
-                "time",
-                format!("{words:?} is not understood: try today, last week, in March, 2026-11-14"),
-            )
-        })?;
+    pub fn at(&self, words: &str, ask: &Ask) -> Result<Entries, EngineError> {
+        let span = self.understand(words)?;
         let listing = self.gather(ask, |store, project| {
             let mut heads = Vec::new();
-            for period in &span.periods {
+            for period in self.periods(&span, store, project)? {
                 heads.extend(store.head(project, &period.id())?);
             }
             entries(store, project, heads, ask, ask.depth)
         })?;
-        Ok(Listing { said: Some(span.said), range: Some((span.from, span.to)), ..listing })
+        Ok(Entries { said: Some(span.said), range: Some((span.from, span.to)), ..listing })
+    }
+
+    /// The time that somebody says in words.
+    pub fn understand(&self, words: &str) -> Result<Span, EngineError> {
+        let words = words.trim();
+        let span = when(words, self.clock.now(), self.zone());
+        span.ok_or_else(|| {
+            let words = truncate_to(words, 80);
+            let hint = "is not understood: try today, last week, in March, 2026-11-14";
+            ModelError::invalid("time", format!("{words:?} {hint}")).into()
+        })
+    }
+
+    /// The periods of a span in which there can be something. Most spans are short; `before March`
+    /// begins in 1970, and then it is worth asking when things began.
+    fn periods(
+        &self,
+        span: &Span,
+        store: &Ledger,
+        project: &str,
+    ) -> Result<Vec<Period>, EngineError> {
+        let periods = span.periods.clone();
+        if periods.len() <= PERIODS_MANY {
+            return Ok(periods);
+        }
+        let first = store.heads(project, YEARS, None).next().transpose()?;
+        let Some(first) = first.map(|head| head.first_at) else { return Ok(Vec::new()) };
+        let begins = |period: &Period| period.range(self.zone()).1 > first;
+        Ok(periods.into_iter().filter(begins).collect())
     }
 
     /// Asks every project that is meant, and lays what they say over each other.
@@ -90,20 +119,20 @@ impl Calendar {
         &self,
         ask: &Ask,
         mut list: impl FnMut(&Ledger, &str) -> Result<Vec<Entry>, EngineError>,
-    ) -> Result<Listing, EngineError> {
+    ) -> Result<Entries, EngineError> {
         let mut lists = Vec::new();
         let skipped = self.each(ask.project.as_deref(), |store, project| {
             lists.push(list(store, project)?);
             Ok(())
         })?;
         let (entries, total) = merge(lists, ask.depth, ask.below_max);
-        Ok(Listing { entries, total, skipped, ..Listing::default() })
+        Ok(Entries { entries, total, skipped, ..Entries::default() })
     }
 }
 
-impl Listing {
+impl Entries {
     /// One page of it, and the node to go on after, if there is more.
-    pub fn page(mut self, page: &Page) -> (Self, Option<NodeId>) {
+    pub fn page(mut self, page: &EntriesPage) -> (Self, Option<NodeId>) {
         if page.newest_first {
             self.entries.reverse();
         }
@@ -130,7 +159,7 @@ fn below(
     depth: Depth,
 ) -> Result<Vec<Entry>, EngineError> {
     let heads = match of {
-        None => store.heads(project, "toc:year:", None).collect::<Result<_, _>>()?,
+        None => store.heads(project, YEARS, None).collect::<Result<_, _>>()?,
         Some(id) => heads_below(store, project, id)?,
     };
     entries(store, project, heads, ask, depth)

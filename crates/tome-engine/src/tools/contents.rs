@@ -12,8 +12,9 @@ use tome_model::{Level, NodeId};
 use super::answer::{Refusal, bounded, put};
 use super::args::Args;
 use super::call::Call;
-use super::{Failure, ToolAnswer};
-use crate::calendar::{Ask, Calendar, Depth, Entry, Listing, NodeInPlace, Page};
+use super::ToolAnswer;
+use crate::calendar::{Ask, Calendar, Depth, Entry, Entries, NodeInPlace, EntriesPage};
+use crate::estimate_tokens;
 use lines::{TITLE_BYTES_MAX, entry_json, entry_line, minute, tree};
 
 pub(super) use events::{expand_grip, get_events};
@@ -56,7 +57,7 @@ pub(super) fn get_node(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     args.finish()?;
     let (calendar, project) = place(call)?;
     let version = version.and_then(|version| u32::try_from(version).ok());
-    let (found, _) = calendar.node(&id, version, project.as_deref())?;
+    let found = calendar.node(&id, version, project.as_deref())?;
     let mut lines = Vec::new();
     let nodes: Vec<Value> = found.iter().map(|found| node(found, &mut lines)).collect();
     match <[Value; 1]>::try_from(nodes) {
@@ -66,7 +67,7 @@ pub(super) fn get_node(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
 }
 
 fn node(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
-    let NodeInPlace { project, node, children } = found;
+    let NodeInPlace { project, node, parent, children } = found;
     let period = node.id.period();
     let title = bounded(&node.title, TITLE_BYTES_MAX);
     let open = if node.open { ", more may come" } else { "" };
@@ -92,7 +93,6 @@ fn node(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
         agents.join(", ")
     ));
     let shown = below(children, lines);
-    let parent = parent(&node.id);
     json!({
         "id": node.id, "project": project, "period": name, "title": title, "bullets": bullets,
         "keywords": node.keywords, "children": shown, "children_total": children.len(),
@@ -112,14 +112,6 @@ fn below(children: &[Entry], lines: &mut Vec<String>) -> Vec<Value> {
     }
     lines.extend(shown.iter().map(|entry| entry_line(entry, 0)));
     shown.into_iter().map(entry_json).collect()
-}
-
-/// The node above.
-fn parent(id: &NodeId) -> Option<NodeId> {
-    match id.level() {
-        Level::Segment => id.day().map(|day| day.id()),
-        _ => id.period()?.parent().map(|period| period.id()),
-    }
 }
 
 pub(super) fn browse_toc(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -143,11 +135,11 @@ pub(super) fn browse_toc(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer>
         _ => calendar.root(&ask)?,
     };
     let (listing, next) =
-        listing.page(&Page { newest_first: false, after, entries_max });
+        listing.page(&EntriesPage { newest_first: false, after, entries_max });
     Ok(browsed(&listing, next))
 }
 
-fn browsed(listing: &Listing, next: Option<NodeId>) -> ToolAnswer {
+fn browsed(listing: &Entries, next: Option<NodeId>) -> ToolAnswer {
     let mut lines: Vec<String> = listing.said.iter().map(|said| format!("{said}:")).collect();
     if listing.entries.is_empty() {
         lines.push("Nothing happened then.".to_owned());
@@ -203,13 +195,8 @@ fn sized(lines: Vec<String>, mut json: Value) -> ToolAnswer {
     if shown < total {
         text.push_str(&format!("({} more lines are left out)\n", total - shown));
     }
-    let tokens = crate::count_tokens(&text);
+    let tokens = estimate_tokens(&text);
     text.push_str(&format!("(about {tokens} tokens)"));
     put(&mut json, "tokens", tokens.into());
     ToolAnswer::said(text, json)
-}
-
-/// Where there are no contents to ask.
-pub(super) fn none() -> Refusal {
-    Refusal::new(Failure::Failed, "there are no contents here: the daemon keeps them")
 }

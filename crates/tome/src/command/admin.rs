@@ -186,25 +186,21 @@ fn print_rebuilt(store: &v1::RebuildContentsResponse) -> Result<()> {
         writeln!(out, "{place}: {RED}failed:{PLAIN} {}", store.problem)?;
         return Ok(());
     }
-    let (nodes, grips) = (counted(store.nodes, "node", "nodes"), counted(store.grips, "grip", "grips"));
-    let changes = match (store.added, store.changed, store.removed) {
-        (0, 0, 0) => "nothing changed".to_owned(),
-        (added, changed, removed) => format!(
-            "{} added, {} changed, {} removed",
-            count(added),
-            count(changed),
-            count(removed)
-        ),
+    let compared = counted(store.compared, "node", "nodes");
+    let sessions = counted(store.sessions, "session", "sessions");
+    let changes = match (store.written, store.removed) {
+        (0, 0) => "nothing changed".to_owned(),
+        (written, removed) => format!("{} written, {} removed", count(written), count(removed)),
     };
-    writeln!(out, "{place}: {nodes}, {grips}; {changes}")?;
+    writeln!(out, "{place}: {compared} of {sessions}; {changes}")?;
     Ok(())
 }
 
 fn rebuilt_json(store: &v1::RebuildContentsResponse) -> Value {
     json!({
         "store": store.store, "stores_done": store.stores_done, "stores": store.stores,
-        "nodes": store.nodes, "grips": store.grips, "added": store.added,
-        "changed": store.changed, "removed": store.removed,
+        "sessions": store.sessions, "compared": store.compared, "written": store.written,
+        "removed": store.removed,
         "problem": Some(&store.problem).filter(|why| !why.is_empty()),
     })
 }

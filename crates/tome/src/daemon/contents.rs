@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_engine::{
-    Ask, Calendar, Depth, Entry, EngineError, Listing, NodeInPlace, Page, Rebuilt, Share,
+    Ask, Calendar, Depth, Entry, EngineError, Entries, Found, NodeInPlace, EntriesPage, Share, StoreRebuilt,
     StoreReport,
 };
-use tome_model::{Agent, Grip, Level, ModelError, Node, NodeId};
+use tome_model::{Agent, Grip, Level, ModelError, NodeId};
 use tome_proto::v1::contents_server::Contents;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
@@ -52,7 +52,7 @@ impl Contents for ContentsService {
         };
         let ask = ask(&asked.project, &asked.agents, depth, asked.limit)?;
         self.ask(move |calendar| {
-            let Listing { entries, skipped, .. } = calendar.root(&ask)?;
+            let Entries { entries, skipped, .. } = calendar.root(&ask)?;
             let entries = entries.into_iter().map(entry_to_wire).collect();
             Ok(v1::GetTocRootResponse { entries, skipped })
         })
@@ -66,9 +66,8 @@ impl Contents for ContentsService {
         let asked = request.into_inner();
         let version = Some(asked.version).filter(|version| *version > 0);
         self.ask(move |calendar| {
-            let (found, skipped) = calendar.node(&asked.id, version, given(&asked.project))?;
-            let nodes = found.into_iter().map(node_to_wire).collect();
-            Ok(v1::GetNodeResponse { nodes, skipped })
+            let found = calendar.node(&asked.id, version, given(&asked.project))?;
+            Ok(v1::GetNodeResponse { nodes: found.into_iter().map(node_to_wire).collect() })
         })
         .await
     }
@@ -84,7 +83,7 @@ impl Contents for ContentsService {
         let depth = Depth::Levels(asked.depth.max(1) as usize);
         let ask = ask(&asked.project, &asked.agents, depth, asked.limit)?;
         let after = given(&asked.continuation).map(NodeId::parse).transpose();
-        let page = Page {
+        let page = EntriesPage {
             newest_first: asked.newest_first,
             after: after.map_err(|_| {
                 Status::invalid_argument("continuation was not made by BrowseToc")
@@ -164,12 +163,9 @@ impl Contents for ContentsService {
         tokio::spawn(async move {
             let work = shared.wait_for(move |shared| {
                 drain(shared);
-                let done = shared.calendar.rebuild(given(&project), |rebuilt| {
-                    let _ = told.blocking_send(Ok(rebuilt_to_wire(rebuilt)));
+                shared.calendar.rebuild(given(&project), |store| {
+                    let _ = told.blocking_send(Ok(rebuilt_to_wire(store)));
                 });
-                if let Err(error) = done {
-                    let _ = told.blocking_send(Err(status_of(&error)));
-                }
             });
             let _ = work.await;
         });
@@ -210,7 +206,7 @@ fn browse(
     calendar: &Calendar,
     asked: &v1::BrowseTocRequest,
     ask: Ask,
-    page: &Page,
+    page: &EntriesPage,
 ) -> Result<v1::BrowseTocResponse, EngineError> {
     let listing = match (given(&asked.node_id), given(&asked.time)) {
         (Some(id), _) => {
@@ -275,7 +271,7 @@ fn entry_to_wire(entry: Entry) -> v1::TocEntry {
 }
 
 fn node_to_wire(found: NodeInPlace) -> v1::Node {
-    let NodeInPlace { project, node, children } = found;
+    let NodeInPlace { project, node, parent, children } = found;
     let (first, last) = node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
     let bullets = node.bullets.into_iter().map(|bullet| v1::Bullet {
         text: bullet.text,
@@ -286,7 +282,7 @@ fn node_to_wire(found: NodeInPlace) -> v1::Node {
         project,
         level: level(&node.id),
         period: period(&node.id),
-        parent: node.id.parent().map(Into::into).unwrap_or_default(),
+        parent: parent.map(Into::into).unwrap_or_default(),
         id: node.id.into(),
         version: node.version,
         open: node.open,
@@ -321,7 +317,7 @@ fn grip_to_wire(grip: Grip) -> v1::Grip {
     }
 }
 
-fn version_to_wire((project, node): (String, Node)) -> v1::NodeVersion {
+fn version_to_wire(Found { project, node }: Found) -> v1::NodeVersion {
     v1::NodeVersion {
         project,
         version: node.version,
@@ -333,18 +329,23 @@ fn version_to_wire((project, node): (String, Node)) -> v1::NodeVersion {
     }
 }
 
-fn rebuilt_to_wire(rebuilt: Rebuilt) -> v1::RebuildContentsResponse {
-    v1::RebuildContentsResponse {
-        store: rebuilt.store.display().to_string(),
-        stores_done: u32::try_from(rebuilt.stores_done).unwrap_or(u32::MAX),
-        stores: u32::try_from(rebuilt.stores).unwrap_or(u32::MAX),
-        nodes: rebuilt.nodes,
-        grips: rebuilt.grips,
-        added: rebuilt.added,
-        changed: rebuilt.changed,
-        removed: rebuilt.removed,
-        problem: rebuilt.problem.unwrap_or_default(),
+fn rebuilt_to_wire(store: StoreRebuilt) -> v1::RebuildContentsResponse {
+    let mut told = v1::RebuildContentsResponse {
+        store: store.path.display().to_string(),
+        stores_done: u32::try_from(store.done).unwrap_or(u32::MAX),
+        stores: u32::try_from(store.stores).unwrap_or(u32::MAX),
+        ..v1::RebuildContentsResponse::default()
+    };
+    match store.outcome {
+        Ok(rebuilt) => {
+            told.sessions = rebuilt.sessions;
+            told.compared = rebuilt.compared;
+            told.written = rebuilt.nodes;
+            told.removed = rebuilt.removed;
+        }
+        Err(error) => told.problem = error.explained(),
     }
+    told
 }
 
 fn report_to_wire(report: StoreReport) -> v1::StoreWorkers {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    Calendar, CaptureError, EngineError, Ingested, Intake, Notebooks, Prepared, Redactor, Sealer,
-    Spool, Stores, Tools,
+    Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared,
+    Redactor, Sealer, Spool, Stores, Tools,
 };
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
@@ -84,7 +84,7 @@ impl Shared {
         let calendar = Arc::new(Calendar::new(
             Arc::clone(&stores),
             settings.contents.clone(),
-            Arc::new(Extractive::default()),
+            Arc::new(Extractive),
             Arc::clone(&clock),
         ));
         Ok(Self {
@@ -223,6 +223,11 @@ impl Shared {
     /// Asks the daemon to leave.
     pub fn leave(&self) {
         self.leaving.send_replace(true);
+    }
+
+    /// Whether it was.
+    pub fn is_leaving(&self) -> bool {
+        *self.leaving.borrow()
     }
 
     /// Waits until the daemon is asked to leave.

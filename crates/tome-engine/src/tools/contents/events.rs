@@ -5,12 +5,11 @@ use tome_model::{Event, Millis, SessionId};
 
 use super::lines::minute;
 use super::{Result, place, sized};
-use crate::calendar::GripInPlace;
 use crate::tools::ToolAnswer;
 use crate::tools::answer::{Refusal, bounded, put};
 use crate::tools::args::Args;
 use crate::tools::call::Call;
-use crate::{Question, said};
+use crate::{Expanded, Question, said};
 
 /// Events on a page, where the caller does not say, and at most.
 const PAGE_EVENTS: usize = 20;
@@ -80,7 +79,7 @@ pub(in crate::tools) fn expand_grip(call: &Call<'_>, args: &mut Args) -> Result<
     let after = args.count(&["after", "events_after"], AROUND_MAX)?.unwrap_or(AROUND);
     args.finish()?;
     let (calendar, project) = place(call)?;
-    let GripInPlace { grip, before, events, after, .. } =
+    let Expanded { grip, before, events, after, .. } =
         calendar.grip(&id, (before, after), project.as_deref())?;
     let mut lines = vec![format!("\"{}\"", grip.excerpt), format!("in {}", grip.node)];
     let sides = [(&before, EVENT_BYTES_MAX), (&events, SOURCE_BYTES_MAX), (&after, EVENT_BYTES_MAX)];

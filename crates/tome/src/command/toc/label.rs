@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
+use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
 use tome_proto::v1;
 
@@ -22,7 +23,9 @@ pub struct Labels {
 
 impl Labels {
     pub fn of(settings: &Settings) -> Self {
-        Self { zone: settings.contents.zone() }
+        // The rules of a zone are found again by its name; one without a name is the system's.
+        let found = DateTimeParser::new().parse_time_zone(settings.contents.zone.name());
+        Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
     }
 
     /// A moment, to the second.
