@@ -26,9 +26,10 @@ pub use calendar::{
 };
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Browse, ContentsReader, ContentsSettings, Evidence, Expanded, Found, Line, Listing, Part,
-    RollupInput, Segment, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
-    Weight, estimate_tokens, said, segments, weigh,
+    Browse, CONTENTS, CaughtUp, ContentsReader, ContentsSettings, EXTRACTIVE, Evidence, Expanded,
+    Found, Line, Listing, Part, Rebuilt, RollupInput, Segment, SegmentInput, Summarizer, Summary,
+    SummaryBullet, SummaryError, Support, Weight, catch_up_contents, estimate_tokens,
+    rebuild_contents, said, segments, weigh,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

@@ -1,16 +1,24 @@
 //! The contents: year, month, week, day, segment, made from events, with evidence.
 
+mod changes;
+mod evidence;
 mod expand;
 mod limits;
 mod reading;
+mod rebuild;
+mod rollup;
 mod said;
 mod segment;
 mod settings;
+mod stitch;
 mod summarizer;
 mod tokens;
+mod worker;
 
+pub use evidence::EXTRACTIVE;
 pub use expand::Expanded;
 pub use reading::{Browse, ContentsReader, Found, Line, Listing, Part};
+pub use rebuild::{Rebuilt, rebuild_contents};
 pub use said::said;
 pub use segment::{Segment, Weight, segments, weigh};
 pub use settings::ContentsSettings;
@@ -18,3 +26,4 @@ pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
 pub use tokens::estimate_tokens;
+pub use worker::{CONTENTS, CaughtUp, catch_up_contents};
