@@ -21,7 +21,7 @@ mod tally;
 mod tools;
 
 pub use calendar::{
-    Ask, Calendar, Checked, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreRebuilt,
+    Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked, StoreRebuilt,
     StoreReport,
 };
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};

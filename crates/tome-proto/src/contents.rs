@@ -52,8 +52,8 @@ impl Client {
     pub async fn verify_contents(
         &self,
         request: v1::VerifyContentsRequest,
-    ) -> Result<v1::VerifyContentsResponse, ClientError> {
-        call(limits::REBUILD_TIMEOUT, self.contents().verify_contents(request)).await
+    ) -> Result<Vec<v1::StoreChecked>, ClientError> {
+        Ok(call(limits::REBUILD_TIMEOUT, self.contents().verify_contents(request)).await?.stores)
     }
 
     /// Makes the contents anew; an answer comes for every store.

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Calendar, unreadable};
+use super::Calendar;
 use crate::{
-    CONTENTS, EngineError, Rebuilt, Store, TALLY, catch_up_contents, rebuild_contents,
+    CONTENTS, EngineError, Rebuilt, Report, Store, TALLY, catch_up_contents, rebuild_contents,
+    verify_contents,
 };
 
 /// What became of one store when its contents were made anew.
@@ -20,19 +21,13 @@ pub struct StoreRebuilt {
     pub outcome: Result<Rebuilt, EngineError>,
 }
 
-/// What checking the contents found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// Stores that were checked.
-    pub stores: usize,
-    /// Nodes that were checked.
-    pub nodes: u64,
-    /// Grips that were checked.
-    pub grips: u64,
-    /// What is wrong.
-    pub findings: Vec<Finding>,
-    /// Stores that could not be checked, and why.
-    pub skipped: Vec<String>,
+/// What checking one store found.
+#[derive(Debug)]
+pub struct StoreChecked {
+    /// The store.
+    pub path: PathBuf,
+    /// What is wrong with its contents, or why they could not be checked.
+    pub outcome: Result<Report, EngineError>,
 }
 
 /// How far the workers of a store are, and what is there.
@@ -86,6 +81,24 @@ impl Calendar {
     fn rebuild_store(&self, path: &Path) -> Result<Rebuilt, EngineError> {
         let store = self.stores.open(path)?;
         rebuild_contents(&store, &self.settings, &*self.summarizer, &*self.clock)
+    }
+
+    /// Checks the contents of the store that holds a project, or of all stores, against the events.
+    pub fn verify(&self, project: Option<&str>) -> Vec<StoreChecked> {
+        let checked = self.paths(project).into_iter().enumerate().map(|(done, path)| {
+            let outcome = self.verify_store(&path);
+            if done > super::LEFT_OPEN_MAX {
+                self.stores.close(&path);
+            }
+            StoreChecked { path, outcome }
+        });
+        checked.collect()
+    }
+
+    fn verify_store(&self, path: &Path) -> Result<Report, EngineError> {
+        let store = self.stores.open(path)?;
+        self.catch_up(&store)?;
+        verify_contents(&store, &self.settings)
     }
 
     /// How far the workers are. They are not told to go on: what is behind is said to be.

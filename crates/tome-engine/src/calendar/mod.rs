@@ -17,9 +17,9 @@ use std::sync::{Arc, PoisonError};
 use tome_ledger::Ledger;
 use tome_model::{Clock, Zone};
 
-use crate::{ContentsSettings, EngineError, Store, Stores, Summarizer};
+use crate::{ContentsSettings, EngineError, Stores, Summarizer};
 
-pub use care::{Checked, StoreRebuilt, StoreReport};
+pub use care::{StoreChecked, StoreRebuilt, StoreReport};
 pub use entry::{Depth, Entry, Share};
 pub use find::NodeInPlace;
 pub use walk::{Ask, Entries, EntriesPage};

@@ -113,45 +113,56 @@ fn store_json(store: &v1::StoreWorkers) -> Value {
 /// Checks the contents against the events.
 pub fn verify(context: &Context, asked: &Contents) -> Result<Outcome> {
     let request = v1::VerifyContentsRequest { project: project(context, asked)? };
-    let checked = context.block_on(async {
-        let verify = async |client: tome_proto::Client| client.verify_contents(request).await;
-        Ok(verify(context.reach.client(Start::IfAway).await?).await?)
+    let stores = context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        Ok(client.verify_contents(request).await?)
     })?;
-    let is_clean = checked.findings.is_empty() && checked.skipped.is_empty();
+    let is_fine = stores.iter().all(|store| store.finding_count == 0 && store.problem.is_empty());
     if context.json {
-        let findings: Vec<Value> = checked
-            .findings
-            .iter()
-            .map(|one| json!({"project": one.project, "id": one.id, "problem": one.problem}))
-            .collect();
-        context.print_json(&json!({
-            "ok": is_clean, "stores": checked.stores, "nodes": checked.nodes,
-            "grips": checked.grips, "findings": findings, "skipped": checked.skipped,
-        }))?;
+        let each: Vec<Value> = stores.iter().map(checked_json).collect();
+        context.print_json(&json!({"ok": is_fine, "stores": each}))?;
     } else {
-        print_checked(&checked, is_clean)?;
+        print_checked(&stores, is_fine)?;
     }
-    Ok(if is_clean { Outcome::Done } else { Outcome::Failed })
+    Ok(if is_fine { Outcome::Done } else { Outcome::Failed })
 }
 
-fn print_checked(checked: &v1::VerifyContentsResponse, is_clean: bool) -> Result<()> {
+fn print_checked(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    for one in &checked.findings {
-        writeln!(out, "{RED}bad{PLAIN}  {}  {} {DIM}{}{PLAIN}", one.id, one.problem, one.project)?;
+    for store in stores {
+        for finding in &store.findings {
+            writeln!(out, "{RED}bad{PLAIN}  {finding}  {DIM}{}{PLAIN}", store.store)?;
+        }
+        let more = store.finding_count.saturating_sub(store.findings.len() as u64);
+        if more > 0 {
+            writeln!(out, "     and {} more {DIM}{}{PLAIN}", count(more), store.store)?;
+        }
+        if !store.problem.is_empty() {
+            writeln!(out, "{RED}not checked{PLAIN}  {}: {}", store.store, store.problem)?;
+        }
     }
-    for store in &checked.skipped {
-        writeln!(out, "{RED}not checked{PLAIN}  {store}")?;
-    }
-    let nodes = counted(checked.nodes, "node", "nodes");
-    let grips = counted(checked.grips, "grip", "grips");
-    let stores = counted(checked.stores.into(), "store", "stores");
-    let verdict = if is_clean {
+    let sum = |of: fn(&v1::StoreChecked) -> u64| stores.iter().map(of).sum::<u64>();
+    let verdict = if is_fine {
         format!("{GREEN}all is as the events say{PLAIN}")
     } else {
-        format!("{} found; `tome admin rebuild-toc` makes them anew", checked.findings.len())
+        "`tome admin rebuild-toc` makes them anew".to_owned()
     };
-    writeln!(out, "checked {nodes} and {grips} in {stores}: {verdict}")?;
+    writeln!(
+        out,
+        "checked {} and {} in {}: {verdict}",
+        counted(sum(|store| store.nodes), "node", "nodes"),
+        counted(sum(|store| store.grips), "grip", "grips"),
+        counted(stores.len() as u64, "store", "stores")
+    )?;
     Ok(())
+}
+
+fn checked_json(store: &v1::StoreChecked) -> Value {
+    json!({
+        "store": store.store, "nodes": store.nodes, "grips": store.grips,
+        "finding_count": store.finding_count, "findings": store.findings,
+        "problem": Some(&store.problem).filter(|why| !why.is_empty()),
+    })
 }
 
 /// Makes the contents anew, and says what changed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_engine::{
-    Ask, Calendar, Depth, Entry, EngineError, Entries, Found, NodeInPlace, EntriesPage, Share, StoreRebuilt,
+    Ask, Calendar, Depth, Entry, EngineError, Entries, Found, NodeInPlace, EntriesPage, Share, StoreChecked, StoreRebuilt,
     StoreReport,
 };
 use tome_model::{Agent, Grip, Level, ModelError, NodeId};
@@ -135,19 +135,8 @@ impl Contents for ContentsService {
     ) -> Result<Response<v1::VerifyContentsResponse>, Status> {
         let asked = request.into_inner();
         self.ask(move |calendar| {
-            let checked = calendar.verify(given(&asked.project))?;
-            let findings = checked.findings.into_iter().map(|finding| v1::ContentsFinding {
-                project: finding.project,
-                id: finding.id,
-                problem: finding.problem,
-            });
-            Ok(v1::VerifyContentsResponse {
-                stores: u32::try_from(checked.stores).unwrap_or(u32::MAX),
-                nodes: checked.nodes,
-                grips: checked.grips,
-                findings: findings.collect(),
-                skipped: checked.skipped,
-            })
+            let stores = calendar.verify(given(&asked.project)).into_iter().map(checked_to_wire);
+            Ok(v1::VerifyContentsResponse { stores: stores.collect() })
         })
         .await
     }
@@ -326,6 +315,24 @@ fn version_to_wire(Found { project, node }: Found) -> v1::NodeVersion {
         summarizer: node.summarizer,
         events: node.events,
         open: node.open,
+    }
+}
+
+fn checked_to_wire(store: StoreChecked) -> v1::StoreChecked {
+    let path = store.path.display().to_string();
+    match store.outcome {
+        Ok(report) => v1::StoreChecked {
+            store: path,
+            nodes: report.nodes,
+            grips: report.grips,
+            finding_count: report.problem_count,
+            findings: report.problems,
+            problem: String::new(),
+        },
+        Err(error) => {
+            let problem = error.explained();
+            v1::StoreChecked { store: path, problem, ..v1::StoreChecked::default() }
+        }
     }
 }
 

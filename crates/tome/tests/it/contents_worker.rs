@@ -26,10 +26,13 @@ fn all_read(world: &World, events: u64) {
     eventually("everything to be read", || (progress(world) == (0, events)).then_some(()));
 }
 
-fn verify(world: &World) -> Value {
+/// Everything is as the events say; how many nodes and grips that is.
+fn verify(world: &World) -> (u64, u64) {
     let ran = world.tome(&["admin", "verify", "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-    ran.json()
+    let stores = ran.json()["stores"].as_array().unwrap().clone();
+    let sum = |name: &str| stores.iter().map(|store| store[name].as_u64().unwrap()).sum();
+    (sum("nodes"), sum("grips"))
 }
 
 /// Every node with everything it says.
@@ -76,7 +79,7 @@ fn a_daemon_that_was_killed_goes_on() {
     world.tome(&["start"]);
     daemon_up(&world);
     all_read(&world, 30);
-    assert_eq!(verify(&world)["findings"], json!([]));
+    assert!(verify(&world).1 > 0);
     let day = node(&world, "toc:day:2026-11-15");
     assert_eq!((&day["events"], &day["session_count"]), (&json!(30), &json!(5)));
 }
@@ -100,7 +103,7 @@ fn a_late_event_reopens_its_periods_all_the_way_up() {
         assert_eq!(is["events"].as_u64(), was["events"].as_u64().map(|events| events + 1), "{id}");
     }
     assert_eq!(node(&world, "toc:month:2026-12"), untouched);
-    assert_eq!(verify(&world)["ok"], true);
+    verify(&world);
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn making_them_anew_changes_nothing() {
             assert_eq!(store["problem"], Value::Null);
         }
         assert_eq!(everything(&world), before, "{mode}");
-        assert_eq!(verify(&world)["ok"], true);
+        verify(&world);
         let text = world.tome(&["admin", "rebuild-toc"]);
         assert!(text.stdout.contains("nothing changed"), "{}", text.stdout);
     }
@@ -161,7 +164,7 @@ fn another_zone_makes_other_days() {
     world.write("config.toml", "[contents]\nzone = \"Asia/Tokyo\"\n");
     assert_eq!(node(&world, "toc:day:2026-11-16")["events"], 1);
     assert_eq!(world.tome(&["toc", "toc:day:2026-11-15"]).code, 4);
-    assert_eq!(verify(&world)["ok"], true);
+    verify(&world);
 }
 
 #[test]
@@ -180,5 +183,5 @@ fn events_of_one_instant_out_of_order_and_of_the_future() {
         "tool": {"name": "Bash", "input": {"command": "cat big"}, "output": huge},
     })));
     assert_eq!(node(&world, "toc:day:2026-11-15")["events"], 23);
-    assert_eq!(verify(&world)["findings"], json!([]));
+    assert!(verify(&world).1 > 0);
 }
