@@ -113,8 +113,8 @@ impl<'a> Rebuild<'a> {
     ) -> Result<BTreeSet<String>, EngineError> {
         let (ledger, settings, summarizer) = (self.ledger, self.settings, self.summarizer);
         self.commit(None, |changes, upto_seq| {
-            let part = Part { ledger, settings, summarizer, project, session, upto_seq };
-            stitch_whole(part, changes)
+            let part = Part { ledger, settings, project, session, upto_seq };
+            stitch_whole(part, summarizer, changes)
         })
     }
 

@@ -22,7 +22,6 @@ use crate::EngineError;
 pub(super) struct Part<'a> {
     pub(super) ledger: &'a Ledger,
     pub(super) settings: &'a ContentsSettings,
-    pub(super) summarizer: &'a dyn Summarizer,
     pub(super) project: &'a str,
     pub(super) session: &'a SessionId,
     /// What arrived later is for another time.
@@ -40,6 +39,7 @@ const END: Mark = Mark { at: Millis(u64::MAX), seq: u64::MAX };
 /// Cuts again where these places are new.
 pub(super) fn stitch(
     part: Part<'_>,
+    summarizer: &dyn Summarizer,
     new: &BTreeSet<Mark>,
     read: &mut Read,
     changes: &mut Changes<'_>,
@@ -52,7 +52,7 @@ pub(super) fn stitch(
     let mut left = new.clone();
     while let Some(first) = left.first() {
         let start = part.ledger.stretch_before(part.project, part.session, *first)?;
-        let mut needle = Needle::at(part, start, left, Until::InStep)?;
+        let mut needle = Needle::at(part, summarizer, start, left)?;
         needle.walk(end, read, changes)?;
         left = needle.new;
     }
@@ -62,9 +62,11 @@ pub(super) fn stitch(
 /// Cuts all of it again. Returns the other projects that the session has events of.
 pub(super) fn stitch_whole(
     part: Part<'_>,
+    summarizer: &dyn Summarizer,
     changes: &mut Changes<'_>,
 ) -> Result<BTreeSet<String>, EngineError> {
-    let mut needle = Needle::at(part, None, BTreeSet::new(), Until::TheEnd)?;
+    let mut needle = Needle::at(part, summarizer, None, BTreeSet::new())?;
+    needle.until = Until::TheEnd;
     needle.walk(END, &mut Read::new(), changes)?;
     Ok(needle.others)
 }
@@ -81,6 +83,7 @@ type Stretches<'a> = Box<dyn Iterator<Item = Result<Stretch, LedgerError>> + 'a>
 
 struct Needle<'a> {
     part: Part<'a>,
+    summarizer: &'a dyn Summarizer,
     until: Until,
     /// Places that are new and not yet passed.
     new: BTreeSet<Mark>,
@@ -116,9 +119,9 @@ enum Step {
 impl<'a> Needle<'a> {
     fn at(
         part: Part<'a>,
+        summarizer: &'a dyn Summarizer,
         start: Option<Stretch>,
         new: BTreeSet<Mark>,
-        until: Until,
     ) -> Result<Self, EngineError> {
         let (project, session) = (part.project, part.session);
         let before = match &start {
@@ -128,7 +131,8 @@ impl<'a> Needle<'a> {
         let from = start.as_ref().map_or(START, |start| start.first);
         let known: Stretches<'a> = Box::new(part.ledger.stretches(project, session, from));
         let known = known.peekable();
-        Ok(Self { part, until, new, start, before, known, others: BTreeSet::new() })
+        let (until, others) = (Until::InStep, BTreeSet::new());
+        Ok(Self { part, summarizer, until, new, start, before, known, others })
     }
 
     /// Goes through the events from the start, up to `end` or to where everything is as it was.
@@ -229,7 +233,7 @@ impl<'a> Needle<'a> {
         if let Some(known) = known.as_ref().filter(|known| known.id != stretch.id) {
             self.remove(known, changes)?;
         }
-        let made = self.part.make(cut, &stretch, open)?;
+        let made = self.part.make(self.summarizer, cut, &stretch, open)?;
         if changes.put(project, made)? {
             changes.touched.extend(day_of(project, &stretch.id));
         }
@@ -376,11 +380,17 @@ impl Part<'_> {
         }
     }
 
-    fn make(&self, cut: Cut, stretch: &Stretch, open: bool) -> Result<Made, EngineError> {
+    fn make(
+        &self,
+        summarizer: &dyn Summarizer,
+        cut: Cut,
+        stretch: &Stretch,
+        open: bool,
+    ) -> Result<Made, EngineError> {
         let input = SegmentInput { events: &cut.events, overlap: &cut.overlap };
-        let name = self.summarizer.name();
+        let name = summarizer.name();
         let told =
-            evidence::of_segment(self.summarizer.segment(&input)?, name, &stretch.id, &cut.events);
+            evidence::of_segment(summarizer.segment(&input)?, name, &stretch.id, &cut.events);
         let mut agents: Vec<_> = cut.events.iter().map(|event| event.agent.clone()).collect();
         agents.sort();
         agents.dedup();

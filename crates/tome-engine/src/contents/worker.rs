@@ -126,8 +126,8 @@ impl Batch {
         let mut changes = Changes::new(ledger, clock.now(), Care::Usual);
         for ((project, session), new) in &self.new {
             let upto_seq = self.upto_seq;
-            let part = Part { ledger, settings, summarizer, project, session, upto_seq };
-            stitch(part, new, &mut self.read, &mut changes)?;
+            let part = Part { ledger, settings, project, session, upto_seq };
+            stitch(part, summarizer, new, &mut self.read, &mut changes)?;
         }
         roll_up(&mut changes, summarizer)?;
         Ok(changes)
