@@ -61,7 +61,8 @@ impl Calendar {
     /// What is below a node.
     pub fn below(&self, id: &NodeId, ask: &Ask) -> Result<Entries, EngineError> {
         if id.level() == Level::Segment {
-            let hint = "nothing is below a segment: its bullets name grips, its events are listed by time";
+            let hint =
+                "nothing is below a segment: its bullets name grips, its events are listed by time";
             return Err(ModelError::invalid("node", hint).into());
         }
         let mut is_there = false;
@@ -232,5 +233,7 @@ impl Entry {
 pub(super) fn no_node(id: &str, project: Option<&str>) -> EngineError {
     let id = truncate_to(id, 120);
     let place = project.map(|root| format!(" in {root}")).unwrap_or_default();
-    EngineError::NotFound(format!("there is no node {id}{place}: nothing happened then, or nothing is known of it"))
+    EngineError::NotFound(format!(
+        "there is no node {id}{place}: nothing happened then, or nothing is known of it"
+    ))
 }

@@ -9,11 +9,11 @@ mod lines;
 use serde_json::{Value, json};
 use tome_model::{Level, NodeId};
 
+use super::ToolAnswer;
 use super::answer::{Refusal, bounded, put};
 use super::args::Args;
 use super::call::Call;
-use super::ToolAnswer;
-use crate::calendar::{Ask, Calendar, Depth, Entry, Entries, NodeInPlace, EntriesPage};
+use crate::calendar::{Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace};
 use crate::estimate_tokens;
 use lines::{TITLE_BYTES_MAX, entry_json, entry_line, minute, tree};
 
@@ -128,14 +128,11 @@ pub(super) fn browse_toc(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer>
     let after = after.map_err(|_| Refusal::invalid("continuation was not made by browse_toc"))?;
     let ask = ask(project, Depth::Levels(1), usize::MAX);
     let listing = match (&id, &time) {
-        (Some(id), _) => {
-            calendar.below(&calendar.node_id(id, ask.project.as_deref())?, &ask)?
-        }
+        (Some(id), _) => calendar.below(&calendar.node_id(id, ask.project.as_deref())?, &ask)?,
         (_, Some(time)) => calendar.at(time, &ask)?,
         _ => calendar.root(&ask)?,
     };
-    let (listing, next) =
-        listing.page(&EntriesPage { newest_first: false, after, entries_max });
+    let (listing, next) = listing.page(&EntriesPage { newest_first: false, after, entries_max });
     Ok(browsed(&listing, next))
 }
 

@@ -98,9 +98,9 @@ fn store_json(store: &v1::StoreWorkers) -> Value {
     let workers: Vec<Value> = store
         .workers
         .iter()
-        .map(|worker| {
-            json!({"name": worker.name, "cursor": worker.cursor, "behind": worker.behind})
-        })
+        .map(
+            |worker| json!({"name": worker.name, "cursor": worker.cursor, "behind": worker.behind}),
+        )
         .collect();
     json!({
         "path": store.path, "engine": store.engine, "events": store.events,
@@ -172,9 +172,7 @@ pub fn rebuild_toc(context: &Context, asked: &Contents) -> Result<Outcome> {
         let client = context.reach.client(Start::IfAway).await?;
         let mut stores = client.rebuild_contents(request).await?;
         let (mut is_bad, mut is_empty) = (false, true);
-        while let Some(store) =
-            stores.message().await.map_err(tome_proto::ClientError::from)?
-        {
+        while let Some(store) = stores.message().await.map_err(tome_proto::ClientError::from)? {
             is_bad |= !store.problem.is_empty();
             is_empty = false;
             if context.json {

@@ -171,9 +171,10 @@ impl Demo {
         let node = self.tome(&["toc", day, "--json"]).output()?;
         let node: serde_json::Value = serde_json::from_slice(&node.stdout)?;
         let bullets = node.get("bullets").and_then(|bullets| bullets.as_array());
-        let mut grips = bullets.into_iter().flatten().filter_map(|bullet| {
-            bullet.get("grips")?.as_array()?.first()?.as_str()
-        });
+        let mut grips = bullets
+            .into_iter()
+            .flatten()
+            .filter_map(|bullet| bullet.get("grips")?.as_array()?.first()?.as_str());
         Ok(grips.next().context("no bullet has a grip")?.to_owned())
     }
 

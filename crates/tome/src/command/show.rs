@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Event, Millis};
-use tome_proto::{event_from_wire, v1};
+use tome_proto::{Client, event_from_wire, v1};
 
 use super::events::project_of;
 use super::toc::{self, Labels};
@@ -37,7 +37,8 @@ pub fn run(context: &Context, asked: &Show) -> Result<Outcome> {
 fn event(context: &Context, id: &str, project: &str) -> Result<Outcome> {
     let project = Some(project).filter(|project| !project.is_empty());
     let event = context.block_on(async {
-        let asked = context.reach.ask(Start::IfAway, async |client| client.event(id, project).await);
+        let asked =
+            context.reach.ask(Start::IfAway, async |client| client.event(id, project).await);
         Ok(asked.await?)
     })?;
     if context.json {
@@ -53,8 +54,9 @@ fn node(context: &Context, id: &str, project: String) -> Result<Outcome> {
     let here = project_of(context, None)?;
     let request = v1::GetNodeRequest { project, id: id.to_owned(), version: 0 };
     let found = context.block_on(async {
-        let asked = async |client: tome_proto::Client| client.node(request.clone()).await;
-        Ok(context.reach.ask(Start::IfAway, asked).await?)
+        let asked =
+            context.reach.ask(Start::IfAway, async |client| client.node(request.clone()).await);
+        Ok(asked.await?)
     })?;
     let mut nodes = found.nodes;
     if nodes.iter().any(|node| Some(&node.project) == here.as_ref()) {
@@ -67,8 +69,8 @@ fn grip(context: &Context, asked: &Show, project: String) -> Result<Outcome> {
     let (before, after) = (asked.before, asked.after);
     let request = v1::ExpandGripRequest { project, id: asked.id.clone(), before, after };
     let found = context.block_on(async {
-        let asked = async |client: tome_proto::Client| client.expand_grip(request.clone()).await;
-        Ok(context.reach.ask(Start::IfAway, asked).await?)
+        let expand = async |client: &Client| client.expand_grip(request.clone()).await;
+        Ok(context.reach.ask(Start::IfAway, expand).await?)
     })?;
     let events = |events: Vec<v1::Event>| {
         events.into_iter().map(event_from_wire).collect::<Result<Vec<Event>, _>>()

@@ -128,7 +128,8 @@ pub fn zone(text: &str) -> Result<Zone, String> {
 
 /// Reads a length of time that has an end.
 pub fn gap(text: &str) -> Result<Duration, String> {
-    duration::parse(text)?.ok_or_else(|| "never is no length of time here: write such as 30m".into())
+    duration::parse(text)?
+        .ok_or_else(|| "never is no length of time here: write such as 30m".into())
 }
 
 /// Reads a count of tokens.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tome_engine::catch_up;
 
-use super::{drain, reading};
 use super::shared::Shared;
+use super::{drain, reading};
 
 /// After so much, what the stores hold in memory is written to tables at the next quiet moment.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;

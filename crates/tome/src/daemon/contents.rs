@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_engine::{
-    Ask, Calendar, Depth, Entry, EngineError, Entries, Found, NodeInPlace, EntriesPage, Share, StoreChecked, StoreRebuilt,
-    StoreReport,
+    Ask, Calendar, Depth, EngineError, Entries, EntriesPage, Entry, Found, NodeInPlace, Share,
+    StoreChecked, StoreRebuilt, StoreReport,
 };
 use tome_model::{Agent, Grip, Level, ModelError, NodeId};
 use tome_proto::v1::contents_server::Contents;
@@ -85,9 +85,8 @@ impl Contents for ContentsService {
         let after = given(&asked.continuation).map(NodeId::parse).transpose();
         let page = EntriesPage {
             newest_first: asked.newest_first,
-            after: after.map_err(|_| {
-                Status::invalid_argument("continuation was not made by BrowseToc")
-            })?,
+            after: after
+                .map_err(|_| Status::invalid_argument("continuation was not made by BrowseToc"))?,
             entries_max: ask.below_max,
         };
         self.ask(move |calendar| browse(calendar, &asked, ask, &page)).await
@@ -178,7 +177,8 @@ fn given(text: &str) -> Option<&str> {
 }
 
 fn ask(project: &str, agents: &[String], depth: Depth, limit: u32) -> Result<Ask, Status> {
-    let agents: Result<Vec<Agent>, ModelError> = agents.iter().map(|name| Agent::parse(name)).collect();
+    let agents: Result<Vec<Agent>, ModelError> =
+        agents.iter().map(|name| Agent::parse(name)).collect();
     let below_max = match limit {
         0 => limits::PAGE_NODES_DEFAULT,
         limit => limit.min(limits::PAGE_NODES_MAX),
@@ -261,7 +261,8 @@ fn entry_to_wire(entry: Entry) -> v1::TocEntry {
 
 fn node_to_wire(found: NodeInPlace) -> v1::Node {
     let NodeInPlace { project, node, parent, children } = found;
-    let (first, last) = node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
+    let (first, last) =
+        node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
     let bullets = node.bullets.into_iter().map(|bullet| v1::Bullet {
         text: bullet.text,
         grips: bullet.grips.into_iter().map(Into::into).collect(),

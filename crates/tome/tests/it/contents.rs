@@ -149,7 +149,9 @@ fn a_person_reads_a_tree() {
     world.ingest(&(lexer_session("s1", 0) + &lexer_session("s2", 60)));
     let shown = world.tome(&["toc"]);
     assert_eq!((shown.code, shown.stderr.as_str()), (0, ""));
-    for part in ["2026", "November", "W46  Nov 9 – 15", "Sun, Nov 15", "09:30 – 09:35", "10:30 – 10:35"] {
+    for part in
+        ["2026", "November", "W46  Nov 9 – 15", "Sun, Nov 15", "09:30 – 09:35", "10:30 – 10:35"]
+    {
         assert!(shown.stdout.contains(part), "{part} in\n{}", shown.stdout);
     }
     let segment = shown.stdout.split_whitespace().find(|word| word.starts_with("toc:segment:"));
@@ -200,10 +202,21 @@ fn times_are_said_in_words() {
     )
     .unwrap();
     let at = |id: &str, at: u64| line_with(&json!({"id": id, "at": at, "session_id": id}));
-    world.ingest(&[at("today", now_ms), at("yesterday", now_ms - DAY_MS), at("old", MORNING_MS - 400 * DAY_MS)].concat());
-    for (words, events) in
-        [("today", 1), ("yesterday", 1), ("2025-10-11", 1), ("in October 2025", 1), ("3 days ago", 0)]
-    {
+    world.ingest(
+        &[
+            at("today", now_ms),
+            at("yesterday", now_ms - DAY_MS),
+            at("old", MORNING_MS - 400 * DAY_MS),
+        ]
+        .concat(),
+    );
+    for (words, events) in [
+        ("today", 1),
+        ("yesterday", 1),
+        ("2025-10-11", 1),
+        ("in October 2025", 1),
+        ("3 days ago", 0),
+    ] {
         let found = lines_or_nothing(&world, &["toc", words]);
         let counted: u64 = found.iter().map(|one| one["events"].as_u64().unwrap()).sum();
         assert_eq!(counted, events, "{words}: {found:?}");
@@ -245,7 +258,14 @@ fn one_calendar_of_all_projects_and_of_some_agents() {
         let at = MORNING_MS + days * DAY_MS;
         line_with(&json!({"id": id, "cwd": cwd, "agent": agent, "session_id": id, "at": at}))
     };
-    world.ingest(&[one("a", "/one", "codex", 0), one("b", "/two", "gemini", 0), one("c", "/two", "gemini", 1)].concat());
+    world.ingest(
+        &[
+            one("a", "/one", "codex", 0),
+            one("b", "/two", "gemini", 0),
+            one("c", "/two", "gemini", 1),
+        ]
+        .concat(),
+    );
     let all = lines(&world, &["toc", "--all-projects", "--depth", "4"]);
     let week = &all[0]["entries"][0]["entries"][0];
     assert_eq!((&all[0]["events"], &all[0]["agents"]), (&json!(3), &json!(["codex", "gemini"])));

@@ -36,7 +36,8 @@ fn an_agent_reads_from_the_root_to_the_words_for_few_tokens() {
     let grip = answer(&world, "expand_grip", json!({"grip_id": segment["bullets"][0]["grips"][0]}));
     assert!(!grip["excerpt"].as_str().unwrap().is_empty(), "{grip}");
     assert!(!grip["events"].as_array().unwrap().is_empty(), "{grip}");
-    let spent: u64 = [&root, &day, &segment, &grip].map(|one| one["tokens"].as_u64().unwrap()).iter().sum();
+    let spent: u64 =
+        [&root, &day, &segment, &grip].map(|one| one["tokens"].as_u64().unwrap()).iter().sum();
     assert!(spent < 2_500, "{spent} tokens");
 }
 
@@ -81,7 +82,9 @@ fn long_texts_are_cut() {
     let world = world();
     let long = "lexer ".repeat(20_000);
     let events: String = (0..30)
-        .map(|n| line_with(&json!({"id": format!("e{n}"), "at": 1_794_735_000_000u64 + n, "text": long})))
+        .map(|n| {
+            line_with(&json!({"id": format!("e{n}"), "at": 1_794_735_000_000u64 + n, "text": long}))
+        })
         .collect();
     world.ingest(&events);
     let page = answer(&world, "get_events", json!({"session_id": "s1", "limit": 30}));
@@ -118,7 +121,12 @@ fn bad_arguments_are_refused() {
         ("expand_grip", json!({"grip_id": "grip:1:00000000000000000000000000"}), 4, "grip:1"),
     ] {
         let ran = call(&world, tool, &arguments, &[]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{tool} {arguments}: {}", ran.stderr);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (code, ""),
+            "{tool} {arguments}: {}",
+            ran.stderr
+        );
         assert!(ran.stderr.contains(said), "{said} in {}", ran.stderr);
     }
 }

@@ -38,7 +38,8 @@ fn verify(world: &World) -> (u64, u64) {
 /// Every node with everything it says.
 fn everything(world: &World) -> Vec<Value> {
     let mut found = Vec::new();
-    let mut left: Vec<String> = ids(&lines(world, &["toc", "--all-projects", "--depth", "1", "-n", "0"]));
+    let mut left: Vec<String> =
+        ids(&lines(world, &["toc", "--all-projects", "--depth", "1", "-n", "0"]));
     while let Some(id) = left.pop() {
         for node in lines(world, &["toc", &id, "--all-projects"]) {
             left.extend(ids(node["children"].as_array().unwrap()));
@@ -66,7 +67,11 @@ fn what_hooks_and_ingest_bring_is_read_without_being_asked() {
     assert!(status[0]["grips"].as_u64() > Some(0), "{status:?}");
     assert!(status[0]["versions"].as_u64() >= status[0]["nodes"].as_u64(), "{status:?}");
     let shown = world.tome(&["admin", "status"]);
-    assert!(shown.stdout.contains("contents") && shown.stdout.contains("tally"), "{}", shown.stdout);
+    assert!(
+        shown.stdout.contains("contents") && shown.stdout.contains("tally"),
+        "{}",
+        shown.stdout
+    );
 }
 
 #[test]
@@ -170,7 +175,10 @@ fn another_zone_makes_other_days() {
 #[test]
 fn events_of_one_instant_out_of_order_and_of_the_future() {
     let world = world();
-    let at = |id: &str, at: u64| line_with(&json!({"id": id, "at": at, "session_id": "s1"}));
+    let at = |id: &str, at: u64| {
+        let text = format!("Rename the token kind {id} in src/lexer.rs");
+        line_with(&json!({"id": id, "at": at, "session_id": "s1", "text": text}))
+    };
     let instant: String = (0..20).map(|n| at(&format!("same{n}"), MORNING_MS)).collect();
     world.ingest(&instant);
     world.ingest(&(at("b", MORNING_MS + 2) + &at("a", MORNING_MS + 1)));

@@ -43,7 +43,10 @@ pub(in crate::tools) fn get_events(call: &Call<'_>, args: &mut Args) -> Result<T
     let (calendar, project) = place(call)?;
     if let Some(time) = &time {
         let span = calendar.understand(time)?;
-        (from, to) = (Some(from.map_or(span.from, |at| at.max(span.from))), Some(to.map_or(span.to, |at| at.min(span.to))));
+        (from, to) = (
+            Some(from.map_or(span.from, |at| at.max(span.from))),
+            Some(to.map_or(span.to, |at| at.min(span.to))),
+        );
     }
     if from.is_none() && to.is_none() && session.is_none() {
         return Err(Refusal::invalid("get_events needs a time, from and to, or session_id"));
@@ -82,7 +85,8 @@ pub(in crate::tools) fn expand_grip(call: &Call<'_>, args: &mut Args) -> Result<
     let Expanded { grip, before, events, after, .. } =
         calendar.grip(&id, (before, after), project.as_deref())?;
     let mut lines = vec![format!("\"{}\"", grip.excerpt), format!("in {}", grip.node)];
-    let sides = [(&before, EVENT_BYTES_MAX), (&events, SOURCE_BYTES_MAX), (&after, EVENT_BYTES_MAX)];
+    let sides =
+        [(&before, EVENT_BYTES_MAX), (&events, SOURCE_BYTES_MAX), (&after, EVENT_BYTES_MAX)];
     let mut json = json!({ "id": grip.id, "excerpt": grip.excerpt, "node": grip.node });
     for (name, (events, bytes_max)) in ["before", "events", "after"].into_iter().zip(sides) {
         if !events.is_empty() {

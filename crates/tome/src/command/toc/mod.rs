@@ -74,10 +74,8 @@ impl<'a> View<'a> {
         Ok(Self { context, asked, project, labels: Labels::of(&context.settings) })
     }
 
-    fn ask<T>(&self, call: impl AsyncFn(Client) -> Result<T, ClientError>) -> Result<T> {
-        self.context.block_on(async {
-            Ok(self.context.reach.ask(Start::IfAway, async |client| call(client.clone()).await).await?)
-        })
+    fn ask<T>(&self, call: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
+        self.context.block_on(async { Ok(self.context.reach.ask(Start::IfAway, call).await?) })
     }
 
     fn limit(&self) -> u32 {

@@ -6,9 +6,7 @@ use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::v1;
 
 use super::{Labels, tree};
-use crate::render::{
-    self, BOLD, DIM, GREEN, PLAIN, YELLOW, ago, counted, one_line, safe, tokens,
-};
+use crate::render::{self, BOLD, DIM, GREEN, PLAIN, YELLOW, ago, counted, one_line, safe, tokens};
 
 /// Sessions named; of more the latest.
 const SESSIONS_SHOWN: usize = 5;
@@ -115,12 +113,7 @@ pub fn print_grip(
     after.iter().try_for_each(|event| around(out, labels, event))
 }
 
-fn heading(
-    out: &mut dyn Write,
-    labels: &Labels,
-    event: &Event,
-    mark: &str,
-) -> std::io::Result<()> {
+fn heading(out: &mut dyn Write, labels: &Labels, event: &Event, mark: &str) -> std::io::Result<()> {
     let id: String = event.id.as_str().chars().take(8).collect();
     let (at, agent, kind) = (labels.moment(event.at.0), &event.agent, &event.kind);
     writeln!(out, "{mark} {DIM}{at}  {agent}  {kind}  {id}{PLAIN}")

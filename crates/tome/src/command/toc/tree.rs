@@ -26,7 +26,11 @@ const LEFT_CHARS: usize = LABEL_CHARS + 20;
 /// The narrowest title.
 const TITLE_CHARS_MIN: usize = 30;
 
-pub fn print(out: &mut dyn Write, labels: &Labels, entries: &[v1::TocEntry]) -> std::io::Result<()> {
+pub fn print(
+    out: &mut dyn Write,
+    labels: &Labels,
+    entries: &[v1::TocEntry],
+) -> std::io::Result<()> {
     writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}  {:>6}{PLAIN}", "", "events", "tokens")?;
     let top = entries.first().map_or(0, |entry| label::depth(&entry.level));
     entries.iter().try_for_each(|entry| branch(out, labels, entry, top))
@@ -86,7 +90,8 @@ fn title(entry: &v1::TocEntry) -> String {
     }
     let each = entry.shares.iter().map(|share| {
         let root = Path::new(&share.project);
-        let name = root.file_name().map_or(share.project.as_str().into(), |name| name.to_string_lossy());
+        let name =
+            root.file_name().map_or(share.project.as_str().into(), |name| name.to_string_lossy());
         format!("{name}: {}", share.title)
     });
     each.collect::<Vec<_>>().join(" | ")
