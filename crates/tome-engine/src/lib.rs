@@ -3,6 +3,7 @@
 //! This crate knows no socket, no command line, no environment and no wall clock: whoever runs it
 //! brings a home folder, settings and a `Clock`.
 
+mod calendar;
 mod capture;
 mod contents;
 mod durable;
@@ -19,9 +20,17 @@ mod stores;
 mod tally;
 mod tools;
 
+pub use calendar::{
+    Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked,
+    StoreRebuilt, StoreReport,
+};
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Browse, catch_up_contents, CaughtUp, CONTENTS, ContentsReader, ContentsSettings, estimate_tokens, Evidence, Expanded, EXTRACTIVE, Extractive, Found, Line, Listing, ModelSummarizer, Part, rebuild_contents, Rebuilt, replace_summary, Replaced, Report, RollupInput, said, Segment, SegmentInput, segments, Source, source_of, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, unpolished, verify_contents, weigh, Weight,
+    Browse, CONTENTS, CaughtUp, ContentsReader, ContentsSettings, EXTRACTIVE, Evidence, Expanded,
+    Extractive, Found, Line, Listing, ModelSummarizer, Part, Rebuilt, Replaced, Report,
+    RollupInput, Segment, SegmentInput, Source, Summarizer, Summary, SummaryBullet, SummaryError,
+    Support, Unpolished, Weight, catch_up_contents, estimate_tokens, rebuild_contents,
+    replace_summary, said, segments, source_of, unpolished, verify_contents, weigh,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

@@ -3,6 +3,7 @@
 mod changes;
 mod evidence;
 mod expand;
+mod extract;
 mod limits;
 mod polish;
 mod reading;
@@ -13,7 +14,6 @@ mod said;
 mod segment;
 mod settings;
 mod stitch;
-mod extract;
 mod summarizer;
 mod tokens;
 mod verify;
@@ -21,6 +21,7 @@ mod worker;
 
 pub use evidence::EXTRACTIVE;
 pub use expand::Expanded;
+pub use extract::Extractive;
 pub use polish::ModelSummarizer;
 pub use reading::{Browse, ContentsReader, Found, Line, Listing, Part};
 pub use rebuild::{Rebuilt, rebuild_contents};
@@ -28,7 +29,6 @@ pub use replace::{Replaced, Source, Unpolished, replace_summary, source_of, unpo
 pub use said::said;
 pub use segment::{Segment, Weight, segments, weigh};
 pub use settings::ContentsSettings;
-pub use extract::Extractive;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    CaptureError, EngineError, Ingested, Intake, Notebooks, Prepared, Redactor, Sealer, Spool,
-    Stores, Tools,
+    Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared,
+    Redactor, Sealer, Spool, Stores, Tools,
 };
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
@@ -33,12 +33,15 @@ pub struct Shared {
     pub log: Log,
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
+    pub calendar: Arc<Calendar>,
     pub spool: Spool,
     pub started: Millis,
     pub counters: Counters,
     pub activity: Arc<Activity>,
-    /// Told whenever something was stored.
+    /// Told whenever something was stored: once for the tally, which waits for quiet, and once for
+    /// the contents, which do not.
     pub stored: Notify,
+    pub to_read: Notify,
     /// Held while the spool is drained.
     pub draining: Mutex<()>,
     intake: Intake,
@@ -78,6 +81,12 @@ impl Shared {
             settings.notes.clone(),
             Arc::clone(&clock),
         ));
+        let calendar = Arc::new(Calendar::new(
+            Arc::clone(&stores),
+            settings.contents.clone(),
+            Arc::new(Extractive),
+            Arc::clone(&clock),
+        ));
         Ok(Self {
             spool: Spool::of(&settings.home),
             started: clock.now(),
@@ -85,6 +94,7 @@ impl Shared {
             counters: Counters::default(),
             activity: Arc::new(Activity::new()),
             stored: Notify::new(),
+            to_read: Notify::new(),
             draining: Mutex::new(()),
             calls: Arc::new(Semaphore::new(CALLS_MAX)),
             note_calls: Arc::new(Semaphore::new(NOTE_CALLS_MAX)),
@@ -96,6 +106,7 @@ impl Shared {
             log,
             stores,
             notebooks,
+            calendar,
         })
     }
 
@@ -104,13 +115,16 @@ impl Shared {
         self.activity.begin()
     }
 
-    /// The tools over the notebooks.
+    /// The tools over the notebooks and the contents.
     pub fn tools(&self) -> Result<&Tools, CaptureError> {
         if let Some(tools) = self.tools.get() {
             return Ok(tools);
         }
         let redactor = Arc::new(Redactor::new(&self.settings.redact)?);
-        Ok(self.tools.get_or_init(|| Tools::new(Arc::clone(&self.notebooks), redactor)))
+        Ok(self.tools.get_or_init(|| {
+            Tools::new(Arc::clone(&self.notebooks), redactor)
+                .with_calendar(Arc::clone(&self.calendar))
+        }))
     }
 
     /// Stores drafts and counts what became of them.
@@ -167,6 +181,7 @@ impl Shared {
             self.counters.created.fetch_add(created, Ordering::Relaxed);
             self.counters.last_arrived_ms.store(self.clock.now().0, Ordering::Relaxed);
             self.stored.notify_one();
+            self.to_read.notify_one();
         }
     }
 
@@ -210,6 +225,11 @@ impl Shared {
     /// Asks the daemon to leave.
     pub fn leave(&self) {
         self.leaving.send_replace(true);
+    }
+
+    /// Whether it was.
+    pub fn is_leaving(&self) -> bool {
+        *self.leaving.borrow()
     }
 
     /// Waits until the daemon is asked to leave.

@@ -47,7 +47,8 @@ fn told(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Told {
 }
 
 fn history() -> impl Strategy<Value = Vec<Told>> {
-    let minute = prop_oneof![8 => 50..100u32, 3 => 0..180u32, 1 => 1_400..1_600u32, 1 => 20_000..20_100u32];
+    let minute =
+        prop_oneof![8 => 50..100u32, 3 => 0..180u32, 1 => 1_400..1_600u32, 1 => 20_000..20_100u32];
     let one = (0..4u8, minute, 0..24u8, 0..12u8);
     proptest::collection::vec(one, 1..50)
         .prop_map(|all| all.into_iter().enumerate().map(|(n, one)| told(n, one)).collect())
