@@ -113,7 +113,73 @@ pub const KEYS: &[Key] = &[
         about: "at most so many tokens of it",
         check: |text| tokens(text, 0).map(drop),
     },
+    Key {
+        name: "summarizer.kind",
+        default: "extractive",
+        about: "who words closed contents: extractive (built in), or also anthropic, openai (any compatible endpoint, such as Ollama) or command",
+        check: |text| summarizer(text).map(drop),
+    },
+    Key {
+        name: "summarizer.model",
+        default: "",
+        about: "the model's name, for anthropic and openai",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "summarizer.base_url",
+        default: "",
+        about: "where the model answers; empty for the vendor's own, http://127.0.0.1:11434/v1 for Ollama",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "summarizer.key_env",
+        default: "",
+        about: "the variable that holds the key; empty for ANTHROPIC_API_KEY or OPENAI_API_KEY",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "summarizer.command",
+        default: "",
+        about: "a line for the shell that reads a prompt and prints an answer, such as claude -p",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "summarizer.daily_tokens",
+        default: "200000",
+        about: "what a day may cost in tokens, input and output together",
+        check: |text| tokens(text, 0).map(drop),
+    },
+    Key {
+        name: "summarizer.timeout",
+        default: "60s",
+        about: "a call to the model takes no longer",
+        check: |text| gap(text).map(drop),
+    },
 ];
+
+/// Who words the contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SummarizerKind {
+    /// The built-in one alone.
+    Extractive,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Chat completions, by whoever offers them.
+    OpenAi,
+    /// A command.
+    Command,
+}
+
+/// Reads who words the contents.
+pub fn summarizer(text: &str) -> Result<SummarizerKind, String> {
+    match text {
+        "extractive" => Ok(SummarizerKind::Extractive),
+        "anthropic" => Ok(SummarizerKind::Anthropic),
+        "openai" => Ok(SummarizerKind::OpenAi),
+        "command" => Ok(SummarizerKind::Command),
+        _ => Err(format!("{text:?} is not known: use extractive, anthropic, openai or command")),
+    }
+}
 
 /// Smaller segments would each hold a line or two.
 pub const SEGMENT_TOKENS_MIN: u64 = 100;

@@ -265,6 +265,17 @@ impl Config {
                 facts_allowed: keys::fact_names(text("notes.facts_allowed")).ok().flatten(),
             },
             contents: contents(&text),
+            summarizer: SummarizerSettings {
+                kind: keys::summarizer(text("summarizer.kind"))
+                    .unwrap_or(SummarizerKind::Extractive),
+                model: text("summarizer.model").to_owned(),
+                base_url: text("summarizer.base_url").to_owned(),
+                key_env: text("summarizer.key_env").to_owned(),
+                command: text("summarizer.command").to_owned(),
+                daily_tokens: keys::tokens(text("summarizer.daily_tokens"), 0).unwrap_or(0),
+                timeout: keys::gap(text("summarizer.timeout"))
+                    .unwrap_or(std::time::Duration::from_secs(60)),
+            },
         }
     }
 }

@@ -44,4 +44,25 @@ pub struct Settings {
     pub notes: Rules,
     /// How the contents are made.
     pub contents: ContentsSettings,
+    /// Who words them.
+    pub summarizer: SummarizerSettings,
+}
+
+/// Who words the contents, and what that may cost.
+#[derive(Debug, Clone)]
+pub struct SummarizerSettings {
+    /// Who.
+    pub kind: SummarizerKind,
+    /// Which model.
+    pub model: String,
+    /// Where it answers; empty for the vendor's own.
+    pub base_url: String,
+    /// The variable that holds its key; empty for the vendor's own.
+    pub key_env: String,
+    /// What is run, for a command.
+    pub command: String,
+    /// What a day may cost in tokens.
+    pub daily_tokens: u64,
+    /// A call takes no longer.
+    pub timeout: Duration,
 }

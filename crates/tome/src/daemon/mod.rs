@@ -14,6 +14,7 @@ mod events;
 mod listen;
 mod log;
 mod notebook;
+mod polish;
 mod reading;
 mod shared;
 mod tools;

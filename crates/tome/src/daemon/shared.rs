@@ -16,6 +16,7 @@ use tonic::{Code, Status};
 
 use super::activity::{Activity, Busy};
 use super::log::Log;
+use super::polish::Polish;
 use crate::config::Settings;
 
 /// Calls that work on the ledger at the same time. Each waits on a thread of its own, and a group
@@ -34,6 +35,7 @@ pub struct Shared {
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
     pub calendar: Arc<Calendar>,
+    pub polish: Option<Arc<Polish>>,
     pub spool: Spool,
     pub started: Millis,
     pub counters: Counters,
@@ -87,7 +89,9 @@ impl Shared {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
+        let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
+            polish,
             spool: Spool::of(&settings.home),
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
