@@ -19,6 +19,9 @@ pub enum EngineError {
     /// The notebook said no.
     #[error(transparent)]
     Notebook(#[from] NotebookError),
+    /// The summarizer said no.
+    #[error("cannot summarise what happened: {0}")]
+    Summary(#[from] crate::SummaryError),
     /// A file or folder could not be read or written.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
     File {

@@ -21,9 +21,11 @@ mod tools;
 
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Browse, ContentsReader, ContentsSettings, Evidence, Expanded, Found, Line, Listing,
-    ModelSummarizer, Part, RollupInput, Segment, SegmentInput, Summarizer, Summary, SummaryBullet,
-    SummaryError, Support, Weight, estimate_tokens, said, segments, weigh,
+    Browse, CONTENTS, CaughtUp, ContentsReader, ContentsSettings, EXTRACTIVE, Evidence, Expanded,
+    Found, Line, Listing, ModelSummarizer, Part, Rebuilt, Replaced, Report, RollupInput, Segment,
+    SegmentInput, Source, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished,
+    Weight, catch_up_contents, estimate_tokens, rebuild_contents, replace_summary, said, segments,
+    source_of, unpolished, verify_contents, weigh,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

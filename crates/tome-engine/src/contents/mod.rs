@@ -1,18 +1,29 @@
 //! The contents: year, month, week, day, segment, made from events, with evidence.
 
+mod changes;
+mod evidence;
 mod expand;
 mod limits;
 mod polish;
 mod reading;
+mod rebuild;
+mod replace;
+mod rollup;
 mod said;
 mod segment;
 mod settings;
+mod stitch;
 mod summarizer;
 mod tokens;
+mod verify;
+mod worker;
 
+pub use evidence::EXTRACTIVE;
 pub use expand::Expanded;
 pub use polish::ModelSummarizer;
 pub use reading::{Browse, ContentsReader, Found, Line, Listing, Part};
+pub use rebuild::{Rebuilt, rebuild_contents};
+pub use replace::{Replaced, Source, Unpolished, replace_summary, source_of, unpolished};
 pub use said::said;
 pub use segment::{Segment, Weight, segments, weigh};
 pub use settings::ContentsSettings;
@@ -20,3 +31,5 @@ pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
 pub use tokens::estimate_tokens;
+pub use verify::{Report, verify_contents};
+pub use worker::{CONTENTS, CaughtUp, catch_up_contents};

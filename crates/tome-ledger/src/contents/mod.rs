@@ -186,6 +186,31 @@ impl Stretch {
 }
 
 impl Head {
+    /// The line about a node.
+    pub(crate) fn of(node: Node, base: u32, firsts: [u64; 4]) -> Self {
+        Self {
+            id: node.id,
+            version: node.version,
+            base,
+            removed: false,
+            open: node.open,
+            title: node.title,
+            first_at: node.first_at,
+            last_at: node.last_at,
+            events: node.events,
+            tokens: node.tokens,
+            children: node.children.len() as u64,
+            session_count: node.session_count,
+            agents: node.agents,
+            firsts,
+        }
+    }
+
+    /// Whether it is the line about this node.
+    pub fn agrees_with(&self, node: &Node) -> bool {
+        *self == Self { removed: self.removed, ..Self::of(node.clone(), self.base, self.firsts) }
+    }
+
     /// Whether one of these agents contributed; no agents ask for nothing.
     pub fn is_of(&self, agents: &[Agent]) -> bool {
         agents.is_empty() || self.agents.iter().any(|agent| agents.contains(agent))

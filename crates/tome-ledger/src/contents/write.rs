@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::Node;
-
 use super::{GripWrite, Head, NodeChange, NodeWrite, StretchWrite, key, value};
 use crate::{Batch, Family, Ledger, LedgerError};
 
@@ -25,7 +23,7 @@ impl Ledger {
                 NodeChange::Put { node, base, firsts } => {
                     let version = key::version(&project, &id, node.version);
                     batch.put(Family::TocNodes, &version, &value::encode_node(&node)?);
-                    let head = value::encode_head(head_of(*node, base, firsts))?;
+                    let head = value::encode_head(Head::of(*node, base, firsts))?;
                     batch.put(Family::TocLatest, &key::head(&project, &id), &head);
                 }
                 NodeChange::Remove => {
@@ -89,25 +87,6 @@ impl Ledger {
             }
         }
         Ok(())
-    }
-}
-
-fn head_of(node: Node, base: u32, firsts: [u64; 4]) -> Head {
-    Head {
-        id: node.id,
-        version: node.version,
-        base,
-        removed: false,
-        open: node.open,
-        title: node.title,
-        first_at: node.first_at,
-        last_at: node.last_at,
-        events: node.events,
-        tokens: node.tokens,
-        children: node.children.len() as u64,
-        session_count: node.session_count,
-        agents: node.agents,
-        firsts,
     }
 }
 

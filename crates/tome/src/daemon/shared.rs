@@ -235,7 +235,9 @@ pub fn status_of(error: &EngineError) -> Status {
         EngineError::Closed => Code::Unavailable,
         EngineError::Notebook(error) => code_of(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
-        EngineError::Ledger(_) | EngineError::File { .. } => Code::Internal,
+        EngineError::Ledger(_) | EngineError::File { .. } | EngineError::Summary(_) => {
+            Code::Internal
+        }
     };
     Status::new(code, error.to_string())
 }

@@ -1,0 +1,113 @@
+//! From what a summarizer says to what is kept: bullets whose grips are true.
+//!
+//! Nothing a summarizer claims is taken on trust: an excerpt that is not, letter for letter, a part
+//! of what its event says is left out.
+
+use tome_model::{Bullet, Event, Grip, GripId, Node, NodeId};
+
+use super::limits::{
+    BULLETS_MAX, EXCERPT_CHARS_MAX, GRIPS_PER_BULLET_MAX, KEYWORDS_MAX, TEXT_CHARS_MAX,
+};
+use super::said::said;
+use super::{Evidence, Summary, Support};
+
+/// The name of the built-in summarizer.
+pub const EXTRACTIVE: &str = "extractive";
+
+/// What is kept of a summary.
+pub(super) struct Told {
+    pub(super) title: String,
+    pub(super) bullets: Vec<Bullet>,
+    pub(super) keywords: Vec<String>,
+    pub(super) grips: Vec<Grip>,
+}
+
+/// The summary of a segment, with the excerpts that support it.
+pub(super) fn of_segment(summary: Summary, by: &str, node: &NodeId, events: &[Event]) -> Told {
+    let mut grips: Vec<Grip> = Vec::new();
+    let told = told(summary, by, |support| {
+        let Support::Excerpts(evidence) = support else {
+            return Vec::new();
+        };
+        let found = evidence.iter().filter_map(|one| grip_of(one, node, events));
+        let mut ids = Vec::new();
+        for grip in found.take(GRIPS_PER_BULLET_MAX) {
+            if !ids.contains(&grip.id) {
+                ids.push(grip.id.clone());
+            }
+            if !grips.iter().any(|known| known.id == grip.id) {
+                grips.push(grip);
+            }
+        }
+        ids
+    });
+    Told { grips, ..told }
+}
+
+/// The summary of a period, supported by what supports its children.
+pub(super) fn of_period(summary: Summary, by: &str, children: &[Node]) -> Told {
+    told(summary, by, |support| {
+        let Support::Bullets(places) = support else {
+            return Vec::new();
+        };
+        let mut ids: Vec<GripId> = Vec::new();
+        let bullet = |&(child, bullet): &(usize, usize)| children.get(child)?.bullets.get(bullet);
+        for id in places.iter().filter_map(bullet).flat_map(|bullet| &bullet.grips) {
+            if ids.len() < GRIPS_PER_BULLET_MAX && !ids.contains(id) {
+                ids.push(id.clone());
+            }
+        }
+        ids
+    })
+}
+
+/// The hash that stands in a grip.
+pub(super) fn hash_of(excerpt: &str) -> String {
+    blake3::hash(excerpt.as_bytes()).to_hex().as_str().to_owned()
+}
+
+/// Whether an excerpt is a part of what an event says.
+pub(super) fn is_said(event: &Event, excerpt: &str) -> bool {
+    !excerpt.trim().is_empty() && said(event).any(|text| text.contains(excerpt))
+}
+
+/// Whether an excerpt is short enough.
+pub(super) fn is_short(excerpt: &str) -> bool {
+    excerpt.chars().nth(EXCERPT_CHARS_MAX).is_none()
+}
+
+fn told(summary: Summary, by: &str, mut grips_of: impl FnMut(&Support) -> Vec<GripId>) -> Told {
+    let bullets = summary.bullets.into_iter().take(BULLETS_MAX).map(|bullet| {
+        let grips = grips_of(&bullet.support);
+        // The built-in one says nothing that it has not read; it counts, and a count has no excerpt.
+        let unsupported = grips.is_empty() && by != EXTRACTIVE;
+        Bullet { text: shortened(bullet.text), grips, unsupported }
+    });
+    let bullets = bullets.collect();
+    let keywords = summary.keywords.into_iter().take(KEYWORDS_MAX).map(shortened).collect();
+    Told { title: shortened(summary.title), bullets, keywords, grips: Vec::new() }
+}
+
+fn grip_of(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Grip> {
+    let event = events.get(evidence.event)?;
+    if !is_short(&evidence.excerpt) || !is_said(event, &evidence.excerpt) {
+        return None;
+    }
+    Some(Grip {
+        id: GripId::of(event.at, &event.id, &evidence.excerpt),
+        node: node.clone(),
+        excerpt: evidence.excerpt.clone(),
+        hash: hash_of(&evidence.excerpt),
+        first: event.id.clone(),
+        last: event.id.clone(),
+        at: event.at,
+        kind: event.kind,
+    })
+}
+
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(TEXT_CHARS_MAX) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
+        None => text,
+    }
+}
