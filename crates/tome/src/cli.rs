@@ -174,7 +174,7 @@ const HOOK_HELP: &str = "\
 Agents: claude-code, codex, gemini, copilot, opencode. The event is taken from the JSON where the
 agent puts it there, else from the command line (`tome hook copilot sessionStart`).
 A hook always exits 0, writes nothing to standard error and is done within 100 ms: when the daemon
-does not answer in time, the event waits in the spool.";
+does not answer in time, the event waits in the spool. With TOME_HOOK_OFF=1 it does nothing.";
 
 /// `tome events`
 #[derive(Debug, Args)]

@@ -24,6 +24,10 @@ fn main() -> ExitCode {
     let args: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     match hook::args::read(args.get(1..).unwrap_or_default()) {
+        // A model that Tome itself asks may be an agent with hooks of its own.
+        Some(_) if std::env::var_os("TOME_HOOK_OFF").is_some_and(|off| !off.is_empty()) => {
+            ExitCode::SUCCESS
+        }
         Some(called) => {
             hook::run(&called, started);
             ExitCode::SUCCESS

@@ -107,6 +107,9 @@ fn print(context: &Context, report: &Report) -> Result<()> {
             None if status.stores.iter().any(|store| !store.problem.is_empty()) => {}
             None => writeln!(out, "last     nothing has been captured yet")?,
         }
+        if let Some(model) = &status.model {
+            print_model(&mut out, model)?;
+        }
         for store in &status.stores {
             if !store.problem.is_empty() {
                 writeln!(out, "store    {}", store.path)?;
@@ -133,6 +136,23 @@ fn print(context: &Context, report: &Report) -> Result<()> {
     }
     writeln!(out, "home     {}", context.settings.home.root().display())?;
     print_spool(&mut out, report)?;
+    Ok(())
+}
+
+/// What the language model did and cost today.
+fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
+    writeln!(
+        out,
+        "model    {} ({} today, {} of {} tokens, {} worded since it started)",
+        model.name,
+        counted(model.calls, "call", "calls"),
+        count(model.tokens),
+        count(model.daily_tokens),
+        counted(model.polished, "node", "nodes")
+    )?;
+    if !model.problem.is_empty() {
+        writeln!(out, "         {YELLOW}waits:{PLAIN} {}", model.problem)?;
+    }
     Ok(())
 }
 

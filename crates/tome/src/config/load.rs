@@ -10,7 +10,7 @@ use tome_notebook::Rules;
 use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
-use super::{Settings, duration};
+use super::{Settings, SummarizerKind, SummarizerSettings, duration};
 use crate::platform;
 
 /// What the command line says about the configuration.

@@ -7,7 +7,7 @@ mod duration;
 mod keys;
 mod load;
 
-pub use keys::KEYS;
+pub use keys::{KEYS, SummarizerKind};
 pub use load::{Config, ConfigError, Flags};
 
 use std::net::SocketAddr;

@@ -108,6 +108,7 @@ fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
         duplicates: count(&shared.counters.duplicates),
         rejected: count(&shared.counters.rejected),
         drained: count(&shared.counters.drained),
+        model: shared.polish.as_ref().map(|polish| polish.reading()),
         last_arrived_ms: count(&shared.counters.last_arrived_ms),
         ..v1::StatusResponse::default()
     };

@@ -17,7 +17,7 @@ use tome_engine::{
 };
 use tome_llm::{
     AnthropicModel, ApiKey, CommandLine, CommandModel, CommandSettings, Endpoint, LanguageModel,
-    Metered, Meter, MeterState, ModelFailure, OpenAiModel, Retry, Retrying, Stop,
+    Meter, MeterState, Metered, ModelFailure, OpenAiModel, Retry, Retrying, Stop,
 };
 use tome_model::Clock;
 use tome_proto::v1;
@@ -259,14 +259,14 @@ fn model(settings: &Settings, stop: &Stop) -> Result<Box<dyn LanguageModel>, Mod
             Box::new(OpenAiModel::new(&endpoint, &asked.model)?)
         }
         SummarizerKind::Command | SummarizerKind::Extractive => {
-            let settings = CommandSettings {
+            let command = CommandSettings {
                 line: CommandLine::Shell(asked.command.clone()),
                 timeout: asked.timeout,
-                dir: None,
+                dir: Some(settings.home.root().to_path_buf()),
                 // A command that is an agent itself must not record what Tome asks it.
                 variables: vec![("TOME_HOOK_OFF".to_owned(), "1".to_owned())],
             };
-            Box::new(CommandModel::new(settings, stop.clone())?)
+            Box::new(CommandModel::new(command, stop.clone())?)
         }
     })
 }
