@@ -254,12 +254,16 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
                    "problem": Some(&store.problem).filter(|why| !why.is_empty())})
         })
         .collect();
+    let model = status.model.as_ref().map(|model| {
+        json!({"name": model.name, "calls": model.calls, "failures": model.failures, "tokens": model.tokens,
+               "daily_tokens": model.daily_tokens, "polished": model.polished, "problem": model.problem})
+    });
     json!({
         "running": true, "answers": true, "version": status.version, "pid": status.pid,
         "started_at": Millis(status.started_ms), "endpoints": status.endpoints, "store_mode": status.store_mode,
         "resident_bytes": status.resident_bytes, "disk_bytes": status.disk_bytes,
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
-        "stores": stores,
+        "stores": stores, "model": model,
     })
 }

@@ -40,6 +40,7 @@ mod notes_history;
 mod notes_hostile;
 mod notes_repository;
 mod notes_safety;
+mod polish;
 mod projects;
 mod scene;
 mod show;
