@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tome_ledger::{Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Ledger, Pairs, Span};
+use tome_ledger::{
+    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Ledger, Pairs, Span,
+};
 
 type Families = BTreeMap<Family, BTreeMap<Vec<u8>, Vec<u8>>>;
 
@@ -44,7 +46,12 @@ impl Memory {
         self.families.lock().unwrap().remove(&family);
     }
 
-    fn next(&self, family: Family, span: &Span, direction: Direction) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn next(
+        &self,
+        family: Family,
+        span: &Span,
+        direction: Direction,
+    ) -> Option<(Vec<u8>, Vec<u8>)> {
         if span.is_empty() {
             return None;
         }

@@ -47,7 +47,8 @@ fn told(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Told {
 }
 
 fn history() -> impl Strategy<Value = Vec<Told>> {
-    let minute = prop_oneof![8 => 50..100u32, 3 => 0..180u32, 1 => 1_400..1_600u32, 1 => 20_000..20_100u32];
+    let minute =
+        prop_oneof![8 => 50..100u32, 3 => 0..180u32, 1 => 1_400..1_600u32, 1 => 20_000..20_100u32];
     let one = (0..4u8, minute, 0..24u8, 0..12u8);
     proptest::collection::vec(one, 1..50)
         .prop_map(|all| all.into_iter().enumerate().map(|(n, one)| told(n, one)).collect())
@@ -176,6 +177,7 @@ proptest! {
     fn sessions_are_counted_once(told in history()) {
         let settings = small("UTC");
         let ledger = at_once(&told, &settings).open();
+        prop_assert!(latest(&ledger).keys().any(|(_, id)| id.as_str().starts_with("toc:year:")));
         for ((project, id), (node, _)) in latest(&ledger) {
             let Some(period) = id.period().filter(|_| node.source.is_none()) else { continue };
             let days: Vec<_> = match period.children().as_slice() {
