@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use tome_ledger::{Head, Ledger};
-use tome_model::{Agent, Level, Millis, ModelError, Node, NodeId};
+use tome_model::{Agent, Level, Millis, ModelError, Node, NodeId, Period};
 
 use super::limits::{LINES_MAX, VERSIONS_MAX};
 use crate::{EngineError, Stores};
@@ -130,7 +130,7 @@ impl<'a> ContentsReader<'a> {
                 page.scan(ledger, project, &prefix, after)
             });
         }
-        let ids: Vec<NodeId> = period.children().iter().map(|child| child.id()).collect();
+        let ids: Vec<NodeId> = period.children().iter().map(Period::id).collect();
         self.lines(&ids, browse)
     }
 

@@ -68,7 +68,7 @@ pub(super) fn rebuild_upto_cursor(
     }
     let done = rebuild.done;
     if ledger.cursor(CONTENTS)? > 0 && ledger.memo(CONTENTS)? != memo {
-        rebuild.commit(Some(memo), |_, _| Ok(()))?;
+        rebuild.commit(Some(&memo), |_, _| Ok(()))?;
     }
     Ok(done)
 }
@@ -162,7 +162,7 @@ impl<'a> Rebuild<'a> {
     /// changed nothing is written, but for a new memo.
     fn commit<T>(
         &mut self,
-        memo: Option<String>,
+        memo: Option<&str>,
         mut work_out: impl FnMut(&mut Changes<'a>, u64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         let mut tries = 0;
@@ -178,7 +178,7 @@ impl<'a> Rebuild<'a> {
                 worker: CONTENTS.to_owned(),
                 from_seq: seq,
                 upto_seq: seq,
-                memo: Some(memo.clone().unwrap_or_else(|| self.under_way.clone())),
+                memo: Some(memo.unwrap_or(&self.under_way).to_owned()),
                 ..Work::default()
             };
             match self.ledger.commit(changes.into_work(work)) {

@@ -171,14 +171,14 @@ impl<'a> Needle<'a> {
             }
             let next = self.begin(began, cut.as_ref(), event, mark, weight)?;
             if let Some(done) = cut.replace(next)
-                && self.finish(done, false, changes)? == Step::InStep
+                && self.finish(&done, false, changes)? == Step::InStep
             {
                 return Ok(());
             }
         }
         if let Some(done) = cut {
             let open = !done.ended();
-            self.finish(done, open, changes)?;
+            self.finish(&done, open, changes)?;
         }
         self.new.clear();
         self.forget_known(END, changes)
@@ -219,12 +219,12 @@ impl<'a> Needle<'a> {
     /// Writes a segment, and says whether everything behind it is as it was.
     fn finish(
         &mut self,
-        cut: Cut,
+        cut: &Cut,
         open: bool,
         changes: &mut Changes<'_>,
     ) -> Result<Step, EngineError> {
         let Part { project, session, .. } = self.part;
-        let stretch = self.part.stretch(&cut, self.before.as_ref());
+        let stretch = self.part.stretch(cut, self.before.as_ref());
         self.forget_known(stretch.first, changes)?;
         let known = self
             .known
@@ -383,7 +383,7 @@ impl Part<'_> {
     fn make(
         &self,
         summarizer: &dyn Summarizer,
-        cut: Cut,
+        cut: &Cut,
         stretch: &Stretch,
         open: bool,
     ) -> Result<Made, EngineError> {

@@ -72,7 +72,7 @@ const fn classes() -> [u8; 256] {
             0x80..=0xbf => TAIL,
             0xc0..=0xcf => LATIN,
             0xd0..=0xd4 => CYRILLIC,
-            0xd5..=0xdf | 0xe0..=0xe1 => SCRIPT,
+            0xd5..=0xe1 => SCRIPT,
             0xe2 | 0xef => SIGN,
             0xe3..=0xee => WIDE,
             0xf0..=0xff => EMOJI,
@@ -83,7 +83,11 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-#[expect(clippy::indexing_slicing, reason = "worked out by the compiler, which checks it")]
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "worked out by the compiler, which checks it"
+)]
 const fn prices() -> [[u8; CLASSES]; CLASSES] {
     let mut prices = [[0; CLASSES]; CLASSES];
     let mut before = 0;

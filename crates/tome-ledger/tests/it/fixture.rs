@@ -9,9 +9,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{Engine, EventRange, Ledger, Work};
+use tome_ledger::{Engine, EventRange, GripWrite, Ledger, Work};
 use tome_model::{Draft, SessionTally};
 
+use crate::contents;
 use crate::scene::*;
 
 fn folder() -> PathBuf {
@@ -83,4 +84,55 @@ fn a_store_of_format_1_opens() {
     assert!(again.iter().all(|one| one.outcome == tome_ledger::Outcome::Duplicate));
     let more = ledger.append(new_events([draft("e6", 1, "x")])).unwrap();
     assert_eq!((more[0].outcome, ledger.last_seq()), (tome_ledger::Outcome::Stored, 6));
+}
+
+fn contents_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/store-v1-contents-fjall")
+}
+
+/// Everything that a worker of the contents can leave behind.
+fn contents_work() -> Work {
+    let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
+    let put = |excerpt, closed| {
+        let grip = contents::grip_of(excerpt, &of);
+        GripWrite::Put { project: PROJECT.into(), grip, closed }
+    };
+    Work {
+        upto_seq: 5,
+        memo: Some("scheme 1".into()),
+        stretches: vec![contents::begins(PROJECT, &session("s1"), &contents::stretch(7, 3))],
+        grips: vec![put("fix the lexer: 続けて", true), put("open", false)],
+        ..contents::work(vec![
+            contents::put(0, contents::node(&of, 1, true, "a segment")),
+            contents::put(0, contents::node(&day, 1, false, &"a long day ".repeat(600))),
+        ])
+    }
+}
+
+#[test]
+fn a_store_with_contents_opens() {
+    if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !contents_folder().exists() {
+        let ledger = Ledger::open_with(&contents_folder(), Engine::Fjall).unwrap();
+        ledger.append(new_events(content())).unwrap();
+        ledger.commit(contents_work()).unwrap();
+    }
+    let scene = Scene::new(Engine::Fjall);
+    copy_dir(&contents_folder(), &scene.dir());
+    restore_empty_folders(&scene.dir());
+    let ledger = Ledger::open(&scene.dir()).unwrap();
+    let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
+    let long = "a long day ".repeat(600);
+    let nodes = [contents::node(&of, 1, true, "a segment"), contents::node(&day, 1, false, &long)];
+    for node in nodes {
+        let head = ledger.head(PROJECT, &node.id).unwrap().unwrap();
+        assert!(head.agrees_with(&node) && head.firsts == [1, 2, 3, 4]);
+        assert_eq!(ledger.node(PROJECT, &node.id, None).unwrap(), Some(node));
+    }
+    let grips: Vec<_> = ledger.grips(PROJECT, None).map(|grip| grip.unwrap().excerpt).collect();
+    assert!(grips.contains(&"open".to_owned()) && grips.len() == 2, "{grips:?}");
+    let known = ledger.stretches(PROJECT, &session("s1"), contents::mark(0, 0));
+    let known: Vec<_> = known.map(Result::unwrap).collect();
+    assert_eq!(known, [contents::stretch(7, 3)]);
+    assert_eq!(ledger.cursor("contents").unwrap(), 5);
+    assert_eq!(ledger.memo("contents").unwrap(), "scheme 1");
 }

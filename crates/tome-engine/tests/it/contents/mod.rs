@@ -18,10 +18,10 @@ use tome_engine::{
     CaughtUp, ContentsSettings, Evidence, RollupInput, SegmentInput, Summarizer, Summary,
     SummaryBullet, SummaryError, Support, catch_up_contents, said,
 };
-use tome_ledger::{Ledger, NewEvent};
+pub(crate) use tome_ledger::{Ledger, NewEvent};
 use tome_model::{
-    Agent, Clock, Draft, Event, EventId, EventKind, Grip, Identity, Millis, Node, NodeId, Role,
-    SessionId, Zone,
+    Agent, Clock, Draft, Event, EventId, EventKind, Grip, Identity, Level, Millis, Node, NodeId,
+    Role, SessionId, Zone,
 };
 
 pub(crate) const PROJECT: &str = "/home/dev/app";
@@ -161,10 +161,16 @@ pub(crate) fn shown(ledger: &Ledger, project: &str) -> String {
             (_, true) => "open",
             (_, false) => "closed",
         };
-        let id = head.id.as_str();
-        // The last part of a segment's id is a hash.
-        let id = if id.contains("segment") { &id[..22] } else { id };
+        let id = short(&head.id);
         writeln!(lines, "{id} v{} {state} {}", head.version, head.title).unwrap();
     }
     lines
+}
+
+/// An id without the hash at the end of a segment's.
+pub(crate) fn short(id: &NodeId) -> &str {
+    match id.level() {
+        Level::Segment => id.as_str().rsplit_once(':').unwrap().0,
+        _ => id.as_str(),
+    }
 }
