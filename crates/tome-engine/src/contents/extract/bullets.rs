@@ -1,12 +1,14 @@
 //! The bullets of a segment: parts of what was said and done, in a few fixed words.
 
+use tome_model::Event;
+
 use super::ask::Ask;
 use super::clause::capitalised;
 use super::cues::Cue;
-use super::deeds::{changed, commands, committed};
+use super::deeds::{changed, commands, committed, looked};
 use super::story::{Said, Story, Who, alike, gist};
-use super::text::{cut_to, excerpt, word_count};
-use super::trouble::message;
+use super::text::{cut_to, excerpt, output_texts, word_count};
+use super::trouble::{failure_in, message};
 use crate::contents::{Evidence, SummaryBullet, Support};
 
 pub(super) const BULLETS_MAX: usize = 5;
@@ -52,9 +54,9 @@ pub(super) fn evidence(event: usize, raw: &str) -> Evidence {
 }
 
 /// The bullets of a story, in the order in which a person would tell them.
-pub(super) fn bullets(story: &Story<'_>, events: usize) -> Vec<SummaryBullet> {
+pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet> {
     let mut found = Vec::new();
-    let main = story.main_ask(events).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
+    let main = story.main_ask(events.len()).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
     let chat = story.is_chat() && story.asks.iter().filter(|ask| ask.weight > 1).count() >= 2;
     if chat {
         talked(story, &mut found);
@@ -70,9 +72,19 @@ pub(super) fn bullets(story: &Story<'_>, events: usize) -> Vec<SummaryBullet> {
     if kept.len() < BULLETS_WANTED {
         fill(story, main, &mut kept);
     }
+    if kept.is_empty() {
+        kept.extend(reported(events));
+    }
+    if kept.len() < 2 {
+        kept.extend(
+            looked(story)
+                .map(|(text, support)| Candidate::new((Part::Changed, 0), 1, &text, support)),
+        );
+    }
     if kept.len() > BULLETS_WANTED {
         kept.retain(|one| one.priority > 2);
     }
+    kept.retain(|one| one.text.chars().any(char::is_alphanumeric) && !one.evidence.is_empty());
     kept.sort_by_key(|one| one.order);
     kept.into_iter()
         .map(|one| SummaryBullet { text: one.text, support: Support::Excerpts(one.evidence) })
@@ -259,10 +271,12 @@ fn ended(story: &Story<'_>) -> Option<Candidate> {
     messages.dedup();
     let last = *messages.last()?;
     let final_words = |event: usize| {
-        story.said.iter().filter(move |said| said.event == event && said.closes && !said.filler)
+        story.said.iter().filter(move |said| {
+            said.event == event && said.closes && !said.filler && word_count(&said.text) >= 3
+        })
     };
     // What was said last may be small talk after the work: the turns before it count too.
-    let recent = messages.iter().rev().take(2).flat_map(|event| final_words(*event));
+    let recent = messages.iter().rev().take(4).flat_map(|event| final_words(*event));
     let best = recent
         .filter(|said| conclusion(said) > 4 && !matches!(said.cue, Some((Cue::Cause, 3..))))
         .map(|said| (conclusion(said) + if said.event == last { 4 } else { 0 }, said))
@@ -306,7 +320,23 @@ fn conclusion(said: &Said<'_>) -> i32 {
         _ => 0,
     };
     let place = [4, 2, 2].get(said.place).copied().unwrap_or(0);
-    said.worth() + outcome + place - explains
+    said.worth() + outcome + place + if said.after_work { 5 } else { 0 } - explains
+}
+
+/// Where nobody said anything and nothing was done: the line of a log that says what failed.
+fn reported(events: &[Event]) -> Option<Candidate> {
+    let lines = events.iter().enumerate().flat_map(|(at, event)| {
+        output_texts(event)
+            .into_iter()
+            .filter_map(move |text| failure_in(text).map(|(line, sure)| (sure, at, line)))
+    });
+    let (_, at, line) = lines.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
+    Some(Candidate::new(
+        (Part::Explained, at),
+        1,
+        &format!("Reported: {}", message(line)),
+        vec![evidence(at, line)],
+    ))
 }
 
 /// Where little happened, the best of what else was said, then of what else was seen.

@@ -71,7 +71,8 @@ fn best<'a>(
     found.reduce(|best, one| if one.1 > best.1 { one } else { best })
 }
 
-fn typed(tool: &Tool) -> Option<&str> {
+/// The command line of a tool call, if the tool is a shell.
+pub(super) fn typed(tool: &Tool) -> Option<&str> {
     let name = tool.name.to_lowercase();
     let shell = [
         "bash",

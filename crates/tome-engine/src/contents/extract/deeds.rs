@@ -214,3 +214,23 @@ pub(super) fn committed(story: &Story<'_>) -> Option<Candidate> {
         support,
     ))
 }
+
+/// What was only looked at, in words, and what says so: files, else commands and searches.
+pub(super) fn looked(story: &Story<'_>) -> Option<(String, Vec<Evidence>)> {
+    let read: Vec<&FileTouch<'_>> =
+        story.files.iter().filter(|file| file.touch == Touch::Read).collect();
+    if !read.is_empty() {
+        let names: Vec<String> =
+            read.iter().take(3).map(|file| file_name(file.path, &read)).collect();
+        let more =
+            if read.len() > 3 { format!(" and {} more", read.len() - 3) } else { String::new() };
+        let support =
+            read.iter().take(EVIDENCE_MAX).map(|file| evidence(file.event, file.raw)).collect();
+        return Some((format!("Read {}{more}", names.join(", ")), support));
+    }
+    let ran = story.ran.iter().map(|ran| (ran.event, "Ran", ran.typed));
+    let looks = story.looks.iter().map(|look| (look.event, look.word, look.what));
+    let (event, word, what) = ran.chain(looks).min_by_key(|one| one.0)?;
+    let line = what.lines().find(|line| !line.trim().is_empty())?;
+    Some((format!("{word} {}", cut_to(&plain(line), 70)), vec![evidence(event, line)]))
+}

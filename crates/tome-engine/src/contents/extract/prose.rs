@@ -168,7 +168,7 @@ fn goes_on(so_far: &str, next: &str) -> bool {
 
 /// Whether a line is somebody's sentence rather than code, a log, a trace, a table or JSON.
 pub(super) fn is_prose(line: &str) -> bool {
-    const STARTS: [&str; 26] = [
+    const STARTS: &[&str] = &[
         "|",
         "{",
         "}",
@@ -195,6 +195,12 @@ pub(super) fn is_prose(line: &str) -> bool {
         "[ERROR]",
         "[WARN",
         "Error:",
+        "error:",
+        "error[",
+        "fatal:",
+        "warning:",
+        "! [",
+        "npm error",
     ];
     if STARTS.iter().any(|start| line.starts_with(start))
         || !line.chars().any(char::is_alphabetic)

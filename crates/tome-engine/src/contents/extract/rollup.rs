@@ -227,7 +227,7 @@ fn of_segments(
     while taken.len() < 3 {
         let all = (0..children.len()).flat_map(|at| places(children, at));
         match best(all, keywords, &taken) {
-            Some(one) => taken.push(one),
+            Some(one) => taken.push(in_context(one, children)),
             None => break,
         }
     }
@@ -240,7 +240,7 @@ fn composed(title: &str, bullet: &str) -> String {
     if alike(&gist(title), &gist(said)) >= 50 || bullet.starts_with("Asked: ") {
         return cut_to(&super::clause::capitalised(said), BULLET_CHARS_MAX);
     }
-    let title = cut_to(title.trim_end_matches(['?', '？', '.']), 64);
+    let title = cut_to(title.trim_end_matches(['?', '？', '.']), 56);
     cut_to(&format!("{title}: {said}"), BULLET_CHARS_MAX)
 }
 
@@ -327,6 +327,9 @@ fn finished(mut taken: Vec<Taken>) -> Vec<SummaryBullet> {
     taken.sort_by_key(|one| one.at);
     taken
         .into_iter()
-        .map(|one| SummaryBullet { text: one.text, support: Support::Bullets(vec![one.at]) })
+        .map(|one| SummaryBullet {
+            text: cut_to(&one.text, BULLET_CHARS_MAX),
+            support: Support::Bullets(vec![one.at]),
+        })
         .collect()
 }
