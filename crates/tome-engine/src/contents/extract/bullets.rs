@@ -4,7 +4,7 @@ use tome_model::Event;
 
 use super::ask::Ask;
 use super::clause::capitalised;
-use super::cues::Cue;
+use super::cues::{Cue, announces};
 use super::deeds::{changed, commands, committed, looked};
 use super::story::{Said, Story, Who, alike, gist};
 use super::text::{cut_to, excerpt, output_texts, word_count};
@@ -113,7 +113,8 @@ fn repeats(text: &str, kept: &[Candidate]) -> bool {
 /// A bullet without its fixed first word.
 pub(super) fn body(text: &str) -> &str {
     #[rustfmt::skip]
-    const WORDS: [&str; 11] = [
+    const WORDS: &[&str] = &[
+        "Said: ",
         "Pasted: ", "Asked: ", "Also asked: ", "Decided: ", "Found: ", "Ended: ", "Answered: ",
         "Committed: ", "A subagent reported: ", "Left open: ", "Reported: ",
     ];
@@ -181,19 +182,20 @@ fn talked(story: &Story<'_>, found: &mut Vec<Candidate>) {
             .said
             .iter()
             .filter(|said| said.who != Who::Person && said.event > ask.event && said.event < end);
-        let short = reply.clone().next().filter(|said| said.place == 0);
+        let short = reply.clone().next().filter(|said| said.place == 0 && !said.filler);
         let answer = best_of(reply.filter(|said| said.worth() > 0), answers).or(short);
         let question = cut_to(
             ask.text.trim_end_matches(['.', '。', ':', '：']),
             if answer.is_some() { 70 } else { 150 },
         );
+        let word = if ask.requests { "Asked: " } else { "Said: " };
         let mut support = vec![evidence(ask.event, ask.raw)];
         let text = match answer {
             Some(answer) => {
                 support.push(evidence(answer.event, answer.raw));
-                format!("Asked: {} — {}", capitalised(&question), answer.text)
+                format!("{word}{} — {}", capitalised(&question), answer.text)
             }
-            None => format!("Asked: {}", capitalised(&question)),
+            None => format!("{word}{}", capitalised(&question)),
         };
         let weight = i32::try_from(ask.weight).unwrap_or(10).min(10);
         found.push(Candidate::new(
@@ -302,7 +304,10 @@ fn ended(story: &Story<'_>) -> Option<Candidate> {
         ));
     }
     let asks = |said: &&Said<'_>| {
-        said.event == last && said.text.ends_with(['?', '？']) && word_count(&said.text) >= 4
+        said.event == last
+            && said.text.ends_with(['?', '？'])
+            && word_count(&said.text) >= 4
+            && !announces(&said.text)
     };
     let question = story.said.iter().rev().find(asks)?;
     let support = vec![evidence(last, question.raw)];

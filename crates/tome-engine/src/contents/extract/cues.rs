@@ -68,7 +68,7 @@ const OUTCOMES: Phrases = &[
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "looking at", "first,", "next,", "i can see", "i see", "now update", "now add", "now the",
-    "now run", "now fix", "now check", "noted", "committed as", "you're welcome", "interesting",
+    "now run", "now fix", "now check", "noted", "absolutely", "certainly", "that sounds", "sounds good", "it's great", "that's great", "that's fantastic", "it's completely", "makes sense", "that makes sense", "congratulations", "thank you", "i have all", "committed as", "you're welcome", "interesting",
     "nothing", "no changes", "good", "great", "perfect", "ok", "okay", "sure", "of course",
     "you're right", "you are right", "got it", "thanks", "excellent", "understood", "alright",
     "happy to", "yes.", "wait", "hmm", "actually,", "here's", "here is", "here are", "also",

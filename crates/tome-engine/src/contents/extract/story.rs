@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Event, EventKind, Role};
 
-use super::ask::{Ask, ask};
+use super::ask::{Ask, ask, is_harness};
 use super::commands::{Ran, commit_message, ran, typed};
 use super::cues::{Cue, announces, cue, is_filler};
 use super::files::{Touch, in_patch, text_field, touched};
@@ -129,6 +129,9 @@ impl<'a> Story<'a> {
     fn hear_person(&mut self, at: usize, event: &'a Event) {
         self.asks.extend(ask(at, &event.text));
         self.worked = false;
+        if is_harness(&event.text) {
+            return;
+        }
         self.hear(at, event, Who::Person);
     }
 
@@ -225,11 +228,13 @@ impl<'a> Story<'a> {
             let end = self.asks.get(place + 1).map_or(events, |next| next.event);
             let followed = u32::try_from(end.saturating_sub(one.event)).unwrap_or(0).min(16);
             let wondered = one.text.ends_with(['?', '？']) && !one.orders;
-            let score = (one.weight * 2
+            // "3, but …" answers a list of options and says nothing by itself.
+            let listed = one.text.starts_with(|c: char| c.is_ascii_digit());
+            let score = (one.weight.min(9) * 2
                 + followed
                 + u32::from(one.orders) * 6
-                + if place == 0 { 6 } else { 0 })
-            .saturating_sub(u32::from(wondered) * 6);
+                + if place == 0 { 8 } else { 0 })
+            .saturating_sub(u32::from(wondered) * 6 + u32::from(listed) * 16);
             if one.weight > 1 && best.is_none_or(|(so_far, _)| score > so_far) {
                 best = Some((score, one));
             }

@@ -94,7 +94,7 @@ fn a_session_cut_in_pieces_is_one_theme() {
     let summary =
         rollup(Level::Day, &[piece(&all[..4]), piece(&all[4..10]), sample("trivial-questions")]);
     expect![[r#"
-        # CI is red on main since last night, locally it's green; What's the difference between String and &str in rust
+        # CI is red on main since last night, locally it's green; How do I undo the last commit but keep the changes?
         - CI is red on main since last night, locally it's green (broker_test.go:88: timed out after 5s waiting for reconnect)
             [(0, 0)]
         - CI is red on main since last night, locally it's green: Two separate problems: `reconnect` writes `b.conn` without the mutex, and the backoff doubles from…
@@ -126,7 +126,7 @@ fn from_days_to_a_year() {
             [(0, 1)]
         - CI is red on main since last night, locally it's green: `reconnect` now takes `b.mu` before it replaces the connection, which removes the data race, and the…
             [(1, 2)]
-        - テスト環境のタイムゾーンが UTC のため、`toLocal` では実行環境に依存してしまいます。
+        - 家計簿アプリの月次集計がずれています: テスト環境のタイムゾーンが UTC のため、`toLocal` では実行環境に依存してしまいます。
             [(2, 0)]
         - Der Upload von großen Bildern bricht ab, Fehler 413…: 中英文提示都改成了 20 MB；构建通过。
             [(3, 0)]
@@ -136,8 +136,8 @@ fn from_days_to_a_year() {
         # 订单导出接口在数据量大的时候会超时; SQLException: ORA-00060: deadlock…; 家計簿アプリの月次集計がずれています
         - 订单导出接口在数据量大的时候会超时: 问题在于 `ExportService.export` 对每个订单单独查询一次用户，20 万条订单就是 20 万次查询，典型的 N+1 查询。
             [(0, 0)]
-        - 订单导出接口在数据量大的时候会超时: 建议采用流式导出而不是分页：分页的 offset 越大越慢，流式导出用游标一次只取 500 条，内存占用稳定。
-            [(0, 1)]
+        - 家計簿アプリの月次集計がずれています: テスト環境のタイムゾーンが UTC のため、`toLocal` では実行環境に依存してしまいます。
+            [(0, 3)]
         - `Scheduler` now acquires the lease per month before it submits anything, so the deadlock ORA-00060 cannot come from two runs of the same month.
             [(1, 3)]
         - Add a "save for later" button to the cart: When localStorage throws, saved items are now kept in memory for the session instead of crashing, and the cart…
@@ -167,11 +167,11 @@ fn a_period_without_a_word() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn a_rollup_of_anything_holds(
-        parts in proptest::collection::vec(("\\PC{0,120}", proptest::collection::vec("\\PC{0,200}", 0..7), proptest::collection::vec("\\PC{1,20}", 0..8), 0u64..100_000), 0..30),
+        parts in proptest::collection::vec(("\\PC{0,120}", proptest::collection::vec("\\PC{0,200}", 0..7), proptest::collection::vec("\\PC{1,20}", 0..8), 0u64..100_000), 0..14),
         level in proptest::sample::select(&[Level::Day, Level::Week, Level::Month, Level::Year][..]),
     ) {
         let children: Vec<Node> = parts.into_iter().map(|(title, bullets, keywords, events)| {
