@@ -1,7 +1,7 @@
 //! What the person asked for: the sentence of a message that says it, without the courtesies.
 
 use super::clause::question;
-use super::courtesy::{courtesies, courtesy_off};
+use super::courtesy::{courtesies, courtesy_off, courtesy_off_end};
 use super::prose::{Parts, Sentence, Shape, parts};
 use super::text::{is_wide, plain, strip_start, word_count};
 use super::trouble::{failure, message};
@@ -107,8 +107,8 @@ fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
         let place = ranked.len();
         let requests = requests(&text, sentence.raw);
         let mut score = sentence_score(&text, sentence, place) + if requests { 4 } else { 0 };
-        if requests && points(&text) {
-            score -= 5;
+        if points(&text) {
+            score -= if requests { 5 } else { 4 };
         }
         if led_in {
             score += 5;
@@ -173,7 +173,7 @@ fn request(sentence: &str) -> String {
     let text = main.map_or(text, courtesy_off);
     // "Can you add tests?" asks for tests, it is no question.
     let text = if polite && !wonders(text) { text.trim_end_matches(['?', '？']) } else { text };
-    text.trim().to_owned()
+    courtesy_off_end(text).trim().to_owned()
 }
 
 /// Whether a text asks for an answer rather than for work.

@@ -75,7 +75,8 @@ pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet>
     if kept.is_empty() {
         kept.extend(reported(events));
     }
-    if kept.len() < 2 {
+    // What was looked at is worth a line where nothing was done and nothing explained.
+    if kept.iter().all(|one| one.order.0 == Part::Asked) && kept.len() < 2 {
         kept.extend(
             looked(story)
                 .map(|(text, support)| Candidate::new((Part::Changed, 0), 1, &text, support)),

@@ -23,9 +23,7 @@ pub(super) fn title_of(text: &str) -> String {
 fn asides_off(text: &str) -> String {
     let Some((before, after)) = text.split_once(" (") else { return text.to_owned() };
     match after.split_once(')') {
-        Some((_, rest))
-            if before.split_whitespace().count() + rest.split_whitespace().count() >= 4 =>
-        {
+        Some((_, rest)) if before.split_whitespace().count() >= 4 => {
             format!("{before}{rest}")
         }
         _ => text.to_owned(),

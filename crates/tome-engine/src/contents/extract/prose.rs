@@ -295,24 +295,27 @@ fn looks_like_log(line: &str) -> bool {
 fn sentences(paragraph: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
-    let mut chars = paragraph.char_indices().peekable();
     let mut quoted = false;
-    while let Some((at, c)) = chars.next() {
-        if c == '`' {
-            quoted = !quoted;
-        }
+    for (at, c) in paragraph.char_indices() {
         let end = at + c.len_utf8();
-        let next = chars.peek().map(|(_, next)| *next);
+        let rest = paragraph.get(end..).unwrap_or_default();
+        // `**Done.** Then …`, `("No.") Then …`: marks close before the sentence does.
+        let after = rest.trim_start_matches(['*', '"', '”', '」', ')', '）', '_']);
         let stops = match c {
+            '`' => {
+                quoted = !quoted;
+                false
+            }
             '。' | '！' | '？' => true,
             '.' | '!' | '?' => {
                 !quoted
-                    && next.is_some_and(char::is_whitespace)
+                    && after.starts_with(char::is_whitespace)
                     && !abbreviated(paragraph.get(start..at))
             }
             _ => false,
         };
-        if stops {
+        if stops && at >= start {
+            let end = paragraph.len() - after.len();
             found.extend(paragraph.get(start..end));
             start = end;
         }

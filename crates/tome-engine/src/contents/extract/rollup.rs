@@ -117,12 +117,10 @@ fn themes(children: &[Node]) -> Vec<Theme<'_>> {
                 carry_on(&mut all, children, at, share);
             } else if !text.is_empty() && !is_idle(text) {
                 let about = gist(text);
-                // A title that names little is no theme for a day.
-                let telling = u64::try_from(about.len().min(5)).unwrap_or(0) + 1;
                 all.push(Theme {
                     text,
                     about,
-                    weight: share * telling / 6,
+                    weight: share,
                     child: at,
                     children: BTreeSet::from([at]),
                 });
@@ -143,6 +141,11 @@ fn themes(children: &[Node]) -> Vec<Theme<'_>> {
             None if room => merged.push(theme),
             None => {}
         }
+    }
+    for theme in &mut merged {
+        // A title that names little ("Investigate 3 and 7") is hardly a theme.
+        theme.weight =
+            theme.weight * (u64::try_from(theme.about.len().min(5)).unwrap_or(0) + 1) / 6;
     }
     merged.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.child.cmp(&b.child)));
     merged

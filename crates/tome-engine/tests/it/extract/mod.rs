@@ -4,6 +4,7 @@ mod anything;
 mod periods;
 mod samples;
 mod small;
+mod titles;
 
 use serde_json::Value;
 use tome_engine::{Extractive, SegmentInput, Summarizer, Summary, Support};
