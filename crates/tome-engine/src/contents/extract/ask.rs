@@ -107,7 +107,8 @@ fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
         let place = ranked.len();
         let requests = requests(&text, sentence.raw);
         let mut score = sentence_score(&text, sentence, place) + if requests { 4 } else { 0 };
-        if points(&text) {
+        // What points at something, and says little else, leaves the word to what names it.
+        if points(&text) && weight_of(&text) < 7 {
             score -= if requests { 5 } else { 4 };
         }
         if led_in {

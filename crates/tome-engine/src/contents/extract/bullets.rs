@@ -285,25 +285,27 @@ fn ended(story: &Story<'_>) -> Option<Candidate> {
         .map(|said| (conclusion(said) + if said.event == last { 4 } else { 0 }, said))
         .reduce(|best, one| if one.0 > best.0 { one } else { best })
         .map(|(_, said)| said);
-    if let Some(said) = best {
+    best.map(|said| concluded(said, last)).or_else(|| left_open(story, last))
+}
+
+fn concluded(said: &Said<'_>, last: usize) -> Candidate {
+    let support = vec![evidence(said.event, said.raw)];
+    let outcome = matches!(said.cue, Some((Cue::Outcome, _)));
+    if !said.last_words && said.event == last && !outcome {
         // Work that was cut off in the middle did not end with what was said then.
-        let over =
-            said.last_words || said.event != last || matches!(said.cue, Some((Cue::Outcome, _)));
-        let text = format!("{}{}", if over { "Ended: " } else { "" }, told(&said.text));
-        let order = (if over { Part::Ended } else { Part::Explained }, said.event);
-        return Some(Candidate::new(
-            order,
-            if !over {
-                8
-            } else if word_count(&said.text) < 6 {
-                6
-            } else {
-                13
-            },
-            &text,
-            vec![evidence(said.event, said.raw)],
-        ));
+        return Candidate::new((Part::Explained, said.event), 8, &told(&said.text), support);
     }
+    let priority = if word_count(&said.text) < 6 { 6 } else { 13 };
+    Candidate::new(
+        (Part::Ended, said.event),
+        priority,
+        &format!("Ended: {}", told(&said.text)),
+        support,
+    )
+}
+
+/// The question that the last message ends with, where it has no conclusion.
+fn left_open(story: &Story<'_>, last: usize) -> Option<Candidate> {
     let asks = |said: &&Said<'_>| {
         said.event == last
             && said.text.ends_with(['?', '？'])
@@ -312,7 +314,7 @@ fn ended(story: &Story<'_>) -> Option<Candidate> {
     };
     let question = story.said.iter().rev().find(asks)?;
     let support = vec![evidence(last, question.raw)];
-    Some(Candidate::new((Part::Ended, 1), 9, &format!("Left open: {}", question.text), support))
+    Some(Candidate::new((Part::Ended, last), 9, &format!("Left open: {}", question.text), support))
 }
 
 /// How well a sentence says how a turn came out.

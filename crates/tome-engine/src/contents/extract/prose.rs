@@ -166,49 +166,27 @@ fn goes_on(so_far: &str, next: &str) -> bool {
         && is_prose(next.trim())
 }
 
+/// How lines begin that nobody says.
+#[rustfmt::skip]
+const STARTS: &[&str] = &[
+    "|", "{", "}", "diff --git", "@@", "+++ ", "--- ", "index ", "at ", "File \"", "Traceback",
+    "Caused by:", "goroutine ", "$ ", "// ", "import ", "#include", "#!", "=== ", "---", "<?",
+    "npm ERR!", "[INFO]", "[ERROR]", "[WARN", "Error:", "error:", "error[", "fatal:", "warning:",
+    "! [", "npm error",
+];
+
 /// Whether a line is somebody's sentence rather than code, a log, a trace, a table or JSON.
 pub(super) fn is_prose(line: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "|",
-        "{",
-        "}",
-        "diff --git",
-        "@@",
-        "+++ ",
-        "--- ",
-        "index ",
-        "at ",
-        "File \"",
-        "Traceback",
-        "Caused by:",
-        "goroutine ",
-        "$ ",
-        "// ",
-        "import ",
-        "#include",
-        "#!",
-        "=== ",
-        "---",
-        "<?",
-        "npm ERR!",
-        "[INFO]",
-        "[ERROR]",
-        "[WARN",
-        "Error:",
-        "error:",
-        "error[",
-        "fatal:",
-        "warning:",
-        "! [",
-        "npm error",
-    ];
-    if STARTS.iter().any(|start| line.starts_with(start))
-        || !line.chars().any(char::is_alphabetic)
-            && (line.len() > 20 || !line.chars().any(char::is_numeric))
-    {
-        return false;
-    }
-    !(is_console(line) || looks_like_code(line) || looks_like_log(line) || is_json_field(line))
+    // "5432." answers a question; a row of figures does not.
+    let worded = line.chars().any(char::is_alphabetic)
+        || line.len() <= 20 && line.chars().any(char::is_numeric);
+    let starts = STARTS.iter().any(|start| line.starts_with(start));
+    worded
+        && !(starts
+            || is_console(line)
+            || looks_like_code(line)
+            || looks_like_log(line)
+            || is_json_field(line))
 }
 
 /// `❯ git push`, `[entire] pushing …`: what a terminal shows.
