@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use expect_test::expect_file;
 
+use tome_engine::Support;
+
 use super::{check, events, rendered, summarize};
 
 fn folder() -> PathBuf {
@@ -56,6 +58,32 @@ fn every_beginning_of_a_session_has_a_summary() {
         }
         for start in 1..events.len() {
             check(&summarize(&events[start..]), &events[start..]);
+        }
+    }
+}
+
+#[test]
+fn an_excerpt_holds_what_its_bullet_is_about() {
+    for name in names() {
+        for bullet in summarize(&events(&lines_of(&name))).bullets {
+            let Support::Excerpts(excerpts) = &bullet.support else {
+                panic!("a segment has excerpts")
+            };
+            let (_, said) = bullet.text.split_once(": ").unwrap_or(("", &bullet.text));
+            let words = said
+                .split_whitespace()
+                .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+            let fixed = |word: &&str| {
+                ["", "Changed", "created", "edits", "passed", "failed", "then", "and", "more"]
+                    .contains(word)
+            };
+            let words: Vec<&str> = words.filter(|word| !fixed(word)).collect();
+            let held = |word: &&&str| {
+                excerpts.iter().any(|one| one.excerpt.to_lowercase().contains(&word.to_lowercase()))
+            };
+            let share = words.iter().filter(held).count() * 100 / words.len();
+            // What is left are counts, and files and commands beyond the third excerpt.
+            assert!(share >= 50, "{name}: {share} of {:?} is in {excerpts:?}", bullet.text);
         }
     }
 }

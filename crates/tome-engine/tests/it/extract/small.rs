@@ -79,6 +79,7 @@ fn only_tool_calls() {
             - Changed lexer.rs (2 edits)
                 0 "/home/dev/app/src/lexer.rs"
             - `cargo test` failed (error[E0425]: cannot find value `end` in this scope), then passed (7 passed)
+                3 "cargo test"
                 1 "error[E0425]: cannot find value `end` in this scope"
                 3 "test result: ok. 7 passed; 0 failed"
             [lexer.rs, E0425, scope]
@@ -210,6 +211,7 @@ fn what_was_asked_before_a_split_names_what_follows_it() {
         - Changed cache.go
             0 "/home/dev/app/cache.go"
         - `go test` passed
+            1 "go test ./..."
             1 "ok  \tapp/cache\t0.2s"
         [cache.go]
     "##]]
@@ -231,6 +233,7 @@ fn a_huge_answer_is_read_at_its_ends() {
             - Asked: Run the whole suite against the export
                 0 "Run the whole suite against the export"
             - `cargo test` failed (test result: FAILED. 3 passed; 1 failed)
+                1 "cargo test --test export"
                 1 "test result: FAILED. 3 passed; 1 failed"
             - Ended: The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very…
                 2 "The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very ve"
