@@ -1,7 +1,7 @@
 //! What the person asked for: the sentence of a message that says it, without the courtesies.
 
 use super::clause::question;
-use super::courtesy::{courtesies, courtesy_off};
+use super::courtesy::{courtesies, courtesy_off, courtesy_off_end};
 use super::prose::{Parts, Sentence, Shape, parts};
 use super::text::{is_wide, plain, strip_start, word_count};
 use super::trouble::{failure, message};
@@ -19,6 +19,8 @@ pub(super) struct Ask<'a> {
     pub(super) weight: u32,
     /// Whether it holds no words of the person's own, only what was pasted.
     pub(super) pasted: bool,
+    /// Whether it asks for anything, rather than tells.
+    pub(super) requests: bool,
     /// Whether it is an order rather than a question or a remark.
     pub(super) orders: bool,
     /// The sentence that says what is wanted, where `raw` only says what is wrong.
@@ -29,6 +31,9 @@ pub(super) struct Ask<'a> {
 
 /// What a message of the person asks for, if it asks for anything.
 pub(super) fn ask(event: usize, text: &str) -> Option<Ask<'_>> {
+    if is_harness(text) {
+        return None;
+    }
     let parts = parts(text);
     let trouble = trouble_of(&parts);
     let chosen = choose(&parts.sentences);
@@ -41,6 +46,7 @@ pub(super) fn ask(event: usize, text: &str) -> Option<Ask<'_>> {
             weight: 2,
             wish: None,
             pasted: true,
+            requests: false,
             orders: false,
             trouble,
         });
@@ -56,7 +62,19 @@ pub(super) fn ask(event: usize, text: &str) -> Option<Ask<'_>> {
     };
     let weight = weight_of(&text) + u32::from(trouble.is_some()) * 2;
     let orders = orders(&text) || courtesies(&plain(raw));
-    Some(Ask { event, raw, text, weight, wish, pasted: false, orders, trouble })
+    let requests = orders || wish.is_some() || requests(&text, raw);
+    Some(Ask { event, raw, text, weight, wish, pasted: false, requests, orders, trouble })
+}
+
+/// What a harness says in the person's place.
+pub(super) fn is_harness(text: &str) -> bool {
+    const BEGINNINGS: [&str; 4] = [
+        "[Request interrupted",
+        "This session is being continued from a previous conversation",
+        "Caveat: The messages below were generated",
+        "# AGENTS.md instructions",
+    ];
+    BEGINNINGS.iter().any(|start| text.trim_start().starts_with(start))
 }
 
 fn trouble_of<'a>(parts: &Parts<'a>) -> Option<&'a str> {
@@ -89,8 +107,9 @@ fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
         let place = ranked.len();
         let requests = requests(&text, sentence.raw);
         let mut score = sentence_score(&text, sentence, place) + if requests { 4 } else { 0 };
-        if requests && points(&text) {
-            score -= 5;
+        // What points at something, and says little else, leaves the word to what names it.
+        if points(&text) && weight_of(&text) < 7 {
+            score -= if requests { 5 } else { 4 };
         }
         if led_in {
             score += 5;
@@ -147,7 +166,7 @@ fn sentence_score(text: &str, sentence: &Sentence<'_>, place: usize) -> i32 {
 
 /// The request in a sentence: without courtesies, and without the clause that leads up to it.
 fn request(sentence: &str) -> String {
-    let text = courtesy_off(sentence);
+    let text = lead_off(courtesy_off(sentence));
     let led_up = LEADS.iter().any(|word| strip_start(text, word).is_some());
     let main =
         text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && courtesies(main));
@@ -155,7 +174,7 @@ fn request(sentence: &str) -> String {
     let text = main.map_or(text, courtesy_off);
     // "Can you add tests?" asks for tests, it is no question.
     let text = if polite && !wonders(text) { text.trim_end_matches(['?', '？']) } else { text };
-    text.trim().to_owned()
+    courtesy_off_end(text).trim().to_owned()
 }
 
 /// Whether a text asks for an answer rather than for work.
@@ -163,6 +182,22 @@ fn wonders(text: &str) -> bool {
     ["why", "how", "what", "where", "when", "which", "who", "is", "are"]
         .iter()
         .any(|word| strip_start(text, word).is_some())
+}
+
+/// Without "take a look at:" and the like before what is meant.
+fn lead_off(text: &str) -> &str {
+    let says = |part: &str| {
+        part.split(|c: char| !c.is_alphanumeric())
+            .any(|word| !word.is_empty() && !is_stop(&word.to_lowercase()))
+    };
+    match text.split_once(": ") {
+        Some((lead, rest))
+            if lead.split_whitespace().count() <= 5 && !says(lead) && word_count(rest) >= 3 =>
+        {
+            rest
+        }
+        _ => text,
+    }
 }
 
 /// Words that begin a clause which leads up to another.
@@ -219,8 +254,8 @@ fn requests(text: &str, raw: &str) -> bool {
 
 /// How much a request says.
 fn weight_of(text: &str) -> u32 {
-    // `/exit`, and what the harness writes when the person stopped it.
-    if text.starts_with('/') && !text.contains(' ') || text.starts_with("[Request interrupted") {
+    // `/exit` and the like.
+    if text.starts_with('/') && !text.contains(' ') {
         return 0;
     }
     let found = terms(text);

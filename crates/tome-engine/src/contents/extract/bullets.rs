@@ -1,12 +1,14 @@
 //! The bullets of a segment: parts of what was said and done, in a few fixed words.
 
+use tome_model::Event;
+
 use super::ask::Ask;
 use super::clause::capitalised;
-use super::cues::Cue;
-use super::deeds::{changed, commands, committed};
+use super::cues::{Cue, announces};
+use super::deeds::{changed, commands, committed, looked};
 use super::story::{Said, Story, Who, alike, gist};
-use super::text::{cut_to, excerpt, word_count};
-use super::trouble::message;
+use super::text::{cut_to, excerpt, output_texts, word_count};
+use super::trouble::{failure_in, message};
 use crate::contents::{Evidence, SummaryBullet, Support};
 
 pub(super) const BULLETS_MAX: usize = 5;
@@ -52,9 +54,9 @@ pub(super) fn evidence(event: usize, raw: &str) -> Evidence {
 }
 
 /// The bullets of a story, in the order in which a person would tell them.
-pub(super) fn bullets(story: &Story<'_>, events: usize) -> Vec<SummaryBullet> {
+pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet> {
     let mut found = Vec::new();
-    let main = story.main_ask(events).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
+    let main = story.main_ask(events.len()).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
     let chat = story.is_chat() && story.asks.iter().filter(|ask| ask.weight > 1).count() >= 2;
     if chat {
         talked(story, &mut found);
@@ -70,9 +72,20 @@ pub(super) fn bullets(story: &Story<'_>, events: usize) -> Vec<SummaryBullet> {
     if kept.len() < BULLETS_WANTED {
         fill(story, main, &mut kept);
     }
+    if kept.is_empty() {
+        kept.extend(reported(events));
+    }
+    // What was looked at is worth a line where nothing was done and nothing explained.
+    if kept.iter().all(|one| one.order.0 == Part::Asked) && kept.len() < 2 {
+        kept.extend(
+            looked(story)
+                .map(|(text, support)| Candidate::new((Part::Changed, 0), 1, &text, support)),
+        );
+    }
     if kept.len() > BULLETS_WANTED {
         kept.retain(|one| one.priority > 2);
     }
+    kept.retain(|one| one.text.chars().any(char::is_alphanumeric) && !one.evidence.is_empty());
     kept.sort_by_key(|one| one.order);
     kept.into_iter()
         .map(|one| SummaryBullet { text: one.text, support: Support::Excerpts(one.evidence) })
@@ -101,7 +114,8 @@ fn repeats(text: &str, kept: &[Candidate]) -> bool {
 /// A bullet without its fixed first word.
 pub(super) fn body(text: &str) -> &str {
     #[rustfmt::skip]
-    const WORDS: [&str; 11] = [
+    const WORDS: &[&str] = &[
+        "Said: ",
         "Pasted: ", "Asked: ", "Also asked: ", "Decided: ", "Found: ", "Ended: ", "Answered: ",
         "Committed: ", "A subagent reported: ", "Left open: ", "Reported: ",
     ];
@@ -169,19 +183,20 @@ fn talked(story: &Story<'_>, found: &mut Vec<Candidate>) {
             .said
             .iter()
             .filter(|said| said.who != Who::Person && said.event > ask.event && said.event < end);
-        let short = reply.clone().next().filter(|said| said.place == 0);
+        let short = reply.clone().next().filter(|said| said.place == 0 && !said.filler);
         let answer = best_of(reply.filter(|said| said.worth() > 0), answers).or(short);
         let question = cut_to(
             ask.text.trim_end_matches(['.', '。', ':', '：']),
             if answer.is_some() { 70 } else { 150 },
         );
+        let word = if ask.requests { "Asked: " } else { "Said: " };
         let mut support = vec![evidence(ask.event, ask.raw)];
         let text = match answer {
             Some(answer) => {
                 support.push(evidence(answer.event, answer.raw));
-                format!("Asked: {} — {}", capitalised(&question), answer.text)
+                format!("{word}{} — {}", capitalised(&question), answer.text)
             }
-            None => format!("Asked: {}", capitalised(&question)),
+            None => format!("{word}{}", capitalised(&question)),
         };
         let weight = i32::try_from(ask.weight).unwrap_or(10).min(10);
         found.push(Candidate::new(
@@ -259,40 +274,47 @@ fn ended(story: &Story<'_>) -> Option<Candidate> {
     messages.dedup();
     let last = *messages.last()?;
     let final_words = |event: usize| {
-        story.said.iter().filter(move |said| said.event == event && said.closes && !said.filler)
+        story.said.iter().filter(move |said| {
+            said.event == event && said.closes && !said.filler && word_count(&said.text) >= 3
+        })
     };
     // What was said last may be small talk after the work: the turns before it count too.
-    let recent = messages.iter().rev().take(2).flat_map(|event| final_words(*event));
+    let recent = messages.iter().rev().take(4).flat_map(|event| final_words(*event));
     let best = recent
         .filter(|said| conclusion(said) > 4 && !matches!(said.cue, Some((Cue::Cause, 3..))))
         .map(|said| (conclusion(said) + if said.event == last { 4 } else { 0 }, said))
         .reduce(|best, one| if one.0 > best.0 { one } else { best })
         .map(|(_, said)| said);
-    if let Some(said) = best {
+    best.map(|said| concluded(said, last)).or_else(|| left_open(story, last))
+}
+
+fn concluded(said: &Said<'_>, last: usize) -> Candidate {
+    let support = vec![evidence(said.event, said.raw)];
+    let outcome = matches!(said.cue, Some((Cue::Outcome, _)));
+    if !said.last_words && said.event == last && !outcome {
         // Work that was cut off in the middle did not end with what was said then.
-        let over =
-            said.last_words || said.event != last || matches!(said.cue, Some((Cue::Outcome, _)));
-        let text = format!("{}{}", if over { "Ended: " } else { "" }, told(&said.text));
-        let order = (if over { Part::Ended } else { Part::Explained }, said.event);
-        return Some(Candidate::new(
-            order,
-            if !over {
-                8
-            } else if word_count(&said.text) < 6 {
-                6
-            } else {
-                13
-            },
-            &text,
-            vec![evidence(said.event, said.raw)],
-        ));
+        return Candidate::new((Part::Explained, said.event), 8, &told(&said.text), support);
     }
+    let priority = if word_count(&said.text) < 6 { 6 } else { 13 };
+    Candidate::new(
+        (Part::Ended, said.event),
+        priority,
+        &format!("Ended: {}", told(&said.text)),
+        support,
+    )
+}
+
+/// The question that the last message ends with, where it has no conclusion.
+fn left_open(story: &Story<'_>, last: usize) -> Option<Candidate> {
     let asks = |said: &&Said<'_>| {
-        said.event == last && said.text.ends_with(['?', '？']) && word_count(&said.text) >= 4
+        said.event == last
+            && said.text.ends_with(['?', '？'])
+            && word_count(&said.text) >= 4
+            && !announces(&said.text)
     };
     let question = story.said.iter().rev().find(asks)?;
     let support = vec![evidence(last, question.raw)];
-    Some(Candidate::new((Part::Ended, 1), 9, &format!("Left open: {}", question.text), support))
+    Some(Candidate::new((Part::Ended, last), 9, &format!("Left open: {}", question.text), support))
 }
 
 /// How well a sentence says how a turn came out.
@@ -306,7 +328,23 @@ fn conclusion(said: &Said<'_>) -> i32 {
         _ => 0,
     };
     let place = [4, 2, 2].get(said.place).copied().unwrap_or(0);
-    said.worth() + outcome + place - explains
+    said.worth() + outcome + place + if said.after_work { 5 } else { 0 } - explains
+}
+
+/// Where nobody said anything and nothing was done: the line of a log that says what failed.
+fn reported(events: &[Event]) -> Option<Candidate> {
+    let lines = events.iter().enumerate().flat_map(|(at, event)| {
+        output_texts(event)
+            .into_iter()
+            .filter_map(move |text| failure_in(text).map(|(line, sure)| (sure, at, line)))
+    });
+    let (_, at, line) = lines.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
+    Some(Candidate::new(
+        (Part::Explained, at),
+        1,
+        &format!("Reported: {}", message(line)),
+        vec![evidence(at, line)],
+    ))
 }
 
 /// Where little happened, the best of what else was said, then of what else was seen.

@@ -9,7 +9,8 @@ const LOOKS: &[&str] = &[
     "tree", "less", "stat", "du", "df", "ps", "env", "printenv", "date", "type", "file", "fd", "jq",
     "sort", "uniq", "xargs", "printf", "true", "sleep", "test", "mkdir", "touch", "cp", "mv", "rm",
     "chmod", "whoami", "uname", "hostname", "history", "nl", "cut", "tr", "diff", "hexdump", "xxd",
-    "open", "for", "while", "if", "do", "done", "[", "(", "{", "command", "id", "kill", "ln",
+    "open", "for", "while", "if", "do", "done", "[", "(", "{", "command", "id", "kill", "ln", "cd",
+    "export", "source", "set", ".", "pushd", "popd", "unset", "tee", "EOF",
 ];
 #[rustfmt::skip]
 const GIT_LOOKS: &[&str] = &[
@@ -32,53 +33,31 @@ const WEIGHTY: &[&str] = &[
 
 /// What people call a command, and whether it weighs; nothing where it only looks.
 pub(super) fn called(typed: &str) -> Option<(String, bool)> {
-    let line = typed
-        .lines()
-        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))?;
+    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let mut light = None;
-    for part in unquoted_parts(line) {
+    for part in unquoted_parts(typed.lines().find(says)?) {
         let Some(words) = own_words(part) else { continue };
         let (first, rest) = words.split_first()?;
-        if LOOKS.contains(first)
-            || matches!(
-                *first,
-                "cd" | "export"
-                    | "source"
-                    | "set"
-                    | "."
-                    | "pushd"
-                    | "popd"
-                    | "unset"
-                    | "tee"
-                    | "EOF"
-            )
-        {
-            continue;
-        }
-        if *first == "git"
-            && rest
-                .iter()
-                .find(|word| !word.starts_with('-'))
-                .is_none_or(|word| GIT_LOOKS.contains(word))
-        {
-            continue;
-        }
-        if *first == "gh"
-            && (rest.first() == Some(&"api")
-                || rest
-                    .iter()
-                    .any(|word| matches!(*word, "view" | "list" | "diff" | "status" | "checks")))
-        {
+        if only_looks(first, rest) {
             continue;
         }
         let name = name_of(first, rest);
-        let weighty = name.split([' ', ':', '/', '.']).any(|word| WEIGHTY.contains(&word));
-        if weighty {
+        if name.split([' ', ':', '/', '.']).any(|word| WEIGHTY.contains(&word)) {
             return Some((name, true));
         }
         light = light.or(Some(name));
     }
     light.map(|name| (name, false))
+}
+
+fn only_looks(program: &str, rest: &[&str]) -> bool {
+    let verb = rest.iter().find(|word| !word.starts_with('-'));
+    let asks = |word: &&str| matches!(*word, "view" | "list" | "diff" | "status" | "checks");
+    match program {
+        "git" => verb.is_none_or(|verb| GIT_LOOKS.contains(verb)),
+        "gh" => verb.is_none_or(|verb| *verb == "api") || rest.iter().any(asks),
+        _ => LOOKS.contains(&program),
+    }
 }
 
 /// The commands of a line: what stands between `|`, `;` and `&`, but not within quotes.

@@ -12,10 +12,22 @@ pub(super) fn title_of(text: &str) -> String {
     let asked = text.contains(['?', '？']);
     let bare = text.replace('`', "").replace("; ", ", ");
     let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
+    let bare = &asides_off(bare);
     let is_question = asked && question(bare);
     let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
     let short = if mostly_wide(bare) { wide_clause(bare) } else { spaced_clause(bare) };
     capitalised(&cut_to(&short, TITLE_CHARS_MAX))
+}
+
+/// Without what stands in parentheses, where enough is left.
+fn asides_off(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" (") else { return text.to_owned() };
+    match after.split_once(')') {
+        Some((_, rest)) if before.split_whitespace().count() >= 4 => {
+            format!("{before}{rest}")
+        }
+        _ => text.to_owned(),
+    }
 }
 
 pub(super) fn question(text: &str) -> bool {
@@ -63,13 +75,17 @@ fn spaced_clause(text: &str) -> String {
         "because", "but", "which", "since", "while", "so", "where", "unless", "–", "—", "-",
         "чтобы", "потому", "weil", "damit", "e.g.", "such",
     ];
-    for (place, word) in words.iter().enumerate().take(TITLE_WORDS_MAX + 1).skip(4) {
+    for (place, word) in words.iter().enumerate().take(TITLE_WORDS_MAX + 1).skip(5) {
         let so_far: Vec<&str> = words.iter().take(place).copied().collect();
         let before = so_far.last().copied().unwrap_or_default();
         if !is_closed(&so_far) {
             continue;
         }
-        if before.ends_with([',', ';', ':', '.', '?'])
+        // "Joseph, a fellow producer, …": an apposition does not end a clause.
+        let apposed = matches!(*word, "a" | "an" | "the" | "who" | "which" | "who's");
+        let comma = before.ends_with(',') && place >= 5 && !apposed;
+        if comma
+            || before.ends_with([';', ':', '.', '?'])
             || BREAKS.contains(&word.to_lowercase().as_str())
             || word.starts_with('(')
         {

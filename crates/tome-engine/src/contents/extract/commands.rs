@@ -39,9 +39,8 @@ pub(super) fn ran<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Option<Ran
     let failure = best(&texts, failure_in);
     let success = best(&texts, success_in);
     let outcome = match exit_code(event, tool) {
-        Some(0) if weighty && failure.is_some_and(|(_, sure)| sure >= 8) && success.is_none() => {
-            Outcome::Failed
-        }
+        // `cargo test | tail` exits with the code of `tail`.
+        Some(0) if weighty && failure.is_some_and(|(line, _)| is_verdict(line)) => Outcome::Failed,
         Some(0) => Outcome::Passed,
         Some(_) => Outcome::Failed,
         None if failure.is_some_and(|(_, sure)| sure >= 6) && weighty => {
@@ -63,6 +62,15 @@ pub(super) fn ran<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Option<Ran
     Some(Ran { event: at, typed, called, outcome, line: line.map(|(line, _)| line), weighty })
 }
 
+/// Lines that a test runner or a compiler only writes when it fails.
+fn is_verdict(line: &str) -> bool {
+    const STARTS: [&str; 6] = ["--- FAIL", "FAIL\t", "FAILED ", "npm ERR!", "error[E", "FAIL "];
+    const HOLDS: [&str; 4] = ["test result: FAILED", "error TS", "BUILD FAIL", "... FAILED"];
+    let bare = line.trim_start();
+    STARTS.iter().any(|start| bare.starts_with(start))
+        || HOLDS.iter().any(|mark| line.contains(mark))
+}
+
 fn best<'a>(
     texts: &[&'a str],
     find: fn(&'a str) -> Option<(&'a str, u32)>,
@@ -71,7 +79,8 @@ fn best<'a>(
     found.reduce(|best, one| if one.1 > best.1 { one } else { best })
 }
 
-fn typed(tool: &Tool) -> Option<&str> {
+/// The command line of a tool call, if the tool is a shell.
+pub(super) fn typed(tool: &Tool) -> Option<&str> {
     let name = tool.name.to_lowercase();
     let shell = [
         "bash",

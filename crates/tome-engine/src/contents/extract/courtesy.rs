@@ -60,3 +60,18 @@ fn strip_all<'a>(text: &'a str, starts: &[&str]) -> &'a str {
     }
     if stripped { rest } else { text.trim_start() }
 }
+
+/// The text without politeness at its end.
+pub(super) fn courtesy_off_end(text: &str) -> &str {
+    #[rustfmt::skip]
+    const ENDS: &[&str] = &[
+        "please", "pls", "thanks", "thank you", "thx", "s'il te plaît", "s'il vous plaît", "bitte",
+        "danke", "пожалуйста", "спасибо", "por favor", "お願いします", "谢谢",
+    ];
+    let bare = text.trim_end_matches(['.', '!', '。', '！', ' ']);
+    let ends = ENDS.iter().find_map(|end| bare.strip_suffix(end));
+    let cut = ends.filter(|rest| {
+        rest.ends_with([' ', ',', '，', '。', '、']) && rest.split_whitespace().count() >= 2
+    });
+    cut.map_or(text, |rest| rest.trim_end_matches([' ', ',', '，', '、', '.']))
+}

@@ -1,6 +1,9 @@
 //! Phrases that tell what a sentence does: decide, explain, conclude, or only announce the next step.
 
-use super::text::{has_phrase, strip_start};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use super::text::{is_wide, strip_start};
 
 /// What a sentence does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +68,7 @@ const OUTCOMES: Phrases = &[
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "looking at", "first,", "next,", "i can see", "i see", "now update", "now add", "now the",
-    "now run", "now fix", "now check", "noted", "committed as", "you're welcome", "interesting",
+    "now run", "now fix", "now check", "noted", "absolutely", "certainly", "that sounds", "sounds good", "it's great", "that's great", "that's fantastic", "it's completely", "makes sense", "that makes sense", "congratulations", "thank you", "i have all", "committed as", "you're welcome", "interesting",
     "nothing", "no changes", "good", "great", "perfect", "ok", "okay", "sure", "of course",
     "you're right", "you are right", "got it", "thanks", "excellent", "understood", "alright",
     "happy to", "yes.", "wait", "hmm", "actually,", "here's", "here is", "here are", "also",
@@ -100,19 +103,59 @@ pub(super) fn announces(plain: &str) -> bool {
     rest.is_some_and(|rest| super::ask::orders(rest.trim_start_matches([' ', ','])))
 }
 
+/// A phrase: what it says, what that does, and how surely.
+type Entry = (&'static str, Cue, u32);
+
+/// All phrases by their first character: a sentence is read once, not once for every phrase.
+static BOOK: LazyLock<BTreeMap<char, Vec<Entry>>> = LazyLock::new(|| {
+    let mut book: BTreeMap<char, Vec<Entry>> = BTreeMap::new();
+    for (phrases, cue) in
+        [(CAUSES, Cue::Cause), (DECISIONS, Cue::Decision), (OUTCOMES, Cue::Outcome)]
+    {
+        for (phrase, sure) in phrases {
+            let entries = phrase.chars().next().map(|first| book.entry(first).or_default());
+            entries.into_iter().for_each(|entries| entries.push((phrase, cue, *sure)));
+        }
+    }
+    book
+});
+
 /// What a sentence does and how surely, if it does any of it.
 pub(super) fn cue(plain: &str) -> Option<(Cue, u32)> {
     let lower = plain.to_lowercase();
-    let of = |phrases: Phrases| {
-        phrases
-            .iter()
-            .filter(|(phrase, _)| has_phrase(&lower, phrase))
-            .map(|(_, sure)| *sure)
-            .sum::<u32>()
-    };
-    let ranked =
-        [(Cue::Cause, of(CAUSES)), (Cue::Decision, of(DECISIONS)), (Cue::Outcome, of(OUTCOMES))];
+    let mut found: Vec<Entry> = Vec::new();
+    let mut before = None;
+    for (at, c) in lower.char_indices() {
+        // Phrases begin where words do; in scripts without spaces that is anywhere.
+        if starts_word(before, c)
+            && let Some(entries) = BOOK.get(&c)
+        {
+            let rest = lower.get(at..).unwrap_or_default();
+            found.extend(entries.iter().filter(|(phrase, ..)| begins_with(rest, phrase)));
+        }
+        before = Some(c);
+    }
+    // A phrase counts once, however often it is said.
+    found.sort_unstable();
+    found.dedup();
+    let of =
+        |cue| found.iter().filter(|(_, of, _)| *of == cue).map(|(.., sure)| *sure).sum::<u32>();
+    let ranked = [Cue::Cause, Cue::Decision, Cue::Outcome].map(|cue| (cue, of(cue)));
     let (cue, sure) =
         ranked.into_iter().reduce(|best, one| if one.1 > best.1 { one } else { best })?;
     (sure > 0).then_some((cue, sure.min(8)))
+}
+
+fn starts_word(before: Option<char>, c: char) -> bool {
+    is_wide(c) || before.is_none_or(|before| !before.is_alphanumeric() || is_wide(before))
+}
+
+/// Whether a text begins with a phrase, as words of its own.
+fn begins_with(text: &str, phrase: &str) -> bool {
+    text.strip_prefix(phrase).is_some_and(|rest| {
+        let last = phrase.chars().next_back();
+        let next = rest.chars().next();
+        last.is_some_and(is_wide)
+            || next.is_none_or(|next| !next.is_alphanumeric() || is_wide(next))
+    })
 }

@@ -11,32 +11,40 @@ use crate::contents::Evidence;
 
 /// The bullet about changed files.
 pub(super) fn changed(story: &Story<'_>) -> Option<Candidate> {
+    const SHOWN_MAX: usize = 4;
     let files = story.changed();
-    let text = changed_words(&files, 4)?;
-    let mut support = Vec::new();
-    for file in files.iter().take(EVIDENCE_MAX) {
-        support.push(evidence(file.event, file.raw));
-    }
+    let text = changed_words(&files, SHOWN_MAX)?;
+    let support =
+        shown(&files, SHOWN_MAX).iter().map(|file| evidence(file.event, file.raw)).collect();
     let order = files.iter().map(|file| file.event).min()?;
     Some(Candidate::new((Part::Changed, order), 15, &text, support))
 }
 
+const TOUCHES: [(Touch, &str); 3] =
+    [(Touch::Changed, "changed"), (Touch::Created, "created"), (Touch::Deleted, "deleted")];
+
+/// The files that are named: one of each kind at least, then those changed most.
+fn shown<'s, 'a>(files: &[&'s FileTouch<'a>], shown_max: usize) -> Vec<&'s FileTouch<'a>> {
+    let of = |touch: Touch| files.iter().filter(move |file| file.touch == touch).copied();
+    let firsts = TOUCHES.iter().filter_map(|(touch, _)| of(*touch).next());
+    let others = TOUCHES.iter().flat_map(|(touch, _)| of(*touch).skip(1));
+    let mut named: Vec<&'s FileTouch<'a>> = firsts.chain(others).take(shown_max).collect();
+    named.sort_by_key(|file| TOUCHES.iter().position(|(touch, _)| *touch == file.touch));
+    named
+}
+
 /// `Changed lexer.rs (3 edits), parser.rs; created tests/unicode.rs`.
 pub(super) fn changed_words(files: &[&FileTouch<'_>], shown_max: usize) -> Option<String> {
+    let named = shown(files, shown_max);
     let mut parts = Vec::new();
-    let mut left = shown_max;
-    let mut hidden = 0;
-    for (touch, word) in
-        [(Touch::Changed, "changed"), (Touch::Created, "created"), (Touch::Deleted, "deleted")]
-    {
-        let of: Vec<&&FileTouch<'_>> = files.iter().filter(|file| file.touch == touch).collect();
-        let names: Vec<String> = of.iter().take(left).map(|file| file_words(file, files)).collect();
-        hidden += of.len() - names.len();
-        left -= names.len();
+    for (touch, word) in TOUCHES {
+        let of = named.iter().filter(|file| file.touch == touch);
+        let names: Vec<String> = of.map(|file| file_words(file, files)).collect();
         if !names.is_empty() {
             parts.push(format!("{word} {}", names.join(", ")));
         }
     }
+    let hidden = files.len() - named.len();
     let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
     (!parts.is_empty()).then(|| format!("{}{more}", super::clause::capitalised(&parts.join("; "))))
 }
@@ -145,8 +153,8 @@ pub(super) fn commands(story: &Story<'_>) -> Option<Candidate> {
         } else {
             run_words(group, detail_max)
         });
-        support.extend(run_evidence(group));
     }
+    support.extend(runs_evidence(&grouped));
     support.truncate(EVIDENCE_MAX);
     let text = match texts.split_last() {
         Some((last, rest)) if passed_alone && !rest.is_empty() => {
@@ -191,15 +199,33 @@ fn failure_line<'a>(group: &Runs<'_, 'a>) -> Option<(usize, &'a str)> {
         .find_map(|ran| ran.line.map(|line| (ran.event, line)))
 }
 
+/// The commands as they were typed, and the lines that say how the first came out.
+fn runs_evidence(grouped: &[Runs<'_, '_>]) -> Vec<Evidence> {
+    let typed = |group: &Runs<'_, '_>| {
+        group.runs.last().map(|ran| evidence(ran.event, first_line(ran.typed)))
+    };
+    match grouped {
+        [only] => typed(only).into_iter().chain(run_evidence(only)).collect(),
+        [first, rest @ ..] if first.failures() > 0 => {
+            run_evidence(first).into_iter().chain(rest.iter().filter_map(typed)).collect()
+        }
+        several => several.iter().filter_map(typed).collect(),
+    }
+}
+
+fn first_line(typed: &str) -> &str {
+    typed.lines().find(|line| !line.trim().is_empty()).unwrap_or(typed)
+}
+
 fn run_evidence(group: &Runs<'_, '_>) -> Vec<Evidence> {
     let mut support = Vec::new();
     if let Some((event, line)) = failure_line(group) {
         support.push(evidence(event, line));
     } else if let Some(ran) = group.runs.iter().find(|ran| ran.outcome == Outcome::Failed) {
-        support.push(evidence(ran.event, ran.typed));
+        support.push(evidence(ran.event, first_line(ran.typed)));
     }
     if let Some(ran) = group.runs.last().filter(|ran| ran.outcome == Outcome::Passed) {
-        support.push(evidence(ran.event, ran.line.unwrap_or(ran.typed)));
+        support.push(evidence(ran.event, ran.line.unwrap_or(first_line(ran.typed))));
     }
     support
 }
@@ -213,4 +239,24 @@ pub(super) fn committed(story: &Story<'_>) -> Option<Candidate> {
         &format!("Committed: {}", plain(message)),
         support,
     ))
+}
+
+/// What was only looked at, in words, and what says so: files, else commands and searches.
+pub(super) fn looked(story: &Story<'_>) -> Option<(String, Vec<Evidence>)> {
+    let read: Vec<&FileTouch<'_>> =
+        story.files.iter().filter(|file| file.touch == Touch::Read).collect();
+    if !read.is_empty() {
+        let names: Vec<String> =
+            read.iter().take(3).map(|file| file_name(file.path, &read)).collect();
+        let more =
+            if read.len() > 3 { format!(" and {} more", read.len() - 3) } else { String::new() };
+        let support =
+            read.iter().take(EVIDENCE_MAX).map(|file| evidence(file.event, file.raw)).collect();
+        return Some((format!("Read {}{more}", names.join(", ")), support));
+    }
+    let ran = story.ran.iter().map(|ran| (ran.event, "Ran", ran.typed));
+    let looks = story.looks.iter().map(|look| (look.event, look.word, look.what));
+    let (event, word, what) = ran.chain(looks).min_by_key(|one| one.0)?;
+    let line = what.lines().find(|line| !line.trim().is_empty())?;
+    Some((format!("{word} {}", cut_to(&plain(line), 70)), vec![evidence(event, line)]))
 }

@@ -146,12 +146,14 @@ impl Keywords {
     }
 }
 
-/// Whether one ends as the other begins: two windows on one longer word.
+/// Whether two terms are windows on one longer word: they share two characters in a row, or one
+/// begins with the character that the other ends with.
 fn overlap(a: &str, b: &str) -> bool {
-    let joins = |left: &str, right: &str| {
-        left.chars().next_back().zip(right.chars().next()).is_some_and(|(l, r)| l == r)
-    };
-    joins(a, b) || joins(b, a)
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    a.windows(2).any(|pair| b.windows(2).any(|other| pair == other))
+        || a.last() == b.first()
+        || b.last() == a.first()
 }
 
 fn strength(sort: Sort) -> u32 {

@@ -44,7 +44,7 @@ impl Summarizer for Extractive {
         let story = story::story(input.events);
         Ok(Summary {
             title: title::title(&story, input.events, input.overlap),
-            bullets: bullets::bullets(&story, input.events.len()),
+            bullets: bullets::bullets(&story, input.events),
             keywords: keywords_of(&story, input.events),
         })
     }

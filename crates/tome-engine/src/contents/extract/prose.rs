@@ -166,43 +166,27 @@ fn goes_on(so_far: &str, next: &str) -> bool {
         && is_prose(next.trim())
 }
 
+/// How lines begin that nobody says.
+#[rustfmt::skip]
+const STARTS: &[&str] = &[
+    "|", "{", "}", "diff --git", "@@", "+++ ", "--- ", "index ", "at ", "File \"", "Traceback",
+    "Caused by:", "goroutine ", "$ ", "// ", "import ", "#include", "#!", "=== ", "---", "<?",
+    "npm ERR!", "[INFO]", "[ERROR]", "[WARN", "Error:", "error:", "error[", "fatal:", "warning:",
+    "! [", "npm error",
+];
+
 /// Whether a line is somebody's sentence rather than code, a log, a trace, a table or JSON.
 pub(super) fn is_prose(line: &str) -> bool {
-    const STARTS: [&str; 26] = [
-        "|",
-        "{",
-        "}",
-        "diff --git",
-        "@@",
-        "+++ ",
-        "--- ",
-        "index ",
-        "at ",
-        "File \"",
-        "Traceback",
-        "Caused by:",
-        "goroutine ",
-        "$ ",
-        "// ",
-        "import ",
-        "#include",
-        "#!",
-        "=== ",
-        "---",
-        "<?",
-        "npm ERR!",
-        "[INFO]",
-        "[ERROR]",
-        "[WARN",
-        "Error:",
-    ];
-    if STARTS.iter().any(|start| line.starts_with(start))
-        || !line.chars().any(char::is_alphabetic)
-            && (line.len() > 20 || !line.chars().any(char::is_numeric))
-    {
-        return false;
-    }
-    !(is_console(line) || looks_like_code(line) || looks_like_log(line) || is_json_field(line))
+    // "5432." answers a question; a row of figures does not.
+    let worded = line.chars().any(char::is_alphabetic)
+        || line.len() <= 20 && line.chars().any(char::is_numeric);
+    let starts = STARTS.iter().any(|start| line.starts_with(start));
+    worded
+        && !(starts
+            || is_console(line)
+            || looks_like_code(line)
+            || looks_like_log(line)
+            || is_json_field(line))
 }
 
 /// `❯ git push`, `[entire] pushing …`: what a terminal shows.
@@ -289,24 +273,27 @@ fn looks_like_log(line: &str) -> bool {
 fn sentences(paragraph: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
-    let mut chars = paragraph.char_indices().peekable();
     let mut quoted = false;
-    while let Some((at, c)) = chars.next() {
-        if c == '`' {
-            quoted = !quoted;
-        }
+    for (at, c) in paragraph.char_indices() {
         let end = at + c.len_utf8();
-        let next = chars.peek().map(|(_, next)| *next);
+        let rest = paragraph.get(end..).unwrap_or_default();
+        // `**Done.** Then …`, `("No.") Then …`: marks close before the sentence does.
+        let after = rest.trim_start_matches(['*', '"', '”', '」', ')', '）', '_']);
         let stops = match c {
+            '`' => {
+                quoted = !quoted;
+                false
+            }
             '。' | '！' | '？' => true,
             '.' | '!' | '?' => {
                 !quoted
-                    && next.is_some_and(char::is_whitespace)
+                    && after.starts_with(char::is_whitespace)
                     && !abbreviated(paragraph.get(start..at))
             }
             _ => false,
         };
-        if stops {
+        if stops && at >= start {
+            let end = paragraph.len() - after.len();
             found.extend(paragraph.get(start..end));
             start = end;
         }

@@ -117,12 +117,10 @@ fn themes(children: &[Node]) -> Vec<Theme<'_>> {
                 carry_on(&mut all, children, at, share);
             } else if !text.is_empty() && !is_idle(text) {
                 let about = gist(text);
-                // A title that names little is no theme for a day.
-                let telling = u64::try_from(about.len().min(5)).unwrap_or(0) + 1;
                 all.push(Theme {
                     text,
                     about,
-                    weight: share * telling / 6,
+                    weight: share,
                     child: at,
                     children: BTreeSet::from([at]),
                 });
@@ -144,6 +142,11 @@ fn themes(children: &[Node]) -> Vec<Theme<'_>> {
             None => {}
         }
     }
+    for theme in &mut merged {
+        // A title that names little ("Investigate 3 and 7") is hardly a theme.
+        theme.weight =
+            theme.weight * (u64::try_from(theme.about.len().min(5)).unwrap_or(0) + 1) / 6;
+    }
     merged.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.child.cmp(&b.child)));
     merged
 }
@@ -152,7 +155,7 @@ fn themes(children: &[Node]) -> Vec<Theme<'_>> {
 /// weight is that theme's. Where nothing was, it is a theme of its own after all.
 fn carry_on<'a>(all: &mut Vec<Theme<'a>>, children: &'a [Node], at: usize, share: u64) {
     let Some(child) = children.get(at) else { return };
-    let before = all.iter_mut().rev().find(|theme| {
+    let before = all.iter_mut().rev().take(COMPARED_MAX).find(|theme| {
         children.get(theme.child).is_some_and(|other| {
             other.sessions == child.sessions
                 || other.keywords.iter().filter(|word| child.keywords.contains(word)).count() >= 2
@@ -220,14 +223,17 @@ fn of_segments(
     for theme in themes.iter().take(BULLETS_MAX) {
         let candidates = theme.children.iter().flat_map(|at| places(children, *at));
         if let Some(one) = best(candidates, keywords, &taken) {
-            let text = composed(theme.text, &one.text);
+            // Where the day has one theme its title says it already.
+            let alone = themes.len() == 1;
+            let text = if alone { one.text } else { composed(theme.text, &one.text) };
             taken.push(Taken { text, ..one });
         }
     }
     while taken.len() < 3 {
         let all = (0..children.len()).flat_map(|at| places(children, at));
         match best(all, keywords, &taken) {
-            Some(one) => taken.push(one),
+            Some(one) if themes.len() == 1 => taken.push(one),
+            Some(one) => taken.push(in_context(one, children)),
             None => break,
         }
     }
@@ -237,10 +243,13 @@ fn of_segments(
 /// `title: outcome`, or the outcome alone where it says the title.
 fn composed(title: &str, bullet: &str) -> String {
     let said = body(bullet);
-    if alike(&gist(title), &gist(said)) >= 50 || bullet.starts_with("Asked: ") {
+    if alike(&gist(title), &gist(said)) >= 50
+        || bullet.starts_with("Asked: ")
+        || bullet.starts_with("Said: ")
+    {
         return cut_to(&super::clause::capitalised(said), BULLET_CHARS_MAX);
     }
-    let title = cut_to(title.trim_end_matches(['?', '？', '.']), 64);
+    let title = cut_to(title.trim_end_matches(['?', '？', '.']), 56);
     cut_to(&format!("{title}: {said}"), BULLET_CHARS_MAX)
 }
 
@@ -250,7 +259,7 @@ fn of_periods(
     keywords: &BTreeMap<String, (u64, usize, String)>,
 ) -> Vec<SummaryBullet> {
     let mut order: Vec<usize> = (0..children.len()).collect();
-    order.sort_by_key(|at| (std::cmp::Reverse(children.get(*at).map_or(0, weight)), *at));
+    order.sort_by_cached_key(|at| (std::cmp::Reverse(children.get(*at).map_or(0, weight)), *at));
     let mut taken: Vec<Taken> = Vec::new();
     for _round in 0..2 {
         for at in order.iter().take(COMPARED_MAX) {
@@ -265,13 +274,15 @@ fn of_periods(
     finished(taken)
 }
 
-/// A bullet that says what was decided or done says of what only together with its title.
+/// A bullet of a segment says what it is about only together with the segment's title. A day of
+/// several segments has put their titles into its bullets already.
 fn in_context(one: Taken, children: &[Node]) -> Taken {
-    let title = children.get(one.at.0).map(|child| child.title.as_str()).unwrap_or_default();
+    let Some(child) = children.get(one.at.0) else { return one };
+    let title = child.title.as_str();
     let bare = body(&one.text).len() < one.text.len()
-        || one.text.starts_with(['`'])
-        || one.text.starts_with("Changed ");
-    if !bare || title.is_empty() || title.contains("; ") || is_deed(title) || is_idle(title) {
+        || ["`", "Changed ", "Created "].iter().any(|start| one.text.starts_with(start));
+    let whole = title.is_empty() || title.contains("; ") || is_deed(title) || is_idle(title);
+    if whole || !(bare || child.children.len() <= 1) {
         return one;
     }
     Taken { text: composed(title, &one.text), ..one }
@@ -313,6 +324,11 @@ fn best<'a>(
             + i64::try_from(central.min(8)).unwrap_or(0)
             + i64::try_from(about.len().min(12) / 2).unwrap_or(0)
             - if about.len() < 4 { 8 } else { 0 };
+        // Another theme before more of the same one.
+        let again = taken
+            .iter()
+            .any(|one| theme_of(&one.text).is_some_and(|theme| text.starts_with(theme)));
+        let score = score - if again { 8 } else { 0 };
         let new = !taken
             .iter()
             .any(|one| one.at == (at, place) || alike(&one.about, &about) >= SAME_THEME);
@@ -323,10 +339,18 @@ fn best<'a>(
     best.map(|(_, one)| one)
 }
 
+/// The title that a composed bullet begins with.
+fn theme_of(text: &str) -> Option<&str> {
+    text.split_once(": ").map(|(theme, _)| theme).filter(|theme| theme.chars().count() >= 8)
+}
+
 fn finished(mut taken: Vec<Taken>) -> Vec<SummaryBullet> {
     taken.sort_by_key(|one| one.at);
     taken
         .into_iter()
-        .map(|one| SummaryBullet { text: one.text, support: Support::Bullets(vec![one.at]) })
+        .map(|one| SummaryBullet {
+            text: cut_to(&one.text, BULLET_CHARS_MAX),
+            support: Support::Bullets(vec![one.at]),
+        })
         .collect()
 }

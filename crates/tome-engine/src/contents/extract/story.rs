@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Event, EventKind, Role};
 
-use super::ask::{Ask, ask};
-use super::commands::{Ran, commit_message, ran};
+use super::ask::{Ask, ask, is_harness};
+use super::commands::{Ran, commit_message, ran, typed};
 use super::cues::{Cue, announces, cue, is_filler};
-use super::files::{Touch, in_patch, touched};
+use super::files::{Touch, in_patch, text_field, touched};
 use super::prose::{Shape, parts};
 use super::text::{is_wide, plain, word_count};
 use super::words::{Sort, is_stop, terms};
@@ -34,6 +34,8 @@ pub(super) struct Said<'a> {
     pub(super) filler: bool,
     /// Of the words that end a turn.
     pub(super) last_words: bool,
+    /// Whether its turn changed or ran something before it.
+    pub(super) after_work: bool,
     /// Whether no tool was called after it in its turn.
     pub(super) closes: bool,
     names: i32,
@@ -79,6 +81,16 @@ pub(super) struct FileTouch<'a> {
     pub(super) times: u32,
 }
 
+/// One look at something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look<'a> {
+    pub(super) event: usize,
+    /// `Ran` or `Searched for`.
+    pub(super) word: &'static str,
+    /// The command or the pattern, verbatim.
+    pub(super) what: &'a str,
+}
+
 /// What a stretch of events tells.
 #[derive(Debug, Default)]
 pub(super) struct Story<'a> {
@@ -87,7 +99,10 @@ pub(super) struct Story<'a> {
     pub(super) files: Vec<FileTouch<'a>>,
     pub(super) ran: Vec<Ran<'a>>,
     pub(super) commits: Vec<(usize, &'a str)>,
+    /// Searches, and commands that only looked.
+    pub(super) looks: Vec<Look<'a>>,
     pub(super) kinds: BTreeMap<EventKind, usize>,
+    worked: bool,
     by_path: BTreeMap<(&'a str, bool), usize>,
 }
 
@@ -113,6 +128,10 @@ pub(super) fn story(events: &[Event]) -> Story<'_> {
 impl<'a> Story<'a> {
     fn hear_person(&mut self, at: usize, event: &'a Event) {
         self.asks.extend(ask(at, &event.text));
+        self.worked = false;
+        if is_harness(&event.text) {
+            return;
+        }
         self.hear(at, event, Who::Person);
     }
 
@@ -129,6 +148,7 @@ impl<'a> Story<'a> {
                 who,
                 cue,
                 closes: true,
+                after_work: self.worked,
                 place,
                 shape: sentence.shape,
                 filler: who != Who::Person && (announces(&text) || !strong && is_filler(&text)),
@@ -150,6 +170,7 @@ impl<'a> Story<'a> {
             said.closes = false;
         }
         for one in touched(event, tool) {
+            self.worked |= one.touch != Touch::Read;
             self.touch(at, one.path, one.raw, one.touch);
         }
         if let Some(ran) = ran(at, event, tool) {
@@ -160,7 +181,12 @@ impl<'a> Story<'a> {
                 return;
             }
             self.commits.extend(commit_message(ran.typed).map(|message| (at, message)));
+            self.worked |= ran.weighty;
             self.ran.push(ran);
+        } else if let Some(what) = typed(tool) {
+            self.looks.push(Look { event: at, word: "Ran", what });
+        } else if let Some(what) = text_field(&tool.input, &["pattern", "query", "url"]) {
+            self.looks.push(Look { event: at, word: "Searched for", what });
         }
     }
 
@@ -202,11 +228,13 @@ impl<'a> Story<'a> {
             let end = self.asks.get(place + 1).map_or(events, |next| next.event);
             let followed = u32::try_from(end.saturating_sub(one.event)).unwrap_or(0).min(16);
             let wondered = one.text.ends_with(['?', '？']) && !one.orders;
-            let score = (one.weight * 2
+            // "3, but …" answers a list of options and says nothing by itself.
+            let listed = one.text.starts_with(|c: char| c.is_ascii_digit());
+            let score = (one.weight.min(9) * 2
                 + followed
                 + u32::from(one.orders) * 6
-                + if place == 0 { 6 } else { 0 })
-            .saturating_sub(u32::from(wondered) * 6);
+                + if place == 0 { 8 } else { 0 })
+            .saturating_sub(u32::from(wondered) * 6 + u32::from(listed) * 16);
             if one.weight > 1 && best.is_none_or(|(so_far, _)| score > so_far) {
                 best = Some((score, one));
             }

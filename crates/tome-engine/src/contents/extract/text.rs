@@ -68,7 +68,8 @@ pub(super) fn cut_to(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    // Room for the ellipsis, and for a backtick that closes a name.
+    let kept: String = text.chars().take(chars_max.saturating_sub(2)).collect();
     let whole = match kept.rsplit_once(char::is_whitespace) {
         Some((words, last)) if last.chars().count() < 24 && !words.is_empty() => words,
         _ => &kept,
@@ -132,19 +133,6 @@ pub(super) fn strip_start<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
         && !is_wide(last)
         && rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '’'));
     (!open).then_some(rest)
-}
-
-/// Whether a text, in lower case, holds a phrase as words of its own. In scripts without spaces,
-/// and where a phrase begins or ends with a space or a mark, anywhere.
-pub(super) fn has_phrase(lower: &str, phrase: &str) -> bool {
-    let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() || is_wide(c));
-    let first_is_word = phrase.starts_with(|c: char| c.is_alphanumeric() && !is_wide(c));
-    let last_is_word = phrase.ends_with(|c: char| c.is_alphanumeric() && !is_wide(c));
-    lower.match_indices(phrase).take(8).any(|(at, found)| {
-        let before = lower.get(..at).and_then(|text| text.chars().next_back());
-        let after = lower.get(at + found.len()..).and_then(|text| text.chars().next());
-        (!first_is_word || edge(before)) && (!last_is_word || edge(after))
-    })
 }
 
 /// A line as a person reads it: without colour codes, Markdown's marks, and spaces in a row.

@@ -5,9 +5,8 @@ use tome_model::{Event, EventKind};
 use super::ask::{Ask, ask, points};
 use super::clause::{capitalised, title_of};
 use super::commands::Outcome;
-use super::deeds::{changed_words, file_name};
-use super::files::Touch;
-use super::story::{FileTouch, Story, Who};
+use super::deeds::{changed_words, file_name, looked};
+use super::story::{Story, Who};
 use super::text::{cut_to, output_texts, plain, word_count};
 use super::trouble::{failure_in, message};
 use super::words::{Sort, terms};
@@ -31,8 +30,8 @@ pub(super) fn title(story: &Story<'_>, events: &[Event], overlap: &[Event]) -> S
                 .unwrap_or_else(|| seen(story, events)),
         },
     };
-    let text = text.replace("; ", ", ");
-    cut_to(text.trim(), TITLE_CHARS_MAX)
+    let text = cut_to(text.replace("; ", ", ").trim(), TITLE_CHARS_MAX);
+    if text.chars().any(char::is_alphanumeric) { text } else { of_kinds(story) }
 }
 
 /// Whether a request names what it is about, rather than pointing at it.
@@ -70,7 +69,7 @@ fn done(story: &Story<'_>) -> Option<String> {
     story
         .said
         .iter()
-        .filter(|said| said.who != Who::Person && said.worth() > 4)
+        .filter(|said| said.who != Who::Person && !said.filler && said.worth() > 4)
         .max_by_key(|said| (said.worth(), std::cmp::Reverse(said.event)))
         .map(|said| title_of(&said.text))
 }
@@ -109,14 +108,8 @@ fn run_title(story: &Story<'_>) -> Option<String> {
 
 /// What was looked at, logged, or only began.
 fn seen(story: &Story<'_>, events: &[Event]) -> String {
-    let read: Vec<&FileTouch<'_>> =
-        story.files.iter().filter(|file| file.touch == Touch::Read).collect();
-    let names: Vec<String> = read.iter().take(3).map(|file| file_name(file.path, &read)).collect();
-    if !names.is_empty() {
-        return format!("Read {}", names.join(", "));
-    }
-    if let Some(ran) = story.ran.first() {
-        return format!("Ran {}", ran.called);
+    if let Some((words, _)) = looked(story) {
+        return words;
     }
     let trouble =
         events.iter().flat_map(output_texts).filter_map(failure_in).max_by_key(|(_, sure)| *sure);
@@ -141,6 +134,11 @@ fn seen(story: &Story<'_>, events: &[Event]) -> String {
     if let Some(tool) = tools.first() {
         return format!("Used {}", cut_to(tool, 60));
     }
+    of_kinds(story)
+}
+
+/// What there is to say where nobody said anything.
+fn of_kinds(story: &Story<'_>) -> String {
     let has = |kind| story.kinds.contains_key(&kind);
     let what = if has(EventKind::Compaction) {
         "Context compacted"

@@ -1,5 +1,9 @@
 //! Lines of tools, logs and traces that say that something failed, or that it went well.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::text::{plain, window};
 
 /// Of an output so much is read from its beginning, and so much from its end, where compilers and
@@ -48,22 +52,44 @@ const SUCCESSES: &[(&str, u32)] = &[
 
 /// The line of a text that explains best why something failed, and how well it does.
 pub(super) fn failure_in(text: &str) -> Option<(&str, u32)> {
-    best_line(text, failure)
+    best_line(text, FAILURE_MARKS.as_ref(), failure)
 }
 
 /// The line that says best that something went well, and how well.
 pub(super) fn success_in(text: &str) -> Option<(&str, u32)> {
-    best_line(text, success)
+    best_line(text, SUCCESS_MARKS.as_ref(), success)
 }
 
-fn best_line(text: &str, score: fn(&str) -> u32) -> Option<(&str, u32)> {
-    let mut best: Option<(&str, u32)> = None;
+/// Finds the marks in one pass over a text, so that only lines that hold one are weighed. Without
+/// it (which cannot be) every line is.
+fn finder(marks: &[(&str, u32)]) -> Option<Regex> {
+    let escaped: Vec<String> = marks.iter().map(|(mark, _)| regex::escape(mark)).collect();
+    Regex::new(&escaped.join("|")).ok()
+}
+
+static FAILURE_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| finder(FAILURES));
+static SUCCESS_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| finder(SUCCESSES));
+
+fn best_line<'a>(
+    text: &'a str,
+    marks: Option<&Regex>,
+    score: fn(&str) -> u32,
+) -> Option<(&'a str, u32)> {
+    let mut best: Option<(&'a str, u32)> = None;
     for part in window(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
-        for line in part.lines().filter(|line| line.len() <= LINE_BYTES_MAX) {
-            let scored = score(line);
+        let mut rest = part;
+        loop {
+            let found = marks.map_or(Some(0), |marks| marks.find(rest).map(|found| found.start()));
+            let Some(at) = found.filter(|_| !rest.is_empty()) else { break };
+            let (before, from) = rest.split_at_checked(at).unwrap_or(("", rest));
+            let end = from.find('\n').unwrap_or(from.len());
+            let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            let line = rest.get(start..at + end).unwrap_or_default();
+            let scored = if line.len() <= LINE_BYTES_MAX { score(line) } else { 0 };
             if scored > best.map_or(0, |(_, so_far)| so_far) {
                 best = Some((line.trim(), scored));
             }
+            rest = from.get(end + 1..).unwrap_or_default();
         }
     }
     best
