@@ -3,6 +3,7 @@
 //! This crate knows no socket, no command line, no environment and no wall clock: whoever runs it
 //! brings a home folder, settings and a `Clock`.
 
+mod calendar;
 mod capture;
 mod contents;
 mod durable;
@@ -19,6 +20,10 @@ mod stores;
 mod tally;
 mod tools;
 
+pub use calendar::{
+    Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked,
+    StoreRebuilt, StoreReport,
+};
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
     Browse, CONTENTS, CaughtUp, ContentsReader, ContentsSettings, EXTRACTIVE, Evidence, Expanded,
