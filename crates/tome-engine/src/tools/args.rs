@@ -100,6 +100,18 @@ impl Args {
         number(&value).ok_or_else(|| wrong_type(names, "a whole number", &value))
     }
 
+    /// A count that may be missing; one above `most` counts as that.
+    pub(super) fn count(
+        &mut self,
+        names: &'static [&'static str],
+        most: usize,
+    ) -> Result<Option<usize>, Refusal> {
+        let Some(value) = self.value(names)? else { return Ok(None) };
+        let count = number(&value).and_then(|number| usize::try_from(number).ok());
+        let count = count.ok_or_else(|| wrong_type(names, "a whole number from 0 up", &value))?;
+        Ok(Some(count.min(most)))
+    }
+
     /// Two whole numbers that may be missing.
     pub(super) fn range(
         &mut self,

@@ -8,8 +8,8 @@ use tome_model::{Scope, truncate_to};
 use tome_notebook::{Author, Notebook, NotebookError, Who};
 
 use super::answer::Refusal;
-use super::{Caller, ToolAnswer};
-use crate::{Notebooks, Redactor, Whose};
+use super::{Caller, Failure, ToolAnswer, Tools};
+use crate::{Calendar, Notebooks, Redactor, Whose};
 
 /// A command or a tool's name in the history.
 const COMMAND_BYTES_MAX: usize = 200;
@@ -23,6 +23,7 @@ const NEAR_ENOUGH: f64 = 0.4;
 /// One call of a tool.
 pub(super) struct Call<'c> {
     notebooks: &'c Notebooks,
+    calendar: Option<&'c Calendar>,
     redactor: &'c Redactor,
     tool: &'static str,
     caller: &'c Caller,
@@ -30,13 +31,22 @@ pub(super) struct Call<'c> {
 }
 
 impl<'c> Call<'c> {
-    pub(super) fn new(
-        notebooks: &'c Notebooks,
-        redactor: &'c Redactor,
-        tool: &'static str,
-        caller: &'c Caller,
-    ) -> Self {
-        Self { notebooks, redactor, tool, caller, texts_cut: Cell::new(0) }
+    pub(super) fn new(tools: &'c Tools, tool: &'static str, caller: &'c Caller) -> Self {
+        let Tools { notebooks, calendar, redactor } = tools;
+        let calendar = calendar.as_deref();
+        Self { notebooks, calendar, redactor, tool, caller, texts_cut: Cell::new(0) }
+    }
+
+    /// The contents.
+    pub(super) fn calendar(&self) -> Result<&'c Calendar, Refusal> {
+        self.calendar.ok_or_else(|| {
+            Refusal::new(Failure::Failed, "there are no contents here: the daemon keeps them")
+        })
+    }
+
+    /// Where the caller stands.
+    pub(super) fn cwd(&self) -> Option<&'c str> {
+        self.caller.cwd.as_deref().filter(|cwd| !cwd.is_empty())
     }
 
     /// Whose notebook the arguments and the caller mean.

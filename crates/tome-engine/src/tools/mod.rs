@@ -8,6 +8,7 @@ mod anthropic;
 mod args;
 mod call;
 mod coder;
+mod contents;
 mod notes;
 mod specs;
 
@@ -15,15 +16,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Notebooks, Redactor};
+use crate::{Calendar, Notebooks, Redactor};
 
 use answer::Refusal;
 use args::Args;
 use call::Call;
 
-/// The tools over the notebooks.
+/// The tools over the notebooks and the contents.
 pub struct Tools {
     notebooks: Arc<Notebooks>,
+    calendar: Option<Arc<Calendar>>,
     redactor: Arc<Redactor>,
 }
 
@@ -32,7 +34,7 @@ pub struct Tools {
 pub struct ToolSpec {
     /// Its name.
     pub name: &'static str,
-    /// The set it belongs to: `notes`, `coder` or `anthropic`.
+    /// The set it belongs to: `notes`, `coder`, `contents` or `anthropic`.
     pub toolset: &'static str,
     /// What it does, for a model.
     pub description: &'static str,
@@ -94,7 +96,14 @@ impl Failure {
 impl Tools {
     /// The tools over these notebooks. What they write is redacted first.
     pub fn new(notebooks: Arc<Notebooks>, redactor: Arc<Redactor>) -> Self {
-        Self { notebooks, redactor }
+        Self { notebooks, calendar: None, redactor }
+    }
+
+    /// The same with the contents. Without them, the tools that read them say so.
+    #[must_use]
+    pub fn with_calendar(mut self, calendar: Arc<Calendar>) -> Self {
+        self.calendar = Some(calendar);
+        self
     }
 
     /// Every tool there is.
@@ -105,7 +114,7 @@ impl Tools {
     /// Calls a tool with a JSON object; `None` when there is no tool of this name.
     pub fn call(&self, name: &str, arguments: &str, caller: &Caller) -> Option<ToolAnswer> {
         let (tool, run) = runner(name)?;
-        let call = Call::new(&self.notebooks, &self.redactor, tool, caller);
+        let call = Call::new(self, tool, caller);
         let answer = Args::parse(tool, arguments).and_then(|mut args| run(&call, &mut args));
         Some(answer.map_or_else(Refusal::into_answer, |answer| call.sign(answer)))
     }
@@ -126,6 +135,11 @@ fn runner(name: &str) -> Option<(&'static str, Run)> {
         "memory_delete" => ("memory_delete", notes::delete),
         "coder_memory_recall" => ("coder_memory_recall", coder::recall),
         "coder_memory_store" => ("coder_memory_store", coder::store),
+        "get_toc_root" => ("get_toc_root", contents::get_toc_root),
+        "get_node" => ("get_node", contents::get_node),
+        "browse_toc" => ("browse_toc", contents::browse_toc),
+        "get_events" => ("get_events", contents::get_events),
+        "expand_grip" => ("expand_grip", contents::expand_grip),
         "memory" => ("memory", anthropic::memory),
         _ => return None,
     })

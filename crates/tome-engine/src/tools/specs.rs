@@ -11,6 +11,7 @@ use super::answer::put;
 pub(super) fn all() -> Vec<ToolSpec> {
     let mut all = notes();
     all.extend(coder());
+    all.extend(contents());
     all.push(anthropic());
     all
 }
@@ -151,6 +152,60 @@ fn coder() -> Vec<ToolSpec> {
     ]
 }
 
+fn contents() -> Vec<ToolSpec> {
+    let tool = |name, description, needed, fields| ToolSpec {
+        name,
+        toolset: "contents",
+        description,
+        schema: object(needed, fields),
+    };
+    vec![
+        tool(
+            "get_toc_root",
+            "What happened in this project, by year, month, week, day: titles and node ids. Start \
+             here, read a node, expand a grip.",
+            &[],
+            json!({}),
+        ),
+        tool(
+            "get_node",
+            "Read a node: title, bullets with grip ids, keywords, the nodes below.",
+            &["node_id"],
+            json!({ "node_id": text("such as toc:day:2026-11-14"), "version": integer() }),
+        ),
+        tool(
+            "browse_toc",
+            "List the nodes below a node, or of a time.",
+            &[],
+            json!({
+                "node_id": plain(),
+                "time": text("such as yesterday, last week, in March, 2026-11-14"),
+                "limit": integer(),
+                "continuation": plain(),
+            }),
+        ),
+        tool(
+            "get_events",
+            "What was said and done: the events of a time or a session, texts cut at 500 bytes.",
+            &[],
+            json!({
+                "time": text("such as yesterday"),
+                "from": text("RFC 3339"),
+                "to": text("RFC 3339"),
+                "session_id": plain(),
+                "limit": integer(),
+                "continuation": plain(),
+            }),
+        ),
+        tool(
+            "expand_grip",
+            "The words that support a bullet, with the events around them.",
+            &["grip_id"],
+            json!({ "grip_id": plain(), "before": integer(), "after": integer() }),
+        ),
+    ]
+}
+
 fn anthropic() -> ToolSpec {
     ToolSpec {
         name: "memory",
@@ -202,6 +257,10 @@ fn with_scope(mut fields: Value) -> Value {
 
 fn plain() -> Value {
     json!({ "type": "string" })
+}
+
+fn integer() -> Value {
+    json!({ "type": "integer" })
 }
 
 fn text(description: &str) -> Value {

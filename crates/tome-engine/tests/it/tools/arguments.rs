@@ -73,6 +73,17 @@ fn calls() -> Vec<(&'static str, Value)> {
             json!({"command": "rename", "old_path": "/memories/new.md", "new_path": "/memories/n/new.md"}),
         ),
         ("memory", json!({"command": "delete", "path": "/memories/n"})),
+        ("get_toc_root", json!({})),
+        ("get_node", json!({"node_id": "toc:day:2026-03-25", "version": 1})),
+        ("browse_toc", json!({"node_id": "toc:year:2026", "limit": 5})),
+        ("browse_toc", json!({"time": "2026-03-25", "continuation": "toc:year:2020"})),
+        ("get_events", json!({"time": "2026-03-25", "limit": 5})),
+        (
+            "get_events",
+            json!({"from": "2026-03-25T00:00:00Z", "to": "2026-03-26T00:00:00Z", "session_id": "s1",
+            "continuation": null}),
+        ),
+        ("expand_grip", json!({"grip_id": "grip:1774432800000", "before": 1, "after": 0})),
     ]
 }
 
@@ -95,6 +106,7 @@ fn names(object: &Value) -> Vec<&str> {
 #[test]
 fn everything_that_a_schema_offers_is_taken() {
     let scene = with_notes();
+    scene.happens("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
     let mut used: std::collections::BTreeSet<(&str, String)> = Default::default();
     for (tool, arguments) in calls() {
         scene.does(tool, arguments.clone());
@@ -241,6 +253,6 @@ fn all_schemas_together_cost_a_prompt_little() {
     for spec in Tools::list() {
         assert_eq!(spec.schema["type"], "object");
         assert_eq!(spec.schema["additionalProperties"], false);
-        assert!(["notes", "coder", "anthropic"].contains(&spec.toolset));
+        assert!(["notes", "coder", "contents", "anthropic"].contains(&spec.toolset));
     }
 }

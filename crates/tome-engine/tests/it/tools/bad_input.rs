@@ -244,6 +244,16 @@ const NAMES: &[&str] = &[
     "insert_text",
     "old_path",
     "new_path",
+    "node_id",
+    "version",
+    "time",
+    "limit",
+    "continuation",
+    "from",
+    "to",
+    "grip_id",
+    "before",
+    "after",
     "nonsense",
 ];
 
@@ -256,6 +266,8 @@ fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
             .filter(|name| tools[at].schema["properties"].get(**name).is_some())
             .copied()
             .collect();
+        // One that takes nothing is given anything.
+        let names = if names.is_empty() { NAMES.to_vec() } else { names };
         let tool = tools[at].name;
         let own = prop::collection::vec((prop::sample::select(names), arbitrary_value()), 0..6);
         let any = prop::collection::vec((prop::sample::select(NAMES), arbitrary_value()), 0..4);

@@ -6,8 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
-use tome_engine::{Caller, Failure, Home, Notebooks, Projects, Redactor, ToolAnswer, Tools, Whose};
-use tome_model::{Clock, Millis, Scope};
+use tome_engine::{
+    Calendar, Caller, ContentsSettings, Extractive, Failure, Home, Intake, Notebooks, Redactor,
+    Sealer, StoreMode, Stores, ToolAnswer, Tools, Whose,
+};
+use tome_ledger::Engine;
+use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::Rules;
 
 /// 2026-03-25 and a millisecond more each time it is looked at.
@@ -25,6 +29,7 @@ pub struct Scene {
     pub home: PathBuf,
     pub repo: PathBuf,
     pub notebooks: Arc<Notebooks>,
+    stores: Arc<Stores>,
     pub tools: Tools,
     pub caller: Caller,
 }
@@ -37,8 +42,13 @@ pub fn scene() -> Scene {
     std::fs::write(repo.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     std::fs::write(top.join("outside.md"), "mine\n").unwrap();
     let at = Home::at(&home);
-    let projects = Arc::new(Projects::load(&at));
-    let clock = Arc::new(Ticking::default());
+    let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
+    let mode = StoreMode::PerProject;
+    let stores = Arc::new(Stores::new(at.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
+    let projects = stores.projects_shared();
+    let settings = ContentsSettings::in_zone(Zone::utc());
+    let calendar =
+        Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
     let notebooks = Arc::new(Notebooks::new(at, projects, Rules::default(), clock));
     let redactor = Arc::new(Redactor::new(&[]).unwrap());
     let caller = Caller {
@@ -47,12 +57,25 @@ pub fn scene() -> Scene {
         session: Some("s1".into()),
         command: None,
     };
-    let tools = Tools::new(Arc::clone(&notebooks), redactor);
-    Scene { folder, home, repo, notebooks, tools, caller }
+    let tools = Tools::new(Arc::clone(&notebooks), redactor).with_calendar(Arc::new(calendar));
+    Scene { folder, home, repo, notebooks, stores, tools, caller }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
 impl Scene {
+    /// Has something happen in the repository, on 2026-03-25 at 10:00, and be read.
+    pub fn happens(&self, text: &str) {
+        let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
+        let intake = Intake::new(sealer, Arc::clone(&self.stores), Arc::new(Ticking::default()));
+        let line = serde_json::json!({
+            "id": "e1", "session_id": "s1", "agent": "codex", "cwd": self.repo,
+            "kind": "user_message", "at": 1_774_432_800_000_u64, "text": text,
+        });
+        let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
+        assert!(intake.ingest(vec![draft]).iter().all(Result::is_ok));
+        self.does("get_toc_root", serde_json::json!({}));
+    }
+
     /// Everything there is: home, repository and what lies beside them.
     pub fn top(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()

@@ -1,0 +1,45 @@
+//! Nodes as lines for a model: id, how much, what it was about.
+
+use serde_json::{Value, json};
+use tome_model::{Level, Millis};
+
+use crate::calendar::Entry;
+use crate::tools::answer::{bounded, put};
+
+/// What is shown of a title.
+pub(super) const TITLE_BYTES_MAX: usize = 120;
+
+/// A moment, to the minute.
+pub(super) fn minute(at: Millis) -> String {
+    let written = at.to_string();
+    format!("{}Z", written.get(..16).unwrap_or(&written))
+}
+
+/// Nodes and what is below them, indented.
+pub(super) fn tree(entries: &[Entry], depth: usize, lines: &mut Vec<String>) {
+    for entry in entries {
+        lines.push(entry_line(entry, depth));
+        tree(&entry.entries, depth + 1, lines);
+    }
+}
+
+pub(super) fn entry_line(entry: &Entry, depth: usize) -> String {
+    let indent = "  ".repeat(depth);
+    let at = match entry.id.level() {
+        Level::Segment => format!(" {}", minute(entry.first_at)),
+        _ => String::new(),
+    };
+    let title = bounded(&entry.title, TITLE_BYTES_MAX);
+    format!("{indent}{}{at} ({}) {title}", entry.id, entry.events)
+}
+
+pub(super) fn entry_json(entry: &Entry) -> Value {
+    let mut line = json!({
+        "id": entry.id, "title": bounded(&entry.title, TITLE_BYTES_MAX), "events": entry.events,
+    });
+    if !entry.entries.is_empty() {
+        let below: Vec<Value> = entry.entries.iter().map(entry_json).collect();
+        put(&mut line, "entries", below.into());
+    }
+    line
+}
