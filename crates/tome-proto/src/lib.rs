@@ -4,6 +4,7 @@
 //! This crate knows no ledger and no platform: whoever uses it brings the stream to speak over.
 
 mod client;
+mod contents;
 mod convert;
 mod error;
 pub mod limits;

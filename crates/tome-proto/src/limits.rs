@@ -43,3 +43,18 @@ pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a client waits for work that rewrites stores, or that counts everything.
 pub const LONG_CALL_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How long a client waits until all contents are checked: they are as large as the history.
+pub const REBUILD_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// The nodes on a page of the contents, and below one node, when the asker does not say.
+pub const PAGE_NODES_DEFAULT: u32 = 100;
+
+/// The most of them.
+pub const PAGE_NODES_MAX: u32 = 1_000;
+
+/// Events shown on either side of a grip when the asker does not say.
+pub const GRIP_EVENTS_DEFAULT: u32 = 3;
+
+/// The most of them.
+pub const GRIP_EVENTS_MAX: u32 = 50;

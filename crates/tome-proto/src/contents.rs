@@ -1,0 +1,78 @@
+//! The client's side of the contents.
+
+use tonic::Streaming;
+
+use crate::client::{Client, Wire, call};
+use crate::v1::contents_client::ContentsClient;
+use crate::{ClientError, limits, v1};
+
+impl Client {
+    /// The calendar from the top.
+    pub async fn toc_root(
+        &self,
+        request: v1::GetTocRootRequest,
+    ) -> Result<v1::GetTocRootResponse, ClientError> {
+        call(limits::LONG_CALL_TIMEOUT, self.contents().get_toc_root(request)).await
+    }
+
+    /// One page of the nodes below a node, or of a time in words.
+    pub async fn browse_toc(
+        &self,
+        request: v1::BrowseTocRequest,
+    ) -> Result<v1::BrowseTocResponse, ClientError> {
+        call(limits::LONG_CALL_TIMEOUT, self.contents().browse_toc(request)).await
+    }
+
+    /// One node whole, of each project that has it.
+    pub async fn node(
+        &self,
+        request: v1::GetNodeRequest,
+    ) -> Result<v1::GetNodeResponse, ClientError> {
+        call(limits::LONG_CALL_TIMEOUT, self.contents().get_node(request)).await
+    }
+
+    /// What a node has said over time.
+    pub async fn node_versions(
+        &self,
+        request: v1::GetVersionsRequest,
+    ) -> Result<Vec<v1::NodeVersion>, ClientError> {
+        let found = call(limits::LONG_CALL_TIMEOUT, self.contents().get_versions(request)).await?;
+        Ok(found.versions)
+    }
+
+    /// A grip with what happened around it.
+    pub async fn expand_grip(
+        &self,
+        request: v1::ExpandGripRequest,
+    ) -> Result<v1::ExpandGripResponse, ClientError> {
+        call(limits::LONG_CALL_TIMEOUT, self.contents().expand_grip(request)).await
+    }
+
+    /// Checks every node and every grip.
+    pub async fn verify_contents(
+        &self,
+        request: v1::VerifyContentsRequest,
+    ) -> Result<Vec<v1::StoreChecked>, ClientError> {
+        Ok(call(limits::REBUILD_TIMEOUT, self.contents().verify_contents(request)).await?.stores)
+    }
+
+    /// Makes the contents anew; an answer comes for every store.
+    pub async fn rebuild_contents(
+        &self,
+        request: v1::RebuildContentsRequest,
+    ) -> Result<Streaming<v1::RebuildContentsResponse>, ClientError> {
+        let mut contents = self.contents();
+        call(limits::LONG_CALL_TIMEOUT, contents.rebuild_contents(request)).await
+    }
+
+    /// How far the workers are.
+    pub async fn workers(&self) -> Result<Vec<v1::StoreWorkers>, ClientError> {
+        let mut contents = self.contents();
+        let answer = contents.get_workers(v1::GetWorkersRequest {});
+        Ok(call(limits::LONG_CALL_TIMEOUT, answer).await?.stores)
+    }
+
+    fn contents(&self) -> ContentsClient<Wire> {
+        ContentsClient::new(self.wire.clone()).max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
+    }
+}
