@@ -1,10 +1,11 @@
 //! Every key of the configuration, in one table.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tome_engine::StoreMode;
 use tome_ledger::Engine;
-use tome_model::limits;
+use tome_model::{Zone, limits};
 
 use super::duration;
 
@@ -82,7 +83,62 @@ pub const KEYS: &[Key] = &[
         about: "the only file names allowed in facts/, such as user.md,memory.md; empty allows any",
         check: |text| fact_names(text).map(drop),
     },
+    Key {
+        name: "contents.zone",
+        default: "system",
+        about: "the time zone in which the contents' days are days: system, or such as Europe/Berlin",
+        check: |text| zone(text).map(drop),
+    },
+    Key {
+        name: "contents.gap",
+        default: "30m",
+        about: "when nothing has happened for longer, a session's next segment begins",
+        check: |text| gap(text).map(drop),
+    },
+    Key {
+        name: "contents.segment_tokens",
+        default: "4000",
+        about: "a segment of the contents holds at most so many tokens, unless one event does",
+        check: |text| tokens(text, SEGMENT_TOKENS_MIN).map(drop),
+    },
+    Key {
+        name: "contents.overlap",
+        default: "5m",
+        about: "a segment that goes on from another sees so much of its end, for understanding",
+        check: |text| gap(text).map(drop),
+    },
+    Key {
+        name: "contents.overlap_tokens",
+        default: "500",
+        about: "at most so many tokens of it",
+        check: |text| tokens(text, 0).map(drop),
+    },
 ];
+
+/// Smaller segments would each hold a line or two.
+pub const SEGMENT_TOKENS_MIN: u64 = 100;
+
+/// Larger ones would be no help to anybody.
+const TOKENS_MAX: u64 = 1_000_000;
+
+/// Reads the name of a time zone.
+pub fn zone(text: &str) -> Result<Zone, String> {
+    Zone::named(text).map_err(|error| error.to_string())
+}
+
+/// Reads a length of time that has an end.
+pub fn gap(text: &str) -> Result<Duration, String> {
+    duration::parse(text)?
+        .ok_or_else(|| "never is no length of time here: write such as 30m".into())
+}
+
+/// Reads a count of tokens.
+pub fn tokens(text: &str, least: u64) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(tokens) if (least..=TOKENS_MAX).contains(&tokens) => Ok(tokens),
+        _ => Err(format!("{text:?} is not a number of tokens between {least} and {TOKENS_MAX}")),
+    }
+}
 
 /// Reads a storage engine that this build has.
 pub fn engine(text: &str) -> Result<Engine, String> {

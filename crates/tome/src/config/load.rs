@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use tome_engine::{Home, OwnPattern, Redactor};
+use tome_engine::{ContentsSettings, Home, OwnPattern, Redactor};
+use tome_model::Zone;
 use tome_notebook::Rules;
 use toml::{Table, Value};
 
@@ -263,6 +264,26 @@ impl Config {
                     .unwrap_or(tome_notebook::limits::FACTS_BYTES_MAX),
                 facts_allowed: keys::fact_names(text("notes.facts_allowed")).ok().flatten(),
             },
+            contents: contents(&text),
         }
+    }
+}
+
+/// How the contents are made.
+fn contents<'c>(text: &impl Fn(&'static str) -> &'c str) -> ContentsSettings {
+    let usual = ContentsSettings::in_zone(
+        keys::zone(text("contents.zone")).unwrap_or_else(|_| Zone::system()),
+    );
+    let ms = |name, usual| {
+        let length = keys::gap(text(name)).ok();
+        length.and_then(|length| u64::try_from(length.as_millis()).ok()).unwrap_or(usual)
+    };
+    let tokens = |name, usual| keys::tokens(text(name), 0).unwrap_or(usual);
+    ContentsSettings {
+        gap_ms: ms("contents.gap", usual.gap_ms),
+        tokens_max: tokens("contents.segment_tokens", usual.tokens_max),
+        overlap_ms: ms("contents.overlap", usual.overlap_ms),
+        overlap_tokens_max: tokens("contents.overlap_tokens", usual.overlap_tokens_max),
+        ..usual
     }
 }

@@ -13,7 +13,7 @@ pub use load::{Config, ConfigError, Flags};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tome_engine::{Home, OwnPattern, StoreMode};
+use tome_engine::{ContentsSettings, Home, OwnPattern, StoreMode};
 use tome_ledger::Engine;
 use tome_notebook::Rules;
 
@@ -42,4 +42,6 @@ pub struct Settings {
     pub redact: Vec<OwnPattern>,
     /// What the owner of the notebooks has set.
     pub notes: Rules,
+    /// How the contents are made.
+    pub contents: ContentsSettings,
 }

@@ -1,5 +1,5 @@
 //! What the daemon does by itself: drain the spool, take in edits of notes, count what was stored,
-//! close what is unused, and leave when nobody needs it.
+//! make contents of it, close what is unused, and leave when nobody needs it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tome_engine::catch_up;
 
-use super::drain;
 use super::shared::Shared;
+use super::{drain, reading};
 
 /// After so much, what the stores hold in memory is written to tables at the next quiet moment.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
@@ -18,9 +18,13 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Does the chores until the daemon leaves. Notebooks are looked at apart: one that another program
-/// keeps locked holds up nothing else.
+/// keeps locked holds up nothing else. So are the contents, which may be far behind after a bulk.
 pub async fn run(shared: Arc<Shared>) {
-    tokio::join!(look_after_stores(Arc::clone(&shared)), look_at_notebooks(shared));
+    tokio::join!(
+        look_after_stores(Arc::clone(&shared)),
+        look_at_notebooks(Arc::clone(&shared)),
+        reading::run(shared)
+    );
 }
 
 async fn look_at_notebooks(shared: Arc<Shared>) {

@@ -7,12 +7,14 @@
 mod activity;
 mod capture;
 mod chores;
+mod contents;
 mod control;
 mod drain;
 mod events;
 mod listen;
 mod log;
 mod notebook;
+mod reading;
 mod shared;
 mod tools;
 

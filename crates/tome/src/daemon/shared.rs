@@ -1,13 +1,14 @@
 //! What all parts of the daemon share.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    CaptureError, EngineError, Ingested, Intake, Notebooks, Prepared, Redactor, Sealer, Spool,
-    Stores, Tools,
+    Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared,
+    Redactor, Sealer, Spool, Stores, Tools,
 };
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
@@ -16,6 +17,7 @@ use tonic::{Code, Status};
 
 use super::activity::{Activity, Busy};
 use super::log::Log;
+use super::reading::Reading;
 use crate::config::Settings;
 
 /// Calls that work on the ledger at the same time. Each waits on a thread of its own, and a group
@@ -33,12 +35,15 @@ pub struct Shared {
     pub log: Log,
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
+    pub calendar: Arc<Calendar>,
     pub spool: Spool,
     pub started: Millis,
     pub counters: Counters,
     pub activity: Arc<Activity>,
     /// Told whenever something was stored.
     pub stored: Notify,
+    /// What the contents have yet to be made of.
+    pub reading: Reading,
     /// Held while the spool is drained.
     pub draining: Mutex<()>,
     intake: Intake,
@@ -78,6 +83,12 @@ impl Shared {
             settings.notes.clone(),
             Arc::clone(&clock),
         ));
+        let calendar = Arc::new(Calendar::new(
+            Arc::clone(&stores),
+            settings.contents.clone(),
+            Arc::new(Extractive),
+            Arc::clone(&clock),
+        ));
         Ok(Self {
             spool: Spool::of(&settings.home),
             started: clock.now(),
@@ -85,6 +96,7 @@ impl Shared {
             counters: Counters::default(),
             activity: Arc::new(Activity::new()),
             stored: Notify::new(),
+            reading: Reading::new(),
             draining: Mutex::new(()),
             calls: Semaphore::new(CALLS_MAX),
             note_calls: Semaphore::new(NOTE_CALLS_MAX),
@@ -96,6 +108,7 @@ impl Shared {
             log,
             stores,
             notebooks,
+            calendar,
         })
     }
 
@@ -104,20 +117,25 @@ impl Shared {
         self.activity.begin()
     }
 
-    /// The tools over the notebooks.
+    /// The tools over the notebooks and the contents.
     pub fn tools(&self) -> Result<&Tools, CaptureError> {
         if let Some(tools) = self.tools.get() {
             return Ok(tools);
         }
         let redactor = Arc::new(Redactor::new(&self.settings.redact)?);
-        Ok(self.tools.get_or_init(|| Tools::new(Arc::clone(&self.notebooks), redactor)))
+        Ok(self.tools.get_or_init(|| {
+            Tools::new(Arc::clone(&self.notebooks), redactor)
+                .with_calendar(Arc::clone(&self.calendar))
+        }))
     }
 
     /// Stores drafts and counts what became of them.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
         self.unflushed(&drafts);
-        let answers = self.intake.ingest(drafts);
-        self.tally_up(&answers);
+        let prepared = self.intake.prepare(drafts);
+        let roots = prepared.roots();
+        let answers = self.intake.store(prepared);
+        self.tally_up(&answers, roots);
         answers
     }
 
@@ -135,9 +153,9 @@ impl Shared {
     /// Queues what is ready; the answer comes once it is synced.
     pub fn submit(self: &Arc<Self>, prepared: Prepared) -> oneshot::Receiver<Vec<Ingested>> {
         let (done, answers) = oneshot::channel();
-        let (shared, busy) = (Arc::clone(self), self.begin());
+        let (shared, busy, roots) = (Arc::clone(self), self.begin(), prepared.roots());
         self.intake.submit(prepared, move |answers| {
-            shared.tally_up(&answers);
+            shared.tally_up(&answers, roots);
             drop(busy);
             // Nobody listens only when the caller is gone; the events are stored all the same.
             let _ = done.send(answers);
@@ -150,7 +168,7 @@ impl Shared {
         self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    fn tally_up(&self, answers: &[Ingested]) {
+    fn tally_up(&self, answers: &[Ingested], roots: BTreeSet<String>) {
         let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
         for answer in answers {
             match answer {
@@ -167,6 +185,7 @@ impl Shared {
             self.counters.created.fetch_add(created, Ordering::Relaxed);
             self.counters.last_arrived_ms.store(self.clock.now().0, Ordering::Relaxed);
             self.stored.notify_one();
+            self.reading.stored(roots);
         }
     }
 
@@ -208,6 +227,11 @@ impl Shared {
     /// Asks the daemon to leave.
     pub fn leave(&self) {
         self.leaving.send_replace(true);
+    }
+
+    /// Whether it was.
+    pub fn is_leaving(&self) -> bool {
+        *self.leaving.borrow()
     }
 
     /// Waits until the daemon is asked to leave.

@@ -1,0 +1,183 @@
+//! The daemon reads what it stores: contents are made soon after events came, store by store, a few
+//! at a time, so that a bulk for one project keeps nobody else's events waiting.
+//!
+//! What is remembered here only says where to look first. A store that is behind its own cursor has
+//! something to read, whether it came just now, was left by a daemon that was killed, or could not
+//! be read the last time.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, sleep, timeout_at};
+use tome_engine::EngineError;
+
+use super::shared::Shared;
+
+/// What comes together is read together: reading waits until nothing has come for so long. It also
+/// keeps the first reading of a new store, which makes tables, out of the way of the next hook.
+const QUIET: Duration = Duration::from_millis(300);
+/// And no longer than this, so that what happens is in the contents within a second.
+const PATIENCE: Duration = Duration::from_millis(600);
+/// How often open stores are looked at though nobody stored anything: one that was opened to be
+/// asked something may be behind.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// A store that cannot be read is tried again after so long.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+/// How long a daemon that has just started waits before it looks at stores that nobody has opened:
+/// whoever started it comes first.
+const START_AFTER: Duration = Duration::from_secs(1);
+/// Stores that are looked at after the start, those written to last first. The others are read when
+/// they are asked.
+const STORES_AT_START_MAX: usize = 64;
+/// Stores that are read at a time. Each is held open meanwhile.
+const READ_AT_ONCE_MAX: usize = 3;
+
+/// What there is to read.
+pub struct Reading {
+    /// Projects that something was stored of.
+    unread: Mutex<BTreeSet<String>>,
+    told: Notify,
+    /// Stores that are being read, or wait for it.
+    busy: Mutex<HashSet<PathBuf>>,
+    turns: Semaphore,
+}
+
+impl Reading {
+    pub fn new() -> Self {
+        Self {
+            unread: Mutex::default(),
+            told: Notify::new(),
+            busy: Mutex::default(),
+            turns: Semaphore::new(READ_AT_ONCE_MAX),
+        }
+    }
+
+    /// Something was stored of these projects.
+    pub fn stored(&self, roots: BTreeSet<String>) {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).extend(roots);
+        self.told.notify_one();
+    }
+
+    fn take(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn busy(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something was stored, and then nothing for a while, or for long enough.
+    async fn quiet(&self) {
+        self.told.notified().await;
+        let latest = Instant::now() + PATIENCE;
+        let calm = |now: Instant| latest.min(now + QUIET);
+        while timeout_at(calm(Instant::now()), self.told.notified()).await.is_ok()
+            && Instant::now() < latest
+        {}
+    }
+}
+
+/// Reads until the daemon leaves.
+pub async fn run(shared: Arc<Shared>) {
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let left_behind = tokio::spawn(read_what_was_left(Arc::clone(&shared)));
+    // It lives across the looks: begun anew, it would forget that something was stored.
+    let mut quiet = std::pin::pin!(shared.reading.quiet());
+    loop {
+        tokio::select! {
+            () = shared.leaving() => break,
+            () = &mut quiet => {
+                for root in shared.reading.take() {
+                    shared.stores.existing(&root).into_iter().for_each(|path| read_soon(&shared, path));
+                }
+                quiet.set(shared.reading.quiet());
+            }
+            _ = look.tick() => {
+                for store in shared.stores.open_now() {
+                    read_soon(&shared, store.path().to_path_buf());
+                }
+            }
+        }
+    }
+    left_behind.abort();
+}
+
+/// Has a store read, unless it is about to be.
+fn read_soon(shared: &Arc<Shared>, path: PathBuf) {
+    if shared.reading.busy().insert(path.clone()) {
+        let turn = Turn { shared: Arc::clone(shared), path };
+        tokio::spawn(read_in_turn(turn));
+    }
+}
+
+/// A store that is being read, until this is dropped.
+struct Turn {
+    shared: Arc<Shared>,
+    path: PathBuf,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.shared.reading.busy().remove(&self.path);
+    }
+}
+
+/// Reads a store. One that cannot be read is left alone for a while.
+async fn read_in_turn(turn: Turn) {
+    let shared = Arc::clone(&turn.shared);
+    let Ok(permit) = shared.reading.turns.acquire().await else { return };
+    let (theirs, path) = (Arc::clone(&shared), turn.path.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let read = read(&theirs, &path);
+        let is_well = read.is_ok();
+        complain(&theirs, &path, read);
+        is_well
+    });
+    // One that panics is logged by its thread.
+    let is_well = work.await.unwrap_or(false);
+    drop(permit);
+    if !is_well {
+        sleep(RETRY_AFTER).await;
+    }
+}
+
+/// Reads a store until it is up to date.
+fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
+    if shared.is_leaving() {
+        return Ok(());
+    }
+    let store = shared.stores.open(path)?;
+    if shared.calendar.is_behind(&store)? {
+        shared.calendar.catch_up(&store)?;
+    }
+    Ok(())
+}
+
+/// Goes through stores that nobody has opened: a daemon that was killed may have left some behind.
+async fn read_what_was_left(shared: Arc<Shared>) {
+    sleep(START_AFTER).await;
+    let work = tokio::task::spawn_blocking(move || {
+        for path in shared.stores.paths().iter().take(STORES_AT_START_MAX) {
+            if shared.is_leaving() {
+                return;
+            }
+            if shared.stores.is_open(path) {
+                continue;
+            }
+            complain(&shared, path, read(&shared, path));
+            shared.stores.close(path);
+        }
+    });
+    // One that panics is logged by its thread; what it left is read when it is asked for.
+    let _ = work.await;
+}
+
+fn complain(shared: &Shared, path: &Path, read: Result<(), EngineError>) {
+    if let Err(error) = read {
+        shared.log.say(&format!("cannot read {}: {}", path.display(), error.explained()));
+    }
+}
