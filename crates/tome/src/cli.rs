@@ -1,5 +1,6 @@
 //! The command line, as typed.
 
+pub mod contents;
 pub mod notes;
 
 use std::fmt::Write;
@@ -30,7 +31,7 @@ pub struct Cli {
 
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("What happened", &["events", "show", "ingest"]),
+    ("What happened", &["toc", "events", "show", "ingest"]),
     ("Notes", &["memory", "coder", "init"]),
     ("Tome itself", &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin"]),
     ("For agents and shells", &["hook", "tool", "completions", "man"]),
@@ -115,10 +116,12 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// The contents: what happened, by year, month, week, day and stretch of a session
+    Toc(contents::Toc),
     /// List events: the latest, or those of a time, a session, an agent, a kind
     Events(Events),
-    /// Show one event whole, by its id or the beginning of it
-    Show(Show),
+    /// Show one event, node or grip whole, by its id
+    Show(contents::Show),
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
     Ingest(Ingest),
@@ -205,13 +208,6 @@ pub struct Events {
     pub newest_first: bool,
 }
 
-/// `tome show`
-#[derive(Debug, Args)]
-pub struct Show {
-    /// The event's id, or at least the first 4 characters of it
-    pub id: String,
-}
-
 /// `tome ingest`
 #[derive(Debug, Args)]
 pub struct Ingest {
@@ -260,6 +256,20 @@ pub enum Admin {
     Flush,
     /// Rewrite the stores without what is superseded
     Compact,
+    /// Say how far the workers of each store are, and what they have made
+    Status,
+    /// Check every node of the contents and every grip against the events
+    Verify(Contents),
+    /// Make the contents anew from the events
+    RebuildToc(Contents),
+}
+
+/// Whose contents.
+#[derive(Debug, Args)]
+pub struct Contents {
+    /// Only this project [default: all]
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
 }
 
 /// `tome completions`

@@ -81,6 +81,23 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// A count of tokens in few characters; it is an estimate anyway.
+pub fn tokens(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..10_000 => format!("{:.1}k", number as f64 / 1_000.0),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        1_000_000..10_000_000 => format!("{:.1}M", number as f64 / 1_000_000.0),
+        _ => format!("{}M", number / 1_000_000),
+    }
+}
+
+/// How many characters fit on a line.
+pub fn terminal_width() -> usize {
+    terminal_size::terminal_size()
+        .map_or(160, |(terminal_size::Width(columns), _)| usize::from(columns))
+}
+
 /// A moment in the system's time zone.
 pub fn local(at: Millis) -> String {
     let stamp = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
@@ -199,6 +216,7 @@ mod tests {
         assert_eq!(bytes(3_140_000), "3.1 MB");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(counted(1, "event", "events"), "1 event");
+        assert_eq!([999, 1_250, 41_900, 3_140_000].map(tokens), ["999", "1.2k", "41k", "3.1M"]);
     }
 
     #[test]

@@ -3,11 +3,14 @@
 use std::io::Write;
 
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Value, json};
+use tome_proto::v1;
 
+use super::events::project_of;
 use super::{Context, Outcome};
+use crate::cli::Contents;
 use crate::reach::Start;
-use crate::render::{bytes, counted};
+use crate::render::{DIM, GREEN, PLAIN, RED, bytes, count, counted, table};
 
 pub fn flush(context: &Context) -> Result<Outcome> {
     let flushed = context.block_on(async {
@@ -43,4 +46,177 @@ pub fn compact(context: &Context) -> Result<Outcome> {
         )?;
     }
     Ok(Outcome::Done)
+}
+
+/// How far the workers of each store are, and what they have made.
+pub fn status(context: &Context) -> Result<Outcome> {
+    let stores = context.block_on(async {
+        Ok(context.reach.ask(Start::IfAway, async |client| client.workers().await).await?)
+    })?;
+    if context.json {
+        stores.iter().try_for_each(|store| context.print_json(&store_json(store)))?;
+        return Ok(found(&stores));
+    }
+    let mut out = anstream::stdout().lock();
+    if stores.is_empty() {
+        writeln!(out, "there are no stores yet")?;
+    }
+    for store in &stores {
+        print_store(&mut out, store)?;
+    }
+    Ok(found(&stores))
+}
+
+fn found(stores: &[v1::StoreWorkers]) -> Outcome {
+    let is_bad = stores.iter().any(|store| !store.problem.is_empty());
+    if is_bad { Outcome::Failed } else { Outcome::Done }
+}
+
+fn print_store(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result<()> {
+    writeln!(out, "store    {}", store.path)?;
+    if !store.problem.is_empty() {
+        return writeln!(out, "         {RED}cannot be read:{PLAIN} {}", store.problem);
+    }
+    let events = counted(store.events, "event", "events");
+    writeln!(out, "         {events}, {}, {}", bytes(store.disk_bytes), store.engine)?;
+    writeln!(
+        out,
+        "contents {}, {}, {}",
+        counted(store.nodes, "node", "nodes"),
+        counted(store.versions, "version", "versions"),
+        counted(store.grips, "grip", "grips")
+    )?;
+    let rows: Vec<Vec<String>> = store
+        .workers
+        .iter()
+        .map(|worker| vec![worker.name.clone(), count(worker.cursor), count(worker.behind)])
+        .collect();
+    table(out, &["worker", ">cursor", ">behind"], &rows)
+}
+
+fn store_json(store: &v1::StoreWorkers) -> Value {
+    let workers: Vec<Value> = store
+        .workers
+        .iter()
+        .map(
+            |worker| json!({"name": worker.name, "cursor": worker.cursor, "behind": worker.behind}),
+        )
+        .collect();
+    json!({
+        "path": store.path, "engine": store.engine, "events": store.events,
+        "disk_bytes": store.disk_bytes, "workers": workers, "nodes": store.nodes,
+        "versions": store.versions, "grips": store.grips,
+        "problem": Some(&store.problem).filter(|why| !why.is_empty()),
+    })
+}
+
+/// Checks the contents against the events.
+pub fn verify(context: &Context, asked: &Contents) -> Result<Outcome> {
+    let request = v1::VerifyContentsRequest { project: project(context, asked)? };
+    let stores = context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        Ok(client.verify_contents(request).await?)
+    })?;
+    let is_fine = stores.iter().all(|store| store.finding_count == 0 && store.problem.is_empty());
+    if context.json {
+        let each: Vec<Value> = stores.iter().map(checked_json).collect();
+        context.print_json(&json!({"ok": is_fine, "stores": each}))?;
+    } else {
+        print_checked(&stores, is_fine)?;
+    }
+    Ok(if is_fine { Outcome::Done } else { Outcome::Failed })
+}
+
+fn print_checked(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    for store in stores {
+        for finding in &store.findings {
+            writeln!(out, "{RED}bad{PLAIN}  {finding}  {DIM}{}{PLAIN}", store.store)?;
+        }
+        let more = store.finding_count.saturating_sub(store.findings.len() as u64);
+        if more > 0 {
+            writeln!(out, "     and {} more {DIM}{}{PLAIN}", count(more), store.store)?;
+        }
+        if !store.problem.is_empty() {
+            writeln!(out, "{RED}not checked{PLAIN}  {}: {}", store.store, store.problem)?;
+        }
+    }
+    let sum = |of: fn(&v1::StoreChecked) -> u64| stores.iter().map(of).sum::<u64>();
+    let verdict = if is_fine {
+        format!("{GREEN}all is as the events say{PLAIN}")
+    } else {
+        "`tome admin rebuild-toc` makes them anew".to_owned()
+    };
+    writeln!(
+        out,
+        "checked {} and {} in {}: {verdict}",
+        counted(sum(|store| store.nodes), "node", "nodes"),
+        counted(sum(|store| store.grips), "grip", "grips"),
+        counted(stores.len() as u64, "store", "stores")
+    )?;
+    Ok(())
+}
+
+fn checked_json(store: &v1::StoreChecked) -> Value {
+    json!({
+        "store": store.store, "nodes": store.nodes, "grips": store.grips,
+        "finding_count": store.finding_count, "findings": store.findings,
+        "problem": Some(&store.problem).filter(|why| !why.is_empty()),
+    })
+}
+
+/// Makes the contents anew, and says what changed.
+pub fn rebuild_toc(context: &Context, asked: &Contents) -> Result<Outcome> {
+    let request = v1::RebuildContentsRequest { project: project(context, asked)? };
+    context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        let mut stores = client.rebuild_contents(request).await?;
+        let (mut is_bad, mut is_empty) = (false, true);
+        while let Some(store) = stores.message().await.map_err(tome_proto::ClientError::from)? {
+            is_bad |= !store.problem.is_empty();
+            is_empty = false;
+            if context.json {
+                context.print_json(&rebuilt_json(&store))?;
+            } else {
+                print_rebuilt(&store)?;
+            }
+        }
+        if is_empty && !context.json {
+            writeln!(anstream::stderr(), "there is nothing to make contents of yet")?;
+        }
+        Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
+    })
+}
+
+fn print_rebuilt(store: &v1::RebuildContentsResponse) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    let place = format!("{DIM}[{}/{}]{PLAIN} {}", store.stores_done, store.stores, store.store);
+    if !store.problem.is_empty() {
+        writeln!(out, "{place}: {RED}failed:{PLAIN} {}", store.problem)?;
+        return Ok(());
+    }
+    let compared = counted(store.compared, "node", "nodes");
+    let sessions = counted(store.sessions, "session", "sessions");
+    let changes = match (store.written, store.removed) {
+        (0, 0) => "nothing changed".to_owned(),
+        (written, removed) => format!("{} written, {} removed", count(written), count(removed)),
+    };
+    writeln!(out, "{place}: {compared} of {sessions}; {changes}")?;
+    Ok(())
+}
+
+fn rebuilt_json(store: &v1::RebuildContentsResponse) -> Value {
+    json!({
+        "store": store.store, "stores_done": store.stores_done, "stores": store.stores,
+        "sessions": store.sessions, "compared": store.compared, "written": store.written,
+        "removed": store.removed,
+        "problem": Some(&store.problem).filter(|why| !why.is_empty()),
+    })
+}
+
+fn project(context: &Context, asked: &Contents) -> Result<String> {
+    match &asked.project {
+        Some(folder) => Ok(project_of(context, Some(folder))?.unwrap_or_default()),
+        None => Ok(String::new()),
+    }
 }

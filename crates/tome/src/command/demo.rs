@@ -47,6 +47,8 @@ pub fn run(context: &Context) -> Result<Outcome> {
     };
     show("What was captured", &["events"])?;
     show("One moment, whole", &["show", &demo.id_of("tool_result")?])?;
+    show("The contents of it", &["toc"])?;
+    show("The words behind a bullet", &["show", &demo.grip()?])?;
     show("What Tome remembers", &[])?;
     remember_and_correct(&demo, &show)?;
     demo.stop()?;
@@ -159,6 +161,21 @@ impl Demo {
             serde_json::from_str(text.lines().next().unwrap_or_default())?;
         let id = event.get("id").and_then(|id| id.as_str()).context("no event was captured")?;
         Ok(id.chars().take(8).collect())
+    }
+
+    /// A grip of the latest segment that has one.
+    fn grip(&self) -> Result<String> {
+        let segments = self.tome(&["toc", "today", "--depth", "1", "--json"]).output()?;
+        let day: serde_json::Value = serde_json::from_slice(&segments.stdout)?;
+        let day = day.get("id").and_then(|id| id.as_str()).context("nothing is in the contents")?;
+        let node = self.tome(&["toc", day, "--json"]).output()?;
+        let node: serde_json::Value = serde_json::from_slice(&node.stdout)?;
+        let bullets = node.get("bullets").and_then(|bullets| bullets.as_array());
+        let mut grips = bullets
+            .into_iter()
+            .flatten()
+            .filter_map(|bullet| bullet.get("grips")?.as_array()?.first()?.as_str());
+        Ok(grips.next().context("no bullet has a grip")?.to_owned())
     }
 
     fn stop(&self) -> Result<()> {

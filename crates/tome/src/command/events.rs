@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use tome_engine::Projects;
@@ -58,7 +59,12 @@ fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
     if asked.all_projects || asked.session.is_some() {
         return Ok(None);
     }
-    if let Some(folder) = &asked.project {
+    project_of(context, asked.project.as_deref())
+}
+
+/// The project of a folder, or the one we stand in if Tome knows it.
+pub fn project_of(context: &Context, folder: Option<&Path>) -> Result<Option<String>> {
+    if let Some(folder) = folder {
         let folder = std::path::absolute(folder)?;
         let root = tome_engine::locate(&folder).map_or(folder, |found| found.root);
         return Ok(Some(root.to_string_lossy().into_owned()));
@@ -123,7 +129,7 @@ fn print(context: &Context, events: &[Event]) -> Result<()> {
         return events.iter().try_for_each(|event| context.print_json(event));
     }
     let mut out = anstream::stdout().lock();
-    let width = terminal_width();
+    let width = render::terminal_width();
     for event in events {
         let id: String = event.id.as_str().chars().take(8).collect();
         let gist = render::one_line(&render::gist(event), width.saturating_sub(62).max(24));
@@ -136,9 +142,4 @@ fn print(context: &Context, events: &[Event]) -> Result<()> {
         )?;
     }
     Ok(())
-}
-
-fn terminal_width() -> usize {
-    terminal_size::terminal_size()
-        .map_or(160, |(terminal_size::Width(columns), _)| usize::from(columns))
 }

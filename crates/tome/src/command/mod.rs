@@ -17,6 +17,7 @@ mod show;
 mod start;
 mod status;
 mod time;
+mod toc;
 mod tool;
 
 use std::io::{self, Write};
@@ -128,7 +129,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     match cli.command {
         None => overview::run(&context),
         Some(Command::Events(asked)) => events::run(&context, &asked),
-        Some(Command::Show(asked)) => show::run(&context, &asked.id),
+        Some(Command::Toc(asked)) => toc::run(&context, &asked),
+        Some(Command::Show(asked)) => show::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
         Some(Command::Memory(asked)) => memory::run(&context, &asked),
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
@@ -141,6 +143,9 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Daemon(asked)) => daemon::run(context, asked.detached),
         Some(Command::Admin(Admin::Flush)) => admin::flush(&context),
         Some(Command::Admin(Admin::Compact)) => admin::compact(&context),
+        Some(Command::Admin(Admin::Status)) => admin::status(&context),
+        Some(Command::Admin(Admin::Verify(asked))) => admin::verify(&context, &asked),
+        Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
         Some(
             Command::Config
             | Command::Doctor

@@ -1,18 +1,44 @@
-//! `tome show`: one event, whole.
+//! `tome show`: one event, node or grip, whole.
 
 use std::io::Write;
 
 use anyhow::Result;
-use serde_json::Value;
-use tome_model::Event;
+use serde_json::{Value, json};
+use tome_model::{Event, Millis};
+use tome_proto::{Client, event_from_wire, v1};
 
-use super::{Context, Outcome};
+use super::events::project_of;
+use super::toc::{self, Labels};
+use super::{Context, Outcome, Refusal};
+use crate::cli::contents::Show;
 use crate::reach::Start;
 use crate::render::{self, BOLD, DIM, PLAIN};
 
-pub fn run(context: &Context, id: &str) -> Result<Outcome> {
+/// Nodes listed below a node.
+const NODES_BELOW: u32 = 20;
+
+pub fn run(context: &Context, asked: &Show) -> Result<Outcome> {
+    let has_sides = asked.before.is_some() || asked.after.is_some();
+    if has_sides && !asked.id.starts_with(toc::GRIP) {
+        return Err(Refusal::bad_input("--before and --after go with a grip").into());
+    }
+    // Ids are told apart in all projects; where one has to be chosen, it is the one we stand in.
+    let project = match &asked.project {
+        Some(folder) => project_of(context, Some(folder))?.unwrap_or_default(),
+        None => String::new(),
+    };
+    match &asked.id {
+        id if id.starts_with(toc::NODE) => node(context, id, project),
+        id if id.starts_with(toc::GRIP) => grip(context, asked, project),
+        id => event(context, id, &project),
+    }
+}
+
+fn event(context: &Context, id: &str, project: &str) -> Result<Outcome> {
+    let project = Some(project).filter(|project| !project.is_empty());
     let event = context.block_on(async {
-        let asked = context.reach.ask(Start::IfAway, async |client| client.event(id, None).await);
+        let asked =
+            context.reach.ask(Start::IfAway, async |client| client.event(id, project).await);
         Ok(asked.await?)
     })?;
     if context.json {
@@ -20,6 +46,49 @@ pub fn run(context: &Context, id: &str) -> Result<Outcome> {
     } else {
         print(&event, &mut anstream::stdout().lock())?;
     }
+    Ok(Outcome::Done)
+}
+
+/// The node of the project we stand in, if it has one; else of every project that does.
+fn node(context: &Context, id: &str, project: String) -> Result<Outcome> {
+    let here = project_of(context, None)?;
+    let request = v1::GetNodeRequest { project, id: id.to_owned(), version: 0 };
+    let found = context.block_on(async {
+        let asked =
+            context.reach.ask(Start::IfAway, async |client| client.node(request.clone()).await);
+        Ok(asked.await?)
+    })?;
+    let mut nodes = found.nodes;
+    if nodes.iter().any(|node| Some(&node.project) == here.as_ref()) {
+        nodes.retain(|node| Some(&node.project) == here.as_ref());
+    }
+    toc::print_nodes(context, &Labels::of(&context.settings), &nodes, NODES_BELOW)
+}
+
+fn grip(context: &Context, asked: &Show, project: String) -> Result<Outcome> {
+    let (before, after) = (asked.before, asked.after);
+    let request = v1::ExpandGripRequest { project, id: asked.id.clone(), before, after };
+    let found = context.block_on(async {
+        let expand = async |client: &Client| client.expand_grip(request.clone()).await;
+        Ok(context.reach.ask(Start::IfAway, expand).await?)
+    })?;
+    let events = |events: Vec<v1::Event>| {
+        events.into_iter().map(event_from_wire).collect::<Result<Vec<Event>, _>>()
+    };
+    let around = (events(found.before)?, events(found.events)?, events(found.after)?);
+    let (before, from, after) = (&around.0[..], &around.1[..], &around.2[..]);
+    let grip = found.grip.unwrap_or_default();
+    if context.json {
+        context.print_json(&json!({
+            "id": grip.id, "project": found.project, "node": grip.node_id,
+            "excerpt": grip.excerpt, "hash": grip.hash, "at": Millis(grip.at_ms),
+            "kind": grip.kind, "before": before, "events": from, "after": after,
+        }))?;
+        return Ok(Outcome::Done);
+    }
+    let labels = Labels::of(&context.settings);
+    let mut out = anstream::stdout().lock();
+    toc::print_grip(&mut out, &labels, &grip, &found.project, (before, from, after))?;
     Ok(Outcome::Done)
 }
 

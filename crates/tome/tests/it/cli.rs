@@ -9,7 +9,8 @@ use tome_testkit::{Ran, World};
 
 use crate::scene::{line, line_with, prompt, world};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
+    "toc",
     "events",
     "show",
     "ingest",

@@ -1,0 +1,66 @@
+//! The contents as JSON: what a program reads.
+
+use serde_json::{Map, Value, json};
+use tome_model::Millis;
+use tome_proto::v1;
+
+/// A line of the calendar, with what is below it.
+pub fn entry(entry: &v1::TocEntry) -> Value {
+    let mut line = fields(json!({
+        "id": entry.id, "level": entry.level, "period": entry.period, "title": entry.title,
+        "first_at": Millis(entry.first_at_ms), "last_at": Millis(entry.last_at_ms),
+        "events": entry.events, "tokens": entry.tokens, "sessions": entry.sessions,
+        "agents": entry.agents, "open": entry.open, "children": entry.children,
+        "projects": entry.shares.iter().map(share).collect::<Vec<_>>(),
+    }));
+    if !entry.entries.is_empty() {
+        let below: Vec<Value> = entry.entries.iter().map(self::entry).collect();
+        line.insert("entries".to_owned(), below.into());
+    }
+    line.into()
+}
+
+fn fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn share(share: &v1::Share) -> Value {
+    json!({"project": share.project, "title": share.title, "events": share.events})
+}
+
+/// A node whole.
+pub fn node(node: &v1::Node) -> Value {
+    let bullets: Vec<Value> = node.bullets.iter().map(bullet).collect();
+    let children: Vec<Value> = node.children.iter().map(entry).collect();
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    json!({
+        "id": node.id, "project": node.project, "level": node.level, "period": node.period,
+        "parent": given(&node.parent), "version": node.version, "open": node.open,
+        "title": node.title, "bullets": bullets, "keywords": node.keywords, "children": children,
+        "first_at": Millis(node.first_at_ms), "last_at": Millis(node.last_at_ms),
+        "events": node.events, "tokens": node.tokens, "agents": node.agents,
+        "sessions": node.sessions, "session_count": node.session_count,
+        "first_event": given(&node.first_event), "last_event": given(&node.last_event),
+        "summarizer": node.summarizer, "made_at": Millis(node.made_at_ms),
+    })
+}
+
+fn bullet(bullet: &v1::Bullet) -> Value {
+    let mut fields = fields(json!({"text": bullet.text, "grips": bullet.grips}));
+    if bullet.unsupported {
+        fields.insert("unsupported".to_owned(), true.into());
+    }
+    fields.into()
+}
+
+/// A version of a node.
+pub fn version(version: &v1::NodeVersion) -> Value {
+    json!({
+        "project": version.project, "version": version.version,
+        "made_at": Millis(version.made_at_ms), "title": version.title,
+        "summarizer": version.summarizer, "events": version.events, "open": version.open,
+    })
+}

@@ -1,0 +1,108 @@
+//! What a period is called in the calendar, where the lines above have said the rest.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, ISOWeekDate, Weekday};
+use jiff::fmt::temporal::DateTimeParser;
+use jiff::tz::TimeZone;
+use tome_proto::v1;
+
+use crate::config::Settings;
+
+/// The levels, from the coarsest.
+const LEVELS: [&str; 5] = ["year", "month", "week", "day", "segment"];
+
+/// How many levels are above this one.
+pub fn depth(level: &str) -> usize {
+    LEVELS.iter().position(|known| *known == level).unwrap_or(0)
+}
+
+/// Labels in the time zone of the contents.
+pub struct Labels {
+    zone: TimeZone,
+}
+
+impl Labels {
+    pub fn of(settings: &Settings) -> Self {
+        // The rules of a zone are found again by its name; one without a name is the system's.
+        let found = DateTimeParser::new().parse_time_zone(settings.contents.zone.name());
+        Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
+    }
+
+    /// A moment, to the second.
+    pub fn moment(&self, ms: u64) -> String {
+        self.at(ms, "%Y-%m-%d %H:%M:%S")
+    }
+
+    /// The time from one moment to another; the day is said again where it is another.
+    pub fn span(&self, first_ms: u64, last_ms: u64) -> String {
+        let day = |ms| self.at(ms, "%Y-%m-%d");
+        let last = if day(first_ms) == day(last_ms) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
+        format!("{} – {}", self.moment(first_ms), self.at(last_ms, last))
+    }
+
+    /// What the entry is called below the entry it belongs to.
+    pub fn short(&self, entry: &v1::TocEntry) -> String {
+        let place = entry.id.splitn(3, ':').nth(2).unwrap_or_default();
+        let label = match entry.level.as_str() {
+            "month" => month(place),
+            "week" => week(place),
+            "day" => place.parse::<Date>().ok().map(|day| day.strftime("%a, %b %-d").to_string()),
+            "segment" => Some(self.hours(entry)),
+            _ => None,
+        };
+        label.unwrap_or_else(|| place.to_owned())
+    }
+
+    fn hours(&self, entry: &v1::TocEntry) -> String {
+        let hour = |ms| self.at(ms, "%H:%M");
+        let (first, last) = (hour(entry.first_at_ms), hour(entry.last_at_ms));
+        if first == last { first } else { format!("{first} – {last}") }
+    }
+
+    fn at(&self, ms: u64, format: &str) -> String {
+        let stamp = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+        let here = stamp.map(|stamp| stamp.to_zoned(self.zone.clone()));
+        here.map_or_else(|| "?".to_owned(), |here| here.strftime(format).to_string())
+    }
+}
+
+/// `November`, of `2026-11`.
+fn month(place: &str) -> Option<String> {
+    let first: Date = format!("{place}-01").parse().ok()?;
+    Some(first.strftime("%B").to_string())
+}
+
+/// `W46  Nov 9 – 15`, of `2026-W46`.
+fn week(place: &str) -> Option<String> {
+    let (year, number) = place.split_once("-W")?;
+    let at = |day| ISOWeekDate::new(year.parse().ok()?, number.parse().ok()?, day).ok();
+    let (monday, sunday) = (at(Weekday::Monday)?.date(), at(Weekday::Sunday)?.date());
+    let last = if monday.month() == sunday.month() { "%-d" } else { "%b %-d" };
+    Some(format!("W{number}  {} – {}", monday.strftime("%b %-d"), sunday.strftime(last)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_in_few_words() {
+        let labels = Labels { zone: TimeZone::UTC };
+        let said = |level: &str, id: &str| {
+            labels.short(&v1::TocEntry {
+                id: id.to_owned(),
+                level: level.to_owned(),
+                first_at_ms: 1_794_735_000_000,
+                last_at_ms: 1_794_737_520_000,
+                ..v1::TocEntry::default()
+            })
+        };
+        assert_eq!(said("year", "toc:year:2026"), "2026");
+        assert_eq!(said("month", "toc:month:2026-11"), "November");
+        assert_eq!(said("week", "toc:week:2026-W46"), "W46  Nov 9 – 15");
+        assert_eq!(said("week", "toc:week:2026-W53"), "W53  Dec 28 – Jan 3");
+        assert_eq!(said("day", "toc:day:2026-11-14"), "Sat, Nov 14");
+        assert_eq!(said("segment", "toc:segment:2026-11-15:01"), "09:30 – 10:12");
+        assert_eq!(said("week", "toc:week:nonsense"), "nonsense");
+    }
+}

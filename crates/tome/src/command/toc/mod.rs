@@ -1,0 +1,257 @@
+//! `tome toc`: the calendar, one node of it, or what happened at a time that is said in words.
+
+mod json;
+mod label;
+mod node;
+mod tree;
+
+use std::io::Write;
+
+use anyhow::Result;
+use tome_model::Agent;
+use tome_proto::{Client, ClientError, v1};
+
+use super::events::project_of;
+use super::{Context, Outcome, Refusal};
+use crate::cli::contents::Toc;
+use crate::reach::Start;
+use crate::render::{DIM, PLAIN, count, local, one_line, table};
+
+pub use label::Labels;
+pub use node::print_grip;
+
+/// What every id of a node begins with.
+pub const NODE: &str = "toc:";
+
+/// What every id of a grip begins with.
+pub const GRIP: &str = "grip:";
+
+/// Of so many periods of a time what is below is shown too; more of them would bury it.
+const OPENED_MAX: usize = 7;
+
+/// Asked for with `-n 0`; the daemon has a cap of its own.
+const ALL: u32 = u32::MAX;
+
+pub fn run(context: &Context, asked: &Toc) -> Result<Outcome> {
+    for agent in &asked.agent {
+        Agent::parse(agent)?;
+    }
+    let what = asked.what.join(" ");
+    let what = what.trim();
+    if what.starts_with(GRIP) {
+        let hint = format!("`tome show {what}` shows a grip");
+        return Err(Refusal::bad_input("that is a grip, not a node").hint(hint).into());
+    }
+    let toc = View::new(context, asked)?;
+    match what {
+        "" if asked.versions || asked.number.is_some() => {
+            let refusal = Refusal::bad_input("--versions and --version need a node");
+            Err(refusal.hint("`tome toc` shows the nodes with their ids").into())
+        }
+        "" => toc.root(),
+        id if id.starts_with(NODE) && asked.versions => toc.versions(id),
+        id if id.starts_with(NODE) => toc.node(id),
+        _ if asked.versions || asked.number.is_some() => {
+            let refusal = Refusal::bad_input(format!("{what:?} is not a node's id"));
+            Err(refusal.hint("a node's id looks like toc:day:2026-11-14").into())
+        }
+        time => toc.time(time),
+    }
+}
+
+/// What is asked, and of whom.
+struct View<'a> {
+    context: &'a Context,
+    asked: &'a Toc,
+    project: String,
+    labels: Labels,
+}
+
+impl<'a> View<'a> {
+    fn new(context: &'a Context, asked: &'a Toc) -> Result<Self> {
+        let project = if asked.all_projects {
+            String::new()
+        } else {
+            project_of(context, asked.project.as_deref())?.unwrap_or_default()
+        };
+        Ok(Self { context, asked, project, labels: Labels::of(&context.settings) })
+    }
+
+    fn ask<T>(&self, call: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
+        self.context.block_on(async { Ok(self.context.reach.ask(Start::IfAway, call).await?) })
+    }
+
+    fn limit(&self) -> u32 {
+        if self.asked.limit == 0 { ALL } else { self.asked.limit }
+    }
+
+    fn root(&self) -> Result<Outcome> {
+        let request = v1::GetTocRootRequest {
+            project: self.project.clone(),
+            agents: self.asked.agent.clone(),
+            depth: self.asked.depth.unwrap_or_default(),
+            limit: self.limit(),
+        };
+        let found = self.ask(async |client| client.toc_root(request.clone()).await)?;
+        left_out(&found.skipped)?;
+        if self.context.json {
+            return self.print_json(&found.entries);
+        }
+        if found.entries.is_empty() {
+            return self.nothing("there are no contents yet");
+        }
+        let mut out = anstream::stdout().lock();
+        tree::print(&mut out, &self.labels, &found.entries)?;
+        let example = tree::latest(&found.entries).map_or("", |entry| entry.id.as_str());
+        writeln!(out, "\n{DIM}One of them whole: tome toc {example}{PLAIN}")?;
+        Ok(Outcome::Done)
+    }
+
+    /// One period of words that name one is shown whole; of several, or of a time within days, the
+    /// nodes are listed.
+    fn time(&self, time: &str) -> Result<Outcome> {
+        let request = v1::BrowseTocRequest {
+            project: self.project.clone(),
+            agents: self.asked.agent.clone(),
+            time: time.to_owned(),
+            depth: self.asked.depth.unwrap_or(2),
+            limit: self.limit(),
+            ..v1::BrowseTocRequest::default()
+        };
+        let mut found = self.ask(async |client| client.browse_toc(request.clone()).await)?;
+        left_out(&found.skipped)?;
+        if self.asked.depth.is_none() && found.entries.len() > OPENED_MAX {
+            found.entries.iter_mut().for_each(|entry| entry.entries.clear());
+        }
+        if let ([only], None) = (found.entries.as_slice(), self.asked.depth)
+            && only.shares.len() == 1
+        {
+            return self.node(&only.id);
+        }
+        if self.context.json {
+            return self.print_json(&found.entries);
+        }
+        if found.entries.is_empty() {
+            return self.nothing(&format!("nothing happened {}", found.said));
+        }
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "{}\n", found.said)?;
+        tree::print(&mut out, &self.labels, &found.entries)?;
+        if !found.continuation.is_empty() {
+            writeln!(out, "\n{DIM}There is more: -n 0 shows all{PLAIN}")?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn node(&self, id: &str) -> Result<Outcome> {
+        if let Some(depth) = self.asked.depth {
+            return self.below(id, depth);
+        }
+        let request = v1::GetNodeRequest {
+            project: self.project.clone(),
+            id: id.to_owned(),
+            version: self.asked.number.unwrap_or_default(),
+        };
+        let found = self.ask(async |client| client.node(request.clone()).await)?;
+        let wanted = |node: &v1::Node| {
+            let agents = &self.asked.agent;
+            agents.is_empty() || node.agents.iter().any(|agent| agents.contains(agent))
+        };
+        let nodes: Vec<v1::Node> = found.nodes.into_iter().filter(wanted).collect();
+        if nodes.is_empty() {
+            let whom = self.asked.agent.join(" or ");
+            return Err(Refusal::not_found(format!("{whom} did not contribute to {id}")).into());
+        }
+        print_nodes(self.context, &self.labels, &nodes, self.asked.limit)
+    }
+
+    fn below(&self, id: &str, depth: u32) -> Result<Outcome> {
+        let request = v1::BrowseTocRequest {
+            project: self.project.clone(),
+            agents: self.asked.agent.clone(),
+            node_id: id.to_owned(),
+            depth,
+            limit: self.limit(),
+            ..v1::BrowseTocRequest::default()
+        };
+        let found = self.ask(async |client| client.browse_toc(request.clone()).await)?;
+        left_out(&found.skipped)?;
+        if self.context.json {
+            return self.print_json(&found.entries);
+        }
+        if found.entries.is_empty() {
+            return self.nothing(&format!("nothing is below {id}"));
+        }
+        tree::print(&mut anstream::stdout().lock(), &self.labels, &found.entries)?;
+        Ok(Outcome::Done)
+    }
+
+    fn versions(&self, id: &str) -> Result<Outcome> {
+        let request = v1::GetVersionsRequest { project: self.project.clone(), id: id.to_owned() };
+        let found = self.ask(async |client| client.node_versions(request.clone()).await)?;
+        if self.context.json {
+            found.iter().try_for_each(|one| self.context.print_json(&json::version(one)))?;
+            return Ok(Outcome::Done);
+        }
+        let rows = found.iter().map(|one| {
+            vec![
+                one.version.to_string(),
+                local(tome_model::Millis(one.made_at_ms)),
+                one.summarizer.clone(),
+                count(one.events),
+                if one.open { "open" } else { "" }.to_owned(),
+                one_line(&one.title, 80),
+            ]
+        });
+        let heads = [">version", "made", "by", ">events", "", "title"];
+        table(&mut anstream::stdout().lock(), &heads, &rows.collect::<Vec<_>>())?;
+        Ok(Outcome::Done)
+    }
+
+    fn print_json(&self, entries: &[v1::TocEntry]) -> Result<Outcome> {
+        entries.iter().try_for_each(|entry| self.context.print_json(&json::entry(entry)))?;
+        Ok(Outcome::Done)
+    }
+
+    /// Said on standard error, so that a program finds an empty answer empty.
+    fn nothing(&self, said: &str) -> Result<Outcome> {
+        let mut more = String::new();
+        if !self.asked.agent.is_empty() {
+            more = format!(" with {}", self.asked.agent.join(" or "));
+        }
+        if !self.project.is_empty() {
+            more = format!("{more} in {}; --all-projects looks everywhere", self.project);
+        }
+        writeln!(anstream::stderr(), "{said}{more}")?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Prints a node of each project that has it, with at most so many of those below.
+pub fn print_nodes(
+    context: &Context,
+    labels: &Labels,
+    nodes: &[v1::Node],
+    below_max: u32,
+) -> Result<Outcome> {
+    if context.json {
+        nodes.iter().try_for_each(|node| context.print_json(&json::node(node)))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = anstream::stdout().lock();
+    for (place, node) in nodes.iter().enumerate() {
+        if place > 0 {
+            writeln!(out)?;
+        }
+        node::print(&mut out, labels, node, below_max)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Says which stores could not be read.
+fn left_out(skipped: &[String]) -> Result<()> {
+    for store in skipped {
+        writeln!(anstream::stderr(), "left out: {store}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! One node whole, and one grip in what happened around it.
+
+use std::io::Write;
+
+use tome_model::{Clock, Event, Millis, SystemClock};
+use tome_proto::v1;
+
+use super::{Labels, tree};
+use crate::render::{self, BOLD, DIM, GREEN, PLAIN, YELLOW, ago, counted, one_line, safe, tokens};
+
+/// Sessions named; of more the latest.
+const SESSIONS_SHOWN: usize = 5;
+
+/// What is shown of an event beside a grip.
+const AROUND_CHARS: usize = 160;
+
+/// What is shown of the event that a grip is taken from, before and behind its words.
+const CONTEXT_CHARS: usize = 600;
+
+/// Prints a node with at most so many of the nodes below it; 0 for all.
+pub fn print(
+    out: &mut dyn Write,
+    labels: &Labels,
+    node: &v1::Node,
+    children_max: u32,
+) -> std::io::Result<()> {
+    let open = if node.open { format!("  {YELLOW}open{PLAIN}") } else { String::new() };
+    writeln!(out, "{BOLD}{}{PLAIN}", safe(&node.title))?;
+    writeln!(out, "{}{open}  {DIM}{}{PLAIN}\n", node.period, node.id)?;
+    for bullet in &node.bullets {
+        self::bullet(out, bullet)?;
+    }
+    if !node.bullets.is_empty() {
+        writeln!(out)?;
+    }
+    fields(out, labels, node)?;
+    if node.children.is_empty() {
+        return Ok(());
+    }
+    let shown = if children_max == 0 { usize::MAX } else { children_max as usize };
+    let hidden = node.children.len().saturating_sub(shown);
+    writeln!(out)?;
+    if hidden > 0 {
+        writeln!(out, "  {DIM}… {hidden} before; -n 0 shows all{PLAIN}")?;
+    }
+    node.children.iter().skip(hidden).try_for_each(|below| tree::line(out, labels, below, 1))
+}
+
+fn bullet(out: &mut dyn Write, bullet: &v1::Bullet) -> std::io::Result<()> {
+    let mark = if bullet.unsupported {
+        format!("  {YELLOW}nothing that happened supports it{PLAIN}")
+    } else {
+        String::new()
+    };
+    writeln!(out, "  • {}{mark}", one_line(&bullet.text, 400))?;
+    if !bullet.grips.is_empty() {
+        writeln!(out, "    {DIM}{}{PLAIN}", bullet.grips.join("  "))?;
+    }
+    Ok(())
+}
+
+fn fields(out: &mut dyn Write, labels: &Labels, node: &v1::Node) -> std::io::Result<()> {
+    let mut field = |name: &str, value: &str| match value {
+        "" => Ok(()),
+        value => writeln!(out, "{DIM}{name:<9}{PLAIN} {value}"),
+    };
+    let hidden = node.session_count.saturating_sub(SESSIONS_SHOWN as u64);
+    let mut sessions: Vec<String> =
+        node.sessions.iter().rev().take(SESSIONS_SHOWN).map(|id| one_line(id, 60)).collect();
+    sessions.reverse();
+    if hidden > 0 {
+        sessions.insert(0, format!("{hidden} more,"));
+    }
+    let size = counted(node.events, "event", "events");
+    let made = ago(SystemClock.now(), Millis(node.made_at_ms));
+    field("project", &node.project)?;
+    field("keywords", &safe(&node.keywords.join(", ")))?;
+    field("when", &labels.span(node.first_at_ms, node.last_at_ms))?;
+    field("size", &format!("{size}, about {} tokens", tokens(node.tokens)))?;
+    field("agents", &node.agents.join(", "))?;
+    field("sessions", &format!("{} ({})", node.session_count, sessions.join(" ")))?;
+    field("version", &format!("{}, {}, made {made}", node.version, node.summarizer))?;
+    if !node.first_event.is_empty() {
+        field("events", &format!("{} … {}", node.first_event, node.last_event))?;
+    }
+    field("above", &node.parent)
+}
+
+/// Prints a grip: its words in the event that says them, and what happened before and after.
+pub fn print_grip(
+    out: &mut dyn Write,
+    labels: &Labels,
+    grip: &v1::Grip,
+    project: &str,
+    (before, events, after): (&[Event], &[Event], &[Event]),
+) -> std::io::Result<()> {
+    writeln!(out, "{BOLD}{}{PLAIN}\n", safe(&grip.excerpt))?;
+    for (name, value) in [
+        ("grip", grip.id.as_str()),
+        ("said", &format!("{} ({})", labels.moment(grip.at_ms), grip.kind)),
+        ("in", &grip.node_id),
+        ("project", project),
+    ] {
+        writeln!(out, "{DIM}{name:<9}{PLAIN} {value}")?;
+    }
+    writeln!(out)?;
+    before.iter().try_for_each(|event| around(out, labels, event))?;
+    for event in events {
+        heading(out, labels, event, "→")?;
+        let text = in_context(event, &grip.excerpt);
+        text.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+    }
+    after.iter().try_for_each(|event| around(out, labels, event))
+}
+
+fn heading(out: &mut dyn Write, labels: &Labels, event: &Event, mark: &str) -> std::io::Result<()> {
+    let id: String = event.id.as_str().chars().take(8).collect();
+    let (at, agent, kind) = (labels.moment(event.at.0), &event.agent, &event.kind);
+    writeln!(out, "{mark} {DIM}{at}  {agent}  {kind}  {id}{PLAIN}")
+}
+
+fn around(out: &mut dyn Write, labels: &Labels, event: &Event) -> std::io::Result<()> {
+    heading(out, labels, event, " ")?;
+    writeln!(out, "    {DIM}{}{PLAIN}", one_line(&render::gist(event), AROUND_CHARS))
+}
+
+/// The text that holds the excerpt, with the excerpt marked and what is far from it left out.
+fn in_context(event: &Event, excerpt: &str) -> String {
+    let texts: Vec<_> = tome_engine::said(event).collect();
+    let found = texts.iter().find_map(|text| text.split_once(excerpt));
+    let Some((before, after)) = found else { return safe(&render::gist(event)) };
+    let kept_before = before.chars().count().saturating_sub(CONTEXT_CHARS);
+    let open = if kept_before > 0 { "…" } else { "" };
+    let close = if after.chars().count() > CONTEXT_CHARS { "…" } else { "" };
+    let before: String = before.chars().skip(kept_before).collect();
+    let after: String = after.chars().take(CONTEXT_CHARS).collect();
+    let (before, words, after) = (safe(&before), safe(excerpt), safe(&after));
+    format!("{open}{before}{GREEN}{words}{PLAIN}{after}{close}")
+}

@@ -1,0 +1,112 @@
+//! The calendar as lines: what each period is called, how much is in it, what it was about.
+//!
+//! ```text
+//!                         events  tokens
+//! 2026                     1,204    310k  The lexer, its tests and the notebook
+//!   November                 804    120k  Unicode identifiers
+//!     W46  Nov 9 – 15        120     41k  Unicode identifiers
+//!       Sat, Nov 14           12    3.2k  Fix the unicode identifiers
+//!         09:30 – 10:12        8    1.9k  Fix the unicode identifiers  codex  toc:segment:…
+//! ```
+
+use std::io::Write;
+use std::path::Path;
+
+use tome_proto::v1;
+
+use super::label::{self, Labels};
+use crate::render::{BOLD, DIM, PLAIN, count, one_line, terminal_width, tokens};
+
+/// The column of the labels.
+const LABEL_CHARS: usize = 24;
+
+/// What stands before a title: label, events, tokens, and the gaps.
+const LEFT_CHARS: usize = LABEL_CHARS + 20;
+
+/// The narrowest title.
+const TITLE_CHARS_MIN: usize = 30;
+
+pub fn print(
+    out: &mut dyn Write,
+    labels: &Labels,
+    entries: &[v1::TocEntry],
+) -> std::io::Result<()> {
+    writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}  {:>6}{PLAIN}", "", "events", "tokens")?;
+    let top = entries.first().map_or(0, |entry| label::depth(&entry.level));
+    entries.iter().try_for_each(|entry| branch(out, labels, entry, top))
+}
+
+/// The latest of the calendar's days, or of what it shows.
+pub fn latest(entries: &[v1::TocEntry]) -> Option<&v1::TocEntry> {
+    let last = entries.last()?;
+    if last.level == "day" {
+        return Some(last);
+    }
+    latest(&last.entries).or(Some(last))
+}
+
+fn branch(
+    out: &mut dyn Write,
+    labels: &Labels,
+    entry: &v1::TocEntry,
+    top: usize,
+) -> std::io::Result<()> {
+    let depth = label::depth(&entry.level).saturating_sub(top);
+    line(out, labels, entry, depth)?;
+    let hidden = entry.children.saturating_sub(entry.entries.len() as u64);
+    if hidden > 0 && !entry.entries.is_empty() {
+        let indent = "  ".repeat(depth + 1);
+        writeln!(out, "{indent}{DIM}… {} before{PLAIN}", count(hidden))?;
+    }
+    entry.entries.iter().try_for_each(|below| branch(out, labels, below, top))
+}
+
+pub fn line(
+    out: &mut dyn Write,
+    labels: &Labels,
+    entry: &v1::TocEntry,
+    depth: usize,
+) -> std::io::Result<()> {
+    let is_segment = entry.level == "segment";
+    let label = format!("{}{}", "  ".repeat(depth), labels.short(entry));
+    let (events, size) = (count(entry.events), tokens(entry.tokens));
+    let mut tail = String::new();
+    if is_segment {
+        tail = format!("  {}  {}", entry.agents.join(", "), short_segment(&entry.id));
+    }
+    let room = terminal_width().saturating_sub(LEFT_CHARS + tail.chars().count());
+    let title = one_line(&title(entry), room.max(TITLE_CHARS_MIN));
+    let (strong, plain) = if depth == 0 && !is_segment { (BOLD, PLAIN) } else { ("", "") };
+    writeln!(
+        out,
+        "{strong}{label:<LABEL_CHARS$}{plain}  {events:>7}  {DIM}{size:>6}{PLAIN}  {title}{DIM}{tail}{PLAIN}"
+    )
+}
+
+/// What it was about; of several projects, what each was.
+fn title(entry: &v1::TocEntry) -> String {
+    if entry.shares.len() < 2 {
+        return entry.title.clone();
+    }
+    let each = entry.shares.iter().map(|share| {
+        let root = Path::new(&share.project);
+        let name =
+            root.file_name().map_or(share.project.as_str().into(), |name| name.to_string_lossy());
+        format!("{name}: {}", share.title)
+    });
+    each.collect::<Vec<_>>().join(" | ")
+}
+
+/// Enough of a segment's id to find it again: its time and the first of what tells segments of the
+/// same moment apart.
+fn short_segment(id: &str) -> String {
+    const TIME_CHARS: usize = 10;
+    const TELLING_CHARS: usize = 2;
+    match id.rsplit_once(':') {
+        Some((day, ulid)) => {
+            let some: String = ulid.chars().take(TIME_CHARS + TELLING_CHARS).collect();
+            format!("{day}:{some}")
+        }
+        None => id.to_owned(),
+    }
+}
