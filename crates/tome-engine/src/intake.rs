@@ -29,6 +29,13 @@ pub struct Prepared {
     answers: Vec<Ingested>,
 }
 
+impl Prepared {
+    /// The projects that there is something of.
+    pub fn roots(&self) -> BTreeSet<String> {
+        self.shares.keys().cloned().collect()
+    }
+}
+
 impl Intake {
     /// The way into some stores.
     pub fn new(sealer: Sealer, stores: Arc<Stores>, clock: Arc<dyn Clock>) -> Self {
@@ -38,7 +45,11 @@ impl Intake {
     /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
     /// synced. One that cannot be stored does not keep the others out.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
-        let prepared = self.prepare(drafts);
+        self.store(self.prepare(drafts))
+    }
+
+    /// The same of what is prepared already.
+    pub fn store(&self, prepared: Prepared) -> Vec<Ingested> {
         let none: Vec<Ingested> = prepared.answers.iter().map(|_| unanswered()).collect();
         let (done, answers) = mpsc::channel();
         self.submit(prepared, move |answers| {

@@ -69,11 +69,12 @@ impl Depth {
         }
     }
 
-    /// The depth one level below.
-    pub(super) fn below(self) -> Self {
+    /// The depth one level below, under the latest node or under one before it.
+    pub(super) fn below(self, is_latest: bool) -> Self {
         match self {
             Self::Levels(levels) => Self::Levels(levels.saturating_sub(1)),
-            Self::Recent => Self::Recent,
+            Self::Recent if is_latest => Self::Recent,
+            Self::Recent => Self::Levels(1),
         }
     }
 }
@@ -92,7 +93,7 @@ pub(super) fn merge(lists: Vec<Vec<Entry>>, depth: Depth, below_max: usize) -> (
     let entries = kept.filter_map(|(place, same)| {
         let level = same.first()?.id.level();
         let is_open = total - place <= depth.opens(level);
-        combined(same, is_open, depth.below(), below_max)
+        combined(same, is_open, depth.below(place + 1 == total), below_max)
     });
     (entries.collect(), total as u64)
 }
@@ -146,5 +147,80 @@ impl Entry {
             _ => self.children.max(other.children),
         };
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(project: &str, id: &str, events: u64, entries: Vec<Entry>) -> Entry {
+        let share =
+            Share { project: project.to_owned(), title: format!("{project}: {id}"), events };
+        Entry {
+            id: NodeId::parse(id).unwrap(),
+            title: share.title.clone(),
+            first_at: Millis(events),
+            last_at: Millis(events),
+            events,
+            tokens: events,
+            sessions: 1,
+            agents: vec![Agent::parse(project).unwrap()],
+            open: false,
+            shares: vec![share],
+            children: entries.len() as u64,
+            entries,
+        }
+    }
+
+    fn shown(entries: &[Entry], depth: usize) -> String {
+        let line = |entry: &Entry| {
+            let projects: Vec<&str> = entry.shares.iter().map(|one| one.project.as_str()).collect();
+            let (indent, below) = ("  ".repeat(depth), shown(&entry.entries, depth + 1));
+            let (events, children) = (entry.events, entry.children);
+            format!("{indent}{} {events} {} [{children}]\n{below}", entry.id, projects.join("+"))
+        };
+        entries.iter().map(line).collect()
+    }
+
+    fn week(project: &str, id: &str, day: &str) -> Entry {
+        let segment = format!("toc:segment:{day}:01M7F8NJE081NE5M6R663JJXQ2");
+        let segment = entry(project, &segment, 2, Vec::new());
+        entry(project, id, 2, vec![entry(project, &format!("toc:day:{day}"), 2, vec![segment])])
+    }
+
+    /// What is recent in one project and not in all is folded up.
+    #[test]
+    fn projects_are_laid_over_each_other() {
+        let lists = || {
+            vec![
+                vec![
+                    week("a", "toc:week:2026-W45", "2026-11-08"),
+                    week("a", "toc:week:2026-W46", "2026-11-14"),
+                ],
+                vec![
+                    week("b", "toc:week:2026-W40", "2026-10-01"),
+                    week("b", "toc:week:2026-W45", "2026-11-08"),
+                ],
+            ]
+        };
+        let (entries, total) = merge(lists(), Depth::Recent, 10);
+        assert_eq!(total, 3);
+        expect_test::expect![[r#"
+            toc:week:2026-W40 2 b [1]
+            toc:week:2026-W45 4 a+b [1]
+              toc:day:2026-11-08 4 a+b [2]
+            toc:week:2026-W46 2 a [1]
+              toc:day:2026-11-14 2 a [1]
+                toc:segment:2026-11-14:01M7F8NJE081NE5M6R663JJXQ2 2 a [0]
+        "#]]
+        .assert_eq(&shown(&entries, 0));
+        let (entries, total) = merge(lists(), Depth::Levels(1), 2);
+        assert_eq!(total, 3);
+        expect_test::expect![[r#"
+            toc:week:2026-W45 4 a+b [1]
+            toc:week:2026-W46 2 a [1]
+        "#]]
+        .assert_eq(&shown(&entries, 0));
     }
 }

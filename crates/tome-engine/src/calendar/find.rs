@@ -136,10 +136,7 @@ impl Calendar {
 }
 
 /// The only id of these; none when there is none.
-fn only<I: ToString>(asked: &str, mut like: BTreeSet<I>) -> Option<Result<I, EngineError>>
-where
-    I: Ord,
-{
+fn only<I: Ord + ToString>(asked: &str, mut like: BTreeSet<I>) -> Option<Result<I, EngineError>> {
     if like.len() > 1 {
         let some = like.iter().take(NAMED_MAX).map(ToString::to_string).collect();
         let prefix = truncate_to(asked, 120).to_owned();

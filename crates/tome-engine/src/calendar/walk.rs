@@ -200,7 +200,8 @@ fn entries(
         let opens = depth.opens(head.id.level()).min(ask.below_max);
         let mut entry = Entry::of(head, project);
         if total - place <= opens {
-            entry.entries = below(store, project, Some(&entry.id), ask, depth.below())?;
+            let depth = depth.below(place + 1 == total);
+            entry.entries = below(store, project, Some(&entry.id), ask, depth)?;
         }
         entries.push(entry);
     }

@@ -7,7 +7,7 @@ mod events;
 mod lines;
 
 use serde_json::{Value, json};
-use tome_model::{Level, NodeId};
+use tome_model::{Agent, GripId, Level, NodeId};
 
 use super::ToolAnswer;
 use super::answer::{Refusal, bounded, put};
@@ -77,14 +77,14 @@ fn node(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
     let mut bullets = Vec::new();
     for bullet in &node.bullets {
         let text = bounded(&bullet.text, BULLET_BYTES_MAX);
-        let grips: Vec<&str> = bullet.grips.iter().map(|grip| grip.as_str()).collect();
+        let grips: Vec<&str> = bullet.grips.iter().map(GripId::as_str).collect();
         let mark = if bullet.unsupported { " (unsupported)" } else { "" };
         lines.push(format!("- {text}{mark} [{}]", grips.join(" ")));
         bullets.push(json!({ "text": text, "grips": grips }));
     }
     lines.push(format!("Keywords: {}", node.keywords.join(", ")));
     let (first, last) = (minute(node.first_at), minute(node.last_at));
-    let agents: Vec<&str> = node.agents.iter().map(|agent| agent.as_str()).collect();
+    let agents: Vec<&str> = node.agents.iter().map(Agent::as_str).collect();
     lines.push(format!(
         "{} events, {} tokens, {first} to {last}, {} sessions of {}",
         node.events,
@@ -133,16 +133,16 @@ pub(super) fn browse_toc(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer>
         _ => calendar.root(&ask)?,
     };
     let (listing, next) = listing.page(&EntriesPage { newest_first: false, after, entries_max });
-    Ok(browsed(&listing, next))
+    Ok(browsed(&listing, next.as_ref()))
 }
 
-fn browsed(listing: &Entries, next: Option<NodeId>) -> ToolAnswer {
+fn browsed(listing: &Entries, next: Option<&NodeId>) -> ToolAnswer {
     let mut lines: Vec<String> = listing.said.iter().map(|said| format!("{said}:")).collect();
     if listing.entries.is_empty() {
         lines.push("Nothing happened then.".to_owned());
     }
     lines.extend(listing.entries.iter().map(|entry| entry_line(entry, 0)));
-    if let Some(next) = &next {
+    if let Some(next) = next {
         lines.push(format!("There is more: continuation {next}"));
     }
     let entries: Vec<Value> = listing.entries.iter().map(entry_json).collect();

@@ -62,7 +62,7 @@ fn node(context: &Context, id: &str, project: String) -> Result<Outcome> {
     if nodes.iter().any(|node| Some(&node.project) == here.as_ref()) {
         nodes.retain(|node| Some(&node.project) == here.as_ref());
     }
-    toc::print_nodes(context, &Labels::of(&context.settings), nodes, NODES_BELOW)
+    toc::print_nodes(context, &Labels::of(&context.settings), &nodes, NODES_BELOW)
 }
 
 fn grip(context: &Context, asked: &Show, project: String) -> Result<Outcome> {

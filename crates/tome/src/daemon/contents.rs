@@ -89,7 +89,7 @@ impl Contents for ContentsService {
                 .map_err(|_| Status::invalid_argument("continuation was not made by BrowseToc"))?,
             entries_max: ask.below_max,
         };
-        self.ask(move |calendar| browse(calendar, &asked, ask, &page)).await
+        self.ask(move |calendar| browse(calendar, &asked, &ask, &page)).await
     }
 
     async fn expand_grip(
@@ -194,16 +194,16 @@ fn ask(project: &str, agents: &[String], depth: Depth, limit: u32) -> Result<Ask
 fn browse(
     calendar: &Calendar,
     asked: &v1::BrowseTocRequest,
-    ask: Ask,
+    ask: &Ask,
     page: &EntriesPage,
 ) -> Result<v1::BrowseTocResponse, EngineError> {
     let listing = match (given(&asked.node_id), given(&asked.time)) {
         (Some(id), _) => {
             let id = calendar.node_id(id, ask.project.as_deref())?;
-            calendar.below(&id, &ask)?
+            calendar.below(&id, ask)?
         }
-        (_, Some(time)) => calendar.at(time, &ask)?,
-        _ => calendar.root(&ask)?,
+        (_, Some(time)) => calendar.at(time, ask)?,
+        _ => calendar.root(ask)?,
     };
     let (listing, next) = listing.page(page);
     Ok(v1::BrowseTocResponse {

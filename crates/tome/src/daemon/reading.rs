@@ -1,22 +1,28 @@
-//! The daemon reads what it stores: contents are made soon after events came, store by store, each
-//! on a thread of its own, so that a bulk for one project keeps nobody else's events waiting.
+//! The daemon reads what it stores: contents are made soon after events came, store by store, a few
+//! at a time, so that a bulk for one project keeps nobody else's events waiting.
 //!
-//! Nothing is remembered here. A store that is behind its own cursor has something to read, whether
-//! it came just now, was left by a daemon that was killed, or could not be read the last time.
+//! What is remembered here only says where to look first. A store that is behind its own cursor has
+//! something to read, whether it came just now, was left by a daemon that was killed, or could not
+//! be read the last time.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tome_engine::{EngineError, Store};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, sleep, timeout_at};
+use tome_engine::EngineError;
 
 use super::shared::Shared;
 
-/// What comes together is read together: the shortest time between two looks.
-const BREATH: Duration = Duration::from_millis(100);
-/// How often open stores are looked at though nobody stored anything: one that was opened to be asked
-/// something may be behind.
+/// What comes together is read together: reading waits until nothing has come for so long. It also
+/// keeps the first reading of a new store, which makes tables, out of the way of the next hook.
+const QUIET: Duration = Duration::from_millis(300);
+/// And no longer than this, so that what happens is in the contents within a second.
+const PATIENCE: Duration = Duration::from_millis(600);
+/// How often open stores are looked at though nobody stored anything: one that was opened to be
+/// asked something may be behind.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// A store that cannot be read is tried again after so long.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -24,87 +30,136 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// whoever started it comes first.
 const START_AFTER: Duration = Duration::from_secs(1);
 /// Stores that are looked at after the start, those written to last first. The others are read when
-/// they are opened.
+/// they are asked.
 const STORES_AT_START_MAX: usize = 64;
+/// Stores that are read at a time. Each is held open meanwhile.
+const READ_AT_ONCE_MAX: usize = 3;
+
+/// What there is to read.
+pub struct Reading {
+    /// Projects that something was stored of.
+    unread: Mutex<BTreeSet<String>>,
+    told: Notify,
+    /// Stores that are being read, or wait for it.
+    busy: Mutex<HashSet<PathBuf>>,
+    turns: Semaphore,
+}
+
+impl Reading {
+    pub fn new() -> Self {
+        Self {
+            unread: Mutex::default(),
+            told: Notify::new(),
+            busy: Mutex::default(),
+            turns: Semaphore::new(READ_AT_ONCE_MAX),
+        }
+    }
+
+    /// Something was stored of these projects.
+    pub fn stored(&self, roots: BTreeSet<String>) {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).extend(roots);
+        self.told.notify_one();
+    }
+
+    fn take(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn busy(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something was stored, and then nothing for a while, or for long enough.
+    async fn quiet(&self) {
+        self.told.notified().await;
+        let latest = Instant::now() + PATIENCE;
+        let calm = |now: Instant| latest.min(now + QUIET);
+        while timeout_at(calm(Instant::now()), self.told.notified()).await.is_ok()
+            && Instant::now() < latest
+        {}
+    }
+}
 
 /// Reads until the daemon leaves.
 pub async fn run(shared: Arc<Shared>) {
-    let busy: Arc<Mutex<HashSet<PathBuf>>> = Arc::default();
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut left_behind = std::pin::pin!(read_what_was_left(Arc::clone(&shared)));
-    let mut is_looked_through = false;
+    let left_behind = tokio::spawn(read_what_was_left(Arc::clone(&shared)));
+    // It lives across the looks: begun anew, it would forget that something was stored.
+    let mut quiet = std::pin::pin!(shared.reading.quiet());
     loop {
         tokio::select! {
-            () = shared.leaving() => return,
-            () = &mut left_behind, if !is_looked_through => is_looked_through = true,
-            () = shared.to_read.notified() => {
-                read_open(&shared, &busy);
-                tokio::time::sleep(BREATH).await;
+            () = shared.leaving() => break,
+            () = &mut quiet => {
+                for root in shared.reading.take() {
+                    shared.stores.existing(&root).into_iter().for_each(|path| read_soon(&shared, path));
+                }
+                quiet.set(shared.reading.quiet());
             }
-            _ = look.tick() => read_open(&shared, &busy),
-        }
-    }
-}
-
-/// Has every open store read that is not being read. One that cannot be is left alone for a while.
-fn read_open(shared: &Arc<Shared>, busy: &Arc<Mutex<HashSet<PathBuf>>>) {
-    for store in shared.stores.open_now() {
-        let path = store.path().to_path_buf();
-        let is_new = busy.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
-        if !is_new {
-            continue;
-        }
-        let turn = Turn { busy: Arc::clone(busy), path };
-        tokio::spawn(read_in_turn(Arc::clone(shared), store, turn));
-    }
-}
-
-async fn read_in_turn(shared: Arc<Shared>, store: Store, turn: Turn) {
-    let (theirs, path) = (Arc::clone(&shared), turn.path.clone());
-    let work = tokio::task::spawn_blocking(move || {
-        let before = store.last_seq();
-        let read = read(&theirs, &store);
-        let is_well = read.is_ok();
-        complain(&theirs, &path, read);
-        // What came while this one ended may have been told to nobody.
-        is_well.then(|| store.last_seq() > before)
-    });
-    // One that panics is logged by its thread.
-    match work.await.ok().flatten() {
-        Some(has_more) => {
-            drop(turn);
-            if has_more {
-                shared.to_read.notify_one();
+            _ = look.tick() => {
+                for store in shared.stores.open_now() {
+                    read_soon(&shared, store.path().to_path_buf());
+                }
             }
         }
-        None => tokio::time::sleep(RETRY_AFTER).await,
+    }
+    left_behind.abort();
+}
+
+/// Has a store read, unless it is about to be.
+fn read_soon(shared: &Arc<Shared>, path: PathBuf) {
+    if shared.reading.busy().insert(path.clone()) {
+        let turn = Turn { shared: Arc::clone(shared), path };
+        tokio::spawn(read_in_turn(turn));
     }
 }
 
 /// A store that is being read, until this is dropped.
 struct Turn {
-    busy: Arc<Mutex<HashSet<PathBuf>>>,
+    shared: Arc<Shared>,
     path: PathBuf,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
+        self.shared.reading.busy().remove(&self.path);
+    }
+}
+
+/// Reads a store. One that cannot be read is left alone for a while.
+async fn read_in_turn(turn: Turn) {
+    let shared = Arc::clone(&turn.shared);
+    let Ok(permit) = shared.reading.turns.acquire().await else { return };
+    let (theirs, path) = (Arc::clone(&shared), turn.path.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let read = read(&theirs, &path);
+        let is_well = read.is_ok();
+        complain(&theirs, &path, read);
+        is_well
+    });
+    // One that panics is logged by its thread.
+    let is_well = work.await.unwrap_or(false);
+    drop(permit);
+    if !is_well {
+        sleep(RETRY_AFTER).await;
     }
 }
 
 /// Reads a store until it is up to date.
-fn read(shared: &Shared, store: &Store) -> Result<(), EngineError> {
-    if !shared.calendar.is_behind(store)? {
+fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
+    if shared.is_leaving() {
         return Ok(());
     }
-    shared.calendar.catch_up(store)
+    let store = shared.stores.open(path)?;
+    if shared.calendar.is_behind(&store)? {
+        shared.calendar.catch_up(&store)?;
+    }
+    Ok(())
 }
 
 /// Goes through stores that nobody has opened: a daemon that was killed may have left some behind.
 async fn read_what_was_left(shared: Arc<Shared>) {
-    tokio::time::sleep(START_AFTER).await;
+    sleep(START_AFTER).await;
     let work = tokio::task::spawn_blocking(move || {
         for path in shared.stores.paths().iter().take(STORES_AT_START_MAX) {
             if shared.is_leaving() {
@@ -113,8 +168,7 @@ async fn read_what_was_left(shared: Arc<Shared>) {
             if shared.stores.is_open(path) {
                 continue;
             }
-            let read = shared.stores.open(path).and_then(|store| read(&shared, &store));
-            complain(&shared, path, read);
+            complain(&shared, path, read(&shared, path));
             shared.stores.close(path);
         }
     });

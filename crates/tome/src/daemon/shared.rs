@@ -1,5 +1,6 @@
 //! What all parts of the daemon share.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -17,6 +18,7 @@ use tonic::{Code, Status};
 use super::activity::{Activity, Busy};
 use super::log::Log;
 use super::polish::Polish;
+use super::reading::Reading;
 use crate::config::Settings;
 
 /// Calls that work on the ledger at the same time. Each waits on a thread of its own, and a group
@@ -40,10 +42,10 @@ pub struct Shared {
     pub started: Millis,
     pub counters: Counters,
     pub activity: Arc<Activity>,
-    /// Told whenever something was stored: once for the tally, which waits for quiet, and once for
-    /// the contents, which do not.
+    /// Told whenever something was stored.
     pub stored: Notify,
-    pub to_read: Notify,
+    /// What the contents have yet to be made of.
+    pub reading: Reading,
     /// Held while the spool is drained.
     pub draining: Mutex<()>,
     intake: Intake,
@@ -98,7 +100,7 @@ impl Shared {
             counters: Counters::default(),
             activity: Arc::new(Activity::new()),
             stored: Notify::new(),
-            to_read: Notify::new(),
+            reading: Reading::new(),
             draining: Mutex::new(()),
             calls: Arc::new(Semaphore::new(CALLS_MAX)),
             note_calls: Arc::new(Semaphore::new(NOTE_CALLS_MAX)),
@@ -134,8 +136,10 @@ impl Shared {
     /// Stores drafts and counts what became of them.
     pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
         self.unflushed(&drafts);
-        let answers = self.intake.ingest(drafts);
-        self.tally_up(&answers);
+        let prepared = self.intake.prepare(drafts);
+        let roots = prepared.roots();
+        let answers = self.intake.store(prepared);
+        self.tally_up(&answers, roots);
         answers
     }
 
@@ -153,9 +157,9 @@ impl Shared {
     /// Queues what is ready; the answer comes once it is synced.
     pub fn submit(self: &Arc<Self>, prepared: Prepared) -> oneshot::Receiver<Vec<Ingested>> {
         let (done, answers) = oneshot::channel();
-        let (shared, busy) = (Arc::clone(self), self.begin());
+        let (shared, busy, roots) = (Arc::clone(self), self.begin(), prepared.roots());
         self.intake.submit(prepared, move |answers| {
-            shared.tally_up(&answers);
+            shared.tally_up(&answers, roots);
             drop(busy);
             // Nobody listens only when the caller is gone; the events are stored all the same.
             let _ = done.send(answers);
@@ -168,7 +172,7 @@ impl Shared {
         self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    fn tally_up(&self, answers: &[Ingested]) {
+    fn tally_up(&self, answers: &[Ingested], roots: BTreeSet<String>) {
         let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
         for answer in answers {
             match answer {
@@ -185,7 +189,7 @@ impl Shared {
             self.counters.created.fetch_add(created, Ordering::Relaxed);
             self.counters.last_arrived_ms.store(self.clock.now().0, Ordering::Relaxed);
             self.stored.notify_one();
-            self.to_read.notify_one();
+            self.reading.stored(roots);
         }
     }
 

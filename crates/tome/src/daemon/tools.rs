@@ -8,6 +8,7 @@ use tome_proto::v1;
 use tome_proto::v1::tools_server::Tools;
 use tonic::{Request, Response, Status};
 
+use super::drain::drain;
 use super::shared::Shared;
 
 /// The tools service.
@@ -40,7 +41,14 @@ impl Tools for ToolsService {
         request: Request<v1::CallToolRequest>,
     ) -> Result<Response<v1::CallToolResponse>, Status> {
         let asked = request.into_inner();
-        let called = self.0.wait_for_notes(move |shared| {
+        // Tools that read events wait for the ledger and not for a notebook that somebody has locked.
+        let reads_events = Toolbox::list()
+            .iter()
+            .any(|tool| tool.name == asked.name && tool.toolset == "contents");
+        let call = move |shared: &Shared| {
+            if reads_events {
+                drain(shared);
+            }
             let tools = shared.tools().map_err(|error| Status::internal(error.to_string()))?;
             let arguments =
                 if asked.arguments_json.is_empty() { "{}" } else { &asked.arguments_json };
@@ -52,8 +60,12 @@ impl Tools for ToolsService {
             };
             let answer = tools.call(&asked.name, arguments, &caller);
             answer.ok_or_else(|| no_such_tool(&asked.name))
-        });
-        Ok(Response::new(answer_to_wire(called.await??)))
+        };
+        let called = match reads_events {
+            true => self.0.wait_for(call).await,
+            false => self.0.wait_for_notes(call).await,
+        };
+        Ok(Response::new(answer_to_wire(called??)))
     }
 }
 

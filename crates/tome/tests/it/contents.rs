@@ -161,6 +161,10 @@ fn a_person_reads_a_tree() {
         assert!(whole.stdout.contains(part), "{part} in\n{}", whole.stdout);
     }
     assert_eq!(world.tome(&["show", segment.unwrap()]).stdout, whole.stdout);
+    world.ingest(&lexer_session("s3", 10 * 24 * 60));
+    let later = world.tome(&["toc"]).stdout;
+    assert!(later.contains("Wed, Nov 25") && later.contains("Sun, Nov 15"), "{later}");
+    assert_eq!(later.matches("toc:segment:").count(), 1, "segments of the latest day: {later}");
     let weeks = world.tome(&["toc", "--depth", "3"]).stdout;
     assert!(weeks.contains("W46") && !weeks.contains("Sun, Nov 15"), "{weeks}");
     let days = world.tome(&["toc", "toc:month:2026-11", "--depth", "2"]).stdout;

@@ -12,6 +12,7 @@ fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> Ran {
     world.tome(&[&["tool", tool, &arguments, "--project", "/app"], more].concat())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
 fn answer(world: &World, tool: &str, arguments: Value) -> Value {
     let ran = call(world, tool, &arguments, &["--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");

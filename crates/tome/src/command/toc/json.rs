@@ -6,18 +6,25 @@ use tome_proto::v1;
 
 /// A line of the calendar, with what is below it.
 pub fn entry(entry: &v1::TocEntry) -> Value {
-    let mut line = json!({
+    let mut line = fields(json!({
         "id": entry.id, "level": entry.level, "period": entry.period, "title": entry.title,
         "first_at": Millis(entry.first_at_ms), "last_at": Millis(entry.last_at_ms),
         "events": entry.events, "tokens": entry.tokens, "sessions": entry.sessions,
         "agents": entry.agents, "open": entry.open, "children": entry.children,
         "projects": entry.shares.iter().map(share).collect::<Vec<_>>(),
-    });
+    }));
     if !entry.entries.is_empty() {
         let below: Vec<Value> = entry.entries.iter().map(self::entry).collect();
-        line["entries"] = below.into();
+        line.insert("entries".to_owned(), below.into());
     }
-    line
+    line.into()
+}
+
+fn fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
 }
 
 fn share(share: &v1::Share) -> Value {
@@ -42,9 +49,7 @@ pub fn node(node: &v1::Node) -> Value {
 }
 
 fn bullet(bullet: &v1::Bullet) -> Value {
-    let mut fields = Map::new();
-    fields.insert("text".to_owned(), bullet.text.clone().into());
-    fields.insert("grips".to_owned(), bullet.grips.clone().into());
+    let mut fields = fields(json!({"text": bullet.text, "grips": bullet.grips}));
     if bullet.unsupported {
         fields.insert("unsupported".to_owned(), true.into());
     }

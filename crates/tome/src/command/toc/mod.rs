@@ -26,6 +26,9 @@ pub const NODE: &str = "toc:";
 /// What every id of a grip begins with.
 pub const GRIP: &str = "grip:";
 
+/// Of so many periods of a time what is below is shown too; more of them would bury it.
+const OPENED_MAX: usize = 7;
+
 /// Asked for with `-n 0`; the daemon has a cap of its own.
 const ALL: u32 = u32::MAX;
 
@@ -115,8 +118,11 @@ impl<'a> View<'a> {
             limit: self.limit(),
             ..v1::BrowseTocRequest::default()
         };
-        let found = self.ask(async |client| client.browse_toc(request.clone()).await)?;
+        let mut found = self.ask(async |client| client.browse_toc(request.clone()).await)?;
         left_out(&found.skipped)?;
+        if self.asked.depth.is_none() && found.entries.len() > OPENED_MAX {
+            found.entries.iter_mut().for_each(|entry| entry.entries.clear());
+        }
         if let ([only], None) = (found.entries.as_slice(), self.asked.depth)
             && only.shares.len() == 1
         {
@@ -156,7 +162,7 @@ impl<'a> View<'a> {
             let whom = self.asked.agent.join(" or ");
             return Err(Refusal::not_found(format!("{whom} did not contribute to {id}")).into());
         }
-        print_nodes(self.context, &self.labels, nodes, self.asked.limit)
+        print_nodes(self.context, &self.labels, &nodes, self.asked.limit)
     }
 
     fn below(&self, id: &str, depth: u32) -> Result<Outcome> {
@@ -225,7 +231,7 @@ impl<'a> View<'a> {
 pub fn print_nodes(
     context: &Context,
     labels: &Labels,
-    nodes: Vec<v1::Node>,
+    nodes: &[v1::Node],
     below_max: u32,
 ) -> Result<Outcome> {
     if context.json {
