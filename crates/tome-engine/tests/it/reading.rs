@@ -270,7 +270,12 @@ fn a_store_that_nobody_uses_is_closed_and_opens_again() {
     let held = scene.stores.of_project("/nowhere/a").unwrap();
     assert_eq!(scene.stores.close_idle(0), 0);
     drop(held);
-    assert_eq!(scene.stores.close_idle(0), 1);
+    // The writer gives its own hold back a moment after it has answered.
+    let closed = (0..1_000_000).any(|_| {
+        std::thread::yield_now();
+        scene.stores.close_idle(0) == 1
+    });
+    assert!(closed);
     assert!(scene.stores.open_now().is_empty());
     assert_eq!(texts(&scene, &everything()), ["1 in /nowhere/a"]);
 }
