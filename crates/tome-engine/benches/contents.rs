@@ -5,11 +5,13 @@
 //! ```
 //!
 //! Events are prompts, replies and tool calls of about a kilobyte, 40 to a session, a minute apart,
-//! on a real store. The summarizer does next to nothing, so that this shows what lies around it.
+//! on a real store. The least summarizer does next to nothing, so that it shows what lies around the
+//! built-in one.
 
 #![allow(
     missing_docs,
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a bench is a program for its developers"
 )]
@@ -17,8 +19,8 @@
 use std::time::{Duration, Instant};
 
 use tome_engine::{
-    ContentsSettings, Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet,
-    SummaryError, Support, catch_up_contents, estimate_tokens, rebuild_contents,
+    ContentsSettings, Evidence, Extractive, RollupInput, SegmentInput, Summarizer, Summary,
+    SummaryBullet, SummaryError, Support, catch_up_contents, estimate_tokens, rebuild_contents,
 };
 use tome_ledger::{Ledger, NewEvent};
 use tome_model::{
@@ -111,26 +113,45 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 
 fn main() {
     let settings = ContentsSettings::in_zone(Zone::utc());
+    for events in [240, 10_000] {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = filled(folder.path(), events);
+        let (took, _) =
+            timed(|| catch_up_contents(&ledger, &settings, &Extractive, &Still).unwrap());
+        println!("{events:>7} events, built-in   {took:>10.1?}");
+        ledger.append(vec![event(events)]).unwrap();
+        let (took, _) =
+            timed(|| catch_up_contents(&ledger, &settings, &Extractive, &Still).unwrap());
+        println!("{events:>7} and one, built-in  {took:>10.1?}");
+    }
     for events in [240, 1_000, 10_000, 100_000] {
         let folder = tempfile::tempdir().unwrap();
         let ledger = filled(folder.path(), events);
         let catch_up = || catch_up_contents(&ledger, &settings, &Least, &Still).unwrap();
         let (took, done) = timed(catch_up);
         let per_s = done.events as f64 / took.as_secs_f64();
-        println!("{events:>7} events at once    {took:>10.1?}  {per_s:>8.0} events/s, {} nodes", done.nodes);
+        println!(
+            "{events:>7} events at once    {took:>10.1?}  {per_s:>8.0} events/s, {} nodes",
+            done.nodes
+        );
         let mut more = Vec::new();
         for n in events..events + 50 {
             ledger.append(vec![event(n)]).unwrap();
             more.push(timed(catch_up).0);
         }
         more.sort();
-        println!("{events:>7} and one more       {:>10.1?}  median, {:.1?} at worst", more[25], more[49]);
+        println!(
+            "{events:>7} and one more       {:>10.1?}  median, {:.1?} at worst",
+            more[25], more[49]
+        );
         let (took, _) = timed(|| rebuild_contents(&ledger, &settings, &Least, &Still).unwrap());
         println!("{events:>7} made anew          {took:>10.1?}");
         let year = NodeId::parse("toc:year:2026").unwrap();
-        let (took, _) = timed(|| (0..1_000).for_each(|_| {
-            ledger.node(PROJECT, &year, None).unwrap().unwrap();
-        }));
+        let (took, _) = timed(|| {
+            (0..1_000).for_each(|_| {
+                ledger.node(PROJECT, &year, None).unwrap().unwrap();
+            });
+        });
         println!("{events:>7} read a node        {:>10.1?}", took / 1_000);
     }
     let texts = [
@@ -142,6 +163,9 @@ fn main() {
         let text = text.repeat(10_000_000 / text.len());
         let (took, tokens) = timed(|| estimate_tokens(&text));
         let mb_per_s = text.len() as f64 / 1e6 / took.as_secs_f64();
-        println!("{name:>7} tokens             {mb_per_s:>7.0} MB/s  {tokens} of {} bytes", text.len());
+        println!(
+            "{name:>7} tokens             {mb_per_s:>7.0} MB/s  {tokens} of {} bytes",
+            text.len()
+        );
     }
 }

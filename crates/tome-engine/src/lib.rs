@@ -22,9 +22,9 @@ mod tools;
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
     Browse, CONTENTS, CaughtUp, ContentsReader, ContentsSettings, EXTRACTIVE, Evidence, Expanded,
-    Found, Line, Listing, Part, Rebuilt, Replaced, Report, RollupInput, Segment, SegmentInput,
-    Source, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, Weight,
-    catch_up_contents, estimate_tokens, rebuild_contents, replace_summary, said, segments,
+    Extractive, Found, Line, Listing, Part, Rebuilt, Replaced, Report, RollupInput, Segment,
+    SegmentInput, Source, Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished,
+    Weight, catch_up_contents, estimate_tokens, rebuild_contents, replace_summary, said, segments,
     source_of, unpolished, verify_contents, weigh,
 };
 pub use durable::write_atomic;

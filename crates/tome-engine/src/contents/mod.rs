@@ -3,6 +3,7 @@
 mod changes;
 mod evidence;
 mod expand;
+mod extract;
 mod limits;
 mod reading;
 mod rebuild;
@@ -19,6 +20,7 @@ mod worker;
 
 pub use evidence::EXTRACTIVE;
 pub use expand::Expanded;
+pub use extract::Extractive;
 pub use reading::{Browse, ContentsReader, Found, Line, Listing, Part};
 pub use rebuild::{Rebuilt, rebuild_contents};
 pub use replace::{Replaced, Source, Unpolished, replace_summary, source_of, unpolished};

@@ -8,6 +8,7 @@
 )]
 
 mod contents;
+mod extract;
 mod notebooks;
 mod reading;
 mod spool;

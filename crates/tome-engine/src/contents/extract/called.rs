@@ -1,0 +1,183 @@
+//! What people call a command: `cargo test`, whatever stood before and after it.
+
+use super::words::base_name;
+
+/// Commands that only look, or only move about.
+#[rustfmt::skip]
+const LOOKS: &[&str] = &[
+    "ls", "cat", "grep", "rg", "find", "echo", "pwd", "head", "tail", "sed", "awk", "wc", "which",
+    "tree", "less", "stat", "du", "df", "ps", "env", "printenv", "date", "type", "file", "fd", "jq",
+    "sort", "uniq", "xargs", "printf", "true", "sleep", "test", "mkdir", "touch", "cp", "mv", "rm",
+    "chmod", "whoami", "uname", "hostname", "history", "nl", "cut", "tr", "diff", "hexdump", "xxd",
+    "open", "for", "while", "if", "do", "done", "[", "(", "{", "command", "id", "kill", "ln", "cd",
+    "export", "source", "set", ".", "pushd", "popd", "unset", "tee", "EOF",
+];
+#[rustfmt::skip]
+const GIT_LOOKS: &[&str] = &[
+    "status", "log", "diff", "show", "branch", "blame", "rev-parse", "ls-files", "remote", "config",
+    "grep", "reflog", "fetch", "add", "stash", "describe", "worktree", "checkout", "switch",
+    "cat-file", "ls-tree", "for-each-ref",
+];
+const PREFIXES: &[&str] = &["sudo", "time", "nice", "env", "nohup", "exec", "command"];
+/// Words that say that a command builds, checks or ships.
+#[rustfmt::skip]
+const WEIGHTY: &[&str] = &[
+    "test", "tests", "build", "check", "clippy", "lint", "fmt", "run", "compile", "deploy", "apply",
+    "migrate", "migration", "upgrade", "install", "push", "commit", "merge", "rebase",
+    "cherry-pick", "publish", "release", "rollout", "up", "plan", "verify", "vet", "tsc", "pytest",
+    "mypy", "ruff", "eslint", "jest", "vitest", "gofmt", "golangci-lint", "make", "psql", "mysql",
+    "sqlite3", "terraform", "ansible-playbook", "alembic", "mvn", "ctest", "cmake", "ninja", "tox",
+    "bench", "pull", "revert", "helm", "gradle", "gradlew", "bun", "typecheck", "phpunit", "rspec",
+    "e2e",
+];
+
+/// What people call a command, and whether it weighs; nothing where it only looks.
+pub(super) fn called(typed: &str) -> Option<(String, bool)> {
+    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let mut light = None;
+    for part in unquoted_parts(typed.lines().find(says)?) {
+        let Some(words) = own_words(part) else { continue };
+        let (first, rest) = words.split_first()?;
+        if only_looks(first, rest) {
+            continue;
+        }
+        let name = name_of(first, rest);
+        if name.split([' ', ':', '/', '.']).any(|word| WEIGHTY.contains(&word)) {
+            return Some((name, true));
+        }
+        light = light.or(Some(name));
+    }
+    light.map(|name| (name, false))
+}
+
+fn only_looks(program: &str, rest: &[&str]) -> bool {
+    let verb = rest.iter().find(|word| !word.starts_with('-'));
+    let asks = |word: &&str| matches!(*word, "view" | "list" | "diff" | "status" | "checks");
+    match program {
+        "git" => verb.is_none_or(|verb| GIT_LOOKS.contains(verb)),
+        "gh" => verb.is_none_or(|verb| *verb == "api") || rest.iter().any(asks),
+        _ => LOOKS.contains(&program),
+    }
+}
+
+/// The commands of a line: what stands between `|`, `;` and `&`, but not within quotes.
+fn unquoted_parts(line: &str) -> Vec<&str> {
+    const PARTS_MAX: usize = 12;
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut quote = None;
+    for (at, c) in line.char_indices().take(4_000) {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, '|' | ';' | '&') if parts.len() < PARTS_MAX => {
+                parts.extend(line.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(line.get(start..).filter(|_| parts.len() < PARTS_MAX));
+    parts
+}
+
+/// The words of one command, without what stands before its name.
+fn own_words(part: &str) -> Option<Vec<&str>> {
+    let mut words: Vec<&str> = part.split_whitespace().collect();
+    loop {
+        let first = *words.first()?;
+        let assigns = first.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
+        if first == "timeout" || first == "nice" {
+            let arguments = words
+                .iter()
+                .skip(1)
+                .take_while(|word| {
+                    word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit())
+                })
+                .count();
+            words.drain(..=arguments.min(words.len() - 1));
+        } else if assigns || PREFIXES.contains(&first) {
+            words.remove(0);
+        } else {
+            break;
+        }
+    }
+    let named =
+        words.first()?.starts_with(|c: char| c.is_alphabetic() || matches!(c, '.' | '/' | '~'));
+    named.then_some(words)
+}
+
+/// Programs whose first argument is only half of what they are called by.
+const DEEP: &[&str] = &[
+    "npm", "pnpm", "yarn", "bun", "uv", "mise", "docker", "poetry", "bundle", "npx", "gh",
+    "kubectl", "pipenv", "deno", "python", "python3",
+];
+/// Flags that take the next word as their value.
+const VALUED: &[&str] = &[
+    "--context",
+    "--kube-context",
+    "-n",
+    "--namespace",
+    "-C",
+    "--manifest-path",
+    "--project",
+    "--prefix",
+    "--file",
+    "-w",
+    "--workspace",
+    "--dir",
+];
+
+/// The program and its first words that are neither flags nor paths nor values.
+fn name_of(first: &str, rest: &[&str]) -> String {
+    let program = if first.starts_with("./") { first } else { base_name(first) };
+    let script = matches!(program, "python" | "python3" | "node" | "php" | "ruby" | "bash" | "sh");
+    let mut words = vec![program];
+    let mut rest = rest.iter().copied();
+    while let Some(word) = rest.next() {
+        if VALUED.contains(&word) {
+            rest.next();
+        } else if !word.starts_with('-') {
+            let word = if script && words.len() == 1 { base_name(word) } else { word };
+            if !is_subcommand(word, script) {
+                break;
+            }
+            words.push(word);
+        } else if words.len() > 1 {
+            break;
+        }
+        if words.len() > 1 + usize::from(DEEP.contains(&program)) {
+            break;
+        }
+    }
+    shortened(&words)
+}
+
+fn is_subcommand(word: &str, script: bool) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
+        && word.len() <= 28
+        && (script || !word.contains('.'))
+        && !word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `npm test cart` is the same command as `npm test`.
+fn shortened(words: &[&str]) -> String {
+    match words {
+        [
+            tool @ ("npm" | "pnpm" | "yarn" | "bun"),
+            verb @ ("test" | "install" | "ci" | "build" | "lint"),
+            _,
+        ] => {
+            format!("{tool} {verb}")
+        }
+        ["kubectl", verb, _] if *verb != "rollout" => format!("kubectl {verb}"),
+        ["npx", tool, _] => format!("npx {tool}"),
+        ["python" | "python3", tool @ ("pytest" | "mypy" | "ruff"), ..] => (*tool).to_owned(),
+        ["python" | "python3", script, _] if script.ends_with(".py") && *script != "manage.py" => {
+            format!("python {script}")
+        }
+        _ => words.join(" "),
+    }
+}

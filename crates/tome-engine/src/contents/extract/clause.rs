@@ -1,0 +1,137 @@
+//! Making a title of a sentence: its first clause, in few words.
+
+use super::text::{cut_to, mostly_wide, strip_start};
+
+/// A title has at most so many words, or so many characters where words are not told apart.
+const TITLE_WORDS_MAX: usize = 12;
+const TITLE_WIDE_CHARS_MAX: usize = 34;
+const TITLE_CHARS_MAX: usize = 84;
+
+/// A request as a title: its first clause, 4 to 12 words, with a capital.
+pub(super) fn title_of(text: &str) -> String {
+    let asked = text.contains(['?', '？']);
+    let bare = text.replace('`', "").replace("; ", ", ");
+    let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
+    let bare = &asides_off(bare);
+    let is_question = asked && question(bare);
+    let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
+    let short = if mostly_wide(bare) { wide_clause(bare) } else { spaced_clause(bare) };
+    capitalised(&cut_to(&short, TITLE_CHARS_MAX))
+}
+
+/// Without what stands in parentheses, where enough is left.
+fn asides_off(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" (") else { return text.to_owned() };
+    match after.split_once(')') {
+        Some((_, rest)) if before.split_whitespace().count() >= 4 => {
+            format!("{before}{rest}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+pub(super) fn question(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "why", "how", "what", "where", "when", "which", "who", "is", "are", "does", "do", "did",
+        "should", "can", "could", "was", "has", "почему", "как", "что", "где", "warum", "wie",
+        "was",
+    ];
+    WORDS.iter().any(|word| strip_start(text, word).is_some()) || mostly_wide(text)
+}
+
+fn wide_clause(text: &str) -> String {
+    // A courtesy at the end: "…，帮我看看".
+    let polite =
+        ["，帮", "，请", "，麻烦", "，能不能"].iter().find_map(|mark| text.split_once(mark));
+    let text = polite
+        .map(|(before, _)| before)
+        .filter(|before| before.chars().count() >= 8)
+        .unwrap_or(text);
+    if text.chars().count() <= TITLE_WIDE_CHARS_MAX {
+        return text.to_owned();
+    }
+    for (taken, (at, c)) in text.char_indices().enumerate() {
+        if matches!(c, '，' | '。' | '；' | '：' | ',' | '、')
+            && (8..=TITLE_WIDE_CHARS_MAX).contains(&taken)
+        {
+            return text.get(..at).unwrap_or(text).to_owned();
+        }
+    }
+    cut_to(text, TITLE_WIDE_CHARS_MAX)
+}
+
+fn spaced_clause(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let dash = words.iter().position(|word| matches!(*word, "-" | "–" | "—" | "->" | "=>"));
+    if let Some(place) = dash.filter(|place| (4..=TITLE_WORDS_MAX).contains(place)) {
+        return words.into_iter().take(place).collect::<Vec<_>>().join(" ");
+    }
+    if words.len() <= TITLE_WORDS_MAX {
+        return words.join(" ");
+    }
+    #[rustfmt::skip]
+    const BREAKS: &[&str] = &[
+        "because", "but", "which", "since", "while", "so", "where", "unless", "–", "—", "-",
+        "чтобы", "потому", "weil", "damit", "e.g.", "such",
+    ];
+    for (place, word) in words.iter().enumerate().take(TITLE_WORDS_MAX + 1).skip(5) {
+        let so_far: Vec<&str> = words.iter().take(place).copied().collect();
+        let before = so_far.last().copied().unwrap_or_default();
+        if !is_closed(&so_far) {
+            continue;
+        }
+        // "Joseph, a fellow producer, …": an apposition does not end a clause.
+        let apposed = matches!(*word, "a" | "an" | "the" | "who" | "which" | "who's");
+        let comma = before.ends_with(',') && place >= 5 && !apposed;
+        if comma
+            || before.ends_with([';', ':', '.', '?'])
+            || BREAKS.contains(&word.to_lowercase().as_str())
+            || word.starts_with('(')
+        {
+            return words
+                .iter()
+                .take(place)
+                .copied()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .trim_end_matches([',', ';', ':', '.'])
+                .to_owned();
+        }
+    }
+    let mut kept: Vec<&str> = words.into_iter().take(TITLE_WORDS_MAX).collect();
+    while kept.len() > 4 && kept.last().is_some_and(|word| holds_together(word)) {
+        kept.pop();
+    }
+    format!("{}…", kept.join(" ").trim_end_matches([',', ';', ':', '.']))
+}
+
+/// Whether no quotation and no parenthesis is open.
+fn is_closed(words: &[&str]) -> bool {
+    let count = |mark: char| words.iter().map(|word| word.matches(mark).count()).sum::<usize>();
+    count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
+}
+
+fn holds_together(word: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "the", "could", "can", "would", "will", "a", "an", "of", "to", "and", "or", "in", "on",
+        "for", "with", "that", "is", "are", "by", "from", "at", "as", "it", "this", "we", "i", "и",
+        "в", "на", "с", "что", "и", "der", "die", "das", "und", "zu", "into", "its", "be", "if",
+        "when", "should", "our", "my",
+    ];
+    WORDS.contains(&word.to_lowercase().as_str())
+}
+
+/// With a capital, unless it begins with an identifier.
+pub(super) fn capitalised(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let first = first.trim_end_matches([':', ',', '.']);
+    let name = first.contains(['_', '.', '/', '-', ':', '(', '['])
+        || first.chars().skip(1).any(char::is_uppercase);
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(c) if !name => c.to_uppercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
+}

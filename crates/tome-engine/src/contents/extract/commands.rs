@@ -1,0 +1,176 @@
+//! What a shell command was and how it came out, in the shapes of the five agents.
+
+use serde_json::Value;
+use tome_model::{Event, Tool};
+
+use super::called::called;
+use super::files::text_field;
+use super::text::{output_texts, truncated_pair};
+use super::trouble::{failure_in, passed_count, success_in};
+
+/// How a command came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+    Unclear,
+}
+
+/// A command that was run.
+#[derive(Debug, Clone)]
+pub(super) struct Ran<'a> {
+    pub(super) event: usize,
+    /// As it was typed: a verbatim part of the tool's input.
+    pub(super) typed: &'a str,
+    /// What people call it: `cargo test`.
+    pub(super) called: String,
+    pub(super) outcome: Outcome,
+    /// The line of the output that says so.
+    pub(super) line: Option<&'a str>,
+    /// Whether it builds, tests or ships, rather than looks.
+    pub(super) weighty: bool,
+}
+
+/// The command that a tool call ran, if it ran one.
+pub(super) fn ran<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Option<Ran<'a>> {
+    let typed = typed(tool)?;
+    let (called, weighty) = called(typed)?;
+    let texts = output_texts(event);
+    let failure = best(&texts, failure_in);
+    let success = best(&texts, success_in);
+    let outcome = match exit_code(event, tool) {
+        // `cargo test | tail` exits with the code of `tail`.
+        Some(0) if weighty && failure.is_some_and(|(line, _)| is_verdict(line)) => Outcome::Failed,
+        Some(0) => Outcome::Passed,
+        Some(_) => Outcome::Failed,
+        None if failure.is_some_and(|(_, sure)| sure >= 6) && weighty => {
+            if success.is_some_and(|(_, sure)| sure >= 8)
+                && failure.is_some_and(|(_, sure)| sure < 9)
+            {
+                Outcome::Passed
+            } else {
+                Outcome::Failed
+            }
+        }
+        None if success.is_some() => Outcome::Passed,
+        None => Outcome::Unclear,
+    };
+    let line = match outcome {
+        Outcome::Failed => failure.filter(|(_, sure)| *sure > 2),
+        Outcome::Passed | Outcome::Unclear => success,
+    };
+    Some(Ran { event: at, typed, called, outcome, line: line.map(|(line, _)| line), weighty })
+}
+
+/// Lines that a test runner or a compiler only writes when it fails.
+fn is_verdict(line: &str) -> bool {
+    const STARTS: [&str; 6] = ["--- FAIL", "FAIL\t", "FAILED ", "npm ERR!", "error[E", "FAIL "];
+    const HOLDS: [&str; 4] = ["test result: FAILED", "error TS", "BUILD FAIL", "... FAILED"];
+    let bare = line.trim_start();
+    STARTS.iter().any(|start| bare.starts_with(start))
+        || HOLDS.iter().any(|mark| line.contains(mark))
+}
+
+fn best<'a>(
+    texts: &[&'a str],
+    find: fn(&'a str) -> Option<(&'a str, u32)>,
+) -> Option<(&'a str, u32)> {
+    let found = texts.iter().filter_map(|text| find(text));
+    found.reduce(|best, one| if one.1 > best.1 { one } else { best })
+}
+
+/// The command line of a tool call, if the tool is a shell.
+pub(super) fn typed(tool: &Tool) -> Option<&str> {
+    let name = tool.name.to_lowercase();
+    let shell = [
+        "bash",
+        "shell",
+        "run_shell_command",
+        "exec_command",
+        "execute_command",
+        "powershell",
+        "run_in_terminal",
+        "terminal",
+        "local_shell",
+        "shell_command",
+        "exec",
+        "run_command",
+    ];
+    if !shell.contains(&name.as_str()) {
+        return None;
+    }
+    let input = &tool.input;
+    text_field(input, &["command", "cmd", "script"]).or_else(|| input.as_str()).or_else(|| {
+        // `["bash", "-lc", "cargo test"]`: the last part is what was typed.
+        let parts = input.get("command").or_else(|| input.get("cmd"))?.as_array()?;
+        parts.iter().rev().find_map(Value::as_str)
+    })
+}
+
+/// The exit code, where the agent says it.
+fn exit_code(event: &Event, tool: &Tool) -> Option<i64> {
+    if event.meta.get("failed").and_then(Value::as_bool) == Some(true) {
+        return Some(1);
+    }
+    let places = [Some(&tool.output), tool.output.get("metadata"), event.meta.get("metadata")];
+    let field = places.into_iter().flatten().find_map(|place| {
+        ["exitCode", "exit_code", "exit", "returncode", "code"]
+            .iter()
+            .find_map(|name| place.get(name)?.as_i64())
+    });
+    let is_error = tool.output.get("is_error").and_then(Value::as_bool) == Some(true);
+    let failed_kind = text_field(&tool.output, &["resultType"]) == Some("failure");
+    // Claude Code reports a failure in another way: an answer with its streams went well.
+    let streams = tool.output.get("stdout").is_some()
+        && tool.output.get("interrupted").and_then(Value::as_bool) != Some(true);
+    field
+        .or_else(|| (is_error || failed_kind).then_some(1))
+        .or_else(|| output_texts(event).into_iter().find_map(code_in_text))
+        .or_else(|| streams.then_some(0))
+}
+
+/// `Exit code 1`, `Process exited with code 0`, `<… completed with exit code 0>`, near either end.
+fn code_in_text(text: &str) -> Option<i64> {
+    truncated_pair(text, 240).iter().find_map(|part| {
+        let lower = part.to_ascii_lowercase();
+        ["exit code", "exited with code"].iter().find_map(|mark| {
+            let (_, after) = lower.rsplit_once(mark)?;
+            let number = after.trim_start_matches([':', ' ', '=']);
+            let digits: String =
+                number.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
+            digits.parse().ok()
+        })
+    })
+}
+
+/// The message of a `git commit`: a verbatim part of what was typed.
+pub(super) fn commit_message(typed: &str) -> Option<&str> {
+    let (_, after) = typed.split_once("git commit")?;
+    let (_, after) = after.split_once("-m ").or_else(|| after.split_once("-am "))?;
+    let after = after.trim_start();
+    let body = match after.split_once("<<") {
+        // `-m "$(cat <<'EOF' …`: the message begins on the next line.
+        Some((before, heredoc)) if before.trim().trim_matches('"') == "$(cat" => {
+            heredoc.split_once('\n')?.1
+        }
+        _ => after.trim_start_matches(['"', '\'']),
+    };
+    let first = body.lines().find(|line| !line.trim().is_empty())?.trim();
+    let quoted = after.starts_with(['"', '\'']) && !after.starts_with("\"$(");
+    let message = if quoted {
+        first
+            .split(['"', '\''])
+            .next()
+            .filter(|_| first.contains('"') || !first.contains('\''))
+            .unwrap_or(first)
+    } else {
+        first
+    };
+    let message = message.trim_end_matches(['"', '\'', ')']).trim();
+    (message.chars().count() >= 3).then_some(message)
+}
+
+/// What of a line that says that all went well is worth repeating: `42 passed`.
+pub(super) fn passed_words(line: &str) -> Option<String> {
+    passed_count(line).filter(|count| *count > 0).map(|count| format!("{count} passed"))
+}

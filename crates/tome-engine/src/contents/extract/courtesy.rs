@@ -1,0 +1,77 @@
+//! Greetings and politeness, in a few languages: said to be kind, not to say anything.
+
+use super::text::strip_start;
+
+/// What stands before a request: greetings, then politeness. Longer ones first.
+#[rustfmt::skip]
+const GREETINGS: &[&str] = &[
+    "good morning", "good evening", "hi there", "hello", "hey", "hi", "okay", "ok", "so", "now",
+    "then", "also", "and", "thank you", "thanks", "thx", "great", "perfect", "nice", "yes", "yep",
+    "yeah", "no", "hmm", "well", "alright", "cool", "sorry", "actually", "claude", "codex",
+    "gemini", "copilot", "there", "team", "but", "oh", "ah", "right", "next", "one more thing",
+    "quick question", "question", "你好", "您好", "嗯", "好的", "那么", "哦", "好", "こんにちは", "おはようございます", "はい",
+    "では", "привет", "добрый день", "так", "ок", "хорошо", "спасибо", "ну", "hallo", "danke", "moin",
+];
+#[rustfmt::skip]
+const COURTESIES: &[&str] = &[
+    "i would like you to", "i'd like you to", "i want you to", "i need you to",
+    "would it be possible to", "is it possible to", "could you please", "can you please",
+    "would you please", "could you", "can you", "would you", "will you", "can we", "could we",
+    "i would like to", "i'd like to", "i want to", "we want to", "i need to", "we need to",
+    "we have to", "we should", "you should", "i'm trying to", "help me to", "help me", "help us",
+    "please", "pls", "plz", "kindly", "let's", "lets", "let us", "go ahead and", "just", "maybe",
+    "can it be that", "do you think", "i think we should", "i think", "it would be nice to",
+    "it would be great to", "first", "请你", "请帮我", "请", "帮我", "麻烦你", "麻烦", "能不能", "可以帮我", "我想要",
+    "我想", "我需要", "我们需要", "пожалуйста", "можешь", "можете", "не мог бы ты", "мне нужно", "нам нужно",
+    "надо", "нужно", "давай", "помоги", "хочу", "bitte", "kannst du bitte", "kannst du",
+    "könntest du", "ich möchte", "wir müssen",
+];
+
+/// Whether a text begins politely, greetings aside.
+pub(super) fn courtesies(text: &str) -> bool {
+    let text = strip_all(text, GREETINGS);
+    COURTESIES.iter().any(|start| strip_start(text, start).is_some())
+}
+
+/// The text without greetings and politeness at its beginning.
+pub(super) fn courtesy_off(text: &str) -> &str {
+    let mut rest = text;
+    for _ in 0..4 {
+        let before = rest.len();
+        rest = strip_all(rest, GREETINGS);
+        rest = strip_all(rest, COURTESIES);
+        if rest.len() == before {
+            break;
+        }
+    }
+    rest
+}
+
+fn strip_all<'a>(text: &'a str, starts: &[&str]) -> &'a str {
+    let punctuation = |c: char| {
+        c.is_whitespace()
+            || matches!(c, ',' | '.' | '!' | '，' | '。' | '！' | '、' | '-' | '–' | '—' | ':')
+    };
+    let mut rest = text.trim_start();
+    let mut stripped = false;
+    while let Some(after) = starts.iter().find_map(|start| strip_start(rest, start)) {
+        rest = after.trim_start_matches(punctuation);
+        stripped = true;
+    }
+    if stripped { rest } else { text.trim_start() }
+}
+
+/// The text without politeness at its end.
+pub(super) fn courtesy_off_end(text: &str) -> &str {
+    #[rustfmt::skip]
+    const ENDS: &[&str] = &[
+        "please", "pls", "thanks", "thank you", "thx", "s'il te plaît", "s'il vous plaît", "bitte",
+        "danke", "пожалуйста", "спасибо", "por favor", "お願いします", "谢谢",
+    ];
+    let bare = text.trim_end_matches(['.', '!', '。', '！', ' ']);
+    let ends = ENDS.iter().find_map(|end| bare.strip_suffix(end));
+    let cut = ends.filter(|rest| {
+        rest.ends_with([' ', ',', '，', '。', '、']) && rest.split_whitespace().count() >= 2
+    });
+    cut.map_or(text, |rest| rest.trim_end_matches([' ', ',', '，', '、', '.']))
+}

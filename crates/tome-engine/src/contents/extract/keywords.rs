@@ -1,0 +1,175 @@
+//! Keywords: what a stretch names most, identifiers and file names before plain words.
+//!
+//! Counted in order maps only, so that the same text always gives the same keywords.
+
+use std::collections::BTreeMap;
+
+use super::text::is_wide;
+use super::words::{Sort, is_wide_term, terms, wide_runs};
+
+pub(super) const KEYWORDS_MAX: usize = 7;
+/// More different terms of one stretch are not told apart; the first come from its requests.
+const TERMS_MAX: usize = 4_000;
+/// Of one text no term counts more often: a loop in a log is not what a session is about.
+const PER_TEXT_MAX: u32 = 3;
+
+#[derive(Debug, Clone)]
+struct Count {
+    shown: String,
+    sort: Sort,
+    score: u32,
+    first: usize,
+    texts: u32,
+}
+
+/// Terms and what they weigh.
+#[derive(Debug, Default)]
+pub(super) struct Keywords {
+    counts: BTreeMap<String, Count>,
+    wide: BTreeMap<String, u32>,
+    seen: usize,
+}
+
+impl Keywords {
+    /// Counts the terms of a text, each worth so much.
+    pub(super) fn count(&mut self, text: &str, worth: u32) {
+        let mut here: BTreeMap<String, u32> = BTreeMap::new();
+        for term in terms(text) {
+            let times = here.entry(term.text.to_lowercase()).or_insert(0);
+            *times += 1;
+            if *times <= PER_TEXT_MAX {
+                self.add(term.text, term.sort, worth, *times == 1);
+            }
+        }
+        if text.chars().any(is_wide) {
+            self.count_wide(text, worth);
+        }
+    }
+
+    /// Adds one term that is known for what it is.
+    pub(super) fn add(&mut self, shown: &str, sort: Sort, worth: u32, anew: bool) {
+        let key = shown.to_lowercase();
+        if !self.counts.contains_key(&key) && self.counts.len() >= TERMS_MAX {
+            return;
+        }
+        self.seen += 1;
+        let first = self.seen;
+        let count = self.counts.entry(key).or_insert_with(|| Count {
+            shown: shown.to_owned(),
+            sort,
+            score: 0,
+            first,
+            texts: 0,
+        });
+        count.score += worth * strength(count.sort);
+        count.texts += u32::from(anew);
+    }
+
+    /// Runs of kana are words; of Han every part of 2 to 4 characters may be one.
+    fn count_wide(&mut self, text: &str, worth: u32) {
+        for run in wide_runs(text).into_iter().take(200) {
+            let chars: Vec<char> = run.chars().take(60).collect();
+            let kana = chars.first().is_some_and(|c| matches!(u32::from(*c), 0x30a0..=0x30ff));
+            if kana || chars.len() <= 2 {
+                let whole: String = chars.iter().collect();
+                self.add_wide(whole, worth);
+                continue;
+            }
+            for size in 2..=4 {
+                for part in chars.windows(size) {
+                    self.add_wide(part.iter().collect(), worth);
+                }
+            }
+        }
+    }
+
+    fn add_wide(&mut self, term: String, worth: u32) {
+        if is_wide_term(&term) && (self.wide.len() < TERMS_MAX || self.wide.contains_key(&term)) {
+            *self.wide.entry(term).or_insert(0) += worth;
+        }
+    }
+
+    /// The keywords, the heaviest first.
+    pub(super) fn take(mut self) -> Vec<String> {
+        self.settle_wide();
+        let mut ranked: Vec<Count> = self.counts.into_values().collect();
+        ranked.sort_by(|a, b| b.score.cmp(&a.score).then(a.first.cmp(&b.first)));
+        let mut kept: Vec<Count> = Vec::new();
+        for one in ranked {
+            let tiny = one.shown.chars().count() < 4
+                && one.texts < 3
+                && one.shown.chars().any(char::is_lowercase);
+            let lonely = one.sort == Sort::Word && (tiny || one.texts < 2 && kept.len() >= 3);
+            if kept.len() < KEYWORDS_MAX
+                && !lonely
+                && !kept.iter().any(|other| says_it(&other.shown, &one.shown))
+            {
+                kept.push(one);
+            }
+        }
+        // Of plain words the first few are enough where there are names.
+        let names = kept.iter().filter(|one| one.sort != Sort::Word).count();
+        let mut words_left =
+            KEYWORDS_MAX.saturating_sub(names).min(if names >= 3 { 2 } else { KEYWORDS_MAX });
+        kept.retain(|one| {
+            let word = one.sort == Sort::Word;
+            let stays = !word || words_left > 0;
+            words_left -= usize::from(word && stays);
+            stays
+        });
+        kept.into_iter().map(|one| one.shown).collect()
+    }
+
+    /// Parts of Han that occur more than once, the longest that occur as often as their parts.
+    fn settle_wide(&mut self) {
+        let wide = std::mem::take(&mut self.wide);
+        let mut ranked: Vec<(String, u32)> =
+            wide.into_iter().filter(|(_, score)| *score >= 4).collect();
+        ranked.sort_by(|a, b| {
+            let weight = |(term, score): &(String, u32)| {
+                *score * (u32::try_from(term.chars().count()).unwrap_or(4) + 1)
+            };
+            weight(b).cmp(&weight(a)).then_with(|| a.0.cmp(&b.0))
+        });
+        let mut kept: Vec<(String, u32)> = Vec::new();
+        for (term, score) in ranked {
+            let overlaps = kept.iter().any(|(other, _)| {
+                other.contains(&term) || term.contains(other.as_str()) || overlap(other, &term)
+            });
+            if kept.len() < KEYWORDS_MAX && !overlaps {
+                kept.push((term, score));
+            }
+        }
+        for (term, score) in kept {
+            self.add(&term, Sort::Wide, score, true);
+        }
+    }
+}
+
+/// Whether two terms are windows on one longer word: they share two characters in a row, or one
+/// begins with the character that the other ends with.
+fn overlap(a: &str, b: &str) -> bool {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    a.windows(2).any(|pair| b.windows(2).any(|other| pair == other))
+        || a.last() == b.first()
+        || b.last() == a.first()
+}
+
+fn strength(sort: Sort) -> u32 {
+    match sort {
+        Sort::File | Sort::Code => 3,
+        Sort::Name | Sort::Wide => 2,
+        Sort::Word => 1,
+    }
+}
+
+/// Whether a keyword that is already there says another: `lexer.rs` says `lexer`, `tests` says `test`.
+fn says_it(there: &str, other: &str) -> bool {
+    let there = there.to_lowercase();
+    let other = other.to_lowercase();
+    let stem = |word: &str| word.split('.').next().unwrap_or(word).trim_end_matches('s').to_owned();
+    stem(&there) == stem(&other)
+        || there.strip_suffix(&other).is_some_and(|before| before.ends_with(':'))
+        || other.strip_suffix(&there).is_some_and(|before| before.ends_with(':'))
+}

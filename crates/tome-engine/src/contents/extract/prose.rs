@@ -1,0 +1,322 @@
+//! Telling prose from everything else that stands in a message: code, logs, traces, diffs, tables,
+//! JSON, and what the harness or Tome itself put there.
+
+use super::text::{is_wide, window};
+
+/// Of one message so much is read from its beginning, and so much from its end.
+const HEAD_BYTES_MAX: usize = 12 * 1024;
+const TAIL_BYTES_MAX: usize = 6 * 1024;
+/// No summary needs more of one message.
+const SENTENCES_MAX: usize = 160;
+const OTHERS_MAX: usize = 240;
+
+/// A verbatim part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sentence<'a> {
+    pub(super) raw: &'a str,
+    pub(super) shape: Shape,
+}
+
+/// What a sentence is within its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Running,
+    Heading,
+    Item,
+}
+
+/// A text taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'a> {
+    pub(super) sentences: Vec<Sentence<'a>>,
+    /// Lines that are not prose: where error messages stand.
+    pub(super) others: Vec<&'a str>,
+}
+
+/// Takes a message apart.
+pub(super) fn parts(text: &str) -> Parts<'_> {
+    let mut parts = Parts::default();
+    for part in window(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
+        for seen in visible(part) {
+            let mut fenced = false;
+            for line in joined_lines(seen) {
+                take_line(line, &mut fenced, &mut parts);
+            }
+        }
+    }
+    parts
+}
+
+fn take_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut Parts<'a>) {
+    let bare = line.trim();
+    if bare.starts_with("```") || bare.starts_with("~~~") {
+        *fenced = !*fenced;
+    } else if bare.is_empty() {
+    } else if *fenced || !is_prose(bare) {
+        if parts.others.len() < OTHERS_MAX {
+            parts.others.push(bare);
+        }
+    } else {
+        let shape = shape_of(bare);
+        for raw in sentences(bare) {
+            if parts.sentences.len() < SENTENCES_MAX {
+                parts.sentences.push(Sentence { raw, shape });
+            }
+        }
+    }
+}
+
+fn shape_of(bare: &str) -> Shape {
+    let numbered = bare.split_once(['.', ')']).is_some_and(|(number, rest)| {
+        number.len() <= 2 && number.chars().all(|c| c.is_ascii_digit()) && rest.starts_with(' ')
+    });
+    if bare.starts_with('#')
+        || (bare.starts_with("**") && bare.trim_end_matches(':').ends_with("**"))
+    {
+        Shape::Heading
+    } else if numbered
+        || bare.starts_with(['•', '·'])
+        || bare.starts_with("- ")
+        || bare.starts_with("* ")
+    {
+        Shape::Item
+    } else {
+        Shape::Running
+    }
+}
+
+/// Texts between these are nobody's words. The last column: whether what stands inside is kept.
+#[rustfmt::skip]
+const MARKS: [(&str, &str, bool); 18] = [
+    ("<tome-memory", "</tome-memory>", false), ("&lt;tome-memory", "&lt;/tome-memory&gt;", false),
+    ("<system-reminder>", "</system-reminder>", false),
+    ("<system_reminder>", "</system_reminder>", false),
+    ("<hook_context>", "</hook_context>", false), ("<hook_prompt", "</hook_prompt>", false),
+    ("<environment_context>", "</environment_context>", false),
+    ("<user_instructions>", "</user_instructions>", false),
+    ("<local-command-caveat>", "</local-command-caveat>", false),
+    ("<local-command-stdout>", "</local-command-stdout>", false),
+    ("<command-message>", "</command-message>", false), ("<command-name>", "</command-name>", true),
+    ("<command-args>", "</command-args>", true), ("<bash-input>", "</bash-input>", true),
+    ("<bash-stdout>", "</bash-stdout>", false), ("<bash-stderr>", "</bash-stderr>", false),
+    ("<ide_opened_file>", "</ide_opened_file>", false),
+    ("<ide_selection>", "</ide_selection>", false),
+];
+
+/// The parts of a text that somebody said. A mark that is not closed is somebody writing about it.
+pub(super) fn visible(text: &str) -> Vec<&str> {
+    if !text.contains('<') && !text.contains("&lt;") {
+        return vec![text];
+    }
+    let mut seen = Vec::new();
+    let mut rest = text;
+    let mut from = 0;
+    while let Some(at) = rest.get(from..).and_then(|part| part.find(['<', '&'])).map(|at| at + from)
+    {
+        let here = rest.get(at..).unwrap_or_default();
+        match marked(here) {
+            Some((inside, after)) => {
+                seen.push(rest.get(..at).unwrap_or_default());
+                seen.extend(inside);
+                rest = after;
+                from = 0;
+            }
+            None => from = at + 1,
+        }
+    }
+    seen.push(rest);
+    seen.retain(|part| !part.trim().is_empty());
+    seen
+}
+
+fn marked(here: &str) -> Option<(Option<&str>, &str)> {
+    MARKS.iter().find_map(|(open, close, keep)| {
+        let after_open = here.strip_prefix(open)?;
+        let (inside, after) = after_open.split_once(close)?;
+        Some((keep.then_some(inside), after))
+    })
+}
+
+/// Lines, with a line that goes on in the next one joined to it: text wrapped by an editor.
+fn joined_lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = Vec::new();
+    let mut start = 0;
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let so_far = text.get(start..end).unwrap_or_default();
+        if end > start && !goes_on(so_far, line) {
+            lines.push(so_far.trim_end_matches(['\n', '\r']));
+            start = end;
+        }
+        end += line.len();
+    }
+    if end > start {
+        lines.push(text.get(start..end).unwrap_or_default().trim_end_matches(['\n', '\r']));
+    }
+    lines
+}
+
+fn goes_on(so_far: &str, next: &str) -> bool {
+    let last = so_far.trim_end_matches(['\n', '\r']).rsplit('\n').next().unwrap_or_default();
+    last.len() >= 56
+        && so_far.len() < 1_000
+        && last.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | '`' | ')' | '"'))
+        && next.starts_with(char::is_lowercase)
+        && is_prose(last.trim())
+        && is_prose(next.trim())
+}
+
+/// How lines begin that nobody says.
+#[rustfmt::skip]
+const STARTS: &[&str] = &[
+    "|", "{", "}", "diff --git", "@@", "+++ ", "--- ", "index ", "at ", "File \"", "Traceback",
+    "Caused by:", "goroutine ", "$ ", "// ", "import ", "#include", "#!", "=== ", "---", "<?",
+    "npm ERR!", "[INFO]", "[ERROR]", "[WARN", "Error:", "error:", "error[", "fatal:", "warning:",
+    "! [", "npm error",
+];
+
+/// Whether a line is somebody's sentence rather than code, a log, a trace, a table or JSON.
+pub(super) fn is_prose(line: &str) -> bool {
+    // "5432." answers a question; a row of figures does not.
+    let worded = line.chars().any(char::is_alphabetic)
+        || line.len() <= 20 && line.chars().any(char::is_numeric);
+    let starts = STARTS.iter().any(|start| line.starts_with(start));
+    worded
+        && !(starts
+            || is_console(line)
+            || looks_like_code(line)
+            || looks_like_log(line)
+            || is_json_field(line))
+}
+
+/// `❯ git push`, `[entire] pushing …`: what a terminal shows.
+fn is_console(line: &str) -> bool {
+    let tagged =
+        line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
+            !tag.contains(' ')
+                && tag.len() > 1
+                && !tag.contains("redacted")
+                && !rest.starts_with('(')
+        });
+    tagged || ["❯ ", "➜ ", "% ", ">>> ", "PS C:"].iter().any(|start| line.starts_with(start))
+}
+
+fn is_json_field(line: &str) -> bool {
+    line.starts_with('"')
+        && (line.contains("\": ") || line.ends_with("\",") || line.contains("\":"))
+}
+
+fn looks_like_code(line: &str) -> bool {
+    #[rustfmt::skip]
+    const KEYWORDS: [&str; 22] = [
+        "fn ", "pub ", "let mut ", "const ", "var ", "def ", "class ", "return ", "if (", "for (",
+        "func ", "type ", "impl ", "use ", "package ", "from ", "export ", "SELECT ", "INSERT ",
+        "ALTER ", "CREATE TABLE", "#[",
+    ];
+    let ends = line.ends_with(['{', ';', '}']) || line.ends_with("=>") || line.ends_with("):");
+    if ends
+        && !line.contains(['。', '；'])
+        && !(line.ends_with(';') && line.split_whitespace().count() > 8)
+    {
+        return true;
+    }
+    let symbols = line
+        .chars()
+        .filter(|c| {
+            matches!(
+                c,
+                '{' | '}'
+                    | '('
+                    | ')'
+                    | '['
+                    | ']'
+                    | ';'
+                    | '='
+                    | '<'
+                    | '>'
+                    | '|'
+                    | '\\'
+                    | '&'
+                    | '$'
+                    | '/'
+                    | '_'
+                    | ':'
+                    | '"'
+            )
+        })
+        .count();
+    let length = line.chars().count();
+    let keyword = KEYWORDS.iter().any(|word| line.starts_with(word));
+    let longest = line.split_whitespace().map(str::len).max().unwrap_or(0);
+    let words = line.split_whitespace().count();
+    let few_words = words <= 2
+        && line.chars().any(|c| matches!(c, '/' | '\\' | '=' | ':'))
+        && !line.starts_with(['#', '/'])
+        && !line.chars().any(is_wide);
+    (keyword && symbols * 16 > length)
+        || (symbols * 5 > length && !line.contains('`'))
+        || (longest > 100 && words < 12 && !line.chars().any(is_wide))
+        || (few_words && length > 24)
+}
+
+fn looks_like_log(line: &str) -> bool {
+    let start: String = line.chars().take(48).collect();
+    let digits = start.chars().take(24).filter(char::is_ascii_digit).count();
+    let level = ["INFO", "ERROR", "WARN", "DEBUG", "TRACE", "FATAL"]
+        .iter()
+        .any(|level| start.split(|c: char| !c.is_alphanumeric()).any(|word| word == *level));
+    (digits >= 8 && start.starts_with(|c: char| c.is_ascii_digit() || c == '['))
+        || (level && (digits >= 4 || start.starts_with(['[', 'E', 'W', 'I', 'D', 'F'])))
+}
+
+/// The sentences of a paragraph, in order.
+fn sentences(paragraph: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut quoted = false;
+    for (at, c) in paragraph.char_indices() {
+        let end = at + c.len_utf8();
+        let rest = paragraph.get(end..).unwrap_or_default();
+        // `**Done.** Then …`, `("No.") Then …`: marks close before the sentence does.
+        let after = rest.trim_start_matches(['*', '"', '”', '」', ')', '）', '_']);
+        let stops = match c {
+            '`' => {
+                quoted = !quoted;
+                false
+            }
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => {
+                !quoted
+                    && after.starts_with(char::is_whitespace)
+                    && !abbreviated(paragraph.get(start..at))
+            }
+            _ => false,
+        };
+        if stops && at >= start {
+            let end = paragraph.len() - after.len();
+            found.extend(paragraph.get(start..end));
+            start = end;
+        }
+    }
+    found.extend(paragraph.get(start..));
+    found
+        .iter()
+        .map(|one| one.trim())
+        .filter(|one| one.chars().any(char::is_alphanumeric))
+        .collect()
+}
+
+fn abbreviated(before: Option<&str>) -> bool {
+    #[rustfmt::skip]
+    const SHORT: &[&str] = &[
+        "e.g", "i.e", "etc", "vs", "z.B", "d.h", "ca", "bzw", "usw", "т.е", "т.к", "т.д", "approx",
+        "max", "min", "incl", "resp", "Nr", "Dr", "Fig", "cf",
+    ];
+    let word = before.unwrap_or_default().rsplit(|c: char| !c.is_alphanumeric() && c != '.').next();
+    word.is_some_and(|word| {
+        SHORT.contains(&word)
+            || (word.len() <= 2
+                && word.chars().all(|c| c.is_ascii_digit())
+                && before.is_some_and(|all| all.trim() == word))
+    })
+}

@@ -1,0 +1,222 @@
+//! Lines of tools, logs and traces that say that something failed, or that it went well.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::text::{plain, window};
+
+/// Of an output so much is read from its beginning, and so much from its end, where compilers and
+/// test runners sum up.
+const HEAD_BYTES_MAX: usize = 6 * 1024;
+const TAIL_BYTES_MAX: usize = 10 * 1024;
+/// A longer line is a minified file or one row of data.
+const LINE_BYTES_MAX: usize = 600;
+
+/// (what a line holds, how well it explains a failure), as it is written.
+#[rustfmt::skip]
+const FAILURES: &[(&str, u32)] = &[
+    ("error[E", 12), ("error TS", 12), ("Caused by:", 10), ("panicked at", 10), ("CONFLICT (", 10),
+    ("SQLSTATE", 10), ("--- FAIL", 9), ("fatal:", 9), ("FATAL:", 9), ("error:", 8), ("ERROR:", 8),
+    ("Error:", 9), ("Exception:", 10), ("Exception in", 8), ("AssertionError", 10),
+    ("undefined:", 8), ("undefined reference", 8), ("CrashLoopBackOff", 8), ("ImagePullBackOff", 8),
+    ("ErrImagePull", 7), ("OOMKilled", 9), ("Error from server", 9), ("cannot find", 6),
+    ("Cannot find", 8), ("command not found", 8), ("No such file", 7), ("ermission denied", 7),
+    ("ECONNREFUSED", 8), ("timed out", 7), ("deadline exceeded", 8), ("DATA RACE", 7), ("FAIL:", 7),
+    ("FAILED", 6), ("... FAILED", 8), ("FAIL\t", 6), ("FAIL ", 6), ("✗", 4), ("✕", 6), ("×", 4),
+    ("npm ERR!", 5), ("ERR_", 7), ("npm error", 5), (" ERROR ", 6), ("[ERROR]", 6),
+    ("level=error", 7), ("\"level\":\"error\"", 7), (" failed", 5), ("Failed", 5), ("expected", 3),
+    ("Segmentation fault", 10), ("Killed", 5), ("错误", 6), ("失败", 6), ("エラー", 6), ("失敗", 6),
+    ("ошибка", 6), ("Ошибка", 6),
+];
+
+/// Lines that hold such words and explain nothing.
+#[rustfmt::skip]
+const WEAK: &[&str] = &[
+    "could not compile", "aborting due to", "test failed, to rerun", "To rerun", "Traceback (most",
+    "error: test failed", "For more information", "A complete log", "exit code", "Exit code",
+    "Process completed", "FAILED (failures", "ELIFECYCLE", "Test Suites:", "0 failed", "0 errors",
+    "no errors", "No errors", "0 failures", "error handling", "task failed", "(none)",
+    "previous error",
+];
+
+/// (what a line holds, how well it says that all went well).
+#[rustfmt::skip]
+const SUCCESSES: &[(&str, u32)] = &[
+    ("test result: ok", 9), (" passed", 8), ("BUILD SUCCESS", 8), ("All checks passed", 8),
+    ("0 issues", 8), ("0 errors", 6), ("no issues found", 7), ("Compiled successfully", 8),
+    ("successfully rolled out", 9), ("Successfully", 6), ("successfully", 5), ("PASS", 6),
+    ("ok  \t", 5), ("OK (", 7), ("Finished", 3), ("All matched files", 6), ("built in", 6),
+    ("No vulnerabilities", 6), ("up to date", 3), ("OK", 2), ("✓", 2), ("SUCCESS", 5),
+];
+
+/// The line of a text that explains best why something failed, and how well it does.
+pub(super) fn failure_in(text: &str) -> Option<(&str, u32)> {
+    best_line(text, FAILURE_MARKS.as_ref(), failure)
+}
+
+/// The line that says best that something went well, and how well.
+pub(super) fn success_in(text: &str) -> Option<(&str, u32)> {
+    best_line(text, SUCCESS_MARKS.as_ref(), success)
+}
+
+/// Finds the marks in one pass over a text, so that only lines that hold one are weighed. Without
+/// it (which cannot be) every line is.
+fn finder(marks: &[(&str, u32)]) -> Option<Regex> {
+    let escaped: Vec<String> = marks.iter().map(|(mark, _)| regex::escape(mark)).collect();
+    Regex::new(&escaped.join("|")).ok()
+}
+
+static FAILURE_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| finder(FAILURES));
+static SUCCESS_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| finder(SUCCESSES));
+
+fn best_line<'a>(
+    text: &'a str,
+    marks: Option<&Regex>,
+    score: fn(&str) -> u32,
+) -> Option<(&'a str, u32)> {
+    let mut best: Option<(&'a str, u32)> = None;
+    for part in window(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
+        let mut rest = part;
+        loop {
+            let found = marks.map_or(Some(0), |marks| marks.find(rest).map(|found| found.start()));
+            let Some(at) = found.filter(|_| !rest.is_empty()) else { break };
+            let (before, from) = rest.split_at_checked(at).unwrap_or(("", rest));
+            let end = from.find('\n').unwrap_or(from.len());
+            let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            let line = rest.get(start..at + end).unwrap_or_default();
+            let scored = if line.len() <= LINE_BYTES_MAX { score(line) } else { 0 };
+            if scored > best.map_or(0, |(_, so_far)| so_far) {
+                best = Some((line.trim(), scored));
+            }
+            rest = from.get(end + 1..).unwrap_or_default();
+        }
+    }
+    best
+}
+
+/// How well a line explains a failure: 0 where it names none.
+pub(super) fn failure(line: &str) -> u32 {
+    let score =
+        FAILURES.iter().filter(|(mark, _)| line.contains(mark)).map(|(_, score)| *score).max();
+    let mut score = score.unwrap_or(0);
+    if score == 0 {
+        return 0;
+    }
+    if WEAK.iter().any(|weak| line.contains(weak)) {
+        return if passed_count(line).is_some() && line.contains("0 failed") { 0 } else { 2 };
+    }
+    // A line of source code, as a numbered listing or a search shows it, is not a message.
+    if is_listing(line) {
+        return 0;
+    }
+    if line.split_whitespace().any(is_exception) {
+        score = score.max(11);
+    }
+    score
+}
+
+/// `KeyError:`, `java.lang.NullPointerException:`.
+fn is_exception(word: &str) -> bool {
+    let name = word.trim_end_matches(':');
+    (name.ends_with("Error") || name.ends_with("Exception"))
+        && name.len() > 7
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_')
+}
+
+fn is_listing(line: &str) -> bool {
+    let bare = line.trim_start();
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = digits.len() < bare.len() && digits.starts_with(['→', '\t', '|']);
+    let searched = bare.split_once(':').is_some_and(|(path, rest)| {
+        path.contains('.')
+            && !path.contains(' ')
+            && rest.split_once([':', '-']).is_some_and(|(number, code)| {
+                !number.is_empty()
+                    && number.chars().all(|c| c.is_ascii_digit())
+                    && code.starts_with(['\t', ' ', '}', '{'])
+                    && code.trim_start().ends_with(['{', ';', '}', ',', '('])
+            })
+    });
+    numbered || searched
+}
+
+fn success(line: &str) -> u32 {
+    let score = SUCCESSES
+        .iter()
+        .filter(|(mark, _)| line.contains(mark))
+        .map(|(_, score)| *score)
+        .max()
+        .unwrap_or(0);
+    // Of many summaries the one that counts most says most.
+    let counted = passed_count(line).map_or(0, |count| count.min(80));
+    if score == 0 || is_listing(line) || failure(line) > 3 { 0 } else { score + counted }
+}
+
+/// The number in `42 passed`.
+pub(super) fn passed_count(line: &str) -> Option<u32> {
+    let (before, _) = line.split_once(" passed")?;
+    let number = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
+    number.parse().ok()
+}
+
+/// `java.sql.SQLException: …` without its package.
+fn package_off(text: &str) -> &str {
+    let word = text.split([' ', ':']).next().unwrap_or_default();
+    match word.rsplit_once('.') {
+        Some((package, _)) if is_exception(word) => text.get(package.len() + 1..).unwrap_or(text),
+        _ => text,
+    }
+}
+
+/// The message without what every message has: where a logger put time and level, colours, `npm ERR!`.
+pub(super) fn message(line: &str) -> String {
+    let bare = plain(line);
+    let mut rest = bare.as_str();
+    if let Some((tag, after)) = rest.strip_prefix('[').and_then(|inside| inside.split_once("] "))
+        && tag.len() <= 24
+        && !tag.contains("redacted")
+    {
+        rest = after;
+    }
+    for prefix in ["--- ", "npm ERR! ", "npm error ", "E ", "[ERROR] ", "! ", "✗ ", "✕ ", "× "]
+    {
+        rest = rest.strip_prefix(prefix).unwrap_or(rest);
+    }
+    // `src/cart.ts(14,31): error …`: where it happened stands before what happened.
+    let marks = ["error[", "error TS", "ERROR:", "error:", "Error:", "undefined:"];
+    if let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() {
+        let (place, said) = rest.split_at_checked(at).unwrap_or(("", rest));
+        if place.contains(['/', '.'])
+            && place.split_whitespace().count() <= 2
+            && !place.trim_end().ends_with(|c: char| c.is_alphanumeric())
+        {
+            rest = said;
+        }
+    }
+    if let Some(said) = rest.strip_prefix("Caused by: ") {
+        rest = said;
+    }
+    rest = package_off(rest);
+    // A time at the beginning of a line: digits and their marks only.
+    while let Some((word, after)) = rest.split_once(' ') {
+        let timely = word.chars().filter(char::is_ascii_digit).count() >= 4
+            && word.chars().all(|c| {
+                c.is_ascii_digit()
+                    || matches!(c, '-' | ':' | '.' | ',' | 'T' | 'Z' | '+' | '/' | '[' | ']')
+            });
+        if !timely || after.is_empty() {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    // `(0.04s)` at its end: how long a test took.
+    match rest.rsplit_once(" (") {
+        Some((said, took))
+            if took.ends_with("s)") && took.starts_with(|c: char| c.is_ascii_digit()) =>
+        {
+            said.to_owned()
+        }
+        _ => rest.to_owned(),
+    }
+}

@@ -1,0 +1,226 @@
+//! Words: which of them name something, and which only hold a sentence together.
+
+use super::stop::STOP;
+use super::text::is_wide;
+
+/// What a term is, from the most telling to the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sort {
+    File,
+    Code,
+    Name,
+    Wide,
+    Word,
+}
+
+/// Characters of Han that hold a sentence together; a term does not begin or end with one.
+const WIDE_STOP: &str = "的了是在我你他她它们这那有和与就不也都要会能可以把被让给对从到为吗呢吧啊很再还没请帮用个下上中里后前时着过得地来去说看做想该如果但因所及或其之于并等一二三两些什么怎样哪万条次号件种";
+/// Terms of Han that any session has.
+#[rustfmt::skip]
+const WIDE_COMMON: &[&str] = &[
+    "问题", "现在", "修改", "代码", "文件", "测试", "运行", "使用", "添加", "通过", "失败", "错误", "检查", "需要", "可能", "应该",
+    "没有", "已经", "完成", "方法", "时候", "直接", "增加", "其他", "确认", "修正", "追加", "変更", "実行", "必要", "場合", "対応",
+    "使用", "確認", "以下", "全部", "全て", "原因", "方針", "テスト", "ファイル", "コード", "エラー", "修复", "改成", "处理", "看看",
+    "一下", "之后", "然后", "返回", "结果", "情况",
+];
+
+/// Whether a word, in lower case, says nothing by itself.
+pub(super) fn is_stop(lower: &str) -> bool {
+    STOP.binary_search(&lower).is_ok()
+}
+
+/// One term of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term<'a> {
+    pub(super) text: &'a str,
+    pub(super) sort: Sort,
+}
+
+/// The terms of a text, in order, repeated as often as they stand there.
+pub(super) fn terms(text: &str) -> Vec<Term<'_>> {
+    let mut found = Vec::new();
+    for token in text.split(|c: char| !is_token(c)) {
+        spaced_terms(token, &mut found);
+    }
+    found
+}
+
+fn is_token(c: char) -> bool {
+    c.is_alphanumeric() && !is_wide(c)
+        || matches!(c, '_' | '-' | '.' | '/' | '\\' | ':' | '\'' | '’' | '@')
+}
+
+fn spaced_terms<'a>(token: &'a str, found: &mut Vec<Term<'a>>) {
+    let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '@');
+    let token = token.trim_start_matches('@').trim_end_matches("'s").trim_end_matches("’s");
+    if token.is_empty() || token.contains("://") || token.len() > 120 {
+        return;
+    }
+    let token = base_name(line_number_off(token));
+    if let Some(sort) = sort_of(token) {
+        found.push(Term { text: token, sort });
+    } else if !token.contains(['\'', '’']) {
+        for part in token.split([':', '.', '/', '-', '\\']) {
+            if let Some(sort) = sort_of(part) {
+                found.push(Term { text: part, sort });
+            }
+        }
+    }
+}
+
+/// `lexer.rs:41:9` without its numbers.
+fn line_number_off(token: &str) -> &str {
+    token.split_once(':').map_or(token, |(path, rest)| {
+        if rest.starts_with(|c: char| c.is_ascii_digit()) && path.contains('.') {
+            path
+        } else {
+            token
+        }
+    })
+}
+
+/// The last part of a path.
+pub(super) fn base_name(path: &str) -> &str {
+    let trimmed = path.trim_end_matches(['/', '\\']);
+    trimmed.rsplit(['/', '\\']).next().unwrap_or(trimmed)
+}
+
+/// What a token is; nothing where it is not worth a keyword.
+fn sort_of(token: &str) -> Option<Sort> {
+    let length = token.chars().count();
+    if !(2..=48).contains(&length) || is_number(token) || is_hash(token) {
+        return None;
+    }
+    if is_file_name(token) {
+        return Some(Sort::File);
+    }
+    if token.contains(['/', '\\', '.', '@']) {
+        return None;
+    }
+    if is_code(token) {
+        return Some(Sort::Code);
+    }
+    if is_name(token) {
+        return Some(Sort::Name);
+    }
+    let lower = token.to_lowercase();
+    if is_kebab(token) {
+        return Some(Sort::Word);
+    }
+    let worded = token.chars().all(char::is_alphabetic) && length >= 3;
+    (worded && !is_stop(&lower)).then_some(Sort::Word)
+}
+
+const EXTENSIONS: &str = " rs go py ts tsx js jsx mjs cjs java kt kts scala rb php c h cc cpp hpp cs swift m mm sh bash zsh fish ps1 sql md mdx rst txt toml yaml yml json jsonl xml html css scss vue svelte lock proto tf hcl ini cfg conf env gradle cmake mk ex exs erl hs ml clj lua pl r jl dart zig nix csv tsv log service dockerfile ipynb graphql prisma j2 tmpl properties ";
+
+/// Whether a word is a file's name: a stem and an extension that code bases use.
+pub(super) fn is_file_name(token: &str) -> bool {
+    if matches!(
+        token,
+        "Dockerfile"
+            | "Makefile"
+            | "Justfile"
+            | "Cargo.lock"
+            | "go.mod"
+            | "go.sum"
+            | ".gitignore"
+            | ".env"
+            | "Jenkinsfile"
+    ) {
+        return true;
+    }
+    token.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && stem.chars().any(char::is_alphabetic)
+            && stem.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+'))
+            && !extension.is_empty()
+            && EXTENSIONS.contains(&format!(" {} ", extension.to_ascii_lowercase()))
+            && !matches!(token, "e.g" | "i.e")
+    })
+}
+
+fn is_number(token: &str) -> bool {
+    let letters = token.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = token.chars().filter(char::is_ascii_digit).count();
+    // `12ms`, `3.2s`, `v1`, `0x7f`, `10k`: measures and versions, not names.
+    letters == 0
+        || (digits > 0 && token.starts_with(|c: char| c.is_ascii_digit()))
+        || (letters == 1 && digits > 0 && token.starts_with('v'))
+}
+
+/// Commit hashes, uuids, digests.
+fn is_hash(token: &str) -> bool {
+    let hex = token.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let digits = token.chars().filter(char::is_ascii_digit).count();
+    (hex && token.len() >= 7 && digits > 0)
+        || (token.len() >= 20 && digits * 5 > token.len() && !token.contains(['_', '-']))
+}
+
+/// `E0308`, `TS2345`, `HTTP502`, `SQLSTATE`: capital letters, then digits.
+fn is_code(token: &str) -> bool {
+    let letters = token.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = token.len() - letters.len();
+    (1..=8).contains(&letters.len())
+        && digits >= 3
+        && letters.chars().all(|c| c.is_ascii_uppercase() || c == '-')
+        && letters.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// `snake_case`, `camelCase`, `PascalCase`, `SCREAMING_CASE`.
+fn is_name(token: &str) -> bool {
+    let plain = token.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
+    let inner_underscore = token.trim_matches('_').contains('_');
+    let mut chars = token.chars();
+    let humped = chars.any(char::is_lowercase) && chars.any(char::is_uppercase);
+    let qualified = token.contains("::") && !token.ends_with(':');
+    plain && token.is_ascii() && (inner_underscore || humped || qualified)
+}
+
+/// `search-api`: parts that each say something.
+fn is_kebab(token: &str) -> bool {
+    const PREFIXES: &[&str] = &["non", "pre", "sub", "multi", "self", "co", "re", "anti", "semi"];
+    token.contains('-')
+        && token.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && token.split('-').all(|part| {
+            part.len() >= 2 && !is_stop(part) && !PREFIXES.contains(&part) && !is_number(part)
+        })
+}
+
+/// The runs of Han, or of katakana, of a text.
+pub(super) fn wide_runs(text: &str) -> Vec<&str> {
+    let kind = |c: char| match u32::from(c) {
+        0x30a0..=0x30ff => 1,
+        0x3400..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3134f => 2,
+        _ => 0,
+    };
+    let mut runs = Vec::new();
+    let mut start = 0;
+    let mut last = 0;
+    for (at, c) in text.char_indices() {
+        let this = kind(c);
+        if this != last {
+            if last != 0 {
+                runs.extend(text.get(start..at));
+            }
+            start = at;
+            last = this;
+        }
+    }
+    if last != 0 {
+        runs.extend(text.get(start..));
+    }
+    runs
+}
+
+/// Whether a term of Han or kana is worth keeping as it stands.
+pub(super) fn is_wide_term(term: &str) -> bool {
+    let edge = |c: Option<char>| c.is_none_or(|c| WIDE_STOP.contains(c));
+    let count = term.chars().count();
+    (2..=8).contains(&count)
+        && !edge(term.chars().next())
+        && !edge(term.chars().next_back())
+        && !term.chars().skip(1).any(|c| {
+            matches!(c, '的' | '了' | '是' | '和' | '与' | '也' | '在' | '就' | '把' | '被' | '都')
+        })
+        && !WIDE_COMMON.contains(&term)
+}

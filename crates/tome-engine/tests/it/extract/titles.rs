@@ -1,0 +1,135 @@
+//! From what people type to what stands in the contents.
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::{check, events, summarize};
+
+fn titles(asked: &[&str]) -> String {
+    let mut out = String::new();
+    for text in asked {
+        let line = json!({"at": 1_772_442_000_000_u64, "session_id": "s", "agent": "gemini", "cwd": "/home/dev/app", "kind": "user_message", "text": text});
+        let events = events(&line.to_string());
+        let summary = summarize(&events);
+        check(&summary, &events);
+        out += &format!("{}\n", summary.title);
+    }
+    out
+}
+
+#[track_caller]
+fn check_titles(asked: &[&str], expected: &Expect) {
+    expected.assert_eq(&titles(asked));
+}
+
+#[test]
+fn courtesies_go_and_the_request_stays() {
+    check_titles(
+        &[
+            "Hi! Could you please fix the flaky test in upload_test.go? It fails on CI every other day.",
+            "ok, now let's add retries to the S3 client, with jitter",
+            "why does `cargo build` rebuild everything when I only touch a test?",
+            "I've been staring at this for an hour. The tooltip of the chart is cut off in Safari. Can you have a look?",
+            "Implement the following plan:\n\n# Rate limiting per API key\n\n## Steps\n1. add a table",
+            "please, please, please make the login page not look like 1998, our designer cries each time she opens it and so do I",
+            "Thanks! One more thing: rename `UserSvc` to `UserService` everywhere.",
+            "Take a look at: the exported function TruncateRunes is never used",
+            "/review",
+            "yes",
+        ],
+        &expect![[r#"
+            Fix the flaky test in upload_test.go
+            Add retries to the S3 client, with jitter
+            Why does cargo build rebuild everything when I only touch a test?
+            The tooltip of the chart is cut off in Safari
+            Rate limiting per API key
+            Make the login page not look like 1998
+            Rename UserSvc to UserService everywhere
+            The exported function TruncateRunes is never used
+            /review
+            Yes
+        "#]],
+    );
+}
+
+#[test]
+fn other_languages() {
+    check_titles(
+        &[
+            "请帮我把登录接口改成 JWT 认证，顺便加上刷新令牌",
+            "ログイン画面のバリデーションを追加してください。メールアドレスの形式もチェックしたいです。",
+            "Привет, можешь, пожалуйста, добавить кэш в сервис заказов? Сейчас каждый запрос идёт в базу.",
+            "Kannst du bitte die Funktion `parse` in `lexer.py` umbenennen?",
+            "로그인 페이지에 비밀번호 재설정 링크를 추가해 주세요",
+            "Ajoute un test pour la fonction calculer_total, s'il te plaît",
+        ],
+        &expect![[r#"
+            把登录接口改成 JWT 认证，顺便加上刷新令牌
+            ログイン画面のバリデーションを追加してください
+            Добавить кэш в сервис заказов
+            Die Funktion parse in lexer.py umbenennen
+            로그인 페이지에 비밀번호 재설정 링크를 추가해 주세요
+            Ajoute un test pour la fonction calculer_total
+        "#]],
+    );
+}
+
+#[test]
+fn pasted_things_are_not_requests() {
+    check_titles(
+        &[
+            "```\nfn main() {}\n```\nmake this print the arguments",
+            "{\n  \"status\": 500,\n  \"error\": \"connection refused\"\n}\nwe get this from the gateway since noon",
+            "fix this:\n\nTraceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nZeroDivisionError: division by zero",
+            "2026-03-02 10:00:01 ERROR worker-3 job 81 failed: disk quota exceeded\n2026-03-02 10:00:02 INFO worker-3 retrying",
+            "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-let a = 1;\n+let a = 2;\n\nis this change safe?",
+        ],
+        &expect![[r#"
+            Make this print the arguments
+            We get this from the gateway since noon
+            ZeroDivisionError: division by zero
+            ERROR worker-3 job 81 failed: disk quota exceeded
+            Is this change safe?
+        "#]],
+    );
+}
+
+/// One call of a shell, and the bullet about it.
+fn ran(command: &str, output: &str) -> String {
+    let line = json!({"at": 1_772_442_000_000_u64, "session_id": "s", "agent": "opencode", "cwd": "/home/dev/app", "kind": "tool_result",
+        "tool": {"name": "bash", "input": {"command": command}, "output": output}});
+    let events = events(&line.to_string());
+    let summary = summarize(&events);
+    check(&summary, &events);
+    summary.bullets.iter().map(|bullet| format!("{}\n", bullet.text)).collect()
+}
+
+#[test]
+fn commands_are_called_by_their_names() {
+    let all: String = [
+        ("cd web && RUST_LOG=debug timeout 60 cargo test -p a -- --nocapture 2>&1 | tail -5", "test result: ok. 3 passed; 0 failed"),
+        ("git -C /srv/app push origin main", "error: failed to push some refs\nexit code 1"),
+        ("npm run build:prod", "✓ built in 3.02s"),
+        ("python -m pytest tests/unit -q", "2 failed, 9 passed in 0.31s\nFAILED tests/unit/test_a.py::test_b - AssertionError: 1 != 2"),
+        ("uv run ruff check .", "All checks passed!"),
+        ("kubectl --context prod -n web rollout status deploy/web", "deployment \"web\" successfully rolled out"),
+        ("gh api repos/a/b --jq '.[] | select(.x == 1)'", "{}"),
+        ("./gradlew :core:test", "BUILD SUCCESSFUL in 4s"),
+        ("terraform plan -out x", "Error: Invalid provider configuration\n\nProcess exited with code 1"),
+    ]
+    .iter()
+    .map(|(command, output)| ran(command, output))
+    .collect();
+    expect![[r#"
+        `cargo test` passed (3 passed)
+        `git push` failed (error: failed to push some refs)
+        `npm run build:prod` passed
+        `pytest` failed (FAILED tests/unit/test_a.py::test_b - AssertionError: 1 != 2)
+        `uv run ruff` passed
+        `kubectl rollout status` passed
+        Ran gh api repos/a/b --jq '.[] | select(.x == 1)'
+        `./gradlew :core:test` passed
+        `terraform plan` failed (Error: Invalid provider configuration)
+    "#]]
+    .assert_eq(&all);
+}
