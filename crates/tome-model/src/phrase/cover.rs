@@ -1,0 +1,67 @@
+//! A stretch of time, and the periods that make it up.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+
+use super::meaning::{Parts, Stretch};
+use crate::period::dates;
+use crate::{Millis, Period, Zone};
+
+/// A time that somebody spoke of. Never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// From when, inclusive.
+    pub from: Millis,
+    /// To when, exclusive.
+    pub to: Millis,
+    /// The periods that make it up, in order, without gaps: weeks and days, because only those are
+    /// the same in the tree and on the wall. A month by name is its days. Where hours were spoken of,
+    /// the days that hold them.
+    pub periods: Vec<Period>,
+    /// The words that were understood.
+    pub said: String,
+}
+
+impl Span {
+    /// The span without the periods that end before a moment, such as that of the first event:
+    /// `before March` begins in 1970. Nothing, if nothing is left.
+    pub fn not_before(mut self, first: Millis, zone: &Zone) -> Option<Self> {
+        self.periods.retain(|period| period.range(zone).1 > first);
+        let start = self.periods.first()?.range(zone).0;
+        self.from = self.from.max(start);
+        (self.from < self.to).then_some(self)
+    }
+
+    /// The span of a stretch; nothing where it is empty, because it was before 1970, lies beyond the
+    /// calendar, or is a day that the zone skipped.
+    pub(super) fn over(stretch: Stretch, zone: &Zone, said: &str) -> Option<Self> {
+        let (from, to, periods) = match stretch {
+            Stretch::Days { first, last, parts } => {
+                let from = zone.start_of(first);
+                let to = last.tomorrow().map_or(Zone::end(), |next| zone.start_of(next));
+                (from, to, cover(first, last, parts))
+            }
+            Stretch::Exact { from, to, .. } => {
+                let last = zone.date_of(Millis(to.0.saturating_sub(1)));
+                (from, to, cover(zone.date_of(from), last, Parts::Weeks))
+            }
+        };
+        (from < to).then(|| Self { from, to, periods, said: said.to_owned() })
+    }
+}
+
+/// The periods that make up whole days.
+fn cover(first: Date, last: Date, parts: Parts) -> Vec<Period> {
+    if parts == Parts::Days {
+        return dates(first, last).map(Period::Day).collect();
+    }
+    let mut periods = Vec::new();
+    let mut next = Some(first);
+    while let Some(day) = next.filter(|day| *day <= last) {
+        let sunday = day.checked_add(6.days()).ok();
+        let whole = sunday.filter(|sunday| day.weekday() == Weekday::Monday && *sunday <= last);
+        periods.push(if whole.is_some() { Period::week_of(day) } else { Period::Day(day) });
+        next = whole.unwrap_or(day).tomorrow().ok();
+    }
+    periods
+}

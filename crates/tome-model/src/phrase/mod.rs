@@ -1,0 +1,116 @@
+//! Time as people say it: `last week`, `in March`, `3 days ago`, `between Monday and Wednesday`.
+//!
+//! A memory looks back, so a phrase that fits several times means the latest that has begun: on a
+//! Tuesday `on Wednesday` is six days ago. Weeks are ISO weeks. `last week` is the one before this
+//! one; `the past week` and `last 7 days` end today. What has hours in it is exact, everything else
+//! is whole days in the zone.
+//!
+//! A language is a table ([`english`]): lists of words, and rules such as `{n} {unit} ago` with what
+//! they mean. To add one that writes spaces between words, write its table beside the English one and
+//! name it in [`LANGUAGES`]; nothing else knows any word of any language. One that does not write
+//! spaces needs its words found first, in [`token`].
+
+mod cover;
+mod english;
+mod language;
+mod meaning;
+mod reading;
+mod token;
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::{Millis, Zone, truncate_to};
+use language::Grammar;
+use meaning::Here;
+use reading::{Place, Reader};
+
+pub use cover::Span;
+
+/// The languages that are understood, in the order in which they are tried.
+static LANGUAGES: LazyLock<Vec<Grammar>> = LazyLock::new(|| vec![Grammar::of(&english::ENGLISH)]);
+
+/// A question longer than this is a paste; the phrase that matters stands near its start.
+const QUESTION_BYTES_MAX: usize = 4 * 1024;
+
+/// The time that a text says, when it says nothing else: `last week`, `2026-11-14`.
+pub fn when(text: &str, now: Millis, zone: &Zone) -> Option<Span> {
+    let text = truncate_to(text, QUESTION_BYTES_MAX);
+    let tokens = token::tokens(text);
+    let here = Here::at(now, zone);
+    LANGUAGES.iter().find_map(|grammar| {
+        let reader = Reader::new(grammar, &tokens, Place::Alone);
+        let phrase = reader.phrases(0).into_iter().find(|phrase| phrase.end == tokens.len())?;
+        let stretch = here.resolve(&phrase.reading)?;
+        Span::over(stretch, zone, text.get(reader.range(0, phrase.end)?)?)
+    })
+}
+
+/// The first time that a longer text speaks of, and where it does: `last week` in `what did we decide
+/// last week about auth?`. Words that may well mean something else (`may`, `2024`, `sat`) count only
+/// where a word before them says that they are times (`in May`, `since 2024`).
+pub fn find_when(text: &str, now: Millis, zone: &Zone) -> Option<(Span, Range<usize>)> {
+    let text = truncate_to(text, QUESTION_BYTES_MAX);
+    let tokens = token::tokens(text);
+    let here = Here::at(now, zone);
+    LANGUAGES.iter().find_map(|grammar| {
+        let reader = Reader::new(grammar, &tokens, Place::Inside { this_year: here.year() });
+        (0..tokens.len()).find_map(|start| {
+            // Only the longest counts: what is left of a date that no calendar has is no better one.
+            let phrase = reader.phrases(start).into_iter().next()?;
+            let range = reader.range(start, phrase.end)?;
+            let span = Span::over(here.resolve(&phrase.reading)?, zone, text.get(range.clone())?)?;
+            Some((span, range))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::language::{Language, Means, Rule, Sure, Unit, Which};
+    use super::*;
+
+    /// Another language is another table, also where its words come in another order.
+    static GERMAN: Language = Language {
+        weekdays: &[("montag", 1, Sure::Yes)],
+        months: &[("märz", 3, Sure::Yes)],
+        quarters: &[],
+        units: &[("tagen", Unit::Day), ("woche", Unit::Week)],
+        numbers: &[("drei", 3)],
+        short: &[],
+        ordinals: &[],
+        articles: &["der"],
+        prepositions: &["am", "im", "in"],
+        counted: &[],
+        rules: &[
+            Rule::any("gestern", Means::DaysBack(1)),
+            Rule::any("vor {n} {unit}", Means::Ago),
+            Rule::any("letzte|letzten {unit}", Means::Back(1)),
+            Rule::any("{weekday}", Means::Weekday(Which::Latest)),
+            Rule::marked("{month}", Means::Month(Which::Latest)),
+            Rule::any("seit {when}", Means::Since),
+        ],
+    };
+
+    #[test]
+    fn another_language_is_another_table() {
+        let (now, zone) = (Millis(1_794_666_600_000), Zone::utc());
+        let grammar = Grammar::of(&GERMAN);
+        let here = Here::at(now, &zone);
+        for (german, english) in [
+            ("gestern", "yesterday"),
+            ("vor drei Tagen", "3 days ago"),
+            ("in der letzten Woche", "last week"),
+            ("am Montag", "on Monday"),
+            ("im März", "in March"),
+            ("seit März", "since March"),
+        ] {
+            let tokens = token::tokens(german);
+            let reader = Reader::new(&grammar, &tokens, Place::Alone);
+            let phrase = reader.phrases(0).into_iter().next().unwrap();
+            assert_eq!(phrase.end, tokens.len(), "{german}");
+            let span = Span::over(here.resolve(&phrase.reading).unwrap(), &zone, english);
+            assert_eq!(span, when(english, now, &zone), "{german}");
+        }
+    }
+}
