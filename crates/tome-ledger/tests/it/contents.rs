@@ -346,7 +346,7 @@ fn sessions_and_places_are_walked_without_reading_events() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
     fn any_node_comes_back(title in "\\PC{0,80}", texts in proptest::collection::vec("\\PC{0,300}", 0..30), n in any::<[u64; 4]>(), open: bool) {

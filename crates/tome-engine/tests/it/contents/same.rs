@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use tome_engine::{
-    ContentsSettings, catch_up_contents, rebuild_contents, segments, verify_contents,
+    ContentsSettings, Extractive, catch_up_contents, rebuild_contents, segments, verify_contents,
 };
 use tome_ledger::{EventRange, Ledger};
 use tome_model::{Draft, EventKind, Zone};
@@ -75,7 +75,12 @@ fn store(ledger: &Ledger, told: &[Told]) {
     ledger.append(new.collect()).unwrap();
 }
 
-fn by_and_by(told: &[Told], legs: &[Leg], settings: &ContentsSettings) -> Memory {
+fn by_and_by(
+    told: &[Told],
+    legs: &[Leg],
+    settings: &ContentsSettings,
+    summarizer: &dyn Summarizer,
+) -> Memory {
     let memory = Memory::default();
     let mut rest = told;
     for leg in legs.iter().cycle() {
@@ -84,7 +89,7 @@ fn by_and_by(told: &[Told], legs: &[Leg], settings: &ContentsSettings) -> Memory
         store(&ledger, now);
         memory.fails_in.store(leg.killed_at, Ordering::SeqCst);
         let settings = ContentsSettings { batch_events: leg.batch, ..settings.clone() };
-        let caught_up = catch_up_contents(&ledger, &settings, &Plain, &Ticking::default());
+        let caught_up = catch_up_contents(&ledger, &settings, summarizer, &Ticking::default());
         assert!(caught_up.is_ok() || leg.killed_at > 0, "{caught_up:?}");
         memory.fails_in.store(0, Ordering::SeqCst);
         rest = later;
@@ -92,15 +97,15 @@ fn by_and_by(told: &[Told], legs: &[Leg], settings: &ContentsSettings) -> Memory
             break;
         }
     }
-    caught_up(&memory.open(), settings);
+    catch_up_contents(&memory.open(), settings, summarizer, &Ticking::default()).unwrap();
     memory
 }
 
-fn at_once(told: &[Told], settings: &ContentsSettings) -> Memory {
+fn at_once(told: &[Told], settings: &ContentsSettings, summarizer: &dyn Summarizer) -> Memory {
     let memory = Memory::default();
     let ledger = memory.open();
     store(&ledger, told);
-    caught_up(&ledger, settings);
+    catch_up_contents(&ledger, settings, summarizer, &Ticking::default()).unwrap();
     drop(ledger);
     memory
 }
@@ -124,14 +129,14 @@ fn cut(ledger: &Ledger, settings: &ContentsSettings) -> BTreeMap<(String, String
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn by_and_by_is_as_at_once(told in history(), legs in legs(), zone in 0..3usize) {
         let settings = small(["UTC", "Asia/Kathmandu", "America/St_Johns"][zone]);
-        let memory = by_and_by(&told, &legs, &settings);
+        let memory = by_and_by(&told, &legs, &settings, &Plain);
         let ledger = memory.open();
-        let expected = latest(&at_once(&told, &settings).open());
+        let expected = latest(&at_once(&told, &settings, &Plain).open());
         prop_assert_eq!(&latest(&ledger), &expected);
 
         // Every event is in one segment, the one where the pure function puts it.
@@ -161,13 +166,13 @@ proptest! {
     #[test]
     fn other_settings_make_what_they_would_have_made(told in history(), legs in legs(), killed_at in 0..6usize) {
         let (before, after) = (small("UTC"), small("Pacific/Kiritimati"));
-        let memory = by_and_by(&told, &legs, &before);
+        let memory = by_and_by(&told, &legs, &before, &Plain);
         memory.fails_in.store(killed_at, Ordering::SeqCst);
         let _ = catch_up_contents(&memory.open(), &after, &Plain, &Ticking::default());
         memory.fails_in.store(0, Ordering::SeqCst);
         let ledger = memory.open();
         caught_up(&ledger, &after);
-        prop_assert_eq!(latest(&ledger), latest(&at_once(&told, &after).open()));
+        prop_assert_eq!(latest(&ledger), latest(&at_once(&told, &after, &Plain).open()));
         prop_assert_eq!(caught_up(&ledger, &after), CaughtUp::default());
         let report = verify_contents(&ledger, &after).unwrap();
         prop_assert!(report.is_fine(), "{:?}", report);
@@ -176,7 +181,7 @@ proptest! {
     #[test]
     fn sessions_are_counted_once(told in history()) {
         let settings = small("UTC");
-        let ledger = at_once(&told, &settings).open();
+        let ledger = at_once(&told, &settings, &Plain).open();
         prop_assert!(latest(&ledger).keys().any(|(_, id)| id.as_str().starts_with("toc:year:")));
         for ((project, id), (node, _)) in latest(&ledger) {
             let Some(period) = id.period().filter(|_| node.source.is_none()) else { continue };
@@ -195,5 +200,15 @@ proptest! {
             named.sort();
             prop_assert_eq!(named, sessions);
         }
+    }
+
+    #[test]
+    fn with_the_built_in_summarizer_too(told in history(), legs in legs()) {
+        let settings = small("UTC");
+        let memory = by_and_by(&told, &legs, &settings, &Extractive);
+        let ledger = memory.open();
+        prop_assert_eq!(latest(&ledger), latest(&at_once(&told, &settings, &Extractive).open()));
+        let rebuilt = rebuild_contents(&ledger, &settings, &Extractive, &Ticking::default()).unwrap();
+        prop_assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
     }
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use tome_engine::{catch_up_contents, rebuild_contents, verify_contents};
-use tome_ledger::Ledger;
+use tome_ledger::{Family, Ledger};
 
 use super::memory::Memory;
 use super::*;
@@ -280,4 +280,30 @@ fn evidence_that_is_not_there_is_not_taken() {
     );
     assert_eq!(grips[0].excerpt, "ne");
     assert!(node.title.len() <= 400);
+}
+
+#[test]
+fn several_at_once_do_what_one_does() {
+    let memory = Memory::default();
+    let ledger = memory.open();
+    let few = ContentsSettings { batch_events: 3, ..settings() };
+    for n in 0..120 {
+        let when = Millis(at("2026-03-02T09:00:00Z").0 + n * 900_000);
+        let session = format!("s{}", n % 3);
+        append(&ledger, PROJECT, draft(&format!("e{n}"), &session, when, &format!("word {n}")));
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| caught_up(&ledger, &few));
+        }
+        let rebuild = || rebuild_contents(&ledger, &few, &Plain, &Ticking::default());
+        scope.spawn(rebuild);
+    });
+    assert_eq!(ledger.cursor("contents").unwrap(), 120);
+    let together = latest(&ledger);
+    for family in [Family::TocNodes, Family::TocLatest, Family::Grips, Family::Checkpoints] {
+        memory.lose(family);
+    }
+    caught_up(&ledger, &few);
+    assert_eq!(latest(&ledger), together);
 }
