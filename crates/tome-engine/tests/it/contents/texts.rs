@@ -57,7 +57,7 @@ fn a_huge_value_is_not_read_to_its_end() {
 
 #[test]
 fn any_script_has_about_the_tokens_it_has() {
-    // What a tokenizer of the day makes of these, with room of a third.
+    // From the usual rules of thumb, with room on both sides: no tokenizer is run here.
     for (text, low, high) in [
         ("The quick brown fox jumps over the lazy dog.", 8, 13),
         ("fn main() {\n    println!(\"{}\", compute_total(&items)?);\n}\n", 14, 26),
