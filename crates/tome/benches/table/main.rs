@@ -7,13 +7,14 @@
 //! ```text
 //! cargo bench                          everything, in less than four minutes
 //! cargo bench -- --quick               the same with less of it, in less than 40 seconds
-//! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, notes,
+//! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, notes, contents,
 //!                                      memory or disk
 //! cargo bench -- --json                one JSON object a row
 //! ```
 
 mod appends;
 mod bulk;
+mod contents;
 mod daemon;
 mod disk;
 mod hook;
@@ -78,6 +79,11 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "notes",
         "notes: a notebook of 10, 1,000 and 10,000 notes; every write changes the index too",
         notes::measure,
+    ),
+    (
+        "contents",
+        "contents: from the first event sent to the answer that has them all, built-in summarizer",
+        contents::measure,
     ),
     ("memory", "memory: resident, of the daemon", memory::measure),
     ("disk", "disk: bytes an event takes", disk::measure),
