@@ -97,7 +97,7 @@ fn tokens(events: &[Event], full: bool) -> usize {
 }
 
 fn node(summary: &Summary, events: usize, tokens: usize) -> Node {
-    let id: NodeId = serde_json::from_value(json!("toc:segment")).unwrap();
+    let id: NodeId = NodeId::parse("toc:segment:2026-01-01:00000000000000000000000000").unwrap();
     let bullets = summary.bullets.iter().map(|one| Bullet {
         text: one.text.clone(),
         grips: Vec::new(),

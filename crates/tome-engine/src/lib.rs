@@ -22,7 +22,7 @@ mod tools;
 
 pub use calendar::{
     Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked,
-    StoreRebuilt, StoreReport,
+    StoreRebuilt, StoreReport, entries_at,
 };
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{

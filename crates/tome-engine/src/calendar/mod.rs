@@ -22,7 +22,7 @@ use crate::{ContentsSettings, EngineError, Stores, Summarizer};
 pub use care::{StoreChecked, StoreRebuilt, StoreReport};
 pub use entry::{Depth, Entry, Share};
 pub use find::NodeInPlace;
-pub use walk::{Ask, Entries, EntriesPage};
+pub use walk::{Ask, Entries, EntriesPage, entries_at};
 
 /// Stores that are left open after a question: more are closed as they are done with.
 const LEFT_OPEN_MAX: usize = 8;

@@ -1,7 +1,7 @@
 //! Walking down the calendar: from the years, from a node, or over a time that is said in words.
 
 use tome_ledger::{Head, Ledger};
-use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Span, truncate_to, when};
+use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Span, Zone, truncate_to, when};
 
 use super::entry::{merge, place};
 use super::{Calendar, Depth, Entry, Share};
@@ -76,13 +76,9 @@ impl Calendar {
     /// The nodes of a time that is said in words, and only those.
     pub fn at(&self, words: &str, ask: &Ask) -> Result<Entries, EngineError> {
         let span = self.understand(words)?;
-        let listing = self.gather(ask, |store, project| {
-            let mut heads = Vec::new();
-            for period in self.periods(&span, store, project)? {
-                heads.extend(store.head(project, &period.id())?);
-            }
-            entries(store, project, heads, ask, ask.depth)
-        })?;
+        let zone = self.zone();
+        let listing =
+            self.gather(ask, |store, project| entries_at(store, project, &span, zone, ask))?;
         Ok(Entries { said: Some(span.said), range: Some((span.from, span.to)), ..listing })
     }
 
@@ -95,24 +91,6 @@ impl Calendar {
             let hint = "is not understood: try today, last week, in March, 2026-11-14";
             ModelError::invalid("time", format!("{words:?} {hint}")).into()
         })
-    }
-
-    /// The periods of a span in which there can be something. Most spans are short; `before March`
-    /// begins in 1970, and then it is worth asking when things began.
-    fn periods(
-        &self,
-        span: &Span,
-        store: &Ledger,
-        project: &str,
-    ) -> Result<Vec<Period>, EngineError> {
-        let periods = span.periods.clone();
-        if periods.len() <= PERIODS_MANY {
-            return Ok(periods);
-        }
-        let first = store.heads(project, YEARS, None).next().transpose()?;
-        let Some(first) = first.map(|head| head.first_at) else { return Ok(Vec::new()) };
-        let begins = |period: &Period| period.range(self.zone()).1 > first;
-        Ok(periods.into_iter().filter(begins).collect())
     }
 
     /// Asks every project that is meant, and lays what they say over each other.
@@ -149,6 +127,40 @@ impl Entries {
         let last = self.entries.last().map(|entry| entry.id.clone());
         (self, last.filter(|_| has_more))
     }
+}
+
+/// The nodes of a span in one project. Only they and what is below them are read, however much there
+/// is before and after.
+pub fn entries_at(
+    store: &Ledger,
+    project: &str,
+    span: &Span,
+    zone: &Zone,
+    ask: &Ask,
+) -> Result<Vec<Entry>, EngineError> {
+    let mut heads = Vec::new();
+    for period in periods(span, zone, store, project)? {
+        heads.extend(store.head(project, &period.id())?);
+    }
+    entries(store, project, heads, ask, ask.depth)
+}
+
+/// The periods of a span in which there can be something. Most spans are short; `before March`
+/// begins in 1970, and then it is worth asking when things began.
+fn periods(
+    span: &Span,
+    zone: &Zone,
+    store: &Ledger,
+    project: &str,
+) -> Result<Vec<Period>, EngineError> {
+    let periods = span.periods.clone();
+    if periods.len() <= PERIODS_MANY {
+        return Ok(periods);
+    }
+    let first = store.heads(project, YEARS, None).next().transpose()?;
+    let Some(first) = first.map(|head| head.first_at) else { return Ok(Vec::new()) };
+    let begins = |period: &Period| period.range(zone).1 > first;
+    Ok(periods.into_iter().filter(begins).collect())
 }
 
 /// What is below a node of a project, or its years.

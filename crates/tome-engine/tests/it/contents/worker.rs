@@ -1,7 +1,7 @@
 //! The worker: versions, late events, and what one more event costs.
 
 use expect_test::expect;
-use tome_engine::{catch_up_contents, rebuild_contents, verify_contents};
+use tome_engine::{Ask, Depth, catch_up_contents, entries_at, rebuild_contents, verify_contents};
 use tome_ledger::{Family, Ledger};
 
 use super::memory::Memory;
@@ -187,6 +187,36 @@ fn odd_events_are_taken() {
     assert_eq!(years, [("toc:year:1970", 1), ("toc:year:2026", 52), ("toc:year:9999", 1)]);
     let report = verify_contents(&ledger, &settings()).unwrap();
     assert!(report.is_fine(), "{report:?}");
+}
+
+/// A question about a week costs what that week holds, however long the history is.
+#[test]
+fn only_the_nodes_of_the_time_asked_for_are_read() {
+    let reads_with = |days: u64| {
+        let memory = Memory::default();
+        let ledger = memory.open();
+        let last = at("2026-06-10T12:00:00Z").0;
+        let new = (0..days * 4).map(|n| {
+            let at = Millis(last - n * 21_600_000);
+            NewEvent::encode(
+                draft(&format!("e{n}"), &format!("s{n}"), at, "words"),
+                PROJECT.into(),
+                at,
+            )
+        });
+        ledger.append(new.collect()).unwrap();
+        caught_up(&ledger, &settings());
+        let zone = tome_model::Zone::utc();
+        let span = tome_model::when("last week", Millis(last), &zone).unwrap();
+        let ask =
+            Ask { project: None, agents: Vec::new(), depth: Depth::Levels(3), below_max: 100 };
+        let (reads, found) =
+            memory.reads_of(|| entries_at(&ledger, PROJECT, &span, &zone, &ask).unwrap());
+        assert_eq!(found.iter().map(|week| week.events).sum::<u64>(), 28);
+        reads
+    };
+    let (few, many) = (reads_with(21), reads_with(300));
+    assert_eq!(few, many, "reads with three weeks and with ten months of history");
 }
 
 #[test]
