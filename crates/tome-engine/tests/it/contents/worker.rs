@@ -206,7 +206,7 @@ fn only_the_nodes_of_the_time_asked_for_are_read() {
         });
         ledger.append(new.collect()).unwrap();
         caught_up(&ledger, &settings());
-        let zone = tome_model::Zone::utc();
+        let zone = Zone::utc();
         let span = tome_model::when("last week", Millis(last), &zone).unwrap();
         let ask =
             Ask { project: None, agents: Vec::new(), depth: Depth::Levels(3), below_max: 100 };
