@@ -26,11 +26,11 @@ pub use calendar::{
 };
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
 pub use contents::{
-    Browse, CONTENTS, CaughtUp, ContentsReader, ContentsSettings, EXTRACTIVE, Evidence, Expanded,
-    Extractive, Found, Line, Listing, ModelSummarizer, Part, Rebuilt, Replaced, Report,
-    RollupInput, Segment, SegmentInput, Source, Summarizer, Summary, SummaryBullet, SummaryError,
-    Support, Unpolished, Weight, catch_up_contents, estimate_tokens, rebuild_contents,
-    replace_summary, said, segments, source_of, unpolished, verify_contents, weigh,
+    CONTENTS, CaughtUp, ContentsSettings, EXTRACTIVE, Evidence, Expanded, Extractive, Found,
+    ModelSummarizer, Rebuilt, Replaced, Report, RollupInput, Segment, SegmentInput, Source,
+    Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, Weight,
+    catch_up_contents, estimate_tokens, rebuild_contents, replace_summary, said, segments,
+    source_of, unpolished, verify_contents, weigh,
 };
 pub use durable::write_atomic;
 pub use error::EngineError;

@@ -1,13 +1,14 @@
 //! One node, its versions, one grip: by id, or by enough of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use tome_ledger::Ledger;
 use tome_model::{GripId, Level, Node, NodeId, truncate_to};
 
 use super::walk::no_node;
 use super::{Calendar, Entry};
-use crate::{ContentsReader, EngineError, Expanded, Found};
+use crate::contents::expand;
+use crate::{EngineError, Expanded, Found};
 
 /// A node, where it was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +29,9 @@ const NAMED_MAX: usize = 4;
 /// What the ids begin with of which the beginning is enough.
 const SEGMENT: &str = "toc:segment:";
 const GRIP: &str = "grip:";
+
+/// Versions of one answer, of one project.
+const VERSIONS_MAX: usize = 200;
 
 impl Calendar {
     /// A node at its latest version or an earlier one, of each project that has it.
@@ -55,20 +59,24 @@ impl Calendar {
         }
     }
 
-    /// The versions of a node of each project that has it, the oldest first.
+    /// The latest versions of a node, of each project that has it, the oldest first.
     pub fn versions(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>, EngineError> {
         let (id, mut found) = (self.node_id(id, project)?, Vec::new());
         self.each(project, |store, project| {
+            let mut latest = VecDeque::new();
             for node in store.node_versions(project, &id, 0) {
-                found.push(Found { project: project.to_owned(), node: node? });
+                latest.push_back(Found { project: project.to_owned(), node: node? });
+                if latest.len() > VERSIONS_MAX {
+                    latest.pop_front();
+                }
             }
+            found.extend(latest);
             Ok(())
         })?;
         if found.is_empty() { Err(no_node(id.as_str(), project)) } else { Ok(found) }
     }
 
-    /// A grip with so many events before and after it. Whoever knows its id has been told of it, so
-    /// nothing has to be caught up with.
+    /// A grip with so many events before and after it.
     pub fn grip(
         &self,
         id: &str,
@@ -76,11 +84,16 @@ impl Calendar {
         project: Option<&str>,
     ) -> Result<Expanded, EngineError> {
         let id = self.grip_id(id, project)?;
-        let reader = match project {
-            Some(root) => ContentsReader::of_project(&self.stores, root),
-            None => ContentsReader::of_all(&self.stores),
-        };
-        reader.expand(&id, before, after)
+        let mut found = None;
+        self.each(project, |store, project| {
+            if found.is_none()
+                && let Some(grip) = store.grip(project, &id)?
+            {
+                found = Some(expand(store, project, grip, before, after)?);
+            }
+            Ok(())
+        })?;
+        found.ok_or_else(|| EngineError::NotFound(format!("there is no grip {id}")))
     }
 
     /// The node that is meant: of a segment the beginning of its id is enough.

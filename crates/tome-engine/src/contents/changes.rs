@@ -190,7 +190,7 @@ impl<'a> Changes<'a> {
         project: &str,
         day: &NodeId,
     ) -> Result<Vec<(Node, [u64; 4])>, EngineError> {
-        let prefix = super::reading::segments_of(day);
+        let prefix = segments_of(day);
         let mut ids = BTreeMap::new();
         for head in self.ledger.heads(project, &prefix, None) {
             let head = head?;
@@ -265,4 +265,9 @@ impl<'a> Changes<'a> {
         let put = |grip| GripWrite::Put { project: project.to_owned(), grip, closed };
         self.grips.extend(grips.into_iter().map(put));
     }
+}
+
+/// What the ids of a day's segments begin with.
+fn segments_of(day: &NodeId) -> String {
+    format!("{}:", day.as_str().replacen("toc:day:", "toc:segment:", 1))
 }

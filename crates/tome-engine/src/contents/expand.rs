@@ -1,9 +1,8 @@
 //! From a grip back to what happened: the excerpt, the events it is taken from, and those around.
 
 use tome_ledger::{Direction, EventRange, Ledger, Mark, Position};
-use tome_model::{Event, Grip, GripId, SessionId};
+use tome_model::{Event, Grip, SessionId};
 
-use super::ContentsReader;
 use super::limits::{AROUND_BYTES, AROUND_LOOKED_AT_MAX, AROUND_MAX, AROUND_MS};
 use super::said::said;
 use crate::EngineError;
@@ -25,29 +24,8 @@ pub struct Expanded {
     pub shortened: bool,
 }
 
-impl ContentsReader<'_> {
-    /// A grip, with so many events before and after it: of the same session, at most half an hour
-    /// away.
-    pub fn expand(
-        &self,
-        id: &GripId,
-        before: usize,
-        after: usize,
-    ) -> Result<Expanded, EngineError> {
-        let mut found = None;
-        self.each(|ledger, project| {
-            if found.is_none()
-                && let Some(grip) = ledger.grip(project, id)?
-            {
-                found = Some(expand(ledger, project, grip, before, after)?);
-            }
-            Ok(())
-        })?;
-        found.ok_or_else(|| EngineError::NotFound(format!("there is no grip {id}")))
-    }
-}
-
-fn expand(
+/// A grip, with so many events before and after it: of the same session, at most half an hour away.
+pub(crate) fn expand(
     ledger: &Ledger,
     project: &str,
     grip: Grip,

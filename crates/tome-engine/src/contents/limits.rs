@@ -40,12 +40,6 @@ pub(super) const TEXT_CHARS_MAX: usize = 400;
 /// Sessions that a node names; it counts the others.
 pub(super) const SESSIONS_NAMED_MAX: usize = 20;
 
-/// Lines of one answer.
-pub(super) const LINES_MAX: usize = 200;
-
-/// Versions of one answer.
-pub(super) const VERSIONS_MAX: usize = 200;
-
 /// Events before or after a grip in one answer.
 pub(super) const AROUND_MAX: usize = 50;
 

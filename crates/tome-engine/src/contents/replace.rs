@@ -11,7 +11,7 @@ use super::limits::POLISH_LOOKED_AT_MAX;
 use super::stitch::{Part, before};
 use super::worker::CONTENTS;
 use super::{
-    ContentsSettings, Found, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, evidence,
+    ContentsSettings, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, evidence,
 };
 use crate::EngineError;
 
@@ -20,6 +20,15 @@ const POLISH: &str = "polish";
 
 /// Levels from the bottom up: a period is worth other words when its children have theirs.
 const PREFIXES: [&str; 5] = ["toc:segment:", "toc:day:", "toc:week:", "toc:month:", "toc:year:"];
+
+/// A node of a project.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The project.
+    pub project: String,
+    /// The node.
+    pub node: Node,
+}
 
 /// Closed nodes in the words of the built-in summarizer.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -86,7 +86,7 @@ fn node(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
     let (first, last) = (minute(node.first_at), minute(node.last_at));
     let agents: Vec<&str> = node.agents.iter().map(Agent::as_str).collect();
     lines.push(format!(
-        "{} events, {} tokens, {first} to {last}, {} sessions of {}",
+        "{} events, {} tokens, {first} to {last}, sessions: {} of {}",
         node.events,
         node.tokens,
         node.session_count,

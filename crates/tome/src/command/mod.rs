@@ -239,7 +239,7 @@ fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
         (_, Some(ClientError::NotFound(_))) => (
             4,
             Some(
-                "`tome events` lists events with their ids; `--all-projects` those of every project",
+                "`tome toc` and `tome events` list what there is, with ids; `--all-projects` of every project",
             ),
         ),
         (_, Some(ClientError::Invalid(_))) => (2, None),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use tome_engine::{Browse, ContentsReader, EngineError, Home, Listing, StoreMode, Stores};
+use tome_engine::{
+    Ask, Calendar, Depth, EngineError, Entries, EntriesPage, Home, StoreMode, Stores,
+};
 use tome_ledger::Engine;
 use tome_model::GripId;
 
@@ -10,7 +12,18 @@ use super::*;
 
 struct Scene {
     _folder: tempfile::TempDir,
-    stores: Stores,
+    calendar: Calendar,
+}
+
+fn calendar(stores: Stores) -> Calendar {
+    let clock = Arc::new(Ticking::default());
+    Calendar::new(Arc::new(stores), settings(), Arc::new(Plain), clock)
+}
+
+/// One level of this project, or of all.
+fn of(project: Option<&str>) -> Ask {
+    let project = project.map(str::to_owned);
+    Ask { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
 }
 
 /// Two projects: one worked on in two months by two agents, one on one day.
@@ -30,22 +43,20 @@ fn scene(mode: StoreMode) -> Scene {
     append(&a, "/nowhere/a", later);
     let b = stores.of_project("/nowhere/b").unwrap();
     append(&b, "/nowhere/b", draft("b0", "s3", at("2026-03-02T09:30:00Z"), "b says so"));
-    for store in [&a, &b] {
-        caught_up(store, &settings());
-    }
-    Scene { _folder: folder, stores }
+    drop((a, b));
+    Scene { calendar: calendar(stores), _folder: folder }
 }
 
-fn told(listing: &Listing) -> String {
+fn told(listing: &Entries) -> String {
     let mut text = String::new();
-    for line in &listing.lines {
-        let parts: Vec<String> = line
-            .parts
+    for entry in &listing.entries {
+        let shares: Vec<String> = entry
+            .shares
             .iter()
-            .map(|part| format!("{} {}", part.project, part.head.events))
+            .map(|share| format!("{} {}", share.project, share.events))
             .collect();
-        let id = short(&line.id);
-        writeln!(text, "{id} {} events: {}", line.events(), parts.join(", ")).unwrap();
+        let id = short(&entry.id);
+        writeln!(text, "{id} {} events: {}", entry.events, shares.join(", ")).unwrap();
     }
     text
 }
@@ -53,10 +64,9 @@ fn told(listing: &Listing) -> String {
 #[test]
 fn one_walks_from_the_years_to_what_was_said() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let scene = scene(mode);
-        let reader = ContentsReader::of_project(&scene.stores, "/nowhere/a");
-        let all = Browse::default();
-        assert_eq!(told(&reader.root(&all).unwrap()), "toc:year:2026 4 events: /nowhere/a 4\n");
+        let calendar = &scene(mode).calendar;
+        let (root, ask) = (Some("/nowhere/a"), of(Some("/nowhere/a")));
+        assert_eq!(told(&calendar.root(&ask).unwrap()), "toc:year:2026 4 events: /nowhere/a 4\n");
         let walk = [
             (
                 "toc:year:2026",
@@ -66,14 +76,16 @@ fn one_walks_from_the_years_to_what_was_said() {
             ("toc:week:2026-W10", "toc:day:2026-03-02 3 events: /nowhere/a 3\n"),
         ];
         for (node, expected) in walk {
-            assert_eq!(told(&reader.children(&id(node), &all).unwrap()), expected);
+            assert_eq!(told(&calendar.below(&id(node), &ask).unwrap()), expected);
         }
-        let segments = reader.children(&id("toc:day:2026-03-02"), &all).unwrap();
-        assert_eq!(segments.lines.len(), 3);
-        let found = reader.node(&segments.lines[1].id, None).unwrap().remove(0);
+        let segments = calendar.below(&id("toc:day:2026-03-02"), &ask).unwrap();
+        assert_eq!(segments.entries.len(), 3);
+        let segment = segments.entries[1].id.as_str();
+        let found = calendar.node(segment, None, root).unwrap().remove(0);
         assert_eq!((found.project.as_str(), found.node.title.as_str()), ("/nowhere/a", "a says 1"));
-        assert!(reader.children(&found.node.id, &all).unwrap().lines.is_empty());
-        let expanded = reader.expand(&found.node.bullets[0].grips[0], 3, 3).unwrap();
+        calendar.below(&found.node.id, &ask).unwrap_err();
+        let grip = found.node.bullets[0].grips[0].as_str();
+        let expanded = calendar.grip(grip, (3, 3), root).unwrap();
         assert_eq!(expanded.events[0].text, "a says 1");
         // What lies an hour away is not around it.
         assert!(expanded.before.is_empty() && expanded.after.is_empty() && !expanded.shortened);
@@ -83,82 +95,74 @@ fn one_walks_from_the_years_to_what_was_said() {
 #[test]
 fn all_projects_are_one_calendar() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let scene = scene(mode);
-        let reader = ContentsReader::of_all(&scene.stores);
-        let all = Browse::default();
+        let calendar = &scene(mode).calendar;
         let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
-        assert_eq!(told(&reader.root(&all).unwrap()), format!("toc:year:2026 {both}"));
-        let day = reader.children(&id("toc:day:2026-03-02"), &all).unwrap();
+        assert_eq!(told(&calendar.root(&of(None)).unwrap()), format!("toc:year:2026 {both}"));
+        let day = calendar.below(&id("toc:day:2026-03-02"), &of(None)).unwrap();
         let projects: Vec<_> =
-            day.lines.iter().map(|line| line.parts[0].project.as_str()).collect();
+            day.entries.iter().map(|entry| entry.shares[0].project.as_str()).collect();
         assert_eq!(projects, ["/nowhere/a", "/nowhere/b", "/nowhere/a", "/nowhere/a"]);
-        assert_eq!(reader.node(&id("toc:year:2026"), None).unwrap().len(), 2);
+        assert_eq!(calendar.node("toc:year:2026", None, None).unwrap().len(), 2);
 
         // By agent, and the days of a month by name.
-        let gemini = Browse { agents: vec![Agent::parse("gemini").unwrap()], ..all };
-        let months = reader.children(&id("toc:year:2026"), &gemini).unwrap();
+        let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..of(None) };
+        let months = calendar.below(&id("toc:year:2026"), &gemini).unwrap();
         assert_eq!(told(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
-        let march = id("toc:month:2026-03").period().unwrap();
-        let days: Vec<NodeId> = march.days().map(|day| day.id()).collect();
-        let days = reader.lines(&days, &Browse::default()).unwrap();
+        let days = calendar.at("2026-03", &of(None)).unwrap();
         assert_eq!(told(&days), "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n");
     }
 }
 
 #[test]
 fn lists_come_in_pages() {
-    for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let scene = scene(mode);
-        let reader = ContentsReader::of_all(&scene.stores);
-        for (node, lines_max, pages) in
-            [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
-        {
-            let whole = reader.children(&id(node), &Browse::default()).unwrap().lines;
-            let mut browse = Browse { lines_max, ..Browse::default() };
-            let (mut lines, mut count) = (Vec::new(), 0);
+    let calendar = &scene(StoreMode::PerProject).calendar;
+    for (node, entries_max, pages) in
+        [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
+    {
+        for newest_first in [false, true] {
+            let whole = || calendar.below(&id(node), &of(None)).unwrap();
+            let ids = |listing: &Entries| -> Vec<NodeId> {
+                listing.entries.iter().map(|entry| entry.id.clone()).collect()
+            };
+            let mut expected = ids(&whole());
+            if newest_first {
+                expected.reverse();
+            }
+            let (mut seen, mut count, mut after) = (Vec::new(), 0, None);
             loop {
-                let page = reader.children(&id(node), &browse).unwrap();
-                assert!(page.lines.len() <= lines_max);
-                lines.extend(page.lines);
+                let (page, next) = whole().page(&EntriesPage { newest_first, after, entries_max });
+                assert!(page.entries.len() <= entries_max);
+                seen.extend(ids(&page));
                 count += 1;
-                browse.after = page.more_after;
-                if browse.after.is_none() {
+                after = next;
+                if after.is_none() {
                     break;
                 }
             }
-            assert_eq!((lines, count), (whole, pages));
-        }
-        for wrong in ["toc:day:2026-03-02", "x", ""] {
-            let browse = Browse { after: Some(wrong.into()), ..Browse::default() };
-            let error = reader.children(&id("toc:day:2026-03-02"), &browse).unwrap_err();
-            assert_eq!(error.to_string(), "continuation was not made by this list");
+            assert_eq!((seen, count), (expected, pages));
         }
     }
 }
 
 #[test]
 fn what_is_not_there_is_said_to_be() {
-    let scene = scene(StoreMode::PerProject);
-    let reader = ContentsReader::of_all(&scene.stores);
+    let calendar = &scene(StoreMode::PerProject).calendar;
     let not_found = |error: EngineError| match error {
         EngineError::NotFound(what) => what,
         other => panic!("{other}"),
     };
-    let error = reader.node(&id("toc:day:2020-01-01"), None).unwrap_err();
-    assert_eq!(not_found(error), "there is no node toc:day:2020-01-01");
-    let error = reader.node(&id("toc:year:2026"), Some(9)).unwrap_err();
-    assert_eq!(not_found(error), "there is no node toc:year:2026 at version 9");
+    let error = calendar.node("toc:day:2020-01-01", None, None).unwrap_err();
+    assert!(not_found(error).starts_with("there is no node toc:day:2020-01-01"));
+    let error = calendar.node("toc:year:2026", Some(9), None).unwrap_err();
+    assert!(not_found(error).starts_with("there is no version 9 of toc:year:2026"));
     let grip = GripId::of(Millis(1), &EventId::parse("x").unwrap(), "x");
-    let error = reader.expand(&grip, 3, 3).unwrap_err();
+    let error = calendar.grip(grip.as_str(), (3, 3), None).unwrap_err();
     assert_eq!(not_found(error), format!("there is no grip {grip}"));
-    assert!(
-        reader.children(&id("toc:day:2020-01-01"), &Browse::default()).unwrap().lines.is_empty()
-    );
-    let nobody = ContentsReader::of_project(&scene.stores, "/nowhere/c");
-    assert!(nobody.root(&Browse::default()).unwrap().lines.is_empty());
-    assert!(nobody.node(&id("toc:year:2026"), None).is_err());
-    assert_eq!(reader.versions(&id("toc:year:2026"), 0).unwrap().len(), 2);
-    assert!(reader.versions(&id("toc:year:2025"), 0).is_err());
+    not_found(calendar.below(&id("toc:day:2020-01-01"), &of(None)).unwrap_err());
+    assert!(calendar.root(&of(Some("/nowhere/c"))).unwrap().entries.is_empty());
+    assert!(calendar.node("toc:year:2026", None, Some("/nowhere/c")).is_err());
+    assert_eq!(calendar.versions("toc:year:2026", None).unwrap().len(), 2);
+    assert!(calendar.versions("toc:year:2025", None).is_err());
 }
 
 #[test]
@@ -177,16 +181,18 @@ fn a_grip_shows_what_was_around_it_in_its_session_and_project() {
     let huge = draft("huge", "s1", at("2026-03-02T09:40:00Z"), &"much ".repeat(200_000));
     append(&store, "/nowhere/a", huge);
     caught_up(&store, &settings());
-    let reader = ContentsReader::of_project(&stores, "/nowhere/a");
+    let calendar = calendar(stores);
+    let expand =
+        |grip: &Grip, around| calendar.grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap();
     let texts = |events: &[Event]| {
         let texts: Vec<_> = events.iter().map(|event| event.text.clone()).collect();
         texts.join(" ")
     };
     let grips: Vec<_> = store.grips("/nowhere/a", None).map(Result::unwrap).collect();
     let grip = grips.iter().find(|grip| grip.excerpt == "m29").unwrap();
-    let expanded = reader.expand(&grip.id, 3, 3).unwrap();
+    let expanded = expand(grip, (3, 3));
     assert_eq!(texts(&expanded.before), "m24 m26 m27");
     assert_eq!(texts(&expanded.events), "m29");
     assert!(expanded.after.is_empty() && expanded.shortened, "a megabyte is too much");
-    assert_eq!(reader.expand(&grip.id, 1_000, 0).unwrap().before.len(), 12);
+    assert_eq!(expand(grip, (1_000, 0)).before.len(), 12);
 }
