@@ -79,14 +79,14 @@ fn a_transcript() {
             json!({"command": "create", "path": "/memories/todo.md", "file_text": "- nothing\n"}),
             json!({"command": "rename", "old_path": "/memories/todo.md", "new_path": "/memories/auth/plan.md"}),
             json!({"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/b.md"}),
-            json!({"command": "rename", "old_path": "/memories/auth", "new_path": "/memories/work/auth"}),
+            json!({"command": "rename", "old_path": "/memories/auth", "new_path": "/memories/team/auth"}),
             json!({"command": "view", "path": "/memories"}),
-            json!({"command": "view", "path": "/memories/work/"}),
+            json!({"command": "view", "path": "/memories/team/"}),
             json!({"command": "delete", "path": "/memories/none.md"}),
             json!({"command": "delete", "path": "/memories/none"}),
-            json!({"command": "delete", "path": "/memories/work"}),
+            json!({"command": "delete", "path": "/memories/team"}),
             json!({"command": "delete", "path": "/memories/todo.md"}),
-            json!({"command": "view", "path": "/memories/work"}),
+            json!({"command": "view", "path": "/memories/team"}),
             json!({"command": "view", "path": "/memories"}),
         ],
         &expect![[r##"
@@ -156,30 +156,30 @@ fn a_transcript() {
             Error: The destination /memories/auth/plan.md already exists
             > {"command":"rename","old_path":"/memories/none.md","new_path":"/memories/b.md"} (failure)
             Error: The path /memories/none.md does not exist
-            > {"command":"rename","old_path":"/memories/auth","new_path":"/memories/work/auth"}
-            Successfully renamed /memories/auth to /memories/work/auth
+            > {"command":"rename","old_path":"/memories/auth","new_path":"/memories/team/auth"}
+            Successfully renamed /memories/auth to /memories/team/auth
             > {"command":"view","path":"/memories"}
             Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:
             SIZE	/memories
             SIZE	/memories/MEMORY.md
             10B	/memories/todo.md
-            76B	/memories/work
-            76B	/memories/work/auth
-            > {"command":"view","path":"/memories/work/"}
-            Here're the files and directories up to 2 levels deep in /memories/work, excluding hidden items and node_modules:
-            76B	/memories/work
-            76B	/memories/work/auth
-            76B	/memories/work/auth/plan.md
+            76B	/memories/team
+            76B	/memories/team/auth
+            > {"command":"view","path":"/memories/team/"}
+            Here're the files and directories up to 2 levels deep in /memories/team, excluding hidden items and node_modules:
+            76B	/memories/team
+            76B	/memories/team/auth
+            76B	/memories/team/auth/plan.md
             > {"command":"delete","path":"/memories/none.md"} (failure)
             Error: The path /memories/none.md does not exist
             > {"command":"delete","path":"/memories/none"} (failure)
             Error: The path /memories/none does not exist
-            > {"command":"delete","path":"/memories/work"}
-            Successfully deleted /memories/work
+            > {"command":"delete","path":"/memories/team"}
+            Successfully deleted /memories/team
             > {"command":"delete","path":"/memories/todo.md"}
             Successfully deleted /memories/todo.md
-            > {"command":"view","path":"/memories/work"} (failure)
-            The path /memories/work does not exist. Please provide a valid path.
+            > {"command":"view","path":"/memories/team"} (failure)
+            The path /memories/team does not exist. Please provide a valid path.
             > {"command":"view","path":"/memories"}
             Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:
             SIZE	/memories
