@@ -162,9 +162,9 @@ fn a_transcript() {
             Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:
             SIZE	/memories
             SIZE	/memories/MEMORY.md
-            10B	/memories/todo.md
             76B	/memories/team
             76B	/memories/team/auth
+            10B	/memories/todo.md
             > {"command":"view","path":"/memories/team/"}
             Here're the files and directories up to 2 levels deep in /memories/team, excluding hidden items and node_modules:
             76B	/memories/team
