@@ -103,20 +103,21 @@ impl Resolver<'_> {
         }
     }
 
-    /// The late occurrence of words that was seen at about this time.
+    /// The first of the late occurrences of words that were seen at about this time, whether they
+    /// are stored or pending: so the answer does not depend on how events were batched. Occurrences
+    /// lie further apart than a sighting, so there are two of them at most.
     fn seen_near(&self, words: &str, at: Millis) -> Result<Option<u32>, LedgerError> {
         let first = key::sighting(words, Millis(at.0.saturating_sub(SAME_SIGHTING_MS)));
         let last = key::sighting(words, Millis(at.0.saturating_add(SAME_SIGHTING_MS)));
         let pending = self.pending.sightings.range(first.clone()..=last.clone());
-        if let Some((_, occurrence)) = pending.into_iter().next() {
-            return Ok(Some(*occurrence));
-        }
+        let mut seen = pending.map(|(_, occurrence)| *occurrence).min();
         let span = Span { from: Bound::Included(first), to: Bound::Included(last) };
-        let found = self.kv.scan(Family::Sightings, span, Direction::Forward).next();
-        match found.transpose().map_err(|e| self.storage(e))? {
-            Some((key, bytes)) => Ok(Some(key::read_occurrence(&key, &bytes)?)),
-            None => Ok(None),
+        for found in self.kv.scan(Family::Sightings, span, Direction::Forward) {
+            let (key, bytes) = found.map_err(|e| self.storage(e))?;
+            let occurrence = key::read_occurrence(&key, &bytes)?;
+            seen = Some(seen.map_or(occurrence, |before| before.min(occurrence)));
         }
+        Ok(seen)
     }
 
     /// The next occurrence that is not taken. All of the first few are.
