@@ -15,6 +15,7 @@ mod notebooks;
 mod project;
 mod projects;
 mod reading;
+mod recall;
 mod spool;
 mod stores;
 mod tally;
@@ -40,6 +41,10 @@ pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate};
 pub use projects::Projects;
 pub use reading::{Answer, Question};
+pub use recall::{
+    Across, Elsewhere, Recall, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within,
+    source_name,
+};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};
