@@ -3,6 +3,7 @@
 //! Understand the question, gather candidates from every tier there is, fuse them by reciprocal
 //! rank, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
 
+mod keeper;
 mod question;
 
 use std::sync::Arc;
