@@ -3,8 +3,9 @@
 //! An index is used when it is whole and nearly up to date. What it has not read yet is looked at directly;
 //! where there is no index, everything is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tome_finder::{Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery};
@@ -59,6 +60,11 @@ impl Gathered {
             candidates.len() - 1
         });
         self.candidates.get_mut(number)
+    }
+
+    /// Gives the candidates their numbers anew after some have gone.
+    pub(super) fn renumber(&mut self) {
+        self.numbers = self.candidates.iter().enumerate().map(|(n, one)| (one.id(), n)).collect();
     }
 
     fn add_words(&mut self, desk: usize, found: &[Found]) {
@@ -291,8 +297,8 @@ impl Gathered {
     ) -> Result<u64, EngineError> {
         let files = visit.keeper.files(desk)?;
         let known = match words {
-            Some(words) => visit.keeper.known_files(desk, words),
-            None => Arc::default(),
+            Some(words) => visit.keeper.known_files(words),
+            None => HashSet::new(),
         };
         let wanted = |file: &&FileFound| {
             !known.contains(&file.page.name()) && file.is_wanted(&visit.filter)
@@ -304,6 +310,9 @@ impl Gathered {
             for seen in literal::scan_note(&file.page.name(), file.source(), file.modified, &text, &visit.plan.needle) {
                 self.add_seen(visit.number, &[seen]);
             }
+        }
+        if looked > 0 {
+            desk.wanting.store(true, Ordering::Relaxed);
         }
         Ok(looked)
     }

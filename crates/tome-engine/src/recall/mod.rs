@@ -19,14 +19,14 @@ mod terms;
 mod weights;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tome_finder::Embedder;
 use tome_model::Clock;
 
-use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Stores};
+use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores};
 
 use cite::Cite;
 use gather::Gathered;
@@ -157,24 +157,33 @@ impl Recall {
         counts
     }
 
-    /// Brings the indexes over a store up to date.
+    /// Brings the indexes over a store up to date, if they are behind.
     pub fn keep_up(
         &self,
-        ledger: &Path,
+        store: &Store,
         stop: &dyn Fn() -> bool,
     ) -> Result<Followed, EngineError> {
+        let Some(desk) = self.keeper.of_ledger(store.path()) else { return Ok(Followed::default()) };
+        match self.keeper.is_behind(&desk, Some(store)) {
+            true => self.keeper.keep_up(&desk, stop),
+            false => Ok(Followed::default()),
+        }
+    }
+
+    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
+    /// date where a question has seen that they are behind.
+    pub fn keep_up_notes(&self, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
+        let desks: Vec<Arc<Desk>> = {
+            let desks = self.keeper.desks.lock().unwrap_or_else(PoisonError::into_inner);
+            desks.values().filter(|desk| desk.ledger.is_none()).map(Arc::clone).collect()
+        };
         let mut done = Followed::default();
-        for desk in self.keeper.all() {
-            if desk.ledger.as_deref() == Some(ledger) {
-                done = self.keeper.keep_up(&desk, stop)?;
+        for desk in desks {
+            if desk.wanting.load(Ordering::Relaxed) {
+                done.pages += self.keeper.keep_up(&desk, stop)?.pages;
             }
         }
         Ok(done)
-    }
-
-    /// Brings the indexes over the coder's notebook up to date.
-    pub fn keep_up_coder(&self, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
-        self.keeper.keep_up(&self.keeper.coder(), stop)
     }
 
     /// Closes the indexes of every store that is not open any more.

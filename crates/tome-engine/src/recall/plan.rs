@@ -1,9 +1,10 @@
 //! Understanding a question: what time it names, what is looked for, and where.
 
 use tome_finder::{Filter, Source};
-use tome_model::{Clock, Millis, ModelError, Zone, find_when};
+use tome_model::{Clock, Event, Millis, ModelError, Zone, find_when};
 
 use super::literal::Needle;
+use super::rank::Ranked;
 use super::{Across, RecallQuestion, Tier, Within};
 use crate::{EngineError, home};
 
@@ -131,5 +132,31 @@ impl Plan {
             None | Some(Tier::Fused) => true,
             Some(only) => only == tier,
         }
+    }
+
+    /// Whether an event is within what is asked for.
+    pub(super) fn admits(&self, event: &Event) -> bool {
+        let filter = &self.filter;
+        let is_of = |list: &[String], one: &str| list.is_empty() || list.iter().any(|it| it == one);
+        filter.since.is_none_or(|since| event.at >= since)
+            && filter.until.is_none_or(|until| event.at < until)
+            && is_of(&filter.agents, event.agent.as_str())
+            && is_of(&filter.kinds, event.kind.as_str())
+    }
+
+    /// What lies in the time that the question names comes first.
+    pub(super) fn prefer_its_time(&self, ranked: &mut [Ranked]) {
+        if let Some((from, to)) = self.span {
+            ranked.sort_by_key(|one| !(from..to).contains(&one.candidate.at));
+        }
+    }
+
+    /// What was understood, in a few words.
+    pub(super) fn explained(&self) -> String {
+        let mut said = format!("{:?}", tome_model::truncate_to(&self.text, 80));
+        if let Some(time) = &self.said {
+            said.push_str(&format!(", time {time:?}"));
+        }
+        said
     }
 }

@@ -9,6 +9,7 @@
 //! is missing or damaged. Whoever asks takes what is there.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
@@ -35,6 +36,8 @@ pub(crate) struct Desk {
     pub pages: Pair,
     /// Held by whoever brings it up to date.
     pub keeping: Mutex<Kept>,
+    /// Whether somebody has seen that something is missing.
+    pub wanting: AtomicBool,
 }
 
 /// What is remembered between two visits.
@@ -87,7 +90,7 @@ impl Desk {
             meanings: Slot::at(folder.join("vectors").join(name)),
         };
         let (events, pages) = (pair("events"), pair("pages"));
-        Self { of, folder, ledger, events, pages, keeping: Mutex::default() }
+        Self { of, folder, ledger, events, pages, keeping: Mutex::default(), wanting: AtomicBool::new(false) }
     }
 
     /// Closes what is open; it is opened again when it is needed.

@@ -1,10 +1,11 @@
 //! The files of a desk: the notes of its notebooks and of its sessions, as they are now.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tome_finder::Entry;
+use tome_finder::{Entry, Filter, Source, Words};
 use tome_model::{Millis, Scope};
 use tome_notebook::Notebook;
 
@@ -29,6 +30,35 @@ pub(crate) struct FileFound {
     /// What it is called.
     pub name: String,
     pub modified: Millis,
+}
+
+impl FileFound {
+    /// What kind of thing it is.
+    pub(crate) fn source(&self) -> Source {
+        match self.page {
+            Page::Detail { .. } => Source::Detail,
+            Page::Insight { .. } => Source::Insight,
+            Page::Node { .. } | Page::Note { .. } => Source::Note,
+        }
+    }
+
+    /// Whether it is asked for.
+    pub(crate) fn is_wanted(&self, filter: &Filter) -> bool {
+        let of_session = |session: &String| match &self.page {
+            Page::Detail { folder, .. } => *folder == home::session_name(session),
+            _ => false,
+        };
+        let of_project = |root: &String| match &self.page {
+            Page::Detail { project, .. } | Page::Note { project, .. } => project == root,
+            _ => true,
+        };
+        (filter.sources.is_empty() || filter.sources.contains(&self.source()))
+            && filter.session.as_ref().is_none_or(of_session)
+            && filter.project.as_ref().is_none_or(of_project)
+            && filter.agents.is_empty()
+            && filter.since.is_none_or(|since| self.modified >= since)
+            && filter.until.is_none_or(|until| self.modified < until)
+    }
 }
 
 /// Every file of a desk.
@@ -156,6 +186,27 @@ impl Keeper {
                 is_same.then(|| fs::read(&at).ok()).flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             }
         }
+    }
+
+    /// Every file of a desk, as it is now.
+    pub(crate) fn files(&self, desk: &Desk) -> Result<Vec<FileFound>, EngineError> {
+        files_of(self, desk)
+    }
+
+    /// The names of the files that the index of words has.
+    pub(crate) fn known_files(&self, words: &Words) -> HashSet<String> {
+        let named = words.named().unwrap_or_default().into_iter().map(|(name, _)| name);
+        named.filter(|name| Page::parse(name).is_some_and(|page| page.is_file())).collect()
+    }
+
+    /// What a file is called: its first heading, else its path.
+    pub(crate) fn title_of_file(&self, page: &Page, text: &str) -> String {
+        let path = match page {
+            Page::Note { path, .. } | Page::Detail { path, .. } | Page::Insight { path, .. } => path,
+            Page::Node { id, .. } => id.as_str(),
+        };
+        let heading = text.lines().find_map(|line| line.strip_prefix("# "));
+        heading.map_or_else(|| path.to_owned(), |heading| heading.trim().to_owned())
     }
 
     /// Where a file of a session lies.

@@ -1,6 +1,7 @@
 //! Following: what has arrived or changed is put into the indexes, from where each of them has come.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use tome_finder::{Batch, Entry, FinderError, Meanings, Words};
@@ -43,6 +44,7 @@ impl Keeper {
         stop: &dyn Fn() -> bool,
     ) -> Result<Followed, EngineError> {
         let mut kept = desk.keeping.lock().unwrap_or_else(PoisonError::into_inner);
+        desk.wanting.store(false, Ordering::Relaxed);
         let mut done = Followed::default();
         for pair in [&desk.events, &desk.pages] {
             let made = pair.open_or_make(&self.embedder)?;
@@ -62,6 +64,24 @@ impl Keeper {
             rest(&desk.pages);
         }
         Ok(done)
+    }
+
+    /// Whether there is something to bring up to date. Costs a look at the cursors: files are
+    /// compared when something was stored, or when a question has seen that one has changed.
+    pub(crate) fn is_behind(&self, desk: &Desk, ledger: Option<&Ledger>) -> bool {
+        if desk.wanting.load(Ordering::Relaxed) {
+            return true;
+        }
+        let pairs = [&desk.events, &desk.pages];
+        if pairs.iter().any(|pair| pair.words.get().is_none() || pair.meanings.get().is_none()) {
+            return true;
+        }
+        let Some(ledger) = ledger else { return false };
+        let is_at = |pair: &Pair, last: u64| {
+            let words = pair.words.get().is_some_and(|words| number(&words.cursor()) >= last);
+            words && pair.meanings.get().is_some_and(|it| number(&it.cursor()) >= last)
+        };
+        !is_at(&desk.events, ledger.last_seq()) || !is_at(&desk.pages, ledger.last_node_change())
     }
 
     /// Puts in the events that arrived since the last time.

@@ -8,7 +8,7 @@ mod follow;
 mod pages;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_finder::Embedder;
@@ -16,9 +16,10 @@ use tome_model::Event;
 
 use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 
-pub(crate) use desk::{Desk, DeskOf};
+pub(crate) use chunks::chunks;
+pub(crate) use desk::{Desk, DeskOf, Pair};
 pub(crate) use entries::{cut, joined, node_text};
-pub(crate) use files::of_project;
+pub(crate) use files::FileFound;
 pub use follow::Followed;
 pub(crate) use follow::number;
 pub(crate) use pages::Page;
@@ -54,6 +55,16 @@ impl Keeper {
     /// The desk of the coder's notebook.
     pub(crate) fn coder(&self) -> Arc<Desk> {
         self.desk(DeskOf::Coder, self.home.root().join("finder"), None)
+    }
+
+    /// The desk over a ledger.
+    pub(crate) fn of_ledger(&self, ledger: &Path) -> Option<Arc<Desk>> {
+        if self.stores.mode() == StoreMode::Unified {
+            return Some(self.unified());
+        }
+        let folder = ledger.parent()?;
+        let (root, _) = self.stores.projects().all().into_iter().find(|(_, at)| at == folder)?;
+        self.of_project(&root)
     }
 
     /// Every desk that has or could have something, but the coder's.
