@@ -3,6 +3,8 @@
 //! Understand the question, gather candidates from every tier there is, fuse them by reciprocal
 //! rank, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
 
+#[allow(dead_code, unused_imports)]
+pub(crate) mod literal;
 mod question;
 
 use std::sync::Arc;
