@@ -9,6 +9,7 @@ mod convert;
 mod error;
 pub mod limits;
 mod notes;
+mod recall;
 
 /// The generated messages and services.
 #[allow(

@@ -2,6 +2,7 @@
 
 pub mod contents;
 pub mod notes;
+pub mod recall;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub struct Cli {
 
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("What happened", &["toc", "events", "show", "ingest"]),
+    ("What happened", &["recall", "toc", "events", "show", "ingest"]),
     ("Notes", &["memory", "coder", "init"]),
     ("Tome itself", &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin"]),
     ("For agents and shells", &["hook", "tool", "completions", "man"]),
@@ -116,6 +117,8 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find again what was said, done and noted, with citations
+    Recall(recall::Recall),
     /// The contents: what happened, by year, month, week, day and stretch of a session
     Toc(contents::Toc),
     /// List events: the latest, or those of a time, a session, an agent, a kind

@@ -13,6 +13,7 @@ mod memory;
 mod notes;
 mod overview;
 mod pages;
+mod recall;
 mod show;
 mod start;
 mod status;
@@ -128,6 +129,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
     match cli.command {
         None => overview::run(&context),
+        Some(Command::Recall(asked)) => recall::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),

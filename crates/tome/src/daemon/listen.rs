@@ -11,6 +11,7 @@ use tome_proto::v1::contents_server::ContentsServer;
 use tome_proto::v1::daemon_server::DaemonServer;
 use tome_proto::v1::events_server::EventsServer;
 use tome_proto::v1::notebook_server::NotebookServer;
+use tome_proto::v1::recall_server::RecallServer;
 use tome_proto::v1::tools_server::ToolsServer;
 use tome_proto::{limits, v1};
 use tonic::service::{InterceptorLayer, Routes};
@@ -22,6 +23,7 @@ use super::contents::ContentsService;
 use super::control::DaemonService;
 use super::events::EventsService;
 use super::notebook::NotebookService;
+use super::recall::RecallService;
 use super::shared::Shared;
 use super::tools::ToolsService;
 use crate::endpoint;
@@ -107,6 +109,7 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     reporter.set_serving::<ToolsServer<ToolsService>>().await;
     reporter.set_serving::<NotebookServer<NotebookService>>().await;
     reporter.set_serving::<ContentsServer<ContentsService>>().await;
+    reporter.set_serving::<RecallServer<RecallService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -124,6 +127,9 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX);
     let contents = ContentsServer::new(ContentsService(Arc::clone(shared)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let recall = RecallServer::new(RecallService(Arc::clone(shared)))
+        .max_decoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -131,7 +137,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .add_service(daemon)
         .add_service(tools)
         .add_service(notebook)
-        .add_service(contents))
+        .add_service(contents)
+        .add_service(recall))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {

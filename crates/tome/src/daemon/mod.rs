@@ -16,6 +16,7 @@ mod log;
 mod notebook;
 mod polish;
 mod reading;
+mod recall;
 mod shared;
 mod tools;
 

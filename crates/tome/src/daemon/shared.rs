@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared,
+    Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared, Recall,
     Redactor, Sealer, Spool, Stores, Tools,
 };
+use tome_finder::{EmbedError, Embedder};
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
 use tome_notebook::NotebookError;
@@ -29,6 +30,10 @@ const CALLS_MAX: usize = 64;
 /// program keeps locked must not keep events from being stored.
 const NOTE_CALLS_MAX: usize = 16;
 
+/// Recalls at the same time. They are counted apart: they keep a processor busy, and may wait for a
+/// notebook, and neither is to keep events from being stored.
+const RECALL_CALLS_MAX: usize = 4;
+
 /// What all parts of the daemon share.
 pub struct Shared {
     pub settings: Settings,
@@ -37,6 +42,7 @@ pub struct Shared {
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
     pub calendar: Arc<Calendar>,
+    pub recall: Arc<Recall>,
     pub polish: Option<Arc<Polish>>,
     pub spool: Spool,
     pub started: Millis,
@@ -53,6 +59,7 @@ pub struct Shared {
     tools: OnceLock<Tools>,
     calls: Arc<Semaphore>,
     note_calls: Arc<Semaphore>,
+    recall_calls: Arc<Semaphore>,
     leaving: watch::Sender<bool>,
     endpoints: OnceLock<Vec<String>>,
 }
@@ -91,6 +98,13 @@ impl Shared {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
+        let recall = Arc::new(Recall::new(
+            Arc::clone(&stores),
+            Arc::clone(&notebooks),
+            Arc::clone(&calendar),
+            Arc::new(NoEmbedder), // to become the embedder that ships with Tome
+            Arc::clone(&clock),
+        ));
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
@@ -104,6 +118,7 @@ impl Shared {
             draining: Mutex::new(()),
             calls: Arc::new(Semaphore::new(CALLS_MAX)),
             note_calls: Arc::new(Semaphore::new(NOTE_CALLS_MAX)),
+            recall_calls: Arc::new(Semaphore::new(RECALL_CALLS_MAX)),
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
             tools: OnceLock::new(),
@@ -113,6 +128,7 @@ impl Shared {
             stores,
             notebooks,
             calendar,
+            recall,
         })
     }
 
@@ -121,7 +137,7 @@ impl Shared {
         self.activity.begin()
     }
 
-    /// The tools over the notebooks and the contents.
+    /// The tools over the notebooks, the contents and recall.
     pub fn tools(&self) -> Result<&Tools, CaptureError> {
         if let Some(tools) = self.tools.get() {
             return Ok(tools);
@@ -130,6 +146,7 @@ impl Shared {
         Ok(self.tools.get_or_init(|| {
             Tools::new(Arc::clone(&self.notebooks), redactor)
                 .with_calendar(Arc::clone(&self.calendar))
+                .with_recall(Arc::clone(&self.recall))
         }))
     }
 
@@ -209,6 +226,14 @@ impl Shared {
         self.wait_in_turn(&self.note_calls, work).await
     }
 
+    /// The same for recall.
+    pub async fn wait_for_recall<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        self.wait_in_turn(&self.recall_calls, work).await
+    }
+
     async fn wait_in_turn<T: Send + 'static>(
         self: &Arc<Self>,
         turns: &Arc<Semaphore>,
@@ -254,6 +279,23 @@ impl Shared {
     /// Notes where the daemon listens, once.
     pub fn listens_at(&self, endpoints: Vec<String>) {
         let _ = self.endpoints.set(endpoints);
+    }
+}
+
+/// Stands where the embedder will be: it has nothing to say of any text.
+struct NoEmbedder;
+
+impl Embedder for NoEmbedder {
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn dimensions(&self) -> usize {
+        1
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Ok(texts.iter().map(|_| vec![0.0]).collect())
     }
 }
 

@@ -253,6 +253,6 @@ fn all_schemas_together_cost_a_prompt_little() {
     for spec in Tools::list() {
         assert_eq!(spec.schema["type"], "object");
         assert_eq!(spec.schema["additionalProperties"], false);
-        assert!(["notes", "coder", "contents", "anthropic"].contains(&spec.toolset));
+        assert!(["recall", "notes", "coder", "contents", "anthropic"].contains(&spec.toolset));
     }
 }
