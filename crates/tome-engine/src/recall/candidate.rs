@@ -195,7 +195,7 @@ impl Body {
         Self {
             text: keeper::joined(event),
             title: String::new(),
-            keywords: event.tool.as_ref().map(|tool| tool.name.clone()).unwrap_or_default(),
+            keywords: keeper::beside(event),
             project: event.project.clone(),
             session: Some(event.session.as_str().to_owned()),
             agent: Some(event.agent.as_str().to_owned()),

@@ -5,6 +5,7 @@
 //! says already (a grip, or the node of a stretch whose events are listed) is left out.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use tome_finder::Source;
 use tome_model::Millis;
@@ -202,7 +203,7 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
         also: Vec::new(),
     };
     let Some(body) = &candidate.body else { return hit };
-    hit.text = literal::snippet(&body.text, &plan.needle, one.best, SNIPPET_CHARS);
+    hit.text = literal::snippet(&body.text, &place_in(one, &body.text, plan), SNIPPET_CHARS);
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);
@@ -218,4 +219,14 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
         }
     }
     hit
+}
+
+/// The place of a text that answers: where the words of the question are, else its best piece.
+fn place_in(one: &Ranked, text: &str, plan: &Plan) -> Range<usize> {
+    let from = one.best.from as usize;
+    let piece = super::keeper::cut(text, one.best);
+    match plan.needle.look(piece) {
+        Some(look) => from + look.range.start..from + look.range.end,
+        None => plan.needle.look(text).map_or(from..from, |look| look.range),
+    }
 }

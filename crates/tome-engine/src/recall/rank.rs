@@ -4,18 +4,19 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use tome_finder::{Key, Part, Source};
+use tome_finder::{Key, Part, Question, Source, Words};
+use tome_model::EventKind;
 
 use super::candidate::{Candidate, What, around};
 use super::fuse::{fuse, ranks};
 use super::gather::Gathered;
 use super::keeper::Keeper;
 use super::plan::Plan;
-use super::spread::spread;
+use super::spread::{spread, spread_near};
 use super::terms::{Match, Terms};
 use super::weights::{
-    LITERAL_WEIGHT, MEANINGS_WEIGHT, NEIGHBOURS_READ_MAX, NEIGHBOURS_WORDS_MAX, READ_MAX,
-    WORDS_WEIGHT,
+    LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAREST_PIECES, NEIGHBOURS_BYTES_MAX,
+    NEIGHBOURS_READ_MAX, READ_MAX, SAID_BY_USER, WORDS_WEIGHT,
 };
 use super::Tier;
 use crate::EngineError;
@@ -51,7 +52,8 @@ impl Gathered {
             true => spread(&matches, near),
             false => vec![None; matches.len()],
         };
-        let meanings: Vec<Option<f32>> = self.candidates.iter().map(nearness).collect();
+        let own: Vec<Option<f32>> = self.candidates.iter().zip(&matches).map(nearness).collect();
+        let meanings = spread_near(&own, &matches, near);
         let looked: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
             _ => self.candidates.iter().map(|candidate| look(candidate, plan)).collect(),
@@ -63,7 +65,6 @@ impl Gathered {
             (LITERAL_WEIGHT, looked_ranks.as_slice()),
         ];
         let fused = fuse(&lists, self.candidates.len());
-        let ideal = terms.ideal().max(f32::EPSILON);
         let candidates = std::mem::take(&mut self.candidates);
         let mut ranked: Vec<Ranked> = candidates
             .into_iter()
@@ -82,7 +83,7 @@ impl Gathered {
                 let own = matches.get(index).and_then(Option::as_ref);
                 Ranked {
                     score: fused.get(index).copied().unwrap_or(0.0),
-                    coverage: own.map_or(0.0, |own| covered(own, &terms) / ideal),
+                    coverage: own.map_or(0.0, |own| own.coverage),
                     cosine: candidate.cosines.first().copied(),
                     best: own.map_or(Part::default(), |own| own.best),
                     ranks: found.into_iter().flatten().collect(),
@@ -156,7 +157,7 @@ impl Gathered {
                 continue;
             };
             let Some(ledger) = self.asked.get(desk).and_then(|asked| asked.ledger.clone()) else { continue };
-            if body.text.len() > NEIGHBOURS_WORDS_MAX * 8 {
+            if body.text.len() > NEIGHBOURS_BYTES_MAX {
                 continue;
             }
             let (before, after) = around(&ledger, body, mark, 2)?;
@@ -188,16 +189,23 @@ impl Gathered {
     }
 
     /// The terms of the question and what they are worth in what was asked.
-    fn terms(&self, plan: &Plan) -> Terms {
+    pub(super) fn terms(&self, plan: &Plan) -> Terms {
         let indexes: Vec<_> = self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
         let usual = indexes.iter().map(|words| words.usual_length()).fold(0.0f32, f32::max);
-        let terms = tome_finder::question_terms(&plan.text).into_iter().map(|(term, weight)| {
-            let rarity = indexes.iter().map(|words| words.rarity(&term)).fold(0.0f32, f32::max);
-            let rarity = if indexes.is_empty() { 1.0 } else { rarity };
-            (term, weight * rarity)
-        });
-        Terms::new(terms, if usual > 0.0 { usual } else { 60.0 })
+        let question = Question::new(&plan.text);
+        let weights = question.weights(|stem| rarity(&indexes, stem));
+        Terms::new(question, weights, if usual > 0.0 { usual } else { 60.0 })
     }
+}
+
+/// How rare a term is over all indexes.
+fn rarity(indexes: &[&Words], stem: &str) -> f32 {
+    let (mut all, mut with) = (0.0f32, 0.0f32);
+    for words in indexes {
+        all += words.count() as f32;
+        with += words.frequency(stem) as f32;
+    }
+    (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
 }
 
 /// Equal scores: what people decided to keep first, then by what it is, then by place.
@@ -207,24 +215,23 @@ fn tie(candidate: &Candidate) -> (std::cmp::Reverse<Source>, usize, Key, Part) {
 
 fn match_of(candidate: &Candidate, terms: &Terms) -> Option<Match> {
     let body = candidate.body.as_ref()?;
-    match &body.what {
-        What::Event { .. } if body.title.is_empty() && body.keywords.is_empty() => Some(terms.look(&body.text)),
-        _ => Some(terms.look(&format!("{}\n{}\n{}", body.text, body.title, body.keywords))),
-    }
+    let by_user = body.kind == EventKind::UserMessage.as_str();
+    let worth = if by_user { SAID_BY_USER } else { 1.0 };
+    Some(terms.look(&body.text, &format!("{} {}", body.title, body.keywords), worth))
 }
 
-fn covered(own: &Match, terms: &Terms) -> f32 {
-    let pairs = own.terms.iter().zip(&terms.weights);
-    pairs.filter(|(found, _)| **found > 0.0).map(|(_, weight)| *weight).sum()
-}
-
-/// How near an event is: the mean of its nearest pieces, three at most.
-fn nearness(candidate: &Candidate) -> Option<f32> {
-    let nearest = candidate.cosines.get(..candidate.cosines.len().min(3))?;
-    (!nearest.is_empty()).then(|| nearest.iter().sum::<f32>() / nearest.len() as f32)
+/// How near an event is: the mean of its nearest pieces.
+fn nearness((candidate, own): (&Candidate, &Option<Match>)) -> Option<f32> {
+    let counted = own.as_ref().map_or(1, |own| own.pieces).min(NEAREST_PIECES);
+    let mut cosines = candidate.cosines.iter().take(counted).map(|cosine| cosine.max(0.0));
+    let least = candidate.cosines.last().copied()?.max(0.0);
+    // A piece that was not found is no nearer than the last one that was.
+    let sum: f32 = (0..counted).map(|_| cosines.next().unwrap_or(least)).sum();
+    let pieces = own.as_ref().map_or(1, |own| own.pieces) as f32;
+    Some(sum / counted as f32 / (1.0 + MANY_NEAR_PIECES * (1.0 - 1.0 / pieces)))
 }
 
 fn look(candidate: &Candidate, plan: &Plan) -> Option<f32> {
     let body = candidate.body.as_ref()?;
-    plan.needle.look(&body.text).map(|look| look.score)
+    plan.needle.look_under(&body.title, &body.text).map(|look| look.score())
 }

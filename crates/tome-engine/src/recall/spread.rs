@@ -4,7 +4,7 @@
 //! stays ahead of those around it.
 
 use super::terms::Match;
-use super::weights::{NEIGHBOURS, NEIGHBOURS_WORDS};
+use super::weights::{NEAR_NEIGHBOURS, NEIGHBOURS, NEIGHBOURS_WORDS};
 
 /// Scores with what the neighbours add. `near` gives the one at a distance in the same session.
 pub(super) fn spread(
@@ -29,6 +29,28 @@ pub(super) fn spread(
     matches.iter().enumerate().map(spread_to).collect()
 }
 
+/// How near things are, with how near their neighbours are: a mean in which they count less.
+pub(super) fn spread_near(
+    nearness: &[Option<f32>],
+    matches: &[Option<Match>],
+    near: impl Fn(usize, isize) -> Option<usize>,
+) -> Vec<Option<f32>> {
+    let of = |index: usize| nearness.get(index).copied().flatten();
+    let spread_to = |index: usize| {
+        let words = matches.get(index)?.as_ref()?.words;
+        let room = (NEIGHBOURS_WORDS / words.max(1) as f32).min(1.0);
+        let (mut sum, mut weight) = (of(index)?, 1.0);
+        for (distance, share) in NEAR_NEIGHBOURS {
+            if let Some(other) = near(index, distance) {
+                sum += room * share * of(other).unwrap_or(0.0);
+                weight += room * share;
+            }
+        }
+        Some(sum / weight)
+    };
+    (0..nearness.len()).map(spread_to).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,7 +60,9 @@ mod tests {
             score: terms.iter().sum(),
             terms: terms.to_vec(),
             words: 10,
+            coverage: 0.0,
             best: tome_finder::Part::default(),
+            pieces: 1,
         })
     }
 

@@ -1,17 +1,16 @@
 //! How well the words of a text match those of a question: BM25 over the texts that were read, so
-//! that it can tell what each term contributes.
+//! that it is known what each term contributes.
 
-use std::collections::HashMap;
+use tome_finder::{Part, Question};
 
-use super::keeper::chunks;
+use super::keeper::{chunks, cut};
 use super::weights::{B, K1, MANY_PIECES, PIECE_SHARE, PIECES_COUNTED};
 
-/// The terms of a question.
+/// The terms of a question, and what each is worth.
 pub(super) struct Terms {
-    /// What each term is worth: how rare it is, times how much it says.
+    pub question: Question,
     pub weights: Vec<f32>,
-    numbers: HashMap<String, usize>,
-    /// The usual length of a piece, in terms.
+    /// The usual length of a piece, in words.
     usual: f32,
 }
 
@@ -22,72 +21,82 @@ pub(super) struct Match {
     pub score: f32,
     /// What each term contributes.
     pub terms: Vec<f32>,
-    /// Its words, about.
+    /// Its words.
     pub words: usize,
+    /// The share of the question that its best piece has.
+    pub coverage: f32,
     /// The piece that matches best.
-    pub best: tome_finder::Part,
+    pub best: Part,
+    /// How many pieces it has.
+    pub pieces: usize,
 }
 
 impl Terms {
-    /// The terms of a question, each with what it is worth. `usual` is how many terms a piece has on average.
-    pub(super) fn new(terms: impl IntoIterator<Item = (String, f32)>, usual: f32) -> Self {
-        let (mut weights, mut numbers) = (Vec::new(), HashMap::new());
-        for (term, weight) in terms {
-            numbers.entry(term).or_insert_with(|| {
-                weights.push(weight);
-                weights.len() - 1
-            });
-        }
-        Self { weights, numbers, usual: usual.max(1.0) }
+    /// `usual` is how many words a piece has on average.
+    pub(super) fn new(question: Question, weights: Vec<f32>, usual: f32) -> Self {
+        Self { question, weights, usual: usual.max(1.0) }
     }
 
-    /// The best that a text could do, about: every term once.
-    pub(super) fn ideal(&self) -> f32 {
-        self.weights.iter().sum()
-    }
-
-    /// How well a text matches.
-    pub(super) fn look(&self, text: &str) -> Match {
+    /// How well a text matches, of whom `worth` says how much it counts. What is said `beside` it (a
+    /// title, a date) belongs to its first piece.
+    pub(super) fn look(&self, text: &str, beside: &str, worth: f32) -> Match {
         let parts = chunks(text);
-        let mut found =
-            Match { score: 0.0, terms: vec![0.0; self.weights.len()], words: 0, best: parts.first().copied().unwrap_or_default() };
-        let (mut scores, mut best) = (Vec::with_capacity(parts.len()), 0.0);
-        for part in &parts {
-            let contributed = self.piece(super::keeper::cut(text, *part), &mut found.words);
-            let score: f32 = contributed.iter().sum();
+        let mut found = Match {
+            score: 0.0,
+            terms: vec![0.0; self.weights.len()],
+            words: 0,
+            coverage: 0.0,
+            best: parts.first().copied().unwrap_or_default(),
+            pieces: parts.len().max(1),
+        };
+        let whole = [Part::default()];
+        let pieces = if parts.is_empty() { whole.as_slice() } else { parts.as_slice() };
+        let (mut scores, mut best) = (Vec::with_capacity(pieces.len()), 0.0);
+        for (number, part) in pieces.iter().enumerate() {
+            let mut counts = vec![0.0f32; self.weights.len()];
+            let mut words = self.question.count(cut(text, *part), &mut counts);
+            found.words += words;
+            if number == 0 && !beside.is_empty() {
+                words += self.question.count(beside, &mut counts);
+            }
+            self.weigh(&mut counts, words);
+            let score: f32 = counts.iter().sum();
             if score > best {
                 (best, found.best) = (score, *part);
+                found.coverage = self.covered(&counts);
             }
             scores.push(score);
-            for (most, now) in found.terms.iter_mut().zip(contributed) {
+            for (most, now) in found.terms.iter_mut().zip(counts) {
                 *most = most.max(now);
             }
         }
         scores.sort_by(|a, b| b.total_cmp(a));
         let shares = (0..).map(|n| PIECE_SHARE.powi(n));
-        let sum: f32 = scores.iter().take(PIECES_COUNTED).zip(shares).map(|(s, share)| s * share).sum();
-        let held_back = 1.0 / (1.0 + MANY_PIECES * (1.0 - 1.0 / parts.len().max(1) as f32));
+        let counted = scores.iter().take(PIECES_COUNTED).zip(shares);
+        let sum: f32 = counted.map(|(score, share)| score * share).sum();
+        let held_back = worth / (1.0 + MANY_PIECES * (1.0 - 1.0 / found.pieces as f32));
         found.score = sum * held_back;
         found.terms.iter_mut().for_each(|term| *term *= held_back);
         found
     }
 
-    /// What each term contributes to a piece.
-    fn piece(&self, text: &str, words: &mut usize) -> Vec<f32> {
-        let mut counts = vec![0.0f32; self.weights.len()];
-        let mut length = 0usize;
-        tome_finder::each_term(text, |term| {
-            length += 1;
-            if let Some(count) = self.numbers.get(term).and_then(|number| counts.get_mut(*number)) {
-                *count += 1.0;
+    /// Makes counts into what each term contributes.
+    fn weigh(&self, counts: &mut [f32], words: usize) {
+        let norm = K1 * (1.0 - B + B * words as f32 / self.usual);
+        for (count, weight) in counts.iter_mut().zip(&self.weights) {
+            *count = *count * (K1 + 1.0) / (*count + norm) * weight;
+        }
+    }
+
+    /// The share of the question's own terms that contribute, weighed by how rare they are.
+    fn covered(&self, contributed: &[f32]) -> f32 {
+        let (mut all, mut has) = (0.0, 0.0);
+        for (number, (weight, found)) in self.weights.iter().zip(contributed).enumerate() {
+            if self.question.is_own(number) {
+                all += weight;
+                has += if *found > 0.0 { *weight } else { 0.0 };
             }
-        });
-        *words += length;
-        let norm = K1 * (1.0 - B + B * length as f32 / self.usual);
-        counts
-            .iter()
-            .zip(&self.weights)
-            .map(|(count, weight)| count * (K1 + 1.0) / (count + norm) * weight)
-            .collect()
+        }
+        if all > 0.0 { has / all } else { 0.0 }
     }
 }

@@ -1,7 +1,7 @@
 //! What becomes of an event, a node and a note in the indexes.
 
 use tome_finder::{Entry, Key, Part, Source};
-use tome_model::{Event, Grip, Millis, Node};
+use tome_model::{Event, Grip, Millis, Node, Period, Zone};
 
 use super::chunks::chunks;
 use super::pages::Page;
@@ -22,8 +22,9 @@ pub(crate) fn joined(event: &Event) -> String {
 /// The entries of an event: one a piece, none of an event that says nothing.
 pub(crate) fn of_event(event: &Event, seq: u64, line: u32) -> Vec<Entry> {
     let text = joined(event);
-    let tool = event.tool.as_ref().map_or("", |tool| tool.name.as_str());
-    let piece = |part: Part| Entry {
+    let beside = beside(event);
+    let mut beside = Some(beside);
+    let mut piece = |part: Part| Entry {
         key: Key::Event(seq),
         part,
         source: Source::Event,
@@ -35,9 +36,17 @@ pub(crate) fn of_event(event: &Event, seq: u64, line: u32) -> Vec<Entry> {
         line,
         title: String::new(),
         text: cut(&text, part).to_owned(),
-        keywords: tool.to_owned(),
+        // Said once: with the first piece.
+        keywords: beside.take().unwrap_or_default(),
     };
-    chunks(&text).into_iter().map(piece).collect()
+    chunks(&text).into_iter().map(&mut piece).collect()
+}
+
+/// What is known of an event beside what it says: its day, so that "the release in May" finds it, and its tool.
+pub(crate) fn beside(event: &Event) -> String {
+    let day = Period::day_of(event.at, &Zone::utc()).title();
+    let tool = event.tool.as_ref().map_or("", |tool| tool.name.as_str());
+    format!("{day} {tool}")
 }
 
 /// A part of a text; nothing where the text has no such part.
