@@ -69,7 +69,7 @@ const SESSION_NAME_BYTES_MAX: usize = 128;
 /// A session's id as the name of a folder. Ids of letters, digits, `.`, `_` and `-` are their own
 /// names. Others begin with `~`, which those cannot hold, and have every other byte as `%XX`; what
 /// gets too long is `~~` and a hash. Two ids never get the same name.
-fn session_name(session: &str) -> String {
+pub(crate) fn session_name(session: &str) -> String {
     if is_plain_name(session) {
         return session.to_owned();
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
     Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared,
-    Redactor, Sealer, Spool, Stores, Tools,
+    Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
 };
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
@@ -37,6 +37,7 @@ pub struct Shared {
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
     pub calendar: Arc<Calendar>,
+    pub copies: Arc<SessionCopies>,
     pub polish: Option<Arc<Polish>>,
     pub spool: Spool,
     pub started: Millis,
@@ -91,9 +92,11 @@ impl Shared {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
+        let copies = SessionCopies::new(stores.projects_shared(), Arc::clone(&clock));
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
+            copies: Arc::new(copies),
             spool: Spool::of(&settings.home),
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
