@@ -101,7 +101,10 @@ fn every_source_says_where_it_is() {
     hits[0].at = Some(MORNING);
     hits[4].at = Some(Millis(MORNING.0 + 60_000));
     hits[4].also = vec!["sessions/s2/messages.jsonl#L12".to_owned()];
-    check(&answer(hits), "jwt\nrotation", &expect![[r#"
+    check(
+        &answer(hits),
+        "jwt\nrotation",
+        &expect![[r#"
         Found 5 result(s) for: "jwt rotation"
 
         [1] Source: notes
@@ -130,7 +133,8 @@ fn every_source_says_where_it_is() {
             Citation: sessions/s2/messages.jsonl#L9
 
         Dates (UTC): [1] 2026-11-15 09:30, [5] 2026-11-15 09:31
-        Also: [5] sessions/s2/messages.jsonl#L12"#]]);
+        Also: [5] sessions/s2/messages.jsonl#L12"#]],
+    );
 }
 
 #[test]
@@ -139,7 +143,10 @@ fn what_there_is_to_know_stands_below_the_list() {
     known.more = 3;
     known.behind = 12;
     known.time = Some("last week: 2026-11-02 to 2026-11-08".to_owned());
-    check(&known, "jwt", &expect![[r#"
+    check(
+        &known,
+        "jwt",
+        &expect![[r#"
         Found 1 result(s) for: "jwt"
 
         [1] Source: messages
@@ -149,17 +156,22 @@ fn what_there_is_to_know_stands_below_the_list() {
 
         (3 more; call again with limit 10)
         (the index is 12 events behind; they were looked through directly)
-        (time understood: last week: 2026-11-02 to 2026-11-08)"#]]);
+        (time understood: last week: 2026-11-02 to 2026-11-08)"#]],
+    );
     let mut unknown = answer(Vec::new());
     unknown.behind = 1;
     unknown.unread = vec!["/app: the store is in use elsewhere".to_owned()];
     unknown.elsewhere =
         (1..=5).map(|hits| Elsewhere { project: format!("/home/dev/app{hits}"), hits }).collect();
-    check(&unknown, "jwt", &expect![[r#"
+    check(
+        &unknown,
+        "jwt",
+        &expect![[r#"
         No results found for: "jwt"
         (not looked through: /app: the store is in use elsewhere)
         (other projects have hits: /home/dev/app1 has 1; /home/dev/app2 has 2; /home/dev/app3 has 3 and 2 more; call again with across all)
-        (the index is 1 event behind)"#]]);
+        (the index is 1 event behind)"#]],
+    );
 }
 
 #[test]
@@ -172,13 +184,25 @@ fn what_does_not_fit_can_be_asked_for() {
         let last = packed.text.lines().last().unwrap().to_owned();
         (packed.hits, last)
     };
-    assert_eq!(shown(&answer, &question("refresh", 800)), (9, "(21 more; call again with tokens 1600)".to_owned()));
-    assert_eq!(shown(&answer, &question("refresh", 100)), (1, "X".to_owned()));
+    assert_eq!(
+        shown(&answer, &question("refresh", 800)),
+        (9, "(21 more; call again with tokens 1600)".to_owned())
+    );
+    assert_eq!(
+        shown(&answer, &question("refresh", 100)),
+        (1, "(29 more; call again with tokens 200)".to_owned())
+    );
     answer.more = 2;
     answer.hits.truncate(5);
-    assert_eq!(shown(&answer, &question("refresh", 800)), (5, "X".to_owned()));
+    assert_eq!(
+        shown(&answer, &question("refresh", 800)),
+        (5, "(2 more; call again with limit 10)".to_owned())
+    );
     let all = RecallQuestion { limit: HITS_MAX, ..question("refresh", TOKENS_MAX) };
-    assert_eq!(shown(&answer, &all), (5, "X".to_owned()));
+    assert_eq!(
+        shown(&answer, &all),
+        (5, "(2 more; narrow it with since, until, agent or scope)".to_owned())
+    );
 }
 
 #[test]

@@ -95,7 +95,11 @@ fn check(
 
 #[test]
 fn hits_for_a_person() {
-    check(&request(), &answer(), false, &expect![[r#"
+    check(
+        &request(),
+        &answer(),
+        false,
+        &expect![[r#"
         <b:2 hits> for unicode identifiers
 
         <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
@@ -110,7 +114,8 @@ fn hits_for_a_person() {
 
         <d:Found by: fused>
         <d:One of them whole: tome show 'sessions/s1/messages.jsonl#L2'>
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -121,7 +126,11 @@ fn what_there_is_to_know_of_an_answer() {
     answer.more = 7;
     answer.behind = 120;
     answer.time = "last week (2026-11-02 to 2026-11-08)".into();
-    check(&request(), &answer, true, &expect![[r#"
+    check(
+        &request(),
+        &answer,
+        true,
+        &expect![[r#"
         <b:1 hit> for unicode identifiers
 
         <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
@@ -136,11 +145,16 @@ fn what_there_is_to_know_of_an_answer() {
         <y:The index is 120 events behind; they were looked through directly>
         <d:Found by: fused>
         <d:One of them whole: tome show 'sessions/s1/messages.jsonl#L2'>
-    "#]]);
+    "#]],
+    );
     answer.unread = vec!["/app: the store is in use elsewhere".into()];
     answer.behind = 1;
     let request = v1::RecallRequest { tokens_max: 100, ..request() };
-    check(&request, &answer, false, &expect![[r#"
+    check(
+        &request,
+        &answer,
+        false,
+        &expect![[r#"
         <b:1 hit> for unicode identifiers
 
         <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
@@ -154,31 +168,52 @@ fn what_there_is_to_know_of_an_answer() {
         <y:The index is 1 event behind>
         <d:Found by: fused>
         <d:One of them whole: tome show 'sessions/s1/messages.jsonl#L2'>
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn nothing_is_said_plainly() {
     let mut answer = v1::RecallResponse { tier: "fused".into(), ..v1::RecallResponse::default() };
-    check(&request(), &answer, false, &expect![[r#"
+    check(
+        &request(),
+        &answer,
+        false,
+        &expect![[r#"
         No results: nothing relevant to unicode identifiers in /app
         --all-projects looks everywhere
-    "#]]);
+    "#]],
+    );
     let none = v1::RecallRequest { limit: Some(0), ..request() };
-    check(&none, &answer, false, &expect![[r#"
+    check(
+        &none,
+        &answer,
+        false,
+        &expect![[r#"
         No results: --limit 0 asks for none
-    "#]]);
+    "#]],
+    );
     answer.elsewhere = vec![v1::Elsewhere { project: "/x y".into(), hits: 3 }];
-    check(&request(), &answer, false, &expect![[r#"
+    check(
+        &request(),
+        &answer,
+        false,
+        &expect![[r#"
         No results: nothing relevant to unicode identifiers in /app
         project /x y has 3 hits: tome recall --project '/x y' 'unicode identifiers'
-    "#]]);
+    "#]],
+    );
     let all = v1::RecallRequest { across: "all".into(), ..request() };
     let answer = v1::RecallResponse { behind: 2, ..v1::RecallResponse::default() };
-    check(&all, &answer, false, &expect![[r#"
+    check(
+        &all,
+        &answer,
+        false,
+        &expect![[r#"
         No results: nothing relevant to unicode identifiers
         <y:The index is 2 events behind; they were looked through directly>
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -221,7 +256,8 @@ fn stages_for_a_person() {
           bm25        1.2 ms  40 entries
           fuse          0 µs  9
           in all       2.5 s  with the way to the daemon and back
-    "#]].assert_eq(&plain(out));
+    "#]]
+    .assert_eq(&plain(out));
 }
 
 #[test]
