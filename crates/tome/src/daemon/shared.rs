@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
     Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared, Recall,
-    Redactor, Sealer, Spool, Stores, Tools,
+    Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
 };
-use tome_finder::{EmbedError, Embedder};
+use tome_finder::Potion;
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
 use tome_notebook::NotebookError;
@@ -42,6 +42,7 @@ pub struct Shared {
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
     pub calendar: Arc<Calendar>,
+    pub copies: Arc<SessionCopies>,
     pub recall: Arc<Recall>,
     pub polish: Option<Arc<Polish>>,
     pub spool: Spool,
@@ -98,16 +99,21 @@ impl Shared {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
+        let copies = SessionCopies::new(stores.projects_shared(), Arc::clone(&clock));
+        let copies = Arc::new(copies);
         let recall = Arc::new(Recall::new(
+            settings.home.clone(),
             Arc::clone(&stores),
             Arc::clone(&notebooks),
             Arc::clone(&calendar),
-            Arc::new(NoEmbedder), // to become the embedder that ships with Tome
+            Arc::clone(&copies),
+            Arc::new(Potion),
             Arc::clone(&clock),
         ));
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
+            copies,
             spool: Spool::of(&settings.home),
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
@@ -279,23 +285,6 @@ impl Shared {
     /// Notes where the daemon listens, once.
     pub fn listens_at(&self, endpoints: Vec<String>) {
         let _ = self.endpoints.set(endpoints);
-    }
-}
-
-/// Stands where the embedder will be: it has nothing to say of any text.
-struct NoEmbedder;
-
-impl Embedder for NoEmbedder {
-    fn name(&self) -> &str {
-        "none"
-    }
-
-    fn dimensions(&self) -> usize {
-        1
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|_| vec![0.0]).collect())
     }
 }
 
