@@ -178,6 +178,10 @@ fn it_can_be_narrowed() {
     assert_eq!(of(&["--scope", "messages", "--agent", "gemini"], "agent"), ["gemini"]);
     assert_eq!(of(&["--kind", "assistant_message"], "kind"), ["assistant_message"]);
     assert_eq!(of(&["--session", "s2", "--scope", "messages"], "session"), ["s2"]);
+    // A session is found wherever one stands.
+    let session = world.tome(&["recall", "lexer", "--session", "s2", "--json"]).json();
+    assert!(hits(&session).iter().all(|hit| hit["session"] == "s2"), "{session}");
+    assert!(!hits(&session).is_empty(), "{session}");
     let early = of(&["--scope", "messages", "--until", "2026-11-16"], "at");
     assert!(!early.is_empty() && early.iter().all(|at| at.starts_with("2026-11-15")), "{early:?}");
     let late = of(&["--scope", "messages", "--since", "2026-11-16"], "at");
@@ -249,6 +253,8 @@ fn bad_input_is_refused_with_a_next_step() {
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(said), "{args:?}: {said} in {}", ran.stderr);
     }
+    let unknown = world.tome(&["recall", "x", "--session", "nobody"]);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (4, ""), "{}", unknown.stderr);
     let both = world.tome(&["recall", "x", "--all-projects", "--project", "/app"]);
     assert_eq!(both.code, 2, "{}", both.stderr);
 }

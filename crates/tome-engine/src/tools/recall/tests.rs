@@ -142,7 +142,7 @@ fn what_there_is_to_know_stands_below_the_list() {
     let mut known = answer(vec![hit(Source::Event, "messages.jsonl#L45", "we chose JWT")]);
     known.more = 3;
     known.behind = 12;
-    known.time = Some("last week: 2026-11-02 to 2026-11-08".to_owned());
+    known.time = Some("last week".to_owned());
     check(
         &known,
         "jwt",
@@ -156,7 +156,7 @@ fn what_there_is_to_know_stands_below_the_list() {
 
         (3 more; call again with limit 10)
         (the index is 12 events behind; they were looked through directly)
-        (time understood: last week: 2026-11-02 to 2026-11-08)"#]],
+        (preferred: last week)"#]],
     );
     let mut unknown = answer(Vec::new());
     unknown.behind = 1;

@@ -107,7 +107,7 @@ pub(super) fn notes(answer: &RecallAnswer) -> Vec<String> {
         notes.push(format!("(the index is {behind} behind{looked})"));
     }
     if let Some(time) = &answer.time {
-        notes.push(format!("(time understood: {})", bounded(time, NAME_BYTES_MAX)));
+        notes.push(format!("(preferred: {})", bounded(time, NAME_BYTES_MAX)));
     }
     notes
 }
