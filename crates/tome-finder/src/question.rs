@@ -94,7 +94,8 @@ impl Question {
     }
 
     fn add_pair(&mut self, first: usize, second: usize) {
-        let stem_of = |number: usize| self.terms.get(number).and_then(|term| term.stems.first().cloned());
+        let stem_of =
+            |number: usize| self.terms.get(number).and_then(|term| term.stems.first().cloned());
         let (Some(a), Some(b)) = (stem_of(first), stem_of(second)) else { return };
         let number = self.add(Kind::Pair, &format!("{a} {b}"), &[&a, &b], PAIR_SHARE);
         self.pairs.insert((first, second), number);
@@ -149,7 +150,9 @@ impl Question {
                 Piece::Word => {
                     words += 1;
                     let is_near = begin(word).is_some_and(|begin| self.begins.contains(&begin));
-                    let number = is_near.then(|| stemmed_once(word, |root| look(Kind::Stem, root).copied())).flatten();
+                    let number = is_near
+                        .then(|| stemmed_once(word, |root| look(Kind::Stem, root).copied()))
+                        .flatten();
                     if number.is_some() {
                         found(number.as_ref());
                         found(look(Kind::Exact, word));
@@ -174,7 +177,10 @@ impl Question {
 
 /// The first two bytes: a stem never changes them.
 fn begin(word: &str) -> Option<[u8; 2]> {
-    word.as_bytes().first_chunk::<2>().copied().or_else(|| word.as_bytes().first().map(|byte| [*byte, 0]))
+    word.as_bytes()
+        .first_chunk::<2>()
+        .copied()
+        .or_else(|| word.as_bytes().first().map(|byte| [*byte, 0]))
 }
 
 fn is_spaceless(word: &str) -> bool {
@@ -216,7 +222,8 @@ mod tests {
     #[test]
     fn stems_exact_words_and_pairs_are_counted() {
         // refresh, refresh exactly, token, tokens exactly, both together.
-        let (counts, words) = counted("refresh tokens", "We refreshed the token. Refresh tokens rotate.");
+        let (counts, words) =
+            counted("refresh tokens", "We refreshed the token. Refresh tokens rotate.");
         assert_eq!(words, 7);
         assert_eq!(counts, [2.0, 1.0, 2.0, 1.0, 2.0]);
         let (counts, _) = counted("refresh tokens", "tokens to refresh");

@@ -5,7 +5,7 @@ use tome_ledger::{Direction, EventRange, Ledger, Mark};
 use tome_model::{Event, EventId, GripId, Millis, NodeId};
 
 use super::keeper::{self, Keeper, Page};
-use super::literal::Seen;
+use super::scan::Seen;
 use crate::EngineError;
 
 /// Something that may be an answer: an event, or a part of a page.
@@ -42,11 +42,20 @@ pub(super) struct Body {
 
 /// What it is, for its citation.
 pub(super) enum What {
-    Event { id: EventId, mark: Mark },
-    Node { id: NodeId },
-    Grip { id: GripId },
+    Event {
+        id: EventId,
+        mark: Mark,
+    },
+    Node {
+        id: NodeId,
+    },
+    Grip {
+        id: GripId,
+    },
     /// A file of the project's notebook (`memory`), the coder's, or a session's.
-    File { page: Page },
+    File {
+        page: Page,
+    },
 }
 
 impl Candidate {

@@ -48,7 +48,8 @@ impl Cite<'_> {
     /// The line of a file at which the question is answered.
     pub(super) fn line_in(&self, candidate: &Candidate, plan: &Plan) -> u32 {
         let first = candidate.line.max(1);
-        let Some(body) = candidate.body.as_ref().filter(|_| candidate.source != Source::Event) else {
+        let Some(body) = candidate.body.as_ref().filter(|_| candidate.source != Source::Event)
+        else {
             return first;
         };
         let at = plan.needle.look(&body.text).map_or(0, |look| look.range.start);

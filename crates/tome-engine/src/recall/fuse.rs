@@ -43,8 +43,7 @@ mod tests {
         assert_eq!(words, [Some(2), Some(1), None, None]);
         assert_eq!(meanings, [Some(1), None, Some(2), None]);
         let fused = fuse(&[(1.0, &words), (0.5, &meanings)], 4);
-        let expected =
-            [1.0 / 62.0 + 0.5 / 61.0, 1.0 / 61.0, 0.5 / 62.0, 0.0];
+        let expected = [1.0 / 62.0 + 0.5 / 61.0, 1.0 / 61.0, 0.5 / 62.0, 0.0];
         for (fused, expected) in fused.iter().zip(expected) {
             assert!((fused - expected).abs() < 1e-12);
         }

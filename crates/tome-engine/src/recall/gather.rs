@@ -13,8 +13,8 @@ use tome_ledger::Ledger;
 
 use super::candidate::Candidate;
 use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number};
-use super::literal::{self, Scan, Seen};
 use super::plan::Plan;
+use super::scan::{self, Scan, Seen};
 use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
 use super::{Across, Stage, Tier};
 use crate::{EngineError, Store};
@@ -88,7 +88,8 @@ impl Gathered {
     fn add_seen(&mut self, desk: usize, seen: &[Seen]) {
         for seen in seen {
             if let Some(candidate) = self.add(Candidate::of_seen(desk, seen)) {
-                candidate.looked = candidate.looked.max(Some(seen.score));
+                candidate.looked =
+                    Some(candidate.looked.map_or(seen.score, |best| best.max(seen.score)));
             }
         }
     }
@@ -168,14 +169,21 @@ impl Gathered {
             self.ask_indexes(visit, &desk.events, words.as_ref(), meanings.as_ref(), &filter);
         self.note_tier(visit.plan, has_words, has_meanings);
         // What the index has not read, or everything.
-        let from = if has_words { at_words } else if has_meanings { at_meanings } else { 0 };
+        let from = if has_words {
+            at_words
+        } else if has_meanings {
+            at_meanings
+        } else {
+            0
+        };
         let alone = matches!(visit.plan.tier, Some(Tier::Words | Tier::Meanings)) && from > 0;
         self.behind = self.behind.max(if from > 0 { last - from } else { 0 });
         if from == 0 || (last > from && !alone) {
             self.behind = self.behind.max(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
-            let scan = Scan { after: from, filter: &filter, limit: SEEN_MAX, deadline: since + LOOK_TIME };
-            let seen = literal::scan_events(ledger, &visit.plan.needle, &scan)?;
+            let scan =
+                Scan { after: from, filter: &filter, limit: SEEN_MAX, deadline: since + LOOK_TIME };
+            let seen = scan::scan_events(ledger, &visit.plan.needle, &scan)?;
             let what = format!("{} of {} events looked through", seen.looked, last - from);
             if let Some(cut) = seen.cut {
                 self.unread.push(cut);
@@ -198,9 +206,8 @@ impl Gathered {
     ) -> (bool, bool) {
         let text = visit.plan.text.as_str();
         let since = Instant::now();
-        let answered = words.map(|words| {
-            words.search(&WordsQuery { text: text.to_owned() }, filter, WORDS_DEPTH)
-        });
+        let answered = words
+            .map(|words| words.search(&WordsQuery { text: text.to_owned() }, filter, WORDS_DEPTH));
         let has_words = self.take(answered, |this, found| {
             this.stage("bm25", since, format!("{} pieces", found.len()));
             this.add_words(visit.number, &found);
@@ -209,8 +216,7 @@ impl Gathered {
             pair.words.put(None);
         }
         let since = Instant::now();
-        let answered =
-            meanings.map(|meanings| meanings.search(text, filter, MEANINGS_DEPTH));
+        let answered = meanings.map(|meanings| meanings.search(text, filter, MEANINGS_DEPTH));
         let has_meanings = self.take(answered, |this, found| {
             this.stage("vectors", since, format!("{} pieces", found.len()));
             this.add_meanings(visit.number, &found);
@@ -279,11 +285,12 @@ impl Gathered {
             && filter.sources.contains(&Source::Node)
         {
             let scan = Scan { after: 0, filter: &filter, limit: SEEN_MAX, deadline };
-            let seen = literal::scan_nodes(ledger, &visit.plan.needle, &scan)?;
+            let seen = scan::scan_nodes(ledger, &visit.plan.needle, &scan)?;
             looked += seen.looked;
             self.add_seen(visit.number, &seen.seen);
         }
-        looked += self.look_at_files(&visit, desk, has_words.then_some(words).flatten().as_ref())?;
+        looked +=
+            self.look_at_files(&visit, desk, has_words.then_some(words).flatten().as_ref())?;
         self.stage("literal: pages", since, format!("{looked} pages looked through"));
         Ok(())
     }
@@ -300,14 +307,19 @@ impl Gathered {
             Some(words) => visit.keeper.known_files(words),
             None => HashSet::new(),
         };
-        let wanted = |file: &&FileFound| {
-            !known.contains(&file.page.name()) && file.is_wanted(&visit.filter)
-        };
+        let wanted =
+            |file: &&FileFound| !known.contains(&file.page.name()) && file.is_wanted(&visit.filter);
         let mut looked = 0;
         for file in files.iter().filter(wanted) {
             looked += 1;
             let Some(text) = visit.keeper.text_of_file(&file.page) else { continue };
-            for seen in literal::scan_note(&file.page.name(), file.source(), file.modified, &text, &visit.plan.needle) {
+            for seen in scan::scan_note(
+                &file.page.name(),
+                file.source(),
+                file.modified,
+                &text,
+                &visit.plan.needle,
+            ) {
                 self.add_seen(visit.number, &[seen]);
             }
         }

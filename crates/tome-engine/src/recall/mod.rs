@@ -14,6 +14,7 @@ mod pack;
 mod plan;
 mod question;
 mod rank;
+mod scan;
 mod spread;
 mod terms;
 mod weights;
@@ -126,7 +127,8 @@ impl Recall {
                     desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
                 }
                 (None, _) => {
-                    let problem = "is missing: it says which project is meant; give it, or look across all";
+                    let problem =
+                        "is missing: it says which project is meant; give it, or look across all";
                     return Err(tome_model::ModelError::invalid("project", problem).into());
                 }
             }
@@ -140,7 +142,8 @@ impl Recall {
     /// Other projects that have hits.
     fn elsewhere(&self, question: &RecallQuestion) -> Vec<Elsewhere> {
         let here = question.project.as_deref();
-        let mut all = RecallQuestion { across: Across::All, limit: plan::HITS_MAX, ..question.clone() };
+        let mut all =
+            RecallQuestion { across: Across::All, limit: plan::HITS_MAX, ..question.clone() };
         all.tokens_max = 0;
         let Ok(answer) = self.ask(&all) else { return Vec::new() };
         let mut counts: Vec<Elsewhere> = Vec::new();
@@ -158,12 +161,10 @@ impl Recall {
     }
 
     /// Brings the indexes over a store up to date, if they are behind.
-    pub fn keep_up(
-        &self,
-        store: &Store,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Followed, EngineError> {
-        let Some(desk) = self.keeper.of_ledger(store.path()) else { return Ok(Followed::default()) };
+    pub fn keep_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
+        let Some(desk) = self.keeper.of_ledger(store.path()) else {
+            return Ok(Followed::default());
+        };
         match self.keeper.is_behind(&desk, Some(store)) {
             true => self.keeper.keep_up(&desk, stop),
             false => Ok(Followed::default()),

@@ -23,7 +23,7 @@ const SNIPPET_CHARS: usize = 300;
 /// Citations of further hits that are named.
 const ALSO_MAX: usize = 5;
 /// Tokens that a hit takes beside its text, about.
-const TOKENS_AROUND: usize = 40;
+const TOKENS_AROUND: u64 = 40;
 
 /// What goes into the list, and how much was left out.
 pub(super) struct Packed {
@@ -70,7 +70,7 @@ pub(super) fn pack(ranked: &[Ranked], plan: &Plan, cite: &Cite, tokens_max: usiz
             .collect();
         tokens += estimate_tokens(&hit.text) + TOKENS_AROUND;
         // The first is said whatever it takes: no answer would be worse.
-        if tokens_max > 0 && tokens > tokens_max && !hits.is_empty() {
+        if tokens_max > 0 && tokens > tokens_max as u64 && !hits.is_empty() {
             break;
         }
         left = left.saturating_sub(1 + also.len());
@@ -154,9 +154,9 @@ fn give_places(ranked: &[Ranked], plan: &Plan, chosen: &mut Vec<Chosen>) {
             continue;
         }
         // The last hit of the source that has most of the list makes room.
-        let most = [Kind::Events, Kind::Files, Kind::Contents].into_iter().max_by_key(|kind| {
-            chosen.iter().filter(|one| kind_at(one.at) == Some(*kind)).count()
-        });
+        let most = [Kind::Events, Kind::Files, Kind::Contents]
+            .into_iter()
+            .max_by_key(|kind| chosen.iter().filter(|one| kind_at(one.at) == Some(*kind)).count());
         let last = chosen.iter().rposition(|one| kind_at(one.at) == most);
         if let Some(last) = last {
             chosen.remove(last);

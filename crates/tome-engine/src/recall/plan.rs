@@ -51,7 +51,7 @@ impl Plan {
             return Err(ModelError::invalid("query", problem).into());
         }
         let needle_of = |text: &str| match question.is_regex {
-            true => Needle::regex(text).map_err(|problem| ModelError::invalid("query", problem)),
+            true => Needle::regex(text),
             false => Ok(Needle::new(text)),
         };
         let found = match question.is_regex {
@@ -70,7 +70,8 @@ impl Plan {
         let only = question.across == Across::Session;
         let session = question.session.as_deref().filter(|session| !session.is_empty());
         if only && session.is_none() {
-            let problem = "is missing: it says which session is meant; give it, or look across the project";
+            let problem =
+                "is missing: it says which session is meant; give it, or look across the project";
             return Err(ModelError::invalid("session", problem).into());
         }
         Ok(Self {

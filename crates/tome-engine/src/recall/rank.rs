@@ -7,7 +7,8 @@ use std::time::Instant;
 use tome_finder::{Key, Part, Question, Source, Words};
 use tome_model::EventKind;
 
-use super::candidate::{Candidate, What, around};
+use super::Tier;
+use super::candidate::{Candidate, around};
 use super::fuse::{fuse, ranks};
 use super::gather::Gathered;
 use super::keeper::Keeper;
@@ -18,7 +19,6 @@ use super::weights::{
     LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAREST_PIECES, NEIGHBOURS_BYTES_MAX,
     NEIGHBOURS_READ_MAX, READ_MAX, SAID_BY_USER, WORDS_WEIGHT,
 };
-use super::Tier;
 use crate::EngineError;
 
 /// A candidate in its place.
@@ -35,7 +35,11 @@ pub(super) struct Ranked {
 
 impl Gathered {
     /// Reads, ranks and fuses what was gathered; the best first.
-    pub(super) fn rank(mut self, keeper: &Keeper, plan: &Plan) -> Result<(Vec<Ranked>, Self), EngineError> {
+    pub(super) fn rank(
+        mut self,
+        keeper: &Keeper,
+        plan: &Plan,
+    ) -> Result<(Vec<Ranked>, Self), EngineError> {
         let since = Instant::now();
         self.keep_the_best();
         self.read(keeper)?;
@@ -45,7 +49,8 @@ impl Gathered {
         self.stage("read", since, what);
         let since = Instant::now();
         let terms = self.terms(plan);
-        let matches: Vec<Option<Match>> = self.candidates.iter().map(|candidate| match_of(candidate, &terms)).collect();
+        let matches: Vec<Option<Match>> =
+            self.candidates.iter().map(|candidate| match_of(candidate, &terms)).collect();
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
         let wants_words = plan.tier != Some(Tier::Meanings);
         let words: Vec<Option<f32>> = match wants_words {
@@ -58,7 +63,8 @@ impl Gathered {
             Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
             _ => self.candidates.iter().map(|candidate| look(candidate, plan)).collect(),
         };
-        let (words_ranks, meanings_ranks, looked_ranks) = (ranks(&words), ranks(&meanings), ranks(&looked));
+        let (words_ranks, meanings_ranks, looked_ranks) =
+            (ranks(&words), ranks(&meanings), ranks(&looked));
         let lists = [
             (WORDS_WEIGHT, words_ranks.as_slice()),
             (MEANINGS_WEIGHT, meanings_ranks.as_slice()),
@@ -138,7 +144,10 @@ impl Gathered {
     }
 
     /// Reads the turns around the best ones. Says who is near whom.
-    fn read_neighbours(&mut self, plan: &Plan) -> Result<HashMap<(usize, isize), usize>, EngineError> {
+    fn read_neighbours(
+        &mut self,
+        plan: &Plan,
+    ) -> Result<HashMap<(usize, isize), usize>, EngineError> {
         let mut near = HashMap::new();
         if plan.tier == Some(Tier::Meanings) || !plan.filter.kinds.is_empty() {
             return Ok(near);
@@ -153,10 +162,14 @@ impl Gathered {
         for (index, _) in order.into_iter().take(NEIGHBOURS_READ_MAX) {
             let Some(candidate) = self.candidates.get(index) else { continue };
             let desk = candidate.desk;
-            let Some((body, mark)) = candidate.body.as_ref().and_then(|body| Some((body, body.mark()?))) else {
+            let Some((body, mark)) =
+                candidate.body.as_ref().and_then(|body| Some((body, body.mark()?)))
+            else {
                 continue;
             };
-            let Some(ledger) = self.asked.get(desk).and_then(|asked| asked.ledger.clone()) else { continue };
+            let Some(ledger) = self.asked.get(desk).and_then(|asked| asked.ledger.clone()) else {
+                continue;
+            };
             if body.text.len() > NEIGHBOURS_BYTES_MAX {
                 continue;
             }
@@ -190,7 +203,8 @@ impl Gathered {
 
     /// The terms of the question and what they are worth in what was asked.
     pub(super) fn terms(&self, plan: &Plan) -> Terms {
-        let indexes: Vec<_> = self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
+        let indexes: Vec<_> =
+            self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
         let usual = indexes.iter().map(|words| words.usual_length()).fold(0.0f32, f32::max);
         let question = Question::new(&plan.text);
         let weights = question.weights(|stem| rarity(&indexes, stem));
@@ -198,14 +212,11 @@ impl Gathered {
     }
 }
 
-/// How rare a term is over all indexes.
+/// How rare a term is, where it is rarest: in an index that has it not at all it says nothing.
 fn rarity(indexes: &[&Words], stem: &str) -> f32 {
-    let (mut all, mut with) = (0.0f32, 0.0f32);
-    for words in indexes {
-        all += words.count() as f32;
-        with += words.frequency(stem) as f32;
-    }
-    (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
+    let said = indexes.iter().filter_map(|words| words.idf(stem).ok());
+    said.fold(None, |rarest: Option<f32>, idf| Some(rarest.map_or(idf, |rarest| rarest.min(idf))))
+        .unwrap_or(1.0)
 }
 
 /// Equal scores: what people decided to keep first, then by what it is, then by place.

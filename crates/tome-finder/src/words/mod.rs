@@ -38,6 +38,7 @@ use schema::Fields;
 use snapshot::Snapshot;
 
 pub use analysis::terms;
+pub(crate) use analysis::{Piece, cut, is_spaceless, is_stop, stem};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 1;
@@ -230,6 +231,11 @@ impl Words {
     pub fn idf(&self, term: &str) -> Result<f32, FinderError> {
         let snapshot = self.snapshot();
         guarded(&self.folder, || question::rarity(term, &self.fields, &snapshot))
+    }
+
+    /// How long its texts are on average, in terms.
+    pub fn usual_length(&self) -> f32 {
+        self.snapshot().average
     }
 
     /// The named things that it has, with the `at` they were put in with.

@@ -99,8 +99,7 @@ impl Shared {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
-        let copies = SessionCopies::new(stores.projects_shared(), Arc::clone(&clock));
-        let copies = Arc::new(copies);
+        let copies = Arc::new(SessionCopies::new(stores.projects_shared(), Arc::clone(&clock)));
         let recall = Arc::new(Recall::new(
             settings.home.clone(),
             Arc::clone(&stores),
@@ -113,7 +112,7 @@ impl Shared {
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
-            copies,
+            copies: Arc::new(copies),
             spool: Spool::of(&settings.home),
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
@@ -296,9 +295,10 @@ pub fn status_of(error: &EngineError) -> Status {
         EngineError::Closed => Code::Unavailable,
         EngineError::Notebook(error) => code_of(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
-        EngineError::Ledger(_) | EngineError::File { .. } | EngineError::Summary(_) => {
-            Code::Internal
-        }
+        EngineError::Ledger(_)
+        | EngineError::File { .. }
+        | EngineError::Finder(_)
+        | EngineError::Summary(_) => Code::Internal,
     };
     Status::new(code, error.to_string())
 }

@@ -90,7 +90,15 @@ impl Desk {
             meanings: Slot::at(folder.join("vectors").join(name)),
         };
         let (events, pages) = (pair("events"), pair("pages"));
-        Self { of, folder, ledger, events, pages, keeping: Mutex::default(), wanting: AtomicBool::new(false) }
+        Self {
+            of,
+            folder,
+            ledger,
+            events,
+            pages,
+            keeping: Mutex::default(),
+            wanting: AtomicBool::new(false),
+        }
     }
 
     /// Closes what is open; it is opened again when it is needed.

@@ -9,11 +9,11 @@ use tome_finder::{Entry, Filter, Source, Words};
 use tome_model::{Millis, Scope};
 use tome_notebook::Notebook;
 
+use super::Keeper;
 use super::desk::{Desk, DeskOf};
 use super::entries::{self, NoteText};
 use super::follow::projects_of;
 use super::pages::Page;
-use super::Keeper;
 use crate::{EngineError, Whose, home};
 
 /// Sessions whose files are looked at, those changed last first.
@@ -105,7 +105,8 @@ fn notes(
 /// changed, and how long they are, stands for what they say.
 fn session_files(project: &str, sessions: &Path, files: &mut Vec<FileFound>) {
     let mut folders: Vec<(Millis, String)> = names(sessions, |entry| {
-        let modified = modified(&fs::metadata(entry.path().join("working-memory").join("detail")).ok()?);
+        let modified =
+            modified(&fs::metadata(entry.path().join("working-memory").join("detail")).ok()?);
         Some((modified, entry.file_name().into_string().ok()?))
     });
     folders.sort_unstable_by(|a, b| b.cmp(a));
@@ -121,7 +122,11 @@ fn session_files(project: &str, sessions: &Path, files: &mut Vec<FileFound>) {
             let (project, folder) = (project.to_owned(), folder.clone());
             let name = path.trim_end_matches(".md").trim_start_matches("detail/").to_owned();
             let modified = modified(&meta);
-            Some(FileFound { page: Page::Detail { project, folder, path, version }, name, modified })
+            Some(FileFound {
+                page: Page::Detail { project, folder, path, version },
+                name,
+                modified,
+            })
         };
         files.extend(names(&memory, |entry| {
             let name = entry.file_name().into_string().ok()?;
@@ -136,7 +141,8 @@ fn session_files(project: &str, sessions: &Path, files: &mut Vec<FileFound>) {
 /// What a folder has of some kind, in the order of the names; nothing if it cannot be read.
 fn names<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut entries: Vec<fs::DirEntry> = entries.flatten().take(100 * FILES_A_SESSION_MAX).collect();
+    let mut entries: Vec<fs::DirEntry> =
+        entries.flatten().take(100 * FILES_A_SESSION_MAX).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
     entries.iter().filter_map(keep).collect()
 }
@@ -183,7 +189,10 @@ impl Keeper {
                 let at = self.session_file(project, folder, path)?;
                 let meta = fs::symlink_metadata(&at).ok().filter(fs::Metadata::is_file)?;
                 let is_same = format!("{}-{}", nanos(&meta), meta.len()) == *version;
-                is_same.then(|| fs::read(&at).ok()).flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                is_same
+                    .then(|| fs::read(&at).ok())
+                    .flatten()
+                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             }
         }
     }
@@ -202,7 +211,9 @@ impl Keeper {
     /// What a file is called: its first heading, else its path.
     pub(crate) fn title_of_file(&self, page: &Page, text: &str) -> String {
         let path = match page {
-            Page::Note { path, .. } | Page::Detail { path, .. } | Page::Insight { path, .. } => path,
+            Page::Note { path, .. } | Page::Detail { path, .. } | Page::Insight { path, .. } => {
+                path
+            }
             Page::Node { id, .. } => id.as_str(),
         };
         let heading = text.lines().find_map(|line| line.strip_prefix("# "));

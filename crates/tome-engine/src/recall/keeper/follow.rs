@@ -8,11 +8,11 @@ use tome_finder::{Batch, Entry, FinderError, Meanings, Words};
 use tome_ledger::Ledger;
 use tome_model::Event;
 
+use super::Keeper;
 use super::desk::{Desk, DeskOf, Kept, Pair};
 use super::entries;
 use super::files::{FileFound, files_of};
 use super::pages::Page;
-use super::Keeper;
 use crate::EngineError;
 
 /// Events that are put in together at most.
@@ -81,7 +81,8 @@ impl Keeper {
             let words = pair.words.get().is_some_and(|words| number(&words.cursor()) >= last);
             words && pair.meanings.get().is_some_and(|it| number(&it.cursor()) >= last)
         };
-        !is_at(&desk.events, ledger.last_seq()) || !is_at(&desk.pages, ledger.last_node_change())
+        let Ok(changes) = ledger.last_node_change() else { return true };
+        !is_at(&desk.events, ledger.last_seq()) || !is_at(&desk.pages, changes)
     }
 
     /// Puts in the events that arrived since the last time.
@@ -101,7 +102,8 @@ impl Keeper {
             let upto_max = if ahead > from { ahead } else { u64::MAX };
             let Some(step) = self.events_step(ledger, from, upto_max)? else { break };
             put += step.count;
-            let batch = Batch { gone: Vec::new(), put: step.entries, cursor: step.upto.to_string() };
+            let batch =
+                Batch { gone: Vec::new(), put: step.entries, cursor: step.upto.to_string() };
             write(&words, &meanings, (cursors.0 == from, cursors.1 == from), batch)?;
         }
         Ok(put)
@@ -126,7 +128,7 @@ impl Keeper {
             read.push((entry.seq, event));
         }
         let events: Vec<&Event> = read.iter().map(|(_, event)| event).collect();
-        let lines = self.lines_of(&events)?;
+        let lines = self.lines_of(ledger, &events)?;
         for ((seq, event), line) in read.iter().zip(lines) {
             step.entries.extend(entries::of_event(event, *seq, line));
         }
@@ -218,10 +220,10 @@ type Nodes = (Vec<(String, tome_model::NodeId)>, u64);
 
 /// Every node there is; the number of the last change before they were read.
 fn all_nodes(ledger: &Ledger) -> Result<Option<Nodes>, EngineError> {
-    let upto = ledger.last_node_change();
+    let upto = ledger.last_node_change()?;
     let mut nodes = Vec::new();
     for project in ledger.contents_projects()? {
-        for head in ledger.heads(&project) {
+        for head in ledger.heads(&project, "", None) {
             nodes.push((project.clone(), head?.id));
         }
     }
@@ -240,7 +242,7 @@ fn common_files(words: &Words, meanings: &Meanings) -> Result<HashSet<String>, F
         let names = named.into_iter().map(|(name, _)| name);
         names.filter(|name| Page::parse(name).is_none_or(|page| page.is_file())).collect()
     };
-    let theirs: HashSet<String> = files(meanings.named()?);
+    let theirs: HashSet<String> = files(meanings.named());
     let mut ours: HashSet<String> = files(words.named()?);
     ours.retain(|name| theirs.contains(name));
     Ok(ours)
@@ -280,7 +282,8 @@ fn write_each(words: &Words, meanings: &Meanings, batch: Batch) -> Result<(), Fi
 /// Lets go of what is only needed for writing.
 fn rest(pair: &Pair) {
     if let Some(words) = pair.words.get() {
-        words.rest();
+        // One that is still tidying up is asked again after the next batch.
+        let _ = words.rest();
     }
 }
 

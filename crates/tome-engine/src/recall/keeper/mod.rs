@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_finder::Embedder;
+use tome_ledger::Ledger;
 use tome_model::Event;
 
 use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
@@ -88,7 +89,7 @@ impl Keeper {
     }
 
     /// The lines of events in the copies of their sessions; 0 where it is not known.
-    fn lines_of(&self, events: &[&Event]) -> Result<Vec<u32>, EngineError> {
-        self.copies.lines(events)
+    fn lines_of(&self, ledger: &Ledger, events: &[&Event]) -> Result<Vec<u32>, EngineError> {
+        self.copies.lines(ledger, events)
     }
 }

@@ -49,11 +49,9 @@ impl Page {
             ["node", project, id] => {
                 Self::Node { project: owned(project), id: NodeId::parse(id).ok()? }
             }
-            ["note", project, path, version] => Self::Note {
-                project: owned(project),
-                path: owned(path),
-                version: owned(version),
-            },
+            ["note", project, path, version] => {
+                Self::Note { project: owned(project), path: owned(path), version: owned(version) }
+            }
             ["detail", project, folder, path, version] => Self::Detail {
                 project: owned(project),
                 folder: owned(folder),

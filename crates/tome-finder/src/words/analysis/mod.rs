@@ -15,6 +15,7 @@ use std::collections::HashSet;
 
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, WhitespaceTokenizer};
 
+pub(crate) use script::is_dense as is_spaceless;
 pub(crate) use stop::is_stop;
 
 /// Goes up with every change of what comes out here: an index made by another cut is made again.
@@ -67,6 +68,13 @@ pub fn terms(text: &str) -> Vec<String> {
 /// Stems words that are parted by white space.
 pub(crate) fn stemmed(words: &str, take: &mut dyn FnMut(&str)) {
     words_analyzer().token_stream(words).process(&mut |token| take(&token.text));
+}
+
+/// The stem of one word.
+pub(crate) fn stem(word: &str) -> String {
+    let mut root = String::new();
+    stemmed(word, &mut |term| root = term.to_owned());
+    root
 }
 
 /// What the index does with words that are parted by white space: it stems them.

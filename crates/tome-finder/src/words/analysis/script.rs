@@ -34,7 +34,7 @@ pub(super) fn role(letter: char) -> Role {
 }
 
 /// Han, kana, Hangul; Thai, Lao, Burmese, Khmer.
-fn is_dense(letter: char) -> bool {
+pub(crate) fn is_dense(letter: char) -> bool {
     matches!(letter,
         '\u{3005}'..='\u{3007}'
         | '\u{3040}'..='\u{30ff}'
