@@ -15,6 +15,7 @@
 mod acceptance;
 mod bad_store;
 mod capture;
+mod citations;
 mod cli;
 mod coder;
 mod config;
@@ -43,6 +44,7 @@ mod notes_safety;
 mod polish;
 mod projects;
 mod scene;
+mod session_copy;
 mod show;
 mod slow_agents;
 mod spool;
