@@ -37,6 +37,8 @@ use crate::{EngineError, Projects, home};
 use kept::Kept;
 use session::Part;
 
+pub(crate) use session::session_of_folder;
+
 pub use rebuild::CopiesRebuilt;
 pub use session::CopiedLine;
 

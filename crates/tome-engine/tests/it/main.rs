@@ -7,6 +7,7 @@
     reason = "a test that cannot go on should say where"
 )]
 
+mod citations;
 mod contents;
 mod extract;
 mod notebooks;

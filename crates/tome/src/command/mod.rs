@@ -1,6 +1,7 @@
 //! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
 
 mod admin;
+mod citation;
 mod coder;
 mod config;
 mod daemon;
@@ -10,6 +11,7 @@ mod events;
 mod ingest;
 mod init;
 mod memory;
+mod messages;
 mod notes;
 mod overview;
 mod pages;
@@ -148,6 +150,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::Status)) => admin::status(&context),
         Some(Command::Admin(Admin::Verify(asked))) => admin::verify(&context, &asked),
         Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
+        Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
             Command::Config
             | Command::Doctor

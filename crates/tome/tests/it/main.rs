@@ -15,6 +15,7 @@
 mod acceptance;
 mod bad_store;
 mod capture;
+mod citations;
 mod cli;
 mod coder;
 mod config;
@@ -45,6 +46,7 @@ mod projects;
 mod recall_cli;
 mod recall_tools;
 mod scene;
+mod session_copy;
 mod show;
 mod slow_agents;
 mod spool;
