@@ -275,8 +275,9 @@ fn odd_queries_are_answered() {
         "'",
         long.as_str(),
     ] {
-        let found = answer(&world, &["--", query]);
-        assert!(found["hits"].is_array(), "{query}: {found}");
+        let ran = recall(&world, &["--json", "--", query]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{query}");
+        assert!(ran.json()["hits"].is_array(), "{query}: {}", ran.stdout);
     }
     // Nothing has been recorded at all.
     let empty = crate::scene::world();
