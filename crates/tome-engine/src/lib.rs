@@ -16,6 +16,7 @@ mod project;
 mod projects;
 mod reading;
 mod recall;
+mod session_copy;
 mod spool;
 mod stores;
 mod tally;
@@ -45,6 +46,7 @@ pub use recall::{
     Across, Elsewhere, Recall, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within,
     source_name,
 };
+pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};

@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod filter;
 mod meanings;
+mod question;
 mod words;
 
 pub use embed::{EmbedError, Embedder, Potion};
@@ -17,4 +18,5 @@ pub use entry::{Batch, Entry, Found, Key, Part, Source};
 pub use error::FinderError;
 pub use filter::Filter;
 pub use meanings::Meanings;
+pub use question::Question;
 pub use words::{Words, WordsQuery, terms};

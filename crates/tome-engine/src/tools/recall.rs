@@ -5,6 +5,8 @@
 
 mod pack;
 mod pointers;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use serde_json::{Value, json};

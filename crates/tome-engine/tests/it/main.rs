@@ -12,5 +12,6 @@ mod extract;
 mod notebooks;
 mod polish;
 mod reading;
+mod session_copy;
 mod spool;
 mod tools;

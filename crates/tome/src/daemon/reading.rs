@@ -154,6 +154,9 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
     if shared.calendar.is_behind(&store)? {
         shared.calendar.catch_up(&store)?;
     }
+    for problem in shared.copies.catch_up(&store)?.failed {
+        shared.log.say(&format!("cannot copy a session: {problem}"));
+    }
     Ok(())
 }
 

@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
     Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared, Recall,
-    Redactor, Sealer, Spool, Stores, Tools,
+    Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
 };
-use tome_finder::{EmbedError, Embedder};
+use tome_finder::Potion;
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
 use tome_notebook::NotebookError;
@@ -42,6 +42,7 @@ pub struct Shared {
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
     pub calendar: Arc<Calendar>,
+    pub copies: Arc<SessionCopies>,
     pub recall: Arc<Recall>,
     pub polish: Option<Arc<Polish>>,
     pub spool: Spool,
@@ -98,16 +99,20 @@ impl Shared {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
+        let copies = Arc::new(SessionCopies::new(stores.projects_shared(), Arc::clone(&clock)));
         let recall = Arc::new(Recall::new(
+            settings.home.clone(),
             Arc::clone(&stores),
             Arc::clone(&notebooks),
             Arc::clone(&calendar),
-            Arc::new(NoEmbedder), // to become the embedder that ships with Tome
+            Arc::clone(&copies),
+            Arc::new(Potion),
             Arc::clone(&clock),
         ));
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
+            copies: Arc::new(copies),
             spool: Spool::of(&settings.home),
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
@@ -282,23 +287,6 @@ impl Shared {
     }
 }
 
-/// Stands where the embedder will be: it has nothing to say of any text.
-struct NoEmbedder;
-
-impl Embedder for NoEmbedder {
-    fn name(&self) -> &str {
-        "none"
-    }
-
-    fn dimensions(&self) -> usize {
-        1
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|_| vec![0.0]).collect())
-    }
-}
-
 /// What a caller is told of a failure.
 pub fn status_of(error: &EngineError) -> Status {
     let code = match error {
@@ -307,9 +295,10 @@ pub fn status_of(error: &EngineError) -> Status {
         EngineError::Closed => Code::Unavailable,
         EngineError::Notebook(error) => code_of(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
-        EngineError::Ledger(_) | EngineError::File { .. } | EngineError::Summary(_) => {
-            Code::Internal
-        }
+        EngineError::Ledger(_)
+        | EngineError::File { .. }
+        | EngineError::Finder(_)
+        | EngineError::Summary(_) => Code::Internal,
     };
     Status::new(code, error.to_string())
 }

@@ -62,7 +62,7 @@ fn level_of(hit: &RecallHit) -> &str {
     }
 }
 
-fn pointed(answer: &RecallAnswer, query: &str) -> ToolAnswer {
+pub(super) fn pointed(answer: &RecallAnswer, query: &str) -> ToolAnswer {
     let shown = bounded(&one_line(tome_model::truncate_to(query, 1_000)), QUERY_BYTES_MAX);
     let mut lines = match answer.hits.len() {
         0 => vec![format!("No results found for: \"{shown}\"")],

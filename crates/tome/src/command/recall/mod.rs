@@ -4,6 +4,8 @@ mod explain;
 mod json;
 mod marks;
 mod print;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write;
 use std::time::Instant;
@@ -18,7 +20,7 @@ use super::toc::Labels;
 use super::{Context, Outcome, Refusal, time};
 use crate::cli::recall::Recall;
 use crate::reach::Start;
-use crate::render::one_line;
+use crate::render::{one_line, terminal_width};
 
 /// What is repeated of a query.
 const QUERY_CHARS_MAX: usize = 80;
@@ -43,6 +45,7 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
         request: &request,
         labels: &Labels::of(&context.settings),
         now: SystemClock.now(),
+        width: terminal_width(),
         explain: asked.explain,
     };
     if answer.hits.is_empty() {

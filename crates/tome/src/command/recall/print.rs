@@ -24,9 +24,7 @@ use super::marks::Marks;
 use super::{QUERY_CHARS_MAX, again, explain};
 use crate::command::notes::quoted;
 use crate::command::toc::Labels;
-use crate::render::{
-    BOLD, DIM, GREEN, PLAIN, YELLOW, ago, count, counted, one_line, safe, terminal_width,
-};
+use crate::render::{BOLD, DIM, GREEN, PLAIN, YELLOW, ago, count, counted, one_line, safe};
 
 /// What stands before each line of a hit.
 const INDENT: &str = "    ";
@@ -47,6 +45,8 @@ pub struct Shown<'a> {
     pub request: &'a v1::RecallRequest,
     pub labels: &'a Labels,
     pub now: Millis,
+    /// How many characters fit on a line.
+    pub width: usize,
     pub explain: bool,
 }
 
@@ -111,10 +111,10 @@ impl Shown<'_> {
             out,
             "{BOLD}{number:>2}{PLAIN}  {GREEN}{source}{PLAIN}{title}  {DIM}{about}{PLAIN}"
         )?;
-        for line in lines(&safe(&hit.text)) {
+        for line in lines(&safe(&hit.text), self.width) {
             writeln!(out, "{INDENT}{}", marks.bold(&line))?;
         }
-        writeln!(out, "{INDENT}{GREEN}{}{PLAIN}", safe(&hit.citation))?;
+        writeln!(out, "{INDENT}{GREEN}{}{PLAIN}", pasted(&hit.citation))?;
         if !hit.also.is_empty() {
             writeln!(out, "{INDENT}{DIM}{}{PLAIN}", also(hit))?;
         }
@@ -150,7 +150,7 @@ impl Shown<'_> {
         }
         self.about(out, answer)?;
         if let Some(first) = answer.hits.first() {
-            let citation = quoted(&safe(&first.citation));
+            let citation = pasted(&first.citation);
             writeln!(out, "{DIM}One of them whole: tome show {citation}{PLAIN}")?;
         }
         Ok(())
@@ -181,6 +181,13 @@ impl Shown<'_> {
     }
 }
 
+/// A citation as a shell takes it. The `#` inside it needs no quotes.
+fn pasted(citation: &str) -> String {
+    let citation = safe(citation);
+    let is_plain = citation.split('#').all(|part| quoted(part) == part);
+    if is_plain { citation } else { quoted(&citation) }
+}
+
 /// Further hits of the same session or file.
 fn also(hit: &v1::RecallHit) -> String {
     let place = match hit.source.as_str() {
@@ -188,14 +195,14 @@ fn also(hit: &v1::RecallHit) -> String {
         "contents" => "part of the contents",
         _ => "file",
     };
-    let named: Vec<String> = hit.also.iter().take(ALSO_MAX).map(|one| safe(one)).collect();
+    let named: Vec<String> = hit.also.iter().take(ALSO_MAX).map(|one| pasted(one)).collect();
     let rest = if hit.also.len() > ALSO_MAX { ", …" } else { "" };
     format!("{} more in this {place}: {}{rest}", hit.also.len(), named.join(", "))
 }
 
 /// A text cut into lines at its spaces.
-fn lines(text: &str) -> Vec<String> {
-    let room = terminal_width().saturating_sub(INDENT.len());
+fn lines(text: &str, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(INDENT.len());
     let chars_max = room.clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;

@@ -1,0 +1,32 @@
+//! Every cap of the literal tier, with its reason.
+
+/// A longer query is a paste; what matters stands near its start.
+pub(super) const QUERY_BYTES_MAX: usize = 16 * 1024;
+
+/// Terms of a query. A question has ten; a pasted stack trace is found by its first lines.
+pub(super) const TERMS_MAX: usize = 64;
+
+/// Parts of one term: of a long path, or of a run in a script without spaces.
+pub(super) const PARTS_MAX: usize = 24;
+
+/// A longer word is a hash or encoded bytes: its beginning is enough to find it.
+pub(super) const TERM_BYTES_MAX: usize = 256;
+
+/// A longer query is not looked for as a phrase: nobody said all of it twice.
+pub(super) const PHRASE_BYTES_MAX: usize = 4 * 1024;
+
+/// Phrases in quotes; further quotes are as good as none.
+pub(super) const QUOTED_MAX: usize = 8;
+
+/// Places of terms that are remembered of one text. Of a text with more only the first so many
+/// compete for the best place; what is in it is known all the same.
+pub(super) const PLACES_MAX: usize = 16 * 1024;
+
+/// How far apart terms may be and still be one place: about what a snippet shows.
+pub(super) const PLACE_BYTES_MAX: usize = 300;
+
+/// Memory that a compiled regular expression may take.
+pub(super) const REGEX_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// About so many words are one section of a note: a paragraph or three.
+pub(super) const SECTION_WORDS_MAX: usize = 200;

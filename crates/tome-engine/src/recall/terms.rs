@@ -1,0 +1,102 @@
+//! How well the words of a text match those of a question: BM25 over the texts that were read, so
+//! that it is known what each term contributes.
+
+use tome_finder::{Part, Question};
+
+use super::keeper::{chunks, cut};
+use super::weights::{B, K1, MANY_PIECES, PIECE_SHARE, PIECES_COUNTED};
+
+/// The terms of a question, and what each is worth.
+pub(super) struct Terms {
+    pub question: Question,
+    pub weights: Vec<f32>,
+    /// The usual length of a piece, in words.
+    usual: f32,
+}
+
+/// What a text has of each term.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Match {
+    /// How well it matches as a whole.
+    pub score: f32,
+    /// What each term contributes.
+    pub terms: Vec<f32>,
+    /// Its words.
+    pub words: usize,
+    /// The share of the question that its best piece has.
+    pub coverage: f32,
+    /// The piece that matches best.
+    pub best: Part,
+    /// How many pieces it has.
+    pub pieces: usize,
+}
+
+impl Terms {
+    /// `usual` is how many words a piece has on average.
+    pub(super) fn new(question: Question, weights: Vec<f32>, usual: f32) -> Self {
+        Self { question, weights, usual: usual.max(1.0) }
+    }
+
+    /// How well a text matches, of whom `worth` says how much it counts. What is said `beside` it (a
+    /// title, a date) belongs to its first piece.
+    pub(super) fn look(&self, text: &str, beside: &str, worth: f32) -> Match {
+        let parts = chunks(text);
+        let mut found = Match {
+            score: 0.0,
+            terms: vec![0.0; self.weights.len()],
+            words: 0,
+            coverage: 0.0,
+            best: parts.first().copied().unwrap_or_default(),
+            pieces: parts.len().max(1),
+        };
+        let whole = [Part::default()];
+        let pieces = if parts.is_empty() { whole.as_slice() } else { parts.as_slice() };
+        let (mut scores, mut best) = (Vec::with_capacity(pieces.len()), 0.0);
+        for (number, part) in pieces.iter().enumerate() {
+            let mut counts = vec![0.0f32; self.weights.len()];
+            let mut words = self.question.count(cut(text, *part), &mut counts);
+            found.words += words;
+            if number == 0 && !beside.is_empty() {
+                words += self.question.count(beside, &mut counts);
+            }
+            self.weigh(&mut counts, words);
+            let score: f32 = counts.iter().sum();
+            if score > best {
+                (best, found.best) = (score, *part);
+                found.coverage = self.covered(&counts);
+            }
+            scores.push(score);
+            for (most, now) in found.terms.iter_mut().zip(counts) {
+                *most = most.max(now);
+            }
+        }
+        scores.sort_by(|a, b| b.total_cmp(a));
+        let shares = (0..).map(|n| PIECE_SHARE.powi(n));
+        let counted = scores.iter().take(PIECES_COUNTED).zip(shares);
+        let sum: f32 = counted.map(|(score, share)| score * share).sum();
+        let held_back = worth / (1.0 + MANY_PIECES * (1.0 - 1.0 / found.pieces as f32));
+        found.score = sum * held_back;
+        found.terms.iter_mut().for_each(|term| *term *= held_back);
+        found
+    }
+
+    /// Makes counts into what each term contributes.
+    fn weigh(&self, counts: &mut [f32], words: usize) {
+        let norm = K1 * (1.0 - B + B * words as f32 / self.usual);
+        for (count, weight) in counts.iter_mut().zip(&self.weights) {
+            *count = *count * (K1 + 1.0) / (*count + norm) * weight;
+        }
+    }
+
+    /// The share of the question's own terms that contribute, weighed by how rare they are.
+    fn covered(&self, contributed: &[f32]) -> f32 {
+        let (mut all, mut has) = (0.0, 0.0);
+        for (number, (weight, found)) in self.weights.iter().zip(contributed).enumerate() {
+            if self.question.is_own(number) {
+                all += weight;
+                has += if *found > 0.0 { *weight } else { 0.0 };
+            }
+        }
+        if all > 0.0 { has / all } else { 0.0 }
+    }
+}

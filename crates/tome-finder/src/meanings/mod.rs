@@ -1,0 +1,182 @@
+//! The index of vectors: an exact scan over one bit a dimension, and the best rows looked at again with
+//! five. Nothing is built, balanced or trained: rows are appended, and found from then on.
+//!
+//! Promises: what was written is found after a crash if `write` came back, and not by half if it did not.
+//! The same entries give the same answers, in whatever order they came. Files that are not
+//! whole are [`FinderError::Damaged`], never a wrong answer.
+
+mod bytes;
+mod commit;
+mod compact;
+mod counts;
+mod files;
+mod head;
+mod log;
+mod row;
+mod scan;
+mod store;
+mod table;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+
+use tome_model::Millis;
+
+use self::commit::{Commit, Embedded, check};
+use self::files::{damaged, empty_folder, failed};
+use self::head::Head;
+use self::store::Store;
+use crate::{Batch, Embedder, Filter, FinderError, Found};
+
+/// An index of vectors in a folder.
+pub struct Meanings {
+    embedder: Arc<dyn Embedder>,
+    store: RwLock<Store>,
+    /// One commit at a time. Searches go on while it writes.
+    writing: Mutex<()>,
+}
+
+impl Meanings {
+    /// Opens an index. One that was made with another embedder is damaged.
+    pub fn open(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
+        let head = Head::read(folder)?;
+        let (name, dimensions) = (embedder.name(), embedder.dimensions());
+        if head.embedder != name || head.dimensions != dimensions {
+            let problem = format!(
+                "was made with {} ({} dimensions), but {name} ({dimensions}) is used now: it has to be made again",
+                head.embedder, head.dimensions
+            );
+            return Err(damaged(folder, problem));
+        }
+        Ok(Self::of(Store::open(folder, head)?, embedder))
+    }
+
+    /// Makes an empty one, in place of whatever is in the folder.
+    pub fn make(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
+        empty_folder(folder).map_err(|error| failed(folder, &error))?;
+        let store = Store::create(folder, Head::new(embedder.name(), embedder.dimensions()))?;
+        store.head.write(folder)?;
+        Ok(Self::of(store, embedder))
+    }
+
+    fn of(store: Store, embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder, store: RwLock::new(store), writing: Mutex::new(()) }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Store> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How far it has come; empty at first.
+    pub fn cursor(&self) -> String {
+        self.read().head.cursor.clone()
+    }
+
+    /// How many entries it has.
+    pub fn count(&self) -> usize {
+        self.read().table.live()
+    }
+
+    /// The named things that it has, with the `at` they were put in with, in the order of their names.
+    pub fn named(&self) -> Vec<(String, Millis)> {
+        self.read().table.named()
+    }
+
+    /// Embeds and writes. Whole or not at all.
+    #[expect(clippy::needless_pass_by_value, reason = "as the other index has it")]
+    pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
+        let embedded = Embedded::of(&batch.put, &*self.embedder)?;
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (commit, head) = {
+            let store = self.read();
+            let commit = Commit::of(&store.table, &batch, &embedded);
+            let head = store.append(&commit, &batch.cursor)?;
+            (commit, head)
+        };
+        self.store.write().unwrap_or_else(PoisonError::into_inner).apply(&commit, head)?;
+        self.compact();
+        Ok(())
+    }
+
+    /// Gets rid of dead rows. The batch is in already: if there is no room for it, the next one tries again.
+    fn compact(&self) {
+        let fresh = {
+            let store = self.read();
+            if !compact::is_worth_it(&store) {
+                return;
+            }
+            compact::compacted(&store)
+        };
+        if let Ok(fresh) = fresh {
+            *self.store.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+    }
+
+    /// What lies nearest to a text, with the cosine as score.
+    pub fn search(
+        &self,
+        text: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        let store = self.read();
+        let question =
+            self.embedder.embed_question(text, &|token| store.table.counts.weight(token))?;
+        self.nearest(&store, &question, filter, limit)
+    }
+
+    /// What lies nearest to a vector, with the cosine as score.
+    pub fn search_vector(
+        &self,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        self.nearest(&self.read(), vector, filter, limit)
+    }
+
+    /// The best rows by sign bits, in the order of their cosines. What points away from the
+    /// question is not found.
+    fn nearest(
+        &self,
+        store: &Store,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        check(&*self.embedder, std::slice::from_ref(&vector.to_vec()), 1)?;
+        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+        if limit == 0 || length == 0.0 {
+            return Ok(Vec::new());
+        }
+        let question: Vec<f32> = vector.iter().map(|number| number / length).collect();
+        let words: Vec<u64> = row::signs(&question).collect();
+        let table = &store.table;
+        let mut rows = scan::candidates(table, &words, filter, limit);
+        // In the order of the file, which is how a disk likes to be read.
+        rows.sort_unstable();
+        let mut levels = vec![0; table.layout.levels_bytes()];
+        let mut scored = Vec::with_capacity(rows.len());
+        for row in rows {
+            store.read_levels(row, &mut levels)?;
+            let cosine = table.layout.cosine(&question, table.words(row), &levels);
+            let cosine = cosine.ok_or_else(|| store.levels_damaged("is not whole"))?;
+            if cosine > 0.0 {
+                scored.push((cosine, row));
+            }
+        }
+        scored.sort_unstable_by(|one, other| {
+            other.0.total_cmp(&one.0).then_with(|| table.order(one.1, other.1))
+        });
+        scored.truncate(limit);
+        Ok(scored.into_iter().filter_map(|(score, row)| table.found(row, score)).collect())
+    }
+
+    /// Whether its files are still there as it left them.
+    pub fn is_whole(&self) -> bool {
+        self.read().is_whole()
+    }
+}
+
+#[cfg(test)]
+mod tests;

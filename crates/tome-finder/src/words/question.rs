@@ -1,0 +1,171 @@
+//! From a question's text to what is looked up: terms, each in its field, each with a weight.
+
+use std::collections::HashSet;
+
+use tantivy::Term;
+use tantivy::schema::Field;
+
+use super::analysis::{self, Piece};
+use super::schema::Fields;
+use super::snapshot::Snapshot;
+
+/// Of a longer question only so many terms are looked at at all.
+const TERMS_SEEN_MAX: usize = 1_024;
+
+/// Of those the rarest are looked for.
+const TERMS_MAX: usize = 64;
+
+/// A single character of a script without spaces says less than a pair of them.
+const SINGLE_WEIGHT: f32 = 0.5;
+
+/// How much a match counts in each field, against one in the text.
+const IDENTIFIER_BOOST: f32 = 2.0;
+const PATH_BOOST: f32 = 1.5;
+const TITLE_BOOST: f32 = 1.5;
+const KEYWORD_BOOST: f32 = 1.0;
+
+/// A shorter word is not looked for among identifiers.
+const IDENTIFIER_BYTES_MIN: usize = 3;
+
+/// Where a term is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// In texts, titles and keywords.
+    Words,
+    /// Among identifiers.
+    Identifiers,
+    /// Among paths.
+    Paths,
+}
+
+/// A term that is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Wanted {
+    pub(crate) place: Place,
+    pub(crate) term: String,
+    pub(crate) weight: f32,
+}
+
+/// A term in a field.
+pub(crate) struct Clause {
+    pub(crate) term: Term,
+    /// What a match is worth: for a text, before its length and the term's frequency in it are considered.
+    pub(crate) worth: f32,
+    /// Whether it is in the text, where frequency and length count.
+    pub(crate) in_text: bool,
+}
+
+/// The terms of a question. Words that say nothing are among them only if there is nothing else.
+pub(crate) fn wanted(text: &str) -> Vec<Wanted> {
+    let mut pieces = Pieces::default();
+    analysis::cut(text, &mut |piece, term| pieces.take(piece, term));
+    pieces.wanted()
+}
+
+#[derive(Default)]
+struct Pieces {
+    words: Vec<String>,
+    stop: Vec<String>,
+    others: Vec<Wanted>,
+    seen: HashSet<(Piece, String)>,
+}
+
+impl Pieces {
+    fn take(&mut self, piece: Piece, term: &str) {
+        if self.seen.len() >= TERMS_SEEN_MAX || !self.seen.insert((piece, term.to_owned())) {
+            return;
+        }
+        let term = term.to_owned();
+        match piece {
+            Piece::Word if analysis::is_stop(&term) => self.stop.push(term),
+            Piece::Word => self.words.push(term),
+            Piece::Single => self.other(Place::Words, term, SINGLE_WEIGHT),
+            Piece::Identifier => self.other(Place::Identifiers, term, 1.0),
+            Piece::Path => self.other(Place::Paths, term, 1.0),
+        }
+    }
+
+    fn other(&mut self, place: Place, term: String, weight: f32) {
+        self.others.push(Wanted { place, term, weight });
+    }
+
+    fn wanted(self) -> Vec<Wanted> {
+        let words =
+            if self.words.is_empty() && self.others.is_empty() { self.stop } else { self.words };
+        let mut wanted = Vec::new();
+        analysis::stemmed(&words.join(" "), &mut |term| {
+            wanted.push(Wanted { place: Place::Words, term: term.to_owned(), weight: 1.0 });
+        });
+        // `email` is looked for where `e-mail` is, `setup` where `set_up` is.
+        let as_identifiers =
+            words.into_iter().filter(|word| word.len() >= IDENTIFIER_BYTES_MIN && word.is_ascii());
+        let identifiers =
+            as_identifiers.map(|term| Wanted { place: Place::Identifiers, term, weight: 1.0 });
+        wanted.extend(identifiers.chain(self.others));
+        let mut seen = HashSet::new();
+        wanted.retain(|wanted| seen.insert((wanted.place, wanted.term.clone())));
+        wanted
+    }
+}
+
+/// What is looked up for the terms of a question that the index has, rarest first.
+pub(crate) fn clauses(
+    wanted: &[Wanted],
+    fields: &Fields,
+    snapshot: &Snapshot,
+) -> tantivy::Result<Vec<Clause>> {
+    let mut found = Vec::new();
+    for wanted in wanted {
+        let (rarity, fields) = look_up(wanted, fields, snapshot)?;
+        if !fields.is_empty() {
+            found.push((rarity * wanted.weight, wanted, fields));
+        }
+    }
+    found.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+    found.truncate(TERMS_MAX);
+    Ok(found.into_iter().flat_map(|(worth, wanted, fields)| made(worth, wanted, fields)).collect())
+}
+
+/// A field that has a term, what a match there counts, and whether it is the text.
+type Has = (Field, f32, bool);
+
+fn look_up(
+    wanted: &Wanted,
+    fields: &Fields,
+    snapshot: &Snapshot,
+) -> tantivy::Result<(f32, Vec<Has>)> {
+    let places: &[Has] = match wanted.place {
+        Place::Words => &[
+            (fields.text, 1.0, true),
+            (fields.title, TITLE_BOOST, false),
+            (fields.keywords, KEYWORD_BOOST, false),
+        ],
+        Place::Identifiers => &[(fields.identifiers, IDENTIFIER_BOOST, false)],
+        Place::Paths => &[(fields.paths, PATH_BOOST, false)],
+    };
+    // A word that is common in texts is common, also where it is in few titles.
+    let mut most = 0;
+    let mut has = Vec::new();
+    for place in places {
+        let frequency = snapshot.frequency(place.0, &wanted.term)?;
+        if frequency > 0 {
+            has.push(*place);
+        }
+        most = most.max(frequency);
+    }
+    Ok((snapshot.rarity(most), has))
+}
+
+fn made(worth: f32, wanted: &Wanted, fields: Vec<Has>) -> impl Iterator<Item = Clause> {
+    fields.into_iter().map(move |(field, boost, in_text)| Clause {
+        term: Term::from_field_text(field, &wanted.term),
+        worth: worth * boost,
+        in_text,
+    })
+}
+
+/// How much a word says: the more, the fewer entries have it.
+pub(crate) fn rarity(term: &str, fields: &Fields, snapshot: &Snapshot) -> tantivy::Result<f32> {
+    let wanted = Wanted { place: Place::Words, term: term.to_owned(), weight: 1.0 };
+    Ok(look_up(&wanted, fields, snapshot)?.0)
+}

@@ -1,0 +1,180 @@
+//! What is found, and in which order.
+
+use super::*;
+
+#[test]
+fn a_word_is_found_in_any_form_and_case() {
+    let scene = Scene::new();
+    let words = scene.make();
+    words
+        .write(put(
+            vec![
+                event(1, "The parser fails on nested quotes"),
+                event(2, "Привет, ФАЙЛЫ не найдены"),
+                event(3, "Café crème, naïve façade"),
+                event(4, "我们使用Rust编写解析器"),
+                event(5, "ﬁle ｆｕｌｌｗｉｄｔｈ"),
+            ],
+            "5",
+        ))
+        .unwrap();
+    assert_eq!(words.cursor(), "5");
+    assert_eq!(words.count(), 5);
+    for (text, seq) in [
+        ("PARSERS failing", 1),
+        ("файлы", 2),
+        ("cafe CREME", 3),
+        ("façade", 3),
+        ("rust", 4),
+        ("解析", 4),
+        ("析", 4),
+        ("file", 5),
+        ("fullwidth", 5),
+    ] {
+        assert_eq!(seqs(&words, text), vec![seq], "{text}");
+    }
+    assert!(ask(&words, "nothing like it").is_empty());
+}
+
+#[test]
+fn identifiers_paths_hashes_and_versions_are_found_by_what_people_write() {
+    let scene = Scene::new();
+    let words = scene.make();
+    words
+        .write(put(
+            vec![
+                event(1, "see parseHttpHeader in the client"),
+                event(2, "edited crates/tome/src/daemon/reading.rs:45 today"),
+                event(3, "commit 3f9a2b1c4d5e6f708192a3b4c5d6e7f801234567 broke it"),
+                event(4, "error[E0308]: mismatched types"),
+                event(5, "released v1.2.3-rc1 of the server"),
+                event(6, "read C:\\Users\\me\\notes.txt"),
+                event(7, "ERR_CONN_RESET while fetching"),
+                event(8, "written in C++ once"),
+                event(9, "header http parse, in any order"),
+            ],
+            "",
+        ))
+        .unwrap();
+    for (text, seq) in [
+        ("parse_http_header", 1),
+        ("src/daemon/reading.rs", 2),
+        ("daemon/reading.rs", 2),
+        ("reading.rs", 2),
+        ("3f9a2b1", 3),
+        ("3f9a2b1c", 3),
+        ("3f9a2b1c4d", 3),
+        ("E0308", 4),
+        ("1.2.3", 5),
+        ("v1.2.3", 5),
+        ("1.2.3-rc1", 5),
+        ("users/me/notes.txt", 6),
+        ("ErrConnReset", 7),
+        ("c++", 8),
+    ] {
+        assert_eq!(seqs(&words, text).first(), Some(&seq), "{text}");
+    }
+}
+
+#[test]
+fn words_that_say_nothing_are_looked_for_only_alone() {
+    let scene = Scene::new();
+    let words = scene.make();
+    words.write(put(vec![event(1, "to be or not to be"), event(2, "the parser")], "")).unwrap();
+    assert_eq!(seqs(&words, "to be or not to be"), [1]);
+    assert_eq!(seqs(&words, "is it to be the parser"), [2]);
+}
+
+#[test]
+fn a_common_word_in_a_title_is_still_common() {
+    let scene = Scene::new();
+    let words = scene.make();
+    let mut entries: Vec<Entry> = (1..=50).map(|seq| event(seq, "run the test again")).collect();
+    entries.push(Entry { title: "test".into(), ..note("n", "something else entirely") });
+    entries.push(event(99, "a test of the flux capacitor"));
+    words.write(put(entries, "")).unwrap();
+    assert_eq!(seqs(&words, "test flux").first(), Some(&99));
+}
+
+#[test]
+fn titles_and_keywords_are_found() {
+    let scene = Scene::new();
+    let words = scene.make();
+    let entry =
+        Entry { title: "Lexer day".into(), keywords: "tokens".into(), ..note("n", "nothing") };
+    words.write(put(vec![entry], "")).unwrap();
+    for text in ["lexers", "token", "nothing"] {
+        assert_eq!(keys(&ask(&words, text)), [Key::Named("n".into())], "{text}");
+    }
+}
+
+#[test]
+fn equally_good_entries_are_in_the_order_of_source_key_and_part() {
+    let scene = Scene::new();
+    let words = scene.make();
+    for seq in [7, 3, 9, 1] {
+        words.write(put(vec![event(seq, "same text")], "")).unwrap();
+    }
+    words.write(put(vec![note("b", "same text"), note("a", "same text")], "")).unwrap();
+    let all = keys(&ask(&words, "same"));
+    let named = |name: &str| Key::Named(name.into());
+    let expected =
+        [Key::Event(1), Key::Event(3), Key::Event(7), Key::Event(9), named("a"), named("b")];
+    assert_eq!(all, expected);
+    let two = words.search(&WordsQuery { text: "same".into() }, &Filter::default(), 2).unwrap();
+    assert_eq!(keys(&two), [Key::Event(1), Key::Event(3)]);
+}
+
+#[test]
+fn hostile_texts_and_questions_do_no_harm() {
+    let scene = Scene::new();
+    let words = scene.make();
+    let texts = [
+        "x".repeat(1 << 20),
+        "\0".repeat(1 << 18),
+        format!("a{}", "\u{301}".repeat(1 << 16)),
+        format!("д{}", "\u{301}".repeat(1 << 16)),
+        "aB".repeat(1 << 16),
+        "a.".repeat(1 << 16),
+        "1.".repeat(1 << 16),
+        "/".repeat(1 << 16),
+        "_".repeat(1 << 16),
+        "'".repeat(1 << 16),
+        "漢".repeat(1 << 16),
+        "\u{fdfa}".repeat(1 << 10),
+        "😀👨‍👩‍👧".repeat(1 << 10),
+        String::new(),
+    ];
+    let entries = texts.iter().zip(1..).map(|(text, seq)| event(seq, text)).collect();
+    words.write(put(entries, "")).unwrap();
+    for text in &texts {
+        ask(&words, text);
+    }
+    for text in [".* [a-z]+ (", "?!", "the", "\"", "AND OR NOT", "text:foo", "~", "\u{ffff}"] {
+        ask(&words, text);
+    }
+    let many: String = (0..30_000).map(|number| format!("w{number} ")).collect();
+    ask(&words, &many);
+    assert!(
+        words.search(&WordsQuery { text: "x".into() }, &Filter::default(), 0).unwrap().is_empty()
+    );
+    let all =
+        words.search(&WordsQuery { text: "漢".into() }, &Filter::default(), usize::MAX).unwrap();
+    assert_eq!(all.len(), 1);
+}
+
+#[test]
+fn rarer_terms_say_more() {
+    let scene = Scene::new();
+    let words = scene.make();
+    words
+        .write(put(vec![event(1, "common rare"), event(2, "common"), event(3, "common")], ""))
+        .unwrap();
+    let idf = |term| words.idf(term).unwrap();
+    assert!(idf("absent") > idf("rare") && idf("rare") > idf("common") && idf("common") > 0.0);
+    let found = words
+        .search_terms(&[("rare".into(), 1.0), ("common".into(), 0.5)], &Filter::default(), 10)
+        .unwrap();
+    assert_eq!(found.len(), 3);
+    assert_eq!(found[0].key, Key::Event(1));
+}
