@@ -70,7 +70,7 @@ pub const RECALL_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const RECALL_HITS_DEFAULT: u32 = 5;
 
 /// The most of them.
-pub const RECALL_HITS_MAX: u32 = 1_000;
+pub const RECALL_HITS_MAX: u32 = 50;
 
 /// How long a client waits for recall: without any index it looks through everything.
 pub const RECALL_TIMEOUT: Duration = Duration::from_secs(60);

@@ -42,9 +42,10 @@ pub(super) fn recall_memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnsw
     let tokens_max = args.count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS, |n| n.max(TOKENS_MIN));
     let narrow = Narrow::take(call, args)?;
     args.finish()?;
-    let question =
-        RecallQuestion { within, limit, tokens_max, ..place(call, across)?.asking(query, narrow) };
+    // Tokens are counted here, over the whole of the words: recall itself would count the texts only.
+    let question = RecallQuestion { within, limit, ..place(call, across)?.asking(query, narrow) };
     let answer = call.recall()?.ask(&question)?;
+    let question = RecallQuestion { tokens_max, ..question };
     let packed = pack::packed(&answer, &question);
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
     let mut json = answer_json(&answer, &question.query);

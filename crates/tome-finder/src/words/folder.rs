@@ -1,13 +1,14 @@
 //! The folder of an index: memory-mapped, and for its owner only.
 //!
-//! Reading is tantivy's. Every file is made with mode 0600, the folder with 0700. What a commit
-//! consists of is synced; the list of files that may be swept away (`.managed.json`) is not, since
-//! nothing is lost with it.
+//! Reading is tantivy's. Every file is made with mode 0600, the folder with 0700. The files of a
+//! commit are synced together, right before the commit's `meta.json` is: most file systems then do
+//! it in one go. The list of files that may be swept away (`.managed.json`) is not synced: nothing is
+//! lost with it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
@@ -24,12 +25,28 @@ const FILES_LIST: &str = ".managed.json";
 pub(crate) struct OwnFolder {
     path: PathBuf,
     mapped: MmapDirectory,
+    fresh: Fresh,
 }
+
+/// Files that are written and not synced yet.
+type Fresh = Arc<Mutex<Vec<(PathBuf, File)>>>;
 
 impl OwnFolder {
     /// A folder that is there.
     pub(crate) fn open(path: &Path) -> tantivy::Result<Self> {
-        Ok(Self { path: path.to_owned(), mapped: MmapDirectory::open(path)? })
+        let mapped = MmapDirectory::open(path)?;
+        Ok(Self { path: path.to_owned(), mapped, fresh: Fresh::default() })
+    }
+
+    /// Syncs what was written since the last time, as far as it is still there.
+    fn sync_fresh(&self) -> io::Result<()> {
+        let fresh = std::mem::take(&mut *self.fresh.lock().unwrap_or_else(PoisonError::into_inner));
+        for (path, file) in fresh {
+            if path.exists() {
+                file.sync_data()?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -59,21 +76,28 @@ fn own_file() -> OpenOptions {
     options
 }
 
-/// A file that is synced when it is done.
-struct Synced(File);
+/// A file that is synced with the next commit.
+struct Written {
+    path: PathBuf,
+    file: File,
+    fresh: Fresh,
+}
 
-impl Write for Synced {
+impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.file.write(bytes)
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-impl TerminatingWrite for Synced {
+impl TerminatingWrite for Written {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
-        self.0.sync_data()
+        let file = self.file.try_clone()?;
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        fresh.push((self.path.clone(), file));
+        Ok(())
     }
 }
 
@@ -91,14 +115,15 @@ impl Directory for OwnFolder {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let file = own_file().create_new(true).open(self.path.join(path)).map_err(|failed| {
+        let full = self.path.join(path);
+        let file = own_file().create_new(true).open(&full).map_err(|failed| {
             if failed.kind() == io::ErrorKind::AlreadyExists {
                 OpenWriteError::FileAlreadyExists(path.to_owned())
             } else {
                 OpenWriteError::wrap_io_error(failed, path.to_owned())
             }
         })?;
-        Ok(BufWriter::new(Box::new(Synced(file))))
+        Ok(BufWriter::new(Box::new(Written { path: full, file, fresh: Arc::clone(&self.fresh) })))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -109,6 +134,7 @@ impl Directory for OwnFolder {
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(bytes)?;
         if path != Path::new(FILES_LIST) {
+            self.sync_fresh()?;
             file.as_file().sync_data()?;
         }
         file.persist(self.path.join(path)).map_err(|failed| failed.error)?;

@@ -101,11 +101,27 @@ impl Pieces {
             words.into_iter().filter(|word| word.len() >= IDENTIFIER_BYTES_MIN && word.is_ascii());
         let identifiers =
             as_identifiers.map(|term| Wanted { place: Place::Identifiers, term, weight: 1.0 });
-        wanted.extend(identifiers.chain(self.others));
+        let plain = plain_of(&self.others);
+        wanted.extend(identifiers.chain(self.others).chain(plain));
         let mut seen = HashSet::new();
         wanted.retain(|wanted| seen.insert((wanted.place, wanted.term.clone())));
         wanted
     }
+}
+
+/// `JavaScript` is looked for where `javascript` is.
+fn plain_of(others: &[Wanted]) -> Vec<Wanted> {
+    let words: Vec<&str> = others
+        .iter()
+        .filter(|other| other.place == Place::Identifiers)
+        .map(|other| other.term.as_str())
+        .filter(|term| term.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        .collect();
+    let mut plain = Vec::new();
+    analysis::stemmed(&words.join(" "), &mut |term| {
+        plain.push(Wanted { place: Place::Words, term: term.to_owned(), weight: 1.0 });
+    });
+    plain
 }
 
 /// What is looked up for the terms of a question that the index has, rarest first.

@@ -112,7 +112,7 @@ impl Shared {
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
-            copies: Arc::new(copies),
+            copies,
             spool: Spool::of(&settings.home),
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),

@@ -42,6 +42,8 @@ mod notes_repository;
 mod notes_safety;
 mod polish;
 mod projects;
+mod recall_cli;
+mod recall_tools;
 mod scene;
 mod show;
 mod slow_agents;

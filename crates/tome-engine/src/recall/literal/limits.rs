@@ -30,3 +30,24 @@ pub(super) const REGEX_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// About so many words are one section of a note: a paragraph or three.
 pub(super) const SECTION_WORDS_MAX: usize = 200;
+
+/// What is shown of a match.
+pub(super) const SNIPPET_CHARS_MAX: usize = 300;
+
+/// Hits that one scan keeps, whatever was asked for.
+pub(super) const SEEN_MAX: usize = 1_000;
+
+/// A scan asks whether to stop after about so much text: many times a second.
+pub(super) const ASK_EVERY_BYTES: usize = 256 * 1024;
+
+/// Things that could not be read and are named; more say nothing new.
+pub(super) const UNREAD_MAX: usize = 20;
+
+/// Of a longer line of a file only the beginning is looked at: an event is at most about 1 MB.
+pub(super) const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Events that are read at a time in the order of their arrival.
+pub(super) const OUTBOX_EVENTS_MAX: usize = 256;
+
+/// Nodes of a project's contents that are looked at, the newest: a lifetime of work has fewer.
+pub(super) const NODES_MAX: usize = 100_000;

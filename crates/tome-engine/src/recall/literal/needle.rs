@@ -130,6 +130,17 @@ impl Needle {
         }
     }
 
+    /// Whether nothing that is looked for is written otherwise in JSON, but for `\u`.
+    pub(super) fn is_plain(&self) -> bool {
+        match &self.how {
+            How::Nothing => true,
+            How::Words(words) => {
+                !words.patterns.iter().any(|it| it.text.contains(['"', '\\', '/']))
+            }
+            How::Regex(_) => false,
+        }
+    }
+
     /// How well a text matches; none when it does not.
     pub fn look(&self, text: &str) -> Option<Look> {
         self.look_under("", text)

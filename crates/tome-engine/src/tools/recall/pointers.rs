@@ -16,9 +16,6 @@ use crate::{RecallAnswer, RecallHit, RecallQuestion, Within};
 const POINTERS: usize = 10;
 const POINTERS_MAX: usize = 50;
 
-/// Asked of recall where only one level counts; the others are thrown away.
-const ASKED_MAX: usize = 200;
-
 /// What a preview shows, in characters; what is shown of a title, in bytes.
 const PREVIEW_CHARS_MAX: usize = 120;
 const TITLE_BYTES_MAX: usize = 120;
@@ -41,7 +38,8 @@ pub(in crate::tools) fn teleport_query(call: &Call<'_>, args: &mut Args) -> Resu
         let (level, known) = (bounded(level, 60), LEVELS.join(", "));
         return Err(Refusal::invalid(format!("level {level:?} is not known: use one of {known}")));
     }
-    let asked = if level.is_some() && limit > 0 { ASKED_MAX } else { limit };
+    // Where only one level counts, the others are thrown away.
+    let asked = if level.is_some() && limit > 0 { POINTERS_MAX } else { limit };
     let place = place(call, None)?;
     let question =
         RecallQuestion { within: Within::Contents, limit: asked, ..place.asking(query, narrow) };

@@ -142,7 +142,7 @@ fn what_there_is_to_know_stands_below_the_list() {
     let mut known = answer(vec![hit(Source::Event, "messages.jsonl#L45", "we chose JWT")]);
     known.more = 3;
     known.behind = 12;
-    known.time = Some("last week: 2026-11-02 to 2026-11-08".to_owned());
+    known.time = Some("last week".to_owned());
     check(
         &known,
         "jwt",
@@ -156,7 +156,7 @@ fn what_there_is_to_know_stands_below_the_list() {
 
         (3 more; call again with limit 10)
         (the index is 12 events behind; they were looked through directly)
-        (time understood: last week: 2026-11-02 to 2026-11-08)"#]],
+        (preferred: last week)"#]],
     );
     let mut unknown = answer(Vec::new());
     unknown.behind = 1;
@@ -188,12 +188,21 @@ fn what_does_not_fit_can_be_asked_for() {
         shown(&answer, &question("refresh", 800)),
         (9, "(21 more; call again with tokens 1600)".to_owned())
     );
-    assert_eq!(shown(&answer, &question("refresh", 100)), (1, "X".to_owned()));
+    assert_eq!(
+        shown(&answer, &question("refresh", 100)),
+        (1, "(29 more; call again with tokens 200)".to_owned())
+    );
     answer.more = 2;
     answer.hits.truncate(5);
-    assert_eq!(shown(&answer, &question("refresh", 800)), (5, "X".to_owned()));
+    assert_eq!(
+        shown(&answer, &question("refresh", 800)),
+        (5, "(2 more; call again with limit 10)".to_owned())
+    );
     let all = RecallQuestion { limit: HITS_MAX, ..question("refresh", TOKENS_MAX) };
-    assert_eq!(shown(&answer, &all), (5, "X".to_owned()));
+    assert_eq!(
+        shown(&answer, &all),
+        (5, "(2 more; narrow it with since, until, agent or scope)".to_owned())
+    );
 }
 
 #[test]

@@ -39,15 +39,17 @@ pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
 
 /// Where a hit is, as its source says it.
 fn place(hit: &RecallHit) -> String {
-    let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
     match hit.source {
-        Source::Event => format!("Line: {line}"),
+        Source::Event => format!("Line: {}", hit.line.unwrap_or_default()),
         Source::Node => format!("Node: {}", id_of(&hit.citation)),
         Source::Grip => format!("Grip: {}", id_of(&hit.citation)),
         Source::Note | Source::Detail | Source::Insight => {
             let cited = || hit.citation.split('#').next().unwrap_or_default().to_owned();
             let file = hit.file.clone().unwrap_or_else(cited);
-            format!("File: {file}:{line}")
+            match hit.line {
+                Some(line) => format!("File: {file}:{line}"),
+                None => format!("File: {file}"),
+            }
         }
     }
 }
@@ -105,7 +107,7 @@ pub(super) fn notes(answer: &RecallAnswer) -> Vec<String> {
         notes.push(format!("(the index is {behind} behind{looked})"));
     }
     if let Some(time) = &answer.time {
-        notes.push(format!("(time understood: {})", bounded(time, NAME_BYTES_MAX)));
+        notes.push(format!("(preferred: {})", bounded(time, NAME_BYTES_MAX)));
     }
     notes
 }

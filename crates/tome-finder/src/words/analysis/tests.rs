@@ -25,7 +25,6 @@ fn shown(text: &str) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "written in place")]
-
 fn check(text: &str, expected: Expect) {
     expected.assert_eq(&shown(text));
 }

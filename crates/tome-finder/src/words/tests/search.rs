@@ -52,6 +52,8 @@ fn identifiers_paths_hashes_and_versions_are_found_by_what_people_write() {
                 event(7, "ERR_CONN_RESET while fetching"),
                 event(8, "written in C++ once"),
                 event(9, "header http parse, in any order"),
+                event(10, "some javascript"),
+                event(11, "on YouTube"),
             ],
             "",
         ))
@@ -71,6 +73,8 @@ fn identifiers_paths_hashes_and_versions_are_found_by_what_people_write() {
         ("users/me/notes.txt", 6),
         ("ErrConnReset", 7),
         ("c++", 8),
+        ("JavaScript", 10),
+        ("youtube", 11),
     ] {
         assert_eq!(seqs(&words, text).first(), Some(&seq), "{text}");
     }

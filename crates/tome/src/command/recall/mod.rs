@@ -11,8 +11,8 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::Result;
-use tome_model::{Agent, Clock, EventKind, SystemClock};
-use tome_proto::{limits, v1};
+use tome_model::{Agent, Clock, EventKind, SessionId, SystemClock};
+use tome_proto::{Query, limits, v1};
 
 use super::events::project_of;
 use super::notes::quoted;
@@ -45,6 +45,7 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
         request: &request,
         labels: &Labels::of(&context.settings),
         now: SystemClock.now(),
+        place: show_flags(asked),
         width: terminal_width(),
         explain: asked.explain,
     };
@@ -132,12 +133,48 @@ fn place(context: &Context, asked: &Recall) -> Result<(String, String)> {
         (None, Some(_)) => Some("session"),
         (None, None) => None,
     };
-    let project = project_of(context, asked.project.as_deref())?.unwrap_or_default();
+    let project = match (&asked.session, &asked.project) {
+        (Some(session), None) => project_of_session(context, session)?,
+        (_, folder) => project_of(context, folder.as_deref())?.unwrap_or_default(),
+    };
     if across == Some("project") && project.is_empty() {
         let refusal = Refusal::bad_input("Tome knows no project here");
         return Err(refusal.hint("--project DIR names one; --all-projects looks in all").into());
     }
     Ok((across.unwrap_or_default().to_owned(), project))
+}
+
+/// The project that a session worked in last.
+fn project_of_session(context: &Context, session: &str) -> Result<String> {
+    SessionId::parse(session)?;
+    let query = Query {
+        session: Some(session.to_owned()),
+        limit: 1,
+        newest_first: true,
+        ..Query::default()
+    };
+    let page = context.block_on(async {
+        let asked =
+            context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
+        Ok(asked.await?)
+    })?;
+    let last = page.events.into_iter().next().map(|event| event.project);
+    last.ok_or_else(|| {
+        let refusal = Refusal::not_found(format!("there is no session {session:?}"));
+        refusal.hint("`tome show <event>` says the session of an event").into()
+    })
+}
+
+/// What `tome show` has to be told to look where recall looked.
+fn show_flags(asked: &Recall) -> String {
+    let mut flags = String::new();
+    if let Some(session) = &asked.session {
+        flags += &format!(" --session {}", quoted(session));
+    }
+    if let Some(project) = &asked.project {
+        flags += &format!(" --project {}", quoted(&project.to_string_lossy()));
+    }
+    flags
 }
 
 /// The same question, with more flags, as a shell takes it.

@@ -18,6 +18,7 @@
 use std::io::Write;
 
 use tome_model::Millis;
+use tome_proto::limits::RECALL_HITS_MAX;
 use tome_proto::v1;
 
 use super::marks::Marks;
@@ -45,6 +46,8 @@ pub struct Shown<'a> {
     pub request: &'a v1::RecallRequest,
     pub labels: &'a Labels,
     pub now: Millis,
+    /// What `tome show` needs beside a citation, to look where recall looked.
+    pub place: String,
     /// How many characters fit on a line.
     pub width: usize,
     pub explain: bool,
@@ -140,31 +143,34 @@ impl Shown<'_> {
 
     fn foot(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         if answer.more > 0 {
-            let limit = answer.hits.len() as u64 + answer.more;
-            let limit = limit.min(u64::from(tome_proto::limits::RECALL_HITS_MAX));
-            let hint = match self.is_cut_by_tokens(answer) {
-                true => "without --tokens they are shown".to_owned(),
-                false => again(&self.request.query, &format!("--limit {limit}")),
-            };
-            writeln!(out, "{} more: {hint}", count(answer.more))?;
+            writeln!(out, "{} more: {}", count(answer.more), self.how_to_get_more(answer))?;
         }
         self.about(out, answer)?;
         if let Some(first) = answer.hits.first() {
             let citation = pasted(&first.citation);
-            writeln!(out, "{DIM}One of them whole: tome show {citation}{PLAIN}")?;
+            let place = &self.place;
+            writeln!(out, "{DIM}One of them whole: tome show {citation}{place}{PLAIN}")?;
         }
         Ok(())
     }
 
-    fn is_cut_by_tokens(&self, answer: &v1::RecallResponse) -> bool {
-        let limit = self.request.limit.unwrap_or_default() as usize;
-        self.request.tokens_max > 0 && answer.hits.len() < limit
+    fn how_to_get_more(&self, answer: &v1::RecallResponse) -> String {
+        let (hits, hits_max) = (answer.hits.len() as u64, u64::from(RECALL_HITS_MAX));
+        let limit = u64::from(self.request.limit.unwrap_or_default());
+        if self.request.tokens_max > 0 && hits < limit {
+            return "without --tokens they are shown".to_owned();
+        }
+        if limit >= hits_max {
+            return "--since, --until, --agent or --scope narrow it down".to_owned();
+        }
+        let limit = (limit + answer.more).min(hits_max);
+        again(&self.request.query, &format!("--limit {limit}"))
     }
 
     /// How it was found, and what to know of it.
     fn about(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         if !answer.time.is_empty() {
-            writeln!(out, "{DIM}Time: {}{PLAIN}", safe(&answer.time))?;
+            writeln!(out, "{DIM}Preferred: {}{PLAIN}", one_line(&answer.time, QUERY_CHARS_MAX))?;
         }
         if answer.behind > 0 {
             let behind = counted(answer.behind, "event", "events");

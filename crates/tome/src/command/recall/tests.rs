@@ -84,7 +84,8 @@ fn check(
 ) {
     let labels = Labels::utc();
     let now = Millis(MORNING_MS + 3 * DAY_MS);
-    let shown = Shown { request, labels: &labels, now, width: 60, explain };
+    let place = " --project /app".to_owned();
+    let shown = Shown { request, labels: &labels, now, place, width: 60, explain };
     let mut out = Vec::new();
     match answer.hits.is_empty() {
         true => shown.nothing(&mut out, answer).unwrap(),
@@ -110,10 +111,10 @@ fn hits_for_a_person() {
 
         <b: 2>  <g:notes>  <b:Lexer rules>  <d:Mon 2026-11-16 09:30, 2 d ago · /other>
             <b:Identifiers> follow the XID rules.
-            <g:memory/lexer rules.md#L3>
+            <g:'memory/lexer rules.md#L3'>
 
         <d:Found by: fused>
-        <d:One of them whole: tome show 'sessions/s1/messages.jsonl#L2'>
+        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
     "#]],
     );
 }
@@ -125,7 +126,7 @@ fn what_there_is_to_know_of_an_answer() {
     answer.hits[0].also.extend(["a", "b", "c"].map(str::to_owned));
     answer.more = 7;
     answer.behind = 120;
-    answer.time = "last week (2026-11-02 to 2026-11-08)".into();
+    answer.time = "last week".into();
     check(
         &request(),
         &answer,
@@ -140,11 +141,11 @@ fn what_there_is_to_know_of_an_answer() {
             <d:4 more in this session: sessions/s1/messages.jsonl#L4, a, b, …>
             <d:bm25 #1 (12.250) · vectors #4 (0.500) · score 0.0325>
 
-        7 more: tome recall --limit 8 'unicode identifiers'
-        <d:Time: last week (2026-11-02 to 2026-11-08)>
+        7 more: tome recall --limit 12 'unicode identifiers'
+        <d:Preferred: last week>
         <y:The index is 120 events behind; they were looked through directly>
         <d:Found by: fused>
-        <d:One of them whole: tome show 'sessions/s1/messages.jsonl#L2'>
+        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
     "#]],
     );
     answer.unread = vec!["/app: the store is in use elsewhere".into()];
@@ -164,10 +165,10 @@ fn what_there_is_to_know_of_an_answer() {
             <d:4 more in this session: sessions/s1/messages.jsonl#L4, a, b, …>
 
         7 more: without --tokens they are shown
-        <d:Time: last week (2026-11-02 to 2026-11-08)>
+        <d:Preferred: last week>
         <y:The index is 1 event behind>
         <d:Found by: fused>
-        <d:One of them whole: tome show 'sessions/s1/messages.jsonl#L2'>
+        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
     "#]],
     );
 }
@@ -227,8 +228,14 @@ fn no_hit_steers_a_terminal() {
         hit.also = vec!["\u{1b}".into()];
     }
     let labels = Labels::utc();
-    let shown =
-        Shown { request: &request(), labels: &labels, now: Millis(0), width: 60, explain: true };
+    let shown = Shown {
+        request: &request(),
+        labels: &labels,
+        now: Millis(0),
+        place: String::new(),
+        width: 60,
+        explain: true,
+    };
     let mut out = Vec::new();
     shown.print(&mut out, &answer).unwrap();
     let text = plain(out);
