@@ -41,7 +41,8 @@ impl<'a> Resolver<'a> {
         let events = match citation.split_once(':') {
             Some(("grip", _)) => self.events_of_grip(root, citation).await?,
             Some(("toc", _)) => Some(Vec::new()),
-            _ => self.event_of_line(root, citation),
+            _ if citation.contains('#') => self.event_of_line(root, citation),
+            _ => self.event(root, citation).await?,
         };
         self.unopened += usize::from(events.is_none());
         let events = events.unwrap_or_default();
@@ -64,6 +65,15 @@ impl<'a> Resolver<'a> {
         };
         match self.client.expand_grip(request).await {
             Ok(found) => Ok(Some(found.events.into_iter().map(|event| event.id).collect())),
+            Err(ClientError::NotFound(_) | ClientError::Invalid(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// An event that is cited by its id, as one is that is in no copy yet.
+    async fn event(&self, root: &str, id: &str) -> Result<Option<Vec<String>>> {
+        match self.client.event(id, Some(root)).await {
+            Ok(event) => Ok(Some(vec![event.id.to_string()])),
             Err(ClientError::NotFound(_) | ClientError::Invalid(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }

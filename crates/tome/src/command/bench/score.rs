@@ -61,7 +61,9 @@ impl Scored {
     fn ndcg(&self, k: usize) -> f64 {
         let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
         let ideal: f64 = (1..=self.gold.min(k)).map(gain).sum();
-        let found: f64 = self.ranks.iter().filter(|rank| **rank <= k).copied().map(gain).sum();
+        let found = self.ranks.iter().filter(|rank| **rank <= k).copied();
+        // The sum of nothing is -0.
+        let found = found.map(gain).fold(0.0, |sum, gain| sum + gain);
         if ideal > 0.0 { found / ideal } else { 0.0 }
     }
 }
