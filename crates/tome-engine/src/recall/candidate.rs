@@ -5,7 +5,7 @@ use tome_ledger::{Direction, EventRange, Ledger, Mark};
 use tome_model::{Event, EventId, GripId, Millis, NodeId};
 
 use super::keeper::{self, Keeper, Page};
-use super::scan::Seen;
+use super::literal::Seen;
 use crate::EngineError;
 
 /// Something that may be an answer: an event, or a part of a page.
@@ -93,14 +93,14 @@ impl Candidate {
     pub(super) fn of_seen(desk: usize, seen: &Seen) -> Self {
         Self {
             desk,
-            key: seen.key.clone(),
+            key: page_of(seen).map_or_else(|| seen.key.clone(), |page| Key::Named(page.name())),
             source: seen.source,
             part: seen.part,
             at: seen.at,
             line: seen.line,
             words: None,
             cosines: Vec::new(),
-            looked: Some(seen.score),
+            looked: Some(seen.look.score()),
             body: None,
         }
     }
@@ -129,6 +129,10 @@ impl Candidate {
                 (Key::Named(name), ledger) => match Page::parse(name) {
                     Some(Page::Node { project, id }) => match ledger {
                         Some(ledger) => self.of_node(ledger, &project, &id)?,
+                        None => None,
+                    },
+                    Some(Page::Grip { project, id }) => match ledger {
+                        Some(ledger) => of_grip(ledger, &project, &id)?,
                         None => None,
                     },
                     Some(page) => self.of_file(keeper, page),
@@ -167,15 +171,10 @@ impl Candidate {
             return Ok(Some(body));
         }
         let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-        let Some(id) = grips.nth(self.part.from as usize) else { return Ok(None) };
-        let Some(grip) = ledger.grip(project, id)? else { return Ok(None) };
-        Ok(Some(Body {
-            text: grip.excerpt,
-            keywords: String::new(),
-            kind: grip.kind.as_str().to_owned(),
-            what: What::Grip { id: grip.id },
-            ..body
-        }))
+        match grips.nth(self.part.from as usize) {
+            Some(id) => of_grip(ledger, project, id),
+            None => Ok(None),
+        }
     }
 
     fn of_file(&self, keeper: &Keeper, page: Page) -> Option<Body> {
@@ -196,6 +195,37 @@ impl Candidate {
             kind: String::new(),
             what: What::File { page },
         })
+    }
+}
+
+/// A grip, in the stretch it was taken from.
+fn of_grip(ledger: &Ledger, project: &str, id: &GripId) -> Result<Option<Body>, EngineError> {
+    let Some(grip) = ledger.grip(project, id)? else { return Ok(None) };
+    let node = ledger.node(project, &grip.node, None)?;
+    let one = |names: Vec<&str>| match names.as_slice() {
+        [one] => Some((*one).to_owned()),
+        _ => None,
+    };
+    Ok(Some(Body {
+        text: grip.excerpt,
+        title: node.as_ref().map(|node| node.title.clone()).unwrap_or_default(),
+        keywords: String::new(),
+        project: project.to_owned(),
+        session: one(node.iter().flat_map(|node| &node.sessions).map(|it| it.as_str()).collect()),
+        agent: one(node.iter().flat_map(|node| &node.agents).map(|it| it.as_str()).collect()),
+        kind: grip.kind.as_str().to_owned(),
+        what: What::Grip { id: grip.id },
+    }))
+}
+
+/// The page of something that was seen in the contents.
+fn page_of(seen: &Seen) -> Option<Page> {
+    let Key::Named(id) = &seen.key else { return None };
+    let project = seen.project.clone();
+    match seen.source {
+        Source::Node => Some(Page::Node { project, id: NodeId::parse(id).ok()? }),
+        Source::Grip => Some(Page::Grip { project, id: GripId::parse(id).ok()? }),
+        _ => None,
     }
 }
 

@@ -37,6 +37,7 @@ impl Cite<'_> {
     pub(super) fn file(&self, page: &Page) -> String {
         match page {
             Page::Node { id, .. } => id.to_string(),
+            Page::Grip { id, .. } => id.to_string(),
             Page::Note { project, path, .. } => {
                 format!("{}memory/{path}", self.of_project(project))
             }

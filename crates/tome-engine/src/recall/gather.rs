@@ -13,8 +13,8 @@ use tome_ledger::Ledger;
 
 use super::candidate::Candidate;
 use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number};
+use super::literal::{self, Hunt, Scan, Seen};
 use super::plan::Plan;
-use super::scan::{self, Scan, Seen};
 use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
 use super::{Across, Stage, Tier};
 use crate::{EngineError, Store};
@@ -88,10 +88,21 @@ impl Gathered {
     fn add_seen(&mut self, desk: usize, seen: &[Seen]) {
         for seen in seen {
             if let Some(candidate) = self.add(Candidate::of_seen(desk, seen)) {
-                candidate.looked =
-                    Some(candidate.looked.map_or(seen.score, |best| best.max(seen.score)));
+                let score = seen.look.score();
+                candidate.looked = Some(candidate.looked.map_or(score, |best| best.max(score)));
             }
         }
+    }
+
+    fn add_scan(&mut self, desk: usize, scan: Scan, what: &str) {
+        if scan.cut {
+            let problem = format!(
+                "not all {what} could be looked through in time: ask again when the index is made"
+            );
+            self.unread.push(problem);
+        }
+        self.unread.extend(scan.unread);
+        self.add_seen(desk, &scan.seen);
     }
 
     pub(super) fn stage(&mut self, name: &str, since: Instant, found: String) {
@@ -181,14 +192,12 @@ impl Gathered {
         if from == 0 || (last > from && !alone) {
             self.behind = self.behind.max(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
-            let scan =
-                Scan { after: from, filter: &filter, limit: SEEN_MAX, deadline: since + LOOK_TIME };
-            let seen = scan::scan_events(ledger, &visit.plan.needle, &scan)?;
-            let what = format!("{} of {} events looked through", seen.looked, last - from);
-            if let Some(cut) = seen.cut {
-                self.unread.push(cut);
-            }
-            self.add_seen(visit.number, &seen.seen);
+            let stop = || since.elapsed() > LOOK_TIME;
+            let hunt =
+                Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
+            let scan = literal::scan_events(ledger, from, hunt)?;
+            let what = format!("{} events looked through", scan.looked);
+            self.add_scan(visit.number, scan, "events");
             self.stage("literal: events", since, what);
         }
         Ok(())
@@ -278,16 +287,23 @@ impl Gathered {
             return Ok(());
         }
         let since = Instant::now();
-        let deadline = since + LOOK_TIME;
         let mut looked = 0;
         if let Some(ledger) = ledger
             && !has_words
             && filter.sources.contains(&Source::Node)
         {
-            let scan = Scan { after: 0, filter: &filter, limit: SEEN_MAX, deadline };
-            let seen = scan::scan_nodes(ledger, &visit.plan.needle, &scan)?;
-            looked += seen.looked;
-            self.add_seen(visit.number, &seen.seen);
+            let stop = || since.elapsed() > LOOK_TIME;
+            let hunt =
+                Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
+            let projects = match &filter.project {
+                Some(project) => vec![project.clone()],
+                None => ledger.contents_projects()?,
+            };
+            for project in projects {
+                let scan = literal::scan_contents(ledger, &project, hunt)?;
+                looked += scan.looked;
+                self.add_scan(visit.number, scan, "nodes of the contents");
+            }
         }
         looked +=
             self.look_at_files(&visit, desk, has_words.then_some(words).flatten().as_ref())?;
@@ -313,19 +329,34 @@ impl Gathered {
         for file in files.iter().filter(wanted) {
             looked += 1;
             let Some(text) = visit.keeper.text_of_file(&file.page) else { continue };
-            for seen in scan::scan_note(
-                &file.page.name(),
-                file.source(),
-                file.modified,
-                &text,
-                &visit.plan.needle,
-            ) {
-                self.add_seen(visit.number, &[seen]);
-            }
+            self.look_at_note(visit, file, &text);
         }
         if looked > 0 {
             desk.wanting.store(true, Ordering::Relaxed);
         }
         Ok(looked)
+    }
+
+    fn look_at_note(&mut self, visit: &Visit<'_>, file: &FileFound, text: &str) {
+        for section in literal::sections(text) {
+            let part = Part {
+                from: u32::try_from(section.range.start).unwrap_or(u32::MAX),
+                to: u32::try_from(section.range.end).unwrap_or(u32::MAX),
+            };
+            let title = format!("{} {}", file.name, section.heading);
+            let said = text.get(section.range).unwrap_or_default();
+            let Some(look) = visit.plan.needle.look_under(&title, said) else { continue };
+            let found = Found {
+                key: Key::Named(file.page.name()),
+                part,
+                source: file.source(),
+                at: file.modified,
+                line: section.line,
+                score: look.score(),
+            };
+            if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
+                candidate.looked = Some(found.score);
+            }
+        }
     }
 }

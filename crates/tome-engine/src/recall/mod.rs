@@ -14,7 +14,6 @@ mod pack;
 mod plan;
 mod question;
 mod rank;
-mod scan;
 mod spread;
 mod terms;
 mod weights;

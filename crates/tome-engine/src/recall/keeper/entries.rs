@@ -109,7 +109,7 @@ pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
         Page::Note { project, .. } => (Source::Note, project.as_str()),
         Page::Detail { project, .. } => (Source::Detail, project.as_str()),
         Page::Insight { .. } => (Source::Insight, ""),
-        Page::Node { .. } => return Vec::new(),
+        Page::Node { .. } | Page::Grip { .. } => return Vec::new(),
     };
     let sections = crate::recall::literal::sections(note.text);
     let entry = |section: crate::recall::literal::Section| {

@@ -38,7 +38,7 @@ impl FileFound {
         match self.page {
             Page::Detail { .. } => Source::Detail,
             Page::Insight { .. } => Source::Insight,
-            Page::Node { .. } | Page::Note { .. } => Source::Note,
+            Page::Node { .. } | Page::Grip { .. } | Page::Note { .. } => Source::Note,
         }
     }
 
@@ -179,7 +179,7 @@ impl Keeper {
             (note.version == version).then_some(note.text)
         };
         match page {
-            Page::Node { .. } => None,
+            Page::Node { .. } | Page::Grip { .. } => None,
             Page::Note { project, path, version } => read(&of_project(project), path, version),
             Page::Insight { path, version } => {
                 let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
@@ -215,6 +215,7 @@ impl Keeper {
                 path
             }
             Page::Node { id, .. } => id.as_str(),
+            Page::Grip { id, .. } => id.as_str(),
         };
         let heading = text.lines().find_map(|line| line.strip_prefix("# "));
         heading.map_or_else(|| path.to_owned(), |heading| heading.trim().to_owned())

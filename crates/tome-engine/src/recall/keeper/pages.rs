@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! node ␟ <project> ␟ <node id>                                a node, and its grips as further parts
+//! grip ␟ <project> ␟ <grip id>                                a grip that was found without an index
 //! note ␟ <project> ␟ <path> ␟ <version>                       a note of the project's notebook
 //! detail ␟ <project> ␟ <session folder> ␟ <path> ␟ <version>  a detail or the overview of a session
 //! insight ␟ <path> ␟ <version>                                a note of the coder's notebook
@@ -10,7 +11,7 @@
 //! A note that changed has another version and so another name: what an index has is compared with
 //! what is there by names alone.
 
-use tome_model::NodeId;
+use tome_model::{GripId, NodeId};
 
 const SEPARATOR: char = '\u{1f}';
 
@@ -19,6 +20,8 @@ const SEPARATOR: char = '\u{1f}';
 pub(crate) enum Page {
     /// A node of a project's contents.
     Node { project: String, id: NodeId },
+    /// A grip, by itself.
+    Grip { project: String, id: GripId },
     /// A note of a project's notebook.
     Note { project: String, path: String, version: String },
     /// A file of a session's notebook.
@@ -32,6 +35,7 @@ impl Page {
     pub(crate) fn name(&self) -> String {
         let parts: Vec<&str> = match self {
             Self::Node { project, id } => vec!["node", project, id.as_str()],
+            Self::Grip { project, id } => vec!["grip", project, id.as_str()],
             Self::Note { project, path, version } => vec!["note", project, path, version],
             Self::Detail { project, folder, path, version } => {
                 vec!["detail", project, folder, path, version]
@@ -48,6 +52,9 @@ impl Page {
         Some(match parts.as_slice() {
             ["node", project, id] => {
                 Self::Node { project: owned(project), id: NodeId::parse(id).ok()? }
+            }
+            ["grip", project, id] => {
+                Self::Grip { project: owned(project), id: GripId::parse(id).ok()? }
             }
             ["note", project, path, version] => {
                 Self::Note { project: owned(project), path: owned(path), version: owned(version) }
@@ -67,7 +74,7 @@ impl Page {
 
     /// Whether it is a file that people may edit.
     pub(crate) fn is_file(&self) -> bool {
-        !matches!(self, Self::Node { .. })
+        !matches!(self, Self::Node { .. } | Self::Grip { .. })
     }
 }
 
