@@ -1,5 +1,6 @@
 //! The command line, as typed.
 
+pub mod bench;
 pub mod contents;
 pub mod notes;
 pub mod recall;
@@ -34,7 +35,10 @@ pub struct Cli {
 const GROUPS: [(&str, &[&str]); 4] = [
     ("What happened", &["recall", "toc", "events", "show", "ingest"]),
     ("Notes", &["memory", "coder", "init"]),
-    ("Tome itself", &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin"]),
+    (
+        "Tome itself",
+        &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin", "bench"],
+    ),
     ("For agents and shells", &["hook", "tool", "completions", "man"]),
 ];
 
@@ -157,6 +161,9 @@ pub enum Command {
     /// Care for the stores
     #[command(subcommand)]
     Admin(Admin),
+    /// Measure how well Tome does its work, on data of your own
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// Print completions for a shell
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands into a folder

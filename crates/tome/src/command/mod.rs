@@ -1,6 +1,7 @@
 //! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
 
 mod admin;
+mod bench;
 mod citation;
 mod coder;
 mod config;
@@ -31,6 +32,7 @@ use serde::Serialize;
 use thiserror::Error;
 use tome_proto::ClientError;
 
+use crate::cli::bench::Bench;
 use crate::cli::{Admin, Cli, Color, Command, Global};
 use crate::config::{Config, ConfigError, Flags, Settings};
 use crate::reach::{Reach, ReachError};
@@ -117,6 +119,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Man(asked)) => return pages::man(asked.dir.as_deref()),
         // Told apart before the command line is read; only its help comes here.
         Some(Command::Hook(_)) => return Ok(Outcome::Done),
+        // Has a home of its own, whatever the settings say.
+        Some(Command::Bench(Bench::Recall(asked))) => return bench::recall(&cli.global, asked),
         _ => {}
     }
     let context = Context::new(&cli.global)?;
@@ -155,6 +159,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
             Command::Config
             | Command::Doctor
             | Command::Hook(_)
+            | Command::Bench(_)
             | Command::Completions(_)
             | Command::Man(_),
         ) => Ok(Outcome::Done),

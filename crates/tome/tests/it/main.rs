@@ -14,6 +14,7 @@
 
 mod acceptance;
 mod bad_store;
+mod bench_recall;
 mod capture;
 mod citations;
 mod cli;
