@@ -72,6 +72,7 @@ impl Gathered {
     fn add_words(&mut self, desk: usize, found: &[Found]) {
         for found in found {
             let Some(candidate) = self.add(Candidate::of(desk, found)) else { continue };
+            candidate.pieces.push(found.part);
             if candidate.words.is_none_or(|best| found.score > best) {
                 candidate.words = Some(found.score);
                 candidate.part = found.part;
@@ -83,6 +84,7 @@ impl Gathered {
         for found in found {
             if let Some(candidate) = self.add(Candidate::of(desk, found)) {
                 candidate.cosines.push(found.score);
+                candidate.pieces.push(found.part);
             }
         }
     }

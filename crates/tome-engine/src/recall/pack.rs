@@ -41,13 +41,17 @@ enum Group {
 
 /// What a source's hits compete for.
 #[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Events,
     Files,
     Contents,
 }
 
-fn kind_of(source: Source) -> Kind {
+impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Events, Self::Files, Self::Contents];
+}
+
+pub(super) fn kind_of(source: Source) -> Kind {
     match source {
         Source::Event => Kind::Events,
         Source::Node | Source::Grip => Kind::Contents,
