@@ -3,6 +3,7 @@
     missing_docs,
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::disallowed_methods,
     reason = "a test that cannot go on should say where"
 )]

@@ -110,24 +110,24 @@ fn print_line(out: &mut dyn Write, number: u32, text: &str, is_cited: bool) -> R
 }
 
 fn opened_json(citation: &Citation, opened: v1::OpenResponse) -> Result<Value> {
-    let mut shown = json!({
+    let (mut event, mut text, mut lines) = (None, None, None);
+    match opened.place {
+        Some(Place::Event(found)) => event = Some(event_from_wire(found)?),
+        Some(Place::Foreign(found)) => text = Some(found),
+        Some(Place::Lines(found)) => lines = Some(found),
+        Some(Place::Nodes(_) | Place::Grip(_)) | None => {}
+    }
+    let fields = json!({
         "citation": citation.to_string(),
         "project": given(opened.project), "session_id": given(opened.session_id),
         "session_assumed": opened.session_assumed, "file": given(opened.file),
         "line": Some(opened.line).filter(|line| *line > 0),
+        "event": event, "text": text,
+        "first": lines.as_ref().map(|lines| lines.first),
+        "total": lines.as_ref().map(|lines| lines.total),
+        "lines": lines.map(|lines| lines.lines),
     });
-    let (name, value) = match opened.place {
-        Some(Place::Event(event)) => ("event", serde_json::to_value(event_from_wire(event)?)?),
-        Some(Place::Foreign(text)) => ("text", json!(text)),
-        Some(Place::Lines(lines)) => {
-            shown["first"] = json!(lines.first);
-            shown["total"] = json!(lines.total);
-            ("lines", json!(lines.lines))
-        }
-        Some(Place::Nodes(_) | Place::Grip(_)) | None => return Ok(shown),
-    };
-    shown[name] = value;
-    Ok(shown)
+    Ok(fields)
 }
 
 fn given(text: String) -> Option<String> {
