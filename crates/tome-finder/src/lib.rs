@@ -17,4 +17,4 @@ pub use entry::{Batch, Entry, Found, Key, Part, Source};
 pub use error::FinderError;
 pub use filter::Filter;
 pub use meanings::Meanings;
-pub use words::{Words, WordsQuery, terms};
+pub use words::{Match, Matches, Place, Wanted, Words, WordsQuery, terms};

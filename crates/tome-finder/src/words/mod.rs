@@ -33,11 +33,11 @@ use crate::{Batch, Filter, FinderError, Found};
 use best::Best;
 use folder::OwnFolder;
 use pen::Pen;
-use question::{Place, Wanted};
 use schema::Fields;
 use snapshot::Snapshot;
 
 pub use analysis::terms;
+pub use question::{Place, Wanted};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 1;
@@ -82,6 +82,24 @@ impl Payload {
     fn new(cursor: &str) -> Self {
         Self { scheme: SCHEME, cut: analysis::CUT_VERSION, cursor: cursor.to_owned() }
     }
+}
+
+/// What matches, taken apart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matches {
+    /// The terms that were looked for, also those that nothing has.
+    pub terms: Vec<Wanted>,
+    /// What matches, the best first.
+    pub found: Vec<Match>,
+}
+
+/// An entry that matches, and by what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The entry.
+    pub found: Found,
+    /// Which terms it has, by their place among the terms, and what each adds to the score.
+    pub by_term: Vec<(usize, f32)>,
 }
 
 /// What is looked for.
@@ -186,7 +204,17 @@ impl Words {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        self.ranked(&question::wanted(&query.text), filter, limit)
+        Ok(entries(self.ranked(question::wanted(&query.text), filter, limit, false)?))
+    }
+
+    /// What matches best, with what each term of the question adds to it.
+    pub fn search_by_term(
+        &self,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Matches, FinderError> {
+        self.ranked(question::wanted(&query.text), filter, limit, true)
     }
 
     /// What matches these terms best, which are as [`terms`] gives them, each with its weight.
@@ -198,31 +226,35 @@ impl Words {
     ) -> Result<Vec<Found>, FinderError> {
         let wanted: Vec<Wanted> = terms
             .iter()
-            .map(|(term, weight)| Wanted {
-                place: Place::Words,
-                term: term.clone(),
-                weight: weight.max(0.0),
-            })
+            .map(|(term, weight)| Wanted::new(Place::Words, term.clone(), weight.max(0.0)))
             .collect();
-        self.ranked(&wanted, filter, limit)
+        Ok(entries(self.ranked(wanted, filter, limit, false)?))
     }
 
     fn ranked(
         &self,
-        wanted: &[Wanted],
+        mut wanted: Vec<Wanted>,
         filter: &Filter,
         limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
+        apart: bool,
+    ) -> Result<Matches, FinderError> {
         let snapshot = self.snapshot();
         let entries = usize::try_from(snapshot.count).unwrap_or(usize::MAX);
-        if limit == 0 || entries == 0 {
-            return Ok(Vec::new());
-        }
         guarded(&self.folder, || {
-            let clauses = question::clauses(wanted, &self.fields, &snapshot)?;
+            let clauses = question::clauses(&mut wanted, &self.fields, &snapshot)?;
             let mut best = Best::new(&snapshot, limit.min(entries));
-            ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
-            best.finish()
+            if limit > 0 {
+                ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
+            }
+            let (found, places): (Vec<_>, Vec<_>) = best.finish()?.into_iter().unzip();
+            let by_term = if apart {
+                ranking::by_term(&clauses, &snapshot, &places)?
+            } else {
+                vec![Vec::new(); found.len()]
+            };
+            let found = found.into_iter().zip(by_term);
+            let found = found.map(|(found, by_term)| Match { found, by_term }).collect();
+            Ok(Matches { terms: wanted, found })
         })
     }
 
@@ -230,6 +262,12 @@ impl Words {
     pub fn idf(&self, term: &str) -> Result<f32, FinderError> {
         let snapshot = self.snapshot();
         guarded(&self.folder, || question::rarity(term, &self.fields, &snapshot))
+    }
+
+    /// What a term adds to the score of a text that has it so often and has so many terms: for texts
+    /// that were not asked for.
+    pub fn score(&self, idf: f32, frequency: u32, length: u32) -> f32 {
+        self.snapshot().weights.of_text(idf, frequency, length)
     }
 
     /// The named things that it has, with the `at` they were put in with.
@@ -281,6 +319,10 @@ impl Words {
         }
         Ok(())
     }
+}
+
+fn entries(matches: Matches) -> Vec<Found> {
+    matches.found.into_iter().map(|matched| matched.found).collect()
 }
 
 fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, Millis)>> {

@@ -182,3 +182,36 @@ fn rarer_terms_say_more() {
     assert_eq!(found.len(), 3);
     assert_eq!(found[0].key, Key::Event(1));
 }
+
+#[test]
+fn a_score_is_what_its_terms_add_up_to() {
+    let scene = Scene::new();
+    let words = scene.make();
+    let texts = ["alpha beta beta gamma", "alpha", "beta src/main.rs", "fooBar alpha"];
+    words
+        .write(put(texts.iter().zip(1..).map(|(text, seq)| event(seq, text)).collect(), ""))
+        .unwrap();
+    words.write(put(vec![Entry { title: "alpha".into(), ..note("n", "alpha") }], "")).unwrap();
+    let query = WordsQuery { text: "alpha beta foo_bar src/main.rs missing".into() };
+    let matches = words.search_by_term(&query, &Filter::default(), 10).unwrap();
+    assert_eq!(matches.found.len(), 5);
+    for found in &matches.found {
+        let sum: f32 = found.by_term.iter().map(|(_, score)| score).sum();
+        assert!((sum - found.found.score).abs() < 1e-3, "{found:?}");
+        assert!(
+            found
+                .by_term
+                .iter()
+                .all(|(term, score)| { *score > 0.0 && matches.terms[*term].term != "miss" })
+        );
+    }
+    let plain = words.search(&query, &Filter::default(), 10).unwrap();
+    let apart: Vec<Found> = matches.found.iter().map(|found| found.found.clone()).collect();
+    assert_eq!(plain, apart);
+    let missing = matches.terms.iter().find(|term| term.term == "miss").unwrap();
+    assert!(missing.idf > 0.0);
+    // What a text would have got.
+    let beta = words.search_terms(&[("beta".into(), 1.0)], &Filter::default(), 10).unwrap();
+    assert_eq!(beta[0].key, Key::Event(1));
+    assert_eq!(words.score(words.idf("beta").unwrap(), 2, 4), beta[0].score);
+}
