@@ -57,6 +57,7 @@ const ALWAYS: [SegmentComponent; 5] = [
 /// An index of words in a folder.
 pub struct Words {
     folder: PathBuf,
+    own: OwnFolder,
     fields: Fields,
     index: Index,
     reader: IndexReader,
@@ -121,10 +122,11 @@ impl Words {
         }
     }
 
-    /// Makes an empty one, in place of whatever is in the folder.
+    /// Makes an empty one, in place of whatever is in the folder. One that was open there must have
+    /// been dropped.
     pub fn make(folder: &Path) -> Result<Self, FinderError> {
         folder::make_empty(folder).map_err(|problem| failed(folder, &problem))?;
-        guarded(folder, || {
+        caught(|| {
             let (fields, schema) = Fields::new();
             let index = Index::create(OwnFolder::open(folder)?, schema, IndexSettings::default())?;
             let mut pen = Pen::new(&index)?;
@@ -136,7 +138,8 @@ impl Words {
 
     fn load(folder: &Path) -> tantivy::Result<Self> {
         let (fields, schema) = Fields::new();
-        let mut index = Index::open(OwnFolder::open(folder)?)?;
+        let own = OwnFolder::open(folder)?;
+        let mut index = Index::open(own.clone())?;
         let payload = read(index.load_metas()?.payload.as_deref())?;
         if index.schema() != schema {
             return Err(tantivy::TantivyError::SchemaError("it has other fields".to_owned()));
@@ -147,6 +150,7 @@ impl Words {
         let now = Now { snapshot: Arc::new(snapshot), cursor: payload.cursor };
         Ok(Self {
             folder: folder.to_owned(),
+            own,
             fields,
             index,
             reader,
@@ -168,7 +172,7 @@ impl Words {
     /// Writes, syncs, and makes it visible. Whole or not at all.
     pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
         let mut held = self.pen();
-        let outcome = guarded(&self.folder, || {
+        let outcome = caught(|| {
             let mut pen = match held.take() {
                 Some(pen) => pen,
                 None => Pen::new(&self.index)?,
@@ -188,13 +192,18 @@ impl Words {
     /// segments are being put together, and is asked again then.
     pub fn rest(&self) -> Result<bool, FinderError> {
         let mut held = self.pen();
-        if held.as_mut().is_some_and(Pen::is_tidying) {
-            return Ok(false);
-        }
-        if held.take().is_some() {
-            guarded(&self.folder, || self.look_again(None))?;
-        }
-        Ok(true)
+        let Some(mut pen) = held.take() else { return Ok(true) };
+        guarded(&self.folder, || {
+            if !pen.is_tidying() {
+                pen.tidy()?;
+            }
+            if pen.is_tidying() {
+                *held = Some(pen);
+                return Ok(false);
+            }
+            self.look_again(None)?;
+            Ok(true)
+        })
     }
 
     /// What matches best.
@@ -321,6 +330,12 @@ impl Words {
     }
 }
 
+impl Drop for Words {
+    fn drop(&mut self) {
+        self.own.close();
+    }
+}
+
 fn entries(matches: Matches) -> Vec<Found> {
     matches.found.into_iter().map(|matched| matched.found).collect()
 }
@@ -362,13 +377,16 @@ fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
     }
 }
 
-/// Runs what reads the index's files. Bytes that are not what they were make tantivy fail or panic;
-/// to the caller both say that the index is to be made again.
+/// Runs what reads the index's files: where it cannot, the index is to be made again.
 fn guarded<T>(folder: &Path, run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, FinderError> {
+    caught(run).map_err(|problem| damaged(folder, &problem))
+}
+
+/// Runs what is tantivy's. Bytes that are not what they were make it fail, or panic.
+fn caught<T>(run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(problem)) => Err(damaged(folder, &problem)),
-        Err(_) => Err(damaged(folder, &"its files are not what they were")),
+        Ok(outcome) => outcome.map_err(|problem| problem.to_string()),
+        Err(_) => Err("its files are not what they were".to_owned()),
     }
 }
 

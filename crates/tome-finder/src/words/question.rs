@@ -13,7 +13,7 @@ use super::snapshot::Snapshot;
 const TERMS_SEEN_MAX: usize = 1_024;
 
 /// Of those the rarest are looked for.
-const TERMS_MAX: usize = 64;
+const TERMS_MAX: usize = 256;
 
 /// A single character of a script without spaces says less than a pair of them.
 const SINGLE_WEIGHT: f32 = 0.5;

@@ -154,20 +154,26 @@ impl<'a> Lane<'a> {
     /// Adds what it has in a window to the sums.
     fn pour(&mut self, window: &mut Window) {
         self.seek(window.from);
-        loop {
-            for at in self.at..self.postings.block_len() {
-                let doc = self.postings.doc(at);
-                if doc >= window.end {
-                    self.at = at;
-                    return;
+        while self.doc() < window.end {
+            let docs = self.postings.docs();
+            let end = docs.partition_point(|doc| *doc < window.end);
+            let here = docs.get(self.at..end).unwrap_or_default();
+            match &self.worth {
+                Worth::Flat(flat) => here.iter().for_each(|doc| window.add(*doc, *flat)),
+                Worth::Text { worth, weights, segment } => {
+                    let frequencies = self.postings.freqs().get(self.at..end).unwrap_or_default();
+                    for (doc, frequency) in here.iter().zip(frequencies) {
+                        let length = segment.lengths.fieldnorm_id(*doc);
+                        window.add(*doc, weights.text(*worth, *frequency, length));
+                    }
                 }
-                window.add(doc, self.worth(doc, at));
+            }
+            if end < docs.len() {
+                self.at = end;
+                return;
             }
             self.postings.advance();
             self.at = 0;
-            if self.doc() == TERMINATED {
-                return;
-            }
         }
     }
 }
