@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
+use tome_engine::CONTENTS;
 use tome_proto::{Client, v1};
 
 use crate::render;
@@ -15,6 +16,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// What is made of the events follows them into the indexes, and no count says how far it is: it is
 /// there when it stays the same for this long.
 const CALM: Duration = Duration::from_millis(500);
+
 /// The ways of finding that have an index.
 const INDEXED: [&str; 2] = ["bm25", "vectors"];
 /// What is asked to see how far an index is.
@@ -42,13 +44,13 @@ pub async fn until_searchable(
     Ok(since)
 }
 
-/// Waits until the workers have seen every event, and both indexes of each project have it.
+/// Waits until the contents have seen every event, and both indexes of each project have it.
 async fn until_followed(client: &Client, roots: &[String], bar: &ProgressBar) -> Result<()> {
     let mut waiting: Vec<(&String, &str)> =
         roots.iter().flat_map(|root| INDEXED.map(|tier| (root, tier))).collect();
     let (mut last, mut since) = (u64::MAX, Instant::now());
     loop {
-        let mut behind = workers_behind(client).await?;
+        let mut behind = contents_behind(client).await?;
         let mut still = Vec::new();
         for (root, tier) in waiting {
             if let Some(more) = index_behind(client, root, tier).await? {
@@ -74,13 +76,15 @@ async fn until_followed(client: &Client, roots: &[String], bar: &ProgressBar) ->
     }
 }
 
-/// How many events the workers of all stores have yet to see.
-async fn workers_behind(client: &Client) -> Result<u64> {
+/// How many events the contents of all stores have yet to see.
+async fn contents_behind(client: &Client) -> Result<u64> {
     let stores = client.workers().await?;
     if let Some(bad) = stores.iter().find(|store| !store.problem.is_empty()) {
         bail!("{} cannot be read: {}", bad.path, bad.problem);
     }
-    Ok(stores.iter().flat_map(|store| &store.workers).map(|worker| worker.behind).sum())
+    // Sessions are counted when somebody asks for the counts.
+    let workers = stores.iter().flat_map(|store| &store.workers);
+    Ok(workers.filter(|worker| worker.name == CONTENTS).map(|worker| worker.behind).sum())
 }
 
 /// How much an index has yet to read; `None` when it has everything.
