@@ -5,6 +5,7 @@
 
 mod calendar;
 mod capture;
+mod citation;
 mod contents;
 mod durable;
 mod error;
@@ -27,6 +28,7 @@ pub use calendar::{
     StoreRebuilt, StoreReport, entries_at,
 };
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
+pub use citation::{Citation, Citations, CitedPlace, Opened, OpenedPlace, Viewpoint};
 pub use contents::{
     CONTENTS, CaughtUp, ContentsSettings, EXTRACTIVE, Evidence, Expanded, Extractive, Found,
     ModelSummarizer, Rebuilt, Replaced, Report, RollupInput, Segment, SegmentInput, Source,

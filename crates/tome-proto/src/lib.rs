@@ -3,6 +3,7 @@
 //!
 //! This crate knows no ledger and no platform: whoever uses it brings the stream to speak over.
 
+mod citation;
 mod client;
 mod contents;
 mod convert;

@@ -127,7 +127,7 @@ pub enum Command {
     Toc(contents::Toc),
     /// List events: the latest, or those of a time, a session, an agent, a kind
     Events(Events),
-    /// Show one event, node or grip whole, by its id
+    /// Show one event, node or grip by its id, or what a citation names
     Show(contents::Show),
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
@@ -272,6 +272,8 @@ pub enum Admin {
     Verify(Contents),
     /// Make the contents anew from the events
     RebuildToc(Contents),
+    /// Make messages.jsonl of every session anew from the events
+    RebuildMessages(Contents),
 }
 
 /// Whose contents.

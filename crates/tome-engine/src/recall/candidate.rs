@@ -20,6 +20,8 @@ pub(super) struct Candidate {
     pub line: u32,
     /// The best score in the index of words.
     pub words: Option<f32>,
+    /// The pieces that an index found.
+    pub pieces: Vec<Part>,
     /// The cosines of its nearest pieces, the best first.
     pub cosines: Vec<f32>,
     /// How well its text matches, where it was found by looking.
@@ -68,6 +70,7 @@ impl Candidate {
             at: found.at,
             line: found.line,
             words: None,
+            pieces: Vec::new(),
             cosines: Vec::new(),
             looked: None,
             body: None,
@@ -84,6 +87,7 @@ impl Candidate {
             at: event.at,
             line: 0,
             words: None,
+            pieces: Vec::new(),
             cosines: Vec::new(),
             looked: None,
             body: Some(body),
@@ -99,6 +103,7 @@ impl Candidate {
             at: seen.at,
             line: seen.line,
             words: None,
+            pieces: Vec::new(),
             cosines: Vec::new(),
             looked: Some(seen.look.score()),
             body: None,

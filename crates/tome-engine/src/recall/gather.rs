@@ -12,7 +12,7 @@ use tome_finder::{Filter, FinderError, Found, Key, Meanings, Part, Source, Words
 use tome_ledger::Ledger;
 
 use super::candidate::Candidate;
-use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number};
+use super::keeper::{Desk, DeskOf, FileFound, Keeper, Page, Pair, node_text, number};
 use super::literal::{self, Hunt, Scan, Seen};
 use super::plan::Plan;
 use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
@@ -25,6 +25,8 @@ const BEHIND_MAX: u64 = 2_000;
 /// How long texts are looked through without an index, and what they are cut to.
 const LOOK_TIME: Duration = Duration::from_secs(5);
 const SEEN_MAX: usize = 200;
+/// Nodes that changed since the index read them and are looked at directly.
+const CHANGED_MAX: usize = 200;
 
 /// A desk that is asked.
 pub(super) struct Asked {
@@ -70,6 +72,7 @@ impl Gathered {
     fn add_words(&mut self, desk: usize, found: &[Found]) {
         for found in found {
             let Some(candidate) = self.add(Candidate::of(desk, found)) else { continue };
+            candidate.pieces.push(found.part);
             if candidate.words.is_none_or(|best| found.score > best) {
                 candidate.words = Some(found.score);
                 candidate.part = found.part;
@@ -81,6 +84,7 @@ impl Gathered {
         for found in found {
             if let Some(candidate) = self.add(Candidate::of(desk, found)) {
                 candidate.cosines.push(found.score);
+                candidate.pieces.push(found.part);
             }
         }
     }
@@ -304,11 +308,48 @@ impl Gathered {
                 looked += scan.looked;
                 self.add_scan(visit.number, scan, "nodes of the contents");
             }
+        } else if let (Some(ledger), Some(words)) = (ledger, &words) {
+            looked += self.look_at_changed(&visit, ledger, number(&words.cursor()))?;
         }
         looked +=
             self.look_at_files(&visit, desk, has_words.then_some(words).flatten().as_ref())?;
         self.stage("literal: pages", since, format!("{looked} pages looked through"));
         Ok(())
+    }
+
+    /// Looks at the nodes that have changed since the index read them.
+    fn look_at_changed(
+        &mut self,
+        visit: &Visit<'_>,
+        ledger: &Ledger,
+        cursor: u64,
+    ) -> Result<u64, EngineError> {
+        let changed = ledger.changed_nodes(cursor, CHANGED_MAX)?;
+        self.behind = self.behind.max(changed.len() as u64);
+        for change in &changed {
+            let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
+            if !visit.filter.sources.contains(&Source::Node)
+                || visit.filter.project.as_ref().is_some_and(|project| *project != change.project)
+            {
+                continue;
+            }
+            let (title, text) =
+                (format!("{} {}", node.title, node.keywords.join(" ")), node_text(&node));
+            let Some(look) = visit.plan.needle.look_under(&title, &text) else { continue };
+            let page = Page::Node { project: change.project.clone(), id: change.id.clone() };
+            let found = Found {
+                key: Key::Named(page.name()),
+                part: Part { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
+                source: Source::Node,
+                at: node.first_at,
+                line: 0,
+                score: look.score(),
+            };
+            if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
+                candidate.looked = Some(found.score);
+            }
+        }
+        Ok(changed.len() as u64)
     }
 
     /// Looks at the files that the index does not have as they are now.

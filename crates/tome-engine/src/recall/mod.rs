@@ -23,15 +23,17 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tome_finder::Embedder;
+use tome_finder::{Embedder, Source};
 use tome_model::Clock;
 
 use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores};
 
 use cite::Cite;
+use floor::Evidence;
 use gather::Gathered;
 use keeper::{Desk, Keeper};
 use plan::Plan;
+use rank::Ranked;
 
 pub use keeper::Followed;
 pub use question::{
@@ -40,6 +42,12 @@ pub use question::{
 
 /// Other projects that are looked at when this one has nothing.
 const ELSEWHERE_MAX: usize = 8;
+
+/// Events that contents are made of while somebody waits, at most.
+const CATCH_UP_MAX: u64 = 50;
+
+/// Hits that may end up in the list, or be named beside it.
+const CITED_MAX: usize = 2 * plan::HITS_MAX;
 
 /// Recall over one home.
 pub struct Recall {
@@ -71,6 +79,7 @@ impl Recall {
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in self.desks(&plan, question)? {
+            self.catch_up(&plan, &desk)?;
             if let Err(error) = gathered.ask(&self.keeper, &plan, &desk, project.as_deref()) {
                 if question.across != Across::All {
                     return Err(error);
@@ -78,15 +87,19 @@ impl Recall {
                 gathered.unread.push(error.explained());
             }
         }
-        let (mut ranked, gathered) = gathered.rank(&self.keeper, &plan)?;
-        if !question.no_floor {
-            ranked.retain(|one| floor::is_relevant(one, &plan));
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, &plan)?;
+        let since = Instant::now();
+        let evidence = Evidence::of(&ranked, &plan);
+        if !question.no_floor && !evidence.is_enough() {
+            ranked.clear();
         }
+        gathered.stage("floor", since, evidence.explained());
         plan.prefer_its_time(&mut ranked);
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.keeper.stores.projects();
         let cite = Cite { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
+        self.number_lines(&mut ranked, &gathered)?;
         let packed = pack::pack(&ranked, &plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
@@ -107,6 +120,45 @@ impl Recall {
             answer.elsewhere = self.elsewhere(question);
         }
         Ok(answer)
+    }
+
+    /// Contents that are only a little behind are made first: what was just said is in the answer.
+    fn catch_up(&self, plan: &Plan, desk: &Desk) -> Result<(), EngineError> {
+        let Some(path) = desk.ledger.as_ref().filter(|_| plan.pages().contains(&Source::Node))
+        else {
+            return Ok(());
+        };
+        let store = self.keeper.stores.open(path)?;
+        let behind = store.last_seq().saturating_sub(store.cursor(crate::CONTENTS)?);
+        if (1..=CATCH_UP_MAX).contains(&behind) {
+            self.calendar.catch_up(&store)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the lines of the events that may be cited and came from no index.
+    fn number_lines(&self, ranked: &mut [Ranked], gathered: &Gathered) -> Result<(), EngineError> {
+        for one in ranked.iter_mut().take(CITED_MAX) {
+            let candidate = &mut one.candidate;
+            let Some(ledger) = gathered.asked.get(candidate.desk).and_then(|it| it.ledger.as_ref())
+            else {
+                continue;
+            };
+            let Some(mark) = candidate.body.as_ref().and_then(candidate::Body::mark) else {
+                continue;
+            };
+            if candidate.line > 0 {
+                continue;
+            }
+            if self.keeper.copies.is_behind(ledger)? {
+                self.keeper.copies.catch_up(ledger)?;
+            }
+            if let Some(event) = candidate::event_at(ledger, mark)? {
+                let lines = self.keeper.copies.lines(ledger, &[&event])?;
+                candidate.line = lines.first().copied().unwrap_or(0);
+            }
+        }
+        Ok(())
     }
 
     /// The desks that a question is about, each with the project that is meant.

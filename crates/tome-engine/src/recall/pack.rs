@@ -15,7 +15,7 @@ use super::cite::Cite;
 use super::keeper::Page;
 use super::plan::Plan;
 use super::rank::Ranked;
-use super::{RecallHit, literal};
+use super::{RecallHit, Within, literal};
 use crate::estimate_tokens;
 
 /// Characters of a snippet.
@@ -41,13 +41,17 @@ enum Group {
 
 /// What a source's hits compete for.
 #[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Events,
     Files,
     Contents,
 }
 
-fn kind_of(source: Source) -> Kind {
+impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Events, Self::Files, Self::Contents];
+}
+
+pub(super) fn kind_of(source: Source) -> Kind {
     match source {
         Source::Event => Kind::Events,
         Source::Node | Source::Grip => Kind::Contents,
@@ -87,12 +91,13 @@ struct Chosen {
 /// Which hits are listed, in which order.
 fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
     let in_one_session = plan.session.as_ref().is_some_and(|session| session.only);
+    let of_contents = plan.within == Within::Contents;
     let a_session_max = if in_one_session { plan.limit } else { plan.limit.div_ceil(2).max(2) };
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut groups: HashMap<Group, (usize, usize)> = HashMap::new();
     let mut surplus = Vec::new();
     for (at, one) in ranked.iter().enumerate() {
-        let group = group_of(at, one);
+        let group = if of_contents { Group::Alone(at) } else { group_of(at, one) };
         let kind = kind_of(one.candidate.source);
         let max = match (&group, kind) {
             (Group::Session(..), Kind::Events) => a_session_max,

@@ -12,12 +12,14 @@ use super::candidate::{Candidate, around};
 use super::fuse::{fuse, ranks};
 use super::gather::Gathered;
 use super::keeper::Keeper;
+use super::pack::{Kind, kind_of};
 use super::plan::Plan;
 use super::spread::{spread, spread_near};
 use super::terms::{Match, Terms};
 use super::weights::{
-    LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAREST_PIECES, NEIGHBOURS_BYTES_MAX,
-    NEIGHBOURS_READ_MAX, READ_MAX, SAID_BY_USER, WORDS_WEIGHT,
+    CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAREST_PIECES,
+    NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, READ_MAX, SAID_BY_USER,
+    WORDS_WEIGHT,
 };
 use crate::EngineError;
 
@@ -63,8 +65,13 @@ impl Gathered {
             Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
             _ => self.candidates.iter().map(|candidate| look(candidate, plan)).collect(),
         };
-        let (words_ranks, meanings_ranks, looked_ranks) =
-            (ranks(&words), ranks(&meanings), ranks(&looked));
+        let kinds: Vec<Kind> =
+            self.candidates.iter().map(|candidate| kind_of(candidate.source)).collect();
+        let (words_ranks, meanings_ranks, looked_ranks) = (
+            ranks_by_kind(&words, &kinds),
+            ranks_by_kind(&meanings, &kinds),
+            ranks_by_kind(&looked, &kinds),
+        );
         let lists = [
             (WORDS_WEIGHT, words_ranks.as_slice()),
             (MEANINGS_WEIGHT, meanings_ranks.as_slice()),
@@ -98,6 +105,7 @@ impl Gathered {
             })
             .filter(|ranked| ranked.score > 0.0)
             .collect();
+        weigh_kinds(&mut ranked);
         ranked.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| tie(&a.candidate).cmp(&tie(&b.candidate)))
         });
@@ -123,7 +131,8 @@ impl Gathered {
                     .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
                     .collect();
                 order.sort_by(|a, b| b.1.total_cmp(&a.1));
-                for (index, _) in order.into_iter().take(READ_MAX) {
+                let most = if is_event { READ_MAX } else { PAGES_READ_MAX };
+                for (index, _) in order.into_iter().take(most) {
                     if let Some(keep) = keep.get_mut(index) {
                         *keep = true;
                     }
@@ -219,6 +228,33 @@ fn rarity(indexes: &[&Words], stem: &str) -> f32 {
         .unwrap_or(1.0)
 }
 
+/// What the kinds are worth against each other: a note as much as an event that answers as well, what
+/// was made of events less than they themselves.
+fn weigh_kinds(ranked: &mut [Ranked]) {
+    let evidence = |one: &Ranked| one.coverage + one.cosine.unwrap_or(0.0).max(0.0);
+    let most = ranked.iter().map(evidence).fold(f32::EPSILON, f32::max);
+    for one in ranked {
+        one.score *= match kind_of(one.candidate.source) {
+            Kind::Events => 1.0,
+            Kind::Files => f64::from(evidence(one) / most),
+            Kind::Contents => CONTENTS_WEIGHT * f64::from(evidence(one) / most),
+        };
+    }
+}
+
+/// Ranks among the candidates of the same kind: none of them crowds out the others.
+fn ranks_by_kind(scores: &[Option<f32>], kinds: &[Kind]) -> Vec<Option<usize>> {
+    let mut all = vec![None; scores.len()];
+    for kind in Kind::ALL {
+        let of = |(score, own): (&Option<f32>, &Kind)| score.filter(|_| *own == kind);
+        let only: Vec<Option<f32>> = scores.iter().zip(kinds).map(of).collect();
+        for (place, rank) in all.iter_mut().zip(ranks(&only)) {
+            *place = place.or(rank);
+        }
+    }
+    all
+}
+
 /// Equal scores: what people decided to keep first, then by what it is, then by place.
 fn tie(candidate: &Candidate) -> (std::cmp::Reverse<Source>, usize, Key, Part) {
     (std::cmp::Reverse(candidate.source), candidate.desk, candidate.key.clone(), candidate.part)
@@ -228,7 +264,12 @@ fn match_of(candidate: &Candidate, terms: &Terms) -> Option<Match> {
     let body = candidate.body.as_ref()?;
     let by_user = body.kind == EventKind::UserMessage.as_str();
     let worth = if by_user { SAID_BY_USER } else { 1.0 };
-    Some(terms.look(&body.text, &format!("{} {}", body.title, body.keywords), worth))
+    Some(terms.look(
+        &body.text,
+        &format!("{} {}", body.title, body.keywords),
+        worth,
+        &candidate.pieces,
+    ))
 }
 
 /// How near an event is: the mean of its nearest pieces.

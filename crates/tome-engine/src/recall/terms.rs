@@ -39,34 +39,35 @@ impl Terms {
 
     /// How well a text matches, of whom `worth` says how much it counts. What is said `beside` it (a
     /// title, a date) belongs to its first piece.
-    pub(super) fn look(&self, text: &str, beside: &str, worth: f32) -> Match {
-        let parts = chunks(text);
-        let mut found = Match {
+    /// Of a long text only the pieces that an index has `found` are looked at.
+    pub(super) fn look(&self, text: &str, beside: &str, worth: f32, found: &[Part]) -> Match {
+        let (parts, pieces) = pieces_of(text, found);
+        let mut matched = Match {
             score: 0.0,
             terms: vec![0.0; self.weights.len()],
             words: 0,
             coverage: 0.0,
             best: parts.first().copied().unwrap_or_default(),
-            pieces: parts.len().max(1),
+            pieces,
         };
         let whole = [Part::default()];
-        let pieces = if parts.is_empty() { whole.as_slice() } else { parts.as_slice() };
-        let (mut scores, mut best) = (Vec::with_capacity(pieces.len()), 0.0);
-        for (number, part) in pieces.iter().enumerate() {
+        let parts = if parts.is_empty() { whole.as_slice() } else { parts.as_slice() };
+        let (mut scores, mut best) = (Vec::with_capacity(parts.len()), 0.0);
+        for (number, part) in parts.iter().enumerate() {
             let mut counts = vec![0.0f32; self.weights.len()];
             let mut words = self.question.count(cut(text, *part), &mut counts);
-            found.words += words;
+            matched.words += words;
             if number == 0 && !beside.is_empty() {
                 words += self.question.count(beside, &mut counts);
             }
             self.weigh(&mut counts, words);
             let score: f32 = counts.iter().sum();
             if score > best {
-                (best, found.best) = (score, *part);
-                found.coverage = self.covered(&counts);
+                (best, matched.best) = (score, *part);
+                matched.coverage = self.covered(&counts);
             }
             scores.push(score);
-            for (most, now) in found.terms.iter_mut().zip(counts) {
+            for (most, now) in matched.terms.iter_mut().zip(counts) {
                 *most = most.max(now);
             }
         }
@@ -74,10 +75,10 @@ impl Terms {
         let shares = (0..).map(|n| PIECE_SHARE.powi(n));
         let counted = scores.iter().take(PIECES_COUNTED).zip(shares);
         let sum: f32 = counted.map(|(score, share)| score * share).sum();
-        let held_back = worth / (1.0 + MANY_PIECES * (1.0 - 1.0 / found.pieces as f32));
-        found.score = sum * held_back;
-        found.terms.iter_mut().for_each(|term| *term *= held_back);
-        found
+        let held_back = worth / (1.0 + MANY_PIECES * (1.0 - 1.0 / matched.pieces as f32));
+        matched.score = sum * held_back;
+        matched.terms.iter_mut().for_each(|term| *term *= held_back);
+        matched
     }
 
     /// Makes counts into what each term contributes.
@@ -99,4 +100,22 @@ impl Terms {
         }
         if all > 0.0 { has / all } else { 0.0 }
     }
+}
+
+/// A text longer than this is not looked at whole.
+const WHOLE_BYTES: usize = 8 << 10;
+/// Of so many bytes a piece of a long text is, about.
+const PIECE_BYTES: usize = 700;
+
+/// The pieces of a text that are looked at, and how many it has.
+fn pieces_of(text: &str, found: &[Part]) -> (Vec<Part>, usize) {
+    if text.len() <= WHOLE_BYTES || found.is_empty() {
+        let parts = chunks(text.get(..text.floor_char_boundary(4 * WHOLE_BYTES)).unwrap_or(text));
+        let count = parts.len().max(text.len() / (2 * PIECE_BYTES)).max(1);
+        return (parts, count);
+    }
+    let mut parts = found.to_vec();
+    parts.sort_unstable();
+    parts.dedup();
+    (parts, (text.len() / PIECE_BYTES).max(1))
 }

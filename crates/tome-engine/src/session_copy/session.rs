@@ -80,7 +80,7 @@ impl Part<'_> {
 
 impl SessionCopies {
     /// What stands in a line of a session's copy, which is made again first if it is missing or
-    /// shortened. Lines are counted from 1.
+    /// shortened. Lines are counted from 1. A session without events has none.
     pub fn line(
         &self,
         ledger: &Ledger,
@@ -89,6 +89,10 @@ impl SessionCopies {
         number: u32,
     ) -> Result<CopiedLine, EngineError> {
         let part = self.part(ledger, project, session, ledger.cursor(COPY)?)?;
+        if part.events()?.next().transpose()?.is_none() {
+            // Asking makes no folder.
+            return Ok(CopiedLine::Missing { lines: 0 });
+        }
         let copy = self.kept.of(&part.folder);
         let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
         let scan = copy.ready(&part)?;
@@ -112,29 +116,36 @@ impl SessionCopies {
         ledger: &Ledger,
         folder: &str,
     ) -> Result<Option<SessionId>, EngineError> {
-        let mut found: Option<SessionId> = None;
-        // Almost every session's folder is named by its id.
-        if let Ok(session) = SessionId::parse(folder)
-            && home::session_name(folder) == folder
-            && Part::is_known(ledger, &session)?
-        {
-            return Ok(Some(session));
-        }
-        while let Some(session) = ledger.next_session(found.as_ref())? {
+        let mut after = None;
+        while let Some(session) = ledger.next_session(after.as_ref())? {
             if home::session_name(session.as_str()) == folder {
                 return Ok(Some(session));
             }
-            found = Some(session);
+            after = Some(session);
         }
         Ok(None)
     }
 }
 
-impl Part<'_> {
-    fn is_known(ledger: &Ledger, session: &SessionId) -> Result<bool, EngineError> {
-        let range = EventRange { session: Some(session.clone()), ..EventRange::default() };
-        Ok(ledger.positions(&range).next().transpose()?.is_some())
+/// The session whose folder has this name, if the name says so: not if it is that of a hash.
+pub(crate) fn session_of_folder(folder: &str) -> Option<SessionId> {
+    let id = match folder.strip_prefix('~') {
+        Some(escaped) => unescaped(escaped)?,
+        None => folder.to_owned(),
+    };
+    SessionId::parse(&id).ok().filter(|_| home::session_name(&id) == folder)
+}
+
+/// What `%XX` stand for.
+fn unescaped(escaped: &str) -> Option<String> {
+    let mut parts = escaped.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (hex, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(hex, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
     }
+    String::from_utf8(bytes).ok()
 }
 
 /// A line, without its end, up to a length.

@@ -374,6 +374,9 @@ fn folders_are_known_by_name() {
         let found = scene.copies.session_named(&scene.store(ROOT), folder.to_str().unwrap());
         assert_eq!(found.unwrap(), Some(session(name)));
     }
+    let asked = scene.copies.line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
+    assert_eq!(asked, CopiedLine::Missing { lines: 0 });
+    assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "asking makes nothing");
     for unknown in ["nobody", "..", "~a%20c", "", "a/b"] {
         let found = scene.copies.session_named(&scene.store(ROOT), unknown).unwrap();
         assert_eq!(found, None);

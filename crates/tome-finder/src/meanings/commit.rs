@@ -28,7 +28,11 @@ impl Embedded {
         let texts: Vec<String> = entries.iter().map(text).collect();
         let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
         let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed(&borrowed)? };
-        check(embedder, &vectors, texts.len())?;
+        if vectors.len() != texts.len() {
+            let problem = format!("gave {} vectors for {} texts", vectors.len(), texts.len());
+            return Err(EmbedError { embedder: embedder.name().to_owned(), problem });
+        }
+        vectors.iter().try_for_each(|vector| check_vector(embedder, vector))?;
         let is_counted = |entry: &Entry| match entry.key {
             Key::Event(seq) => counts_event(seq),
             Key::Named(_) => true,
@@ -42,25 +46,17 @@ impl Embedded {
     }
 }
 
-/// Checks that there are so many vectors, each of the length that the embedder says it has.
-pub(super) fn check(
-    embedder: &dyn Embedder,
-    vectors: &[Vec<f32>],
-    count: usize,
-) -> Result<(), EmbedError> {
-    let refused =
-        |problem: String| Err(EmbedError { embedder: embedder.name().to_owned(), problem });
-    if vectors.len() != count {
-        return refused(format!("gave {} vectors for {count} texts", vectors.len()));
-    }
+/// Checks that a vector has as many numbers as the embedder says, and that they are numbers.
+pub(super) fn check_vector(embedder: &dyn Embedder, vector: &[f32]) -> Result<(), EmbedError> {
     let dimensions = embedder.dimensions();
-    if let Some(wrong) = vectors.iter().find(|vector| vector.len() != dimensions) {
-        return refused(format!("gave {} numbers instead of {dimensions}", wrong.len()));
-    }
-    if vectors.iter().flatten().any(|number| !number.is_finite()) {
-        return refused("gave something that is not a number".to_owned());
-    }
-    Ok(())
+    let problem = if vector.len() != dimensions {
+        format!("gave {} numbers instead of {dimensions}", vector.len())
+    } else if vector.iter().any(|number| !number.is_finite()) {
+        "gave something that is not a number".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(EmbedError { embedder: embedder.name().to_owned(), problem })
 }
 
 /// What is embedded of an entry.

@@ -53,11 +53,27 @@ impl Counts {
         }
     }
 
+    /// The weights of a question's tokens, which are in order.
+    pub(super) fn weights(&self, tokens: Vec<u32>) -> Weights {
+        Weights(tokens.into_iter().map(|token| (token, self.weight(token))).collect())
+    }
+
     /// What a token counts for in a question: 1 if it is rare, next to nothing if it is everywhere.
-    pub(super) fn weight(&self, token: u32) -> f32 {
+    fn weight(&self, token: u32) -> f32 {
         let count = usize::try_from(token).ok().and_then(|it| self.by_token.get(it));
         let share = count.copied().unwrap_or(0) as f32 / (self.rows as f32 + ROWS_BEFORE);
         let rare = 1.0 - COMMON_COSTS * share;
         rare * rare
+    }
+}
+
+/// What each token of a question counts for.
+#[derive(Debug)]
+pub(super) struct Weights(Vec<(u32, f32)>);
+
+impl Weights {
+    pub(super) fn of(&self, token: u32) -> f32 {
+        let place = self.0.binary_search_by_key(&token, |(token, _)| *token);
+        place.ok().and_then(|place| self.0.get(place)).map_or(1.0, |(_, weight)| *weight)
     }
 }

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use tome_model::Millis;
 
-use self::commit::{Commit, Embedded, check};
+use self::commit::{Commit, Embedded, check_vector};
 use self::files::{damaged, empty_folder, failed};
 use self::head::Head;
 use self::store::Store;
@@ -119,63 +119,62 @@ impl Meanings {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        let store = self.read();
-        let question =
-            self.embedder.embed_question(text, &|token| store.table.counts.weight(token))?;
-        self.nearest(&store, &question, filter, limit)
+        // An embedder may take its time: commits do not wait for it.
+        let tokens = self.embedder.tokens(text);
+        let weights = self.read().table.counts.weights(tokens);
+        let question = self.embedder.embed_question(text, &|token| weights.of(token))?;
+        self.search_vector(&question, filter, limit)
     }
 
-    /// What lies nearest to a vector, with the cosine as score.
+    /// What lies nearest to a vector, with the cosine as score. What points away from it is not found.
     pub fn search_vector(
         &self,
         vector: &[f32],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        self.nearest(&self.read(), vector, filter, limit)
-    }
-
-    /// The best rows by sign bits, in the order of their cosines. What points away from the
-    /// question is not found.
-    fn nearest(
-        &self,
-        store: &Store,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
-        check(&*self.embedder, std::slice::from_ref(&vector.to_vec()), 1)?;
+        check_vector(&*self.embedder, vector)?;
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         if limit == 0 || length == 0.0 {
             return Ok(Vec::new());
         }
         let question: Vec<f32> = vector.iter().map(|number| number / length).collect();
-        let words: Vec<u64> = row::signs(&question).collect();
-        let table = &store.table;
-        let mut rows = scan::candidates(table, &words, filter, limit);
-        // In the order of the file, which is how a disk likes to be read.
-        rows.sort_unstable();
-        let mut levels = vec![0; table.layout.levels_bytes()];
-        let mut scored = Vec::with_capacity(rows.len());
-        for row in rows {
-            store.read_levels(row, &mut levels)?;
-            let cosine = table.layout.cosine(&question, table.words(row), &levels);
-            let cosine = cosine.ok_or_else(|| store.levels_damaged("is not whole"))?;
-            if cosine > 0.0 {
-                scored.push((cosine, row));
-            }
-        }
-        scored.sort_unstable_by(|one, other| {
-            other.0.total_cmp(&one.0).then_with(|| table.order(one.1, other.1))
-        });
-        scored.truncate(limit);
-        Ok(scored.into_iter().filter_map(|(score, row)| table.found(row, score)).collect())
+        nearest(&self.read(), &question, filter, limit)
     }
 
     /// Whether its files are still there as it left them.
     pub fn is_whole(&self) -> bool {
         self.read().is_whole()
     }
+}
+
+/// The best rows by sign bits, in the order of their cosines.
+fn nearest(
+    store: &Store,
+    question: &[f32],
+    filter: &Filter,
+    limit: usize,
+) -> Result<Vec<Found>, FinderError> {
+    let words: Vec<u64> = row::signs(question).collect();
+    let table = &store.table;
+    let mut rows = scan::candidates(table, &words, filter, limit);
+    // In the order of the file, which is how a disk likes to be read.
+    rows.sort_unstable();
+    let mut levels = vec![0; table.layout.levels_bytes()];
+    let mut scored = Vec::with_capacity(rows.len());
+    for row in rows {
+        store.read_levels(row, &mut levels)?;
+        let cosine = table.layout.cosine(question, table.words(row), &levels);
+        let cosine = cosine.ok_or_else(|| store.levels_damaged("is not whole"))?;
+        if cosine > 0.0 {
+            scored.push((cosine, row));
+        }
+    }
+    scored.sort_unstable_by(|one, other| {
+        other.0.total_cmp(&one.0).then_with(|| table.order(one.1, other.1))
+    });
+    scored.truncate(limit);
+    Ok(scored.into_iter().filter_map(|(score, row)| table.found(row, score)).collect())
 }
 
 #[cfg(test)]

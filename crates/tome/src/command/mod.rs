@@ -2,6 +2,7 @@
 
 mod admin;
 mod bench;
+mod citation;
 mod coder;
 mod config;
 mod daemon;
@@ -11,6 +12,7 @@ mod events;
 mod ingest;
 mod init;
 mod memory;
+mod messages;
 mod notes;
 mod overview;
 mod pages;
@@ -152,6 +154,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::Status)) => admin::status(&context),
         Some(Command::Admin(Admin::Verify(asked))) => admin::verify(&context, &asked),
         Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
+        Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
             Command::Config
             | Command::Doctor

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use tokio::task::JoinSet;
 use tome_engine::write_atomic;
 use tome_proto::v1::capture_server::CaptureServer;
+use tome_proto::v1::citations_server::CitationsServer;
 use tome_proto::v1::contents_server::ContentsServer;
 use tome_proto::v1::daemon_server::DaemonServer;
 use tome_proto::v1::events_server::EventsServer;
@@ -19,6 +20,7 @@ use tonic::transport::Server;
 use tonic::{Request, Status};
 
 use super::capture::CaptureService;
+use super::citation::CitationsService;
 use super::contents::ContentsService;
 use super::control::DaemonService;
 use super::events::EventsService;
@@ -110,6 +112,7 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     reporter.set_serving::<NotebookServer<NotebookService>>().await;
     reporter.set_serving::<ContentsServer<ContentsService>>().await;
     reporter.set_serving::<RecallServer<RecallService>>().await;
+    reporter.set_serving::<CitationsServer<CitationsService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -130,6 +133,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     let recall = RecallServer::new(RecallService(Arc::clone(shared)))
         .max_decoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX)
         .max_encoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
+    let citations = CitationsServer::new(CitationsService(Arc::clone(shared)))
+        .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -138,7 +143,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .add_service(tools)
         .add_service(notebook)
         .add_service(contents)
-        .add_service(recall))
+        .add_service(recall)
+        .add_service(citations))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {

@@ -7,6 +7,7 @@
 mod activity;
 mod capture;
 mod chores;
+mod citation;
 mod contents;
 mod control;
 mod drain;

@@ -121,6 +121,12 @@ fn every_citation_opens() {
         let shown = world.tome(&["show", citation, "--project", "/app"]);
         assert_eq!(shown.code, 0, "{citation}: {}", shown.stderr);
     }
+    // A person is told how, with all it takes.
+    let ran = world.tome(&["recall", "unicode tables", "--session", "s2"]);
+    let (_, told) = ran.stdout.split_once("One of them whole: tome ").unwrap();
+    let args: Vec<&str> = told.split_whitespace().collect();
+    let shown = world.tome(&args);
+    assert_eq!(shown.code, 0, "{args:?}: {}", shown.stderr);
 }
 
 #[test]
@@ -275,8 +281,9 @@ fn odd_queries_are_answered() {
         "'",
         long.as_str(),
     ] {
-        let found = answer(&world, &["--", query]);
-        assert!(found["hits"].is_array(), "{query}: {found}");
+        let ran = recall(&world, &["--json", "--", query]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{query}");
+        assert!(ran.json()["hits"].is_array(), "{query}: {}", ran.stdout);
     }
     // Nothing has been recorded at all.
     let empty = crate::scene::world();

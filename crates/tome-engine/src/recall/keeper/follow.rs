@@ -55,6 +55,8 @@ impl Keeper {
         }
         let ledger = desk.ledger.as_ref().map(|path| self.stores.open(path)).transpose()?;
         if let Some(ledger) = &ledger {
+            // An entry says which line of the copy it is.
+            self.copies.catch_up(ledger)?;
             done.events = self.follow_events(&desk.events, ledger, stop)?;
             done.pages = self.follow_nodes(&desk.pages, ledger, stop)?;
         }

@@ -22,8 +22,8 @@ pub(super) const QUOTED_MAX: usize = 8;
 /// compete for the best place; what is in it is known all the same.
 pub(super) const PLACES_MAX: usize = 16 * 1024;
 
-/// How far apart terms may be and still be one place: about what a snippet shows.
-pub(super) const PLACE_BYTES_MAX: usize = 300;
+/// How far apart terms may be and still be one place: a snippet shows all of it.
+pub(super) const PLACE_BYTES_MAX: usize = 280;
 
 /// Memory that a compiled regular expression may take.
 pub(super) const REGEX_BYTES_MAX: usize = 2 * 1024 * 1024;

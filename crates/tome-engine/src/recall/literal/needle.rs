@@ -1,29 +1,11 @@
-//! What is looked for.
-//!
-//! All terms and their parts are looked for at once, in one pass over the text; a text that has none
-//! of them costs that pass and nothing else. Phrases are looked for only in texts that have their
-//! words.
+//! What is looked for: a query in words, or a regular expression.
 
-use std::ops::Range;
-
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 use regex::{Regex, RegexBuilder};
 use tome_model::{ModelError, truncate_to};
 
-use super::fold::{Folded, with_folded};
-use super::limits::{PLACES_MAX, QUERY_BYTES_MAX, REGEX_BYTES_MAX};
-use super::look::{Exact, Look, Place, Stand, best_stretch, closeness, places_gain};
-use super::phrase::Phrase;
-use super::terms::wording;
-
-/// Where a term is only found in parts, it counts for so much of itself.
-const PARTS_WORTH: f32 = 0.7;
-/// A shorter word inside of another says nothing: `api` in `rapid`.
-const INSIDE_CHARS_MIN: usize = 4;
-/// An even shorter one has to stand alone: `go` in `google`.
-const BEGINS_CHARS_MIN: usize = 3;
-/// Occurrences of a phrase that are looked at for one between words.
-const PHRASES_MAX: usize = 64;
+use super::limits::{QUERY_BYTES_MAX, REGEX_BYTES_MAX};
+use super::look::{Exact, Look};
+use super::searched::Searched;
 
 /// What is looked for.
 #[derive(Debug, Clone)]
@@ -37,32 +19,6 @@ enum How {
     Nothing,
     Words(Box<Searched>),
     Regex(Regex),
-}
-
-/// A query in words, ready to be looked for.
-#[derive(Debug, Clone)]
-struct Searched {
-    automaton: AhoCorasick,
-    patterns: Vec<Pattern>,
-    terms: Vec<Term>,
-    phrase: Option<Phrase>,
-    quoted: Vec<Phrase>,
-}
-
-/// A text that is looked for: a term or a part of one.
-#[derive(Debug, Clone)]
-struct Pattern {
-    text: String,
-    weight: f32,
-    /// How it has to stand to count.
-    least: Stand,
-    unspaced: bool,
-}
-
-#[derive(Debug, Clone)]
-struct Term {
-    whole: usize,
-    parts: Vec<usize>,
 }
 
 impl Needle {
@@ -103,21 +59,18 @@ impl Needle {
 
     /// The terms, and their parts, in lower case.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
-        let patterns = match &self.how {
-            How::Words(words) => words.patterns.as_slice(),
-            How::Nothing | How::Regex(_) => &[],
+        let words = match &self.how {
+            How::Words(words) => Some(words),
+            How::Nothing | How::Regex(_) => None,
         };
-        patterns.iter().map(|pattern| pattern.text.as_str())
+        words.into_iter().flat_map(|words| words.terms())
     }
 
     /// Gives each term, and each part of one, a weight: how telling it is. All weigh the same
     /// before.
     pub fn weigh(&mut self, weight: impl Fn(&str) -> f32) {
         if let How::Words(words) = &mut self.how {
-            for pattern in &mut words.patterns {
-                let given = weight(&pattern.text);
-                pattern.weight = if given.is_finite() { given.clamp(0.0, 1e6) } else { 0.0 };
-            }
+            words.weigh(weight);
         }
     }
 
@@ -125,7 +78,7 @@ impl Needle {
     pub fn touches(&self, text: &str) -> bool {
         match &self.how {
             How::Nothing => false,
-            How::Words(words) => with_folded(text, |folded| words.automaton.is_match(folded.text)),
+            How::Words(words) => words.touches(text),
             How::Regex(regex) => regex.is_match(text),
         }
     }
@@ -134,9 +87,7 @@ impl Needle {
     pub(super) fn is_plain(&self) -> bool {
         match &self.how {
             How::Nothing => true,
-            How::Words(words) => {
-                !words.patterns.iter().any(|it| it.text.contains(['"', '\\', '/']))
-            }
+            How::Words(words) => !words.terms().any(|term| term.contains(['"', '\\', '/'])),
             How::Regex(_) => false,
         }
     }
@@ -163,6 +114,7 @@ impl Needle {
 /// By line, so that `.` and `[^x]` end where a reader's eye does.
 fn look_by(regex: &Regex, text: &str) -> Option<Look> {
     let mut at = 0;
+    let bytes = text.len();
     let mut found: Option<Look> = None;
     for raw in text.split_inclusive('\n') {
         let line = raw.trim_end_matches(['\n', '\r']);
@@ -171,201 +123,13 @@ fn look_by(regex: &Regex, text: &str) -> Option<Look> {
             match &mut found {
                 Some(look) => look.times += 1,
                 None => {
-                    let exact = exact_at(text, &range);
-                    found = Some(Look { exact, coverage: 1.0, closeness: 1.0, times: 1, range });
+                    let exact = Exact::at(text, &range);
+                    found =
+                        Some(Look { exact, coverage: 1.0, closeness: 1.0, times: 1, bytes, range });
                 }
             }
         }
         at += raw.len();
     }
     found
-}
-
-fn exact_at(text: &str, range: &Range<usize>) -> Exact {
-    if Stand::of(text, range) == Stand::Alone { Exact::Whole } else { Exact::Inside }
-}
-
-/// What a pass over a text has found.
-struct Pass {
-    /// How each pattern stands at its best; none where it is not there in any way.
-    stands: Vec<Option<Stand>>,
-    /// Where those are that count.
-    places: Vec<Place>,
-    times: u32,
-}
-
-impl Searched {
-    fn new(query: &str) -> Option<Self> {
-        let wording = wording(query);
-        let mut patterns: Vec<Pattern> = Vec::new();
-        let mut terms = Vec::new();
-        for words in &wording.terms {
-            let mut known = |text: &str| {
-                let found = patterns.iter().position(|pattern| pattern.text == text);
-                found.unwrap_or_else(|| {
-                    patterns.push(Pattern::new(text, words.unspaced));
-                    patterns.len() - 1
-                })
-            };
-            let whole = known(&words.whole);
-            terms.push(Term { whole, parts: words.parts.iter().map(|part| known(part)).collect() });
-        }
-        if patterns.is_empty() {
-            return None;
-        }
-        let automaton = AhoCorasickBuilder::new()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(patterns.iter().map(|pattern| pattern.text.as_str()))
-            .ok()?;
-        let phrase = wording.phrase.as_deref().map(Phrase::new);
-        let quoted = wording.quoted.iter().map(|said| Phrase::new(said)).collect();
-        Some(Self { automaton, patterns, terms, phrase, quoted })
-    }
-
-    fn look(&self, title: &str, text: &str) -> Option<Look> {
-        let above = with_folded(title, |folded| self.pass(folded, title));
-        with_folded(text, |folded| {
-            let pass = self.pass(folded, text);
-            if pass.is_none() && above.is_none() {
-                return None;
-            }
-            self.judge(folded, text, title, pass, above.as_ref())
-        })
-    }
-
-    /// One pass over a text; none when nothing of the query is there.
-    fn pass(&self, folded: &Folded<'_>, text: &str) -> Option<Pass> {
-        let mut matches = self.automaton.find_overlapping_iter(folded.text).peekable();
-        matches.peek()?;
-        let mut pass =
-            Pass { stands: vec![None; self.patterns.len()], places: Vec::new(), times: 0 };
-        for found in matches {
-            let index = found.pattern().as_usize();
-            let Some(pattern) = self.patterns.get(index) else { continue };
-            let Some(stand) = pass.stands.get_mut(index) else { continue };
-            if pass.places.len() >= PLACES_MAX && *stand == Some(Stand::Alone) {
-                continue;
-            }
-            let range = folded.origin(found.start())..folded.origin(found.end());
-            let stands = if pattern.unspaced { Stand::Alone } else { Stand::of(text, &range) };
-            *stand = (*stand).max(Some(stands));
-            if stands >= pattern.least {
-                pass.times = pass.times.saturating_add(1);
-                if pass.places.len() < PLACES_MAX {
-                    pass.places.push(Place { start: range.start, end: range.end, pattern: index });
-                }
-            }
-        }
-        Some(pass)
-    }
-
-    fn judge(
-        &self,
-        folded: &Folded<'_>,
-        text: &str,
-        title: &str,
-        pass: Option<Pass>,
-        above: Option<&Pass>,
-    ) -> Option<Look> {
-        if !self.quoted.iter().all(|said| {
-            said.places(folded.text).next().is_some()
-                || with_folded(title, |title| said.places(title.text).next().is_some())
-        }) {
-            return None;
-        }
-        let exact = pass.as_ref().and_then(|pass| self.exact(folded, text, pass));
-        let worths = self.worths(pass.as_ref(), above);
-        let (coverage, gains) = self.coverage(&worths);
-        if coverage <= 0.0 && exact.is_none() {
-            return None;
-        }
-        let (places, times) = pass.map_or((Vec::new(), 0), |pass| (pass.places, pass.times));
-        let stretch = best_stretch(&places, &gains);
-        let closeness = stretch
-            .as_ref()
-            .map_or(0.0, |(range, gain)| closeness(range, *gain, places_gain(&places, &gains)));
-        let (exact, range) = match (exact, stretch) {
-            (Some((exact, range)), _) => (exact, range),
-            (None, Some((range, _))) => (Exact::No, range),
-            (None, None) => (Exact::No, 0..0),
-        };
-        Some(Look { exact, coverage: coverage.max(f32::MIN_POSITIVE), closeness, times, range })
-    }
-
-    /// Where the query as a whole is, between words rather than inside of them.
-    fn exact(&self, folded: &Folded<'_>, text: &str, pass: &Pass) -> Option<(Exact, Range<usize>)> {
-        let is_there = |term: &Term| pass.stands.get(term.whole).is_some_and(Option::is_some);
-        if !self.terms.iter().all(is_there) {
-            return None;
-        }
-        let places = self.phrase.as_ref()?.places(folded.text).take(PHRASES_MAX);
-        let places = places.map(|place| folded.origin(place.start)..folded.origin(place.end));
-        let mut first = None;
-        for range in places {
-            match exact_at(text, &range) {
-                Exact::Whole => return Some((Exact::Whole, range)),
-                exact => {
-                    first.get_or_insert((exact, range));
-                }
-            }
-        }
-        first
-    }
-
-    /// What each pattern is worth here, between 0 and 1.
-    fn worths(&self, pass: Option<&Pass>, above: Option<&Pass>) -> Vec<f32> {
-        let worth = |pass: Option<&Pass>, index: usize, pattern: &Pattern| {
-            let stand = pass.and_then(|pass| pass.stands.get(index).copied().flatten());
-            stand.filter(|stand| *stand >= pattern.least).map_or(0.0, Stand::worth)
-        };
-        let each = self.patterns.iter().enumerate();
-        each.map(|(index, pattern)| {
-            worth(pass, index, pattern).max(worth(above, index, pattern) * Look::TITLE_WORTH)
-        })
-        .collect()
-    }
-
-    /// How much of the query is there, and what each pattern gains where it is.
-    fn coverage(&self, worths: &[f32]) -> (f32, Vec<f32>) {
-        let worth = |index: usize| worths.get(index).copied().unwrap_or_default();
-        let weight = |index: usize| self.patterns.get(index).map_or(0.0, |pattern| pattern.weight);
-        let mut gains = vec![0.0_f32; self.patterns.len()];
-        let (mut there, mut all, mut plain) = (0.0, 0.0, 0.0);
-        for term in &self.terms {
-            let parts: f32 = term.parts.iter().map(|part| weight(*part)).sum();
-            let found: f32 = term.parts.iter().map(|part| weight(*part) * worth(*part)).sum();
-            let share = if parts > 0.0 { PARTS_WORTH * found / parts } else { 0.0 };
-            let of_term = worth(term.whole).max(share);
-            there += weight(term.whole) * of_term;
-            all += weight(term.whole);
-            plain += of_term;
-            let mut gain = |index: usize, more: f32| {
-                if let Some(gain) = gains.get_mut(index) {
-                    *gain += more * worth(index);
-                }
-            };
-            gain(term.whole, weight(term.whole).max(1e-3));
-            for part in &term.parts {
-                let share = if parts > 0.0 { weight(*part) / parts } else { 0.0 };
-                gain(*part, PARTS_WORTH * weight(term.whole) * share);
-            }
-        }
-        // Terms that weigh nothing still are what was asked for.
-        let coverage = if all > 0.0 { there / all } else { plain / self.terms.len().max(1) as f32 };
-        (coverage, gains)
-    }
-}
-
-impl Pattern {
-    fn new(text: &str, unspaced: bool) -> Self {
-        let least = match text.chars().take(INSIDE_CHARS_MIN).count() {
-            chars if chars >= INSIDE_CHARS_MIN || unspaced => Stand::Inside,
-            chars if chars >= BEGINS_CHARS_MIN => Stand::Begins,
-            _ => Stand::Alone,
-        };
-        let is_marks = !text.contains(char::is_alphanumeric);
-        let least = if is_marks { Stand::Inside } else { least };
-        Self { text: text.to_owned(), weight: 1.0, least, unspaced: unspaced || is_marks }
-    }
 }

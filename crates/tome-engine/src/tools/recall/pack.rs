@@ -4,7 +4,7 @@
 //! matched; where not even that fits, the answer says how much would.
 
 use super::text::{self, one_line};
-use super::{HITS_MAX, TOKENS_MAX};
+use super::{HITS, HITS_MAX, TOKENS_MAX};
 use crate::tools::answer::bounded;
 use crate::{RecallAnswer, RecallHit, RecallQuestion, estimate_tokens};
 
@@ -82,7 +82,7 @@ impl Draft<'_> {
             let text = notes.fold(head.clone(), |text, note| format!("{text}{note}\n"));
             self.fitting(text, 0)
         });
-        fits.unwrap_or_else(|| self.costed(head, 0))
+        fits.unwrap_or_else(|| Packed::of(head, 0))
     }
 
     /// The list, and below it what there is to say of it.
@@ -112,7 +112,7 @@ impl Draft<'_> {
                 Some(format!("({more} more; call again with tokens {})", self.more_tokens()))
             }
             more if limit < HITS_MAX => {
-                let next = (limit + more).max(2 * super::HITS).min(HITS_MAX);
+                let next = (limit + more).clamp(2 * HITS, HITS_MAX);
                 Some(format!("({more} more; call again with limit {next})"))
             }
             more => Some(format!("({more} more; narrow it with since, until, agent or scope)")),
@@ -124,13 +124,15 @@ impl Draft<'_> {
     }
 
     fn fitting(&self, text: String, hits: usize) -> Option<Packed> {
-        let packed = self.costed(text, hits);
+        let packed = Packed::of(text, hits);
         (packed.tokens <= self.question.tokens_max as u64).then_some(packed)
     }
+}
 
-    fn costed(&self, text: String, hits: usize) -> Packed {
-        let text = text.trim_end().to_owned();
-        Packed { tokens: estimate_tokens(&text), text, hits }
+impl Packed {
+    fn of(mut text: String, hits: usize) -> Self {
+        text.truncate(text.trim_end().len());
+        Self { tokens: estimate_tokens(&text), text, hits }
     }
 }
 

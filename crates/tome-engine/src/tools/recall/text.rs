@@ -40,7 +40,11 @@ pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
 /// Where a hit is, as its source says it.
 fn place(hit: &RecallHit) -> String {
     match hit.source {
-        Source::Event => format!("Line: {}", hit.line.unwrap_or_default()),
+        // One that is not in its session's file yet is cited by its id.
+        Source::Event => match hit.line {
+            Some(line) => format!("Line: {line}"),
+            None => format!("Event: {}", hit.citation),
+        },
         Source::Node => format!("Node: {}", id_of(&hit.citation)),
         Source::Grip => format!("Grip: {}", id_of(&hit.citation)),
         Source::Note | Source::Detail | Source::Insight => {

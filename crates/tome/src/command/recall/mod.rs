@@ -45,7 +45,7 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
         request: &request,
         labels: &Labels::of(&context.settings),
         now: SystemClock.now(),
-        place: show_flags(asked),
+        show_project: show_project(asked, &request.project),
         width: terminal_width(),
         explain: asked.explain,
     };
@@ -165,16 +165,11 @@ fn project_of_session(context: &Context, session: &str) -> Result<String> {
     })
 }
 
-/// What `tome show` has to be told to look where recall looked.
-fn show_flags(asked: &Recall) -> String {
-    let mut flags = String::new();
-    if let Some(session) = &asked.session {
-        flags += &format!(" --session {}", quoted(session));
-    }
-    if let Some(project) = &asked.project {
-        flags += &format!(" --project {}", quoted(&project.to_string_lossy()));
-    }
-    flags
+/// The project that `tome show` has to be told, to look where recall looked. A session may have been
+/// found in another than the one we stand in.
+fn show_project(asked: &Recall, project: &str) -> Option<String> {
+    let typed = asked.project.as_ref().map(|folder| folder.to_string_lossy().into_owned());
+    typed.or_else(|| asked.session.as_ref().map(|_| project.to_owned()))
 }
 
 /// The same question, with more flags, as a shell takes it.

@@ -38,6 +38,9 @@ const LINE_CHARS_MIN: usize = 30;
 const TITLE_CHARS_MAX: usize = 60;
 const SESSION_CHARS_MAX: usize = 12;
 
+/// What citations of the session at hand begin with.
+const SHORT: [&str; 3] = ["messages.jsonl", "detail/", "overview.md"];
+
 /// Further hits of a session that are named.
 const ALSO_MAX: usize = 3;
 
@@ -46,8 +49,8 @@ pub struct Shown<'a> {
     pub request: &'a v1::RecallRequest,
     pub labels: &'a Labels,
     pub now: Millis,
-    /// What `tome show` needs beside a citation, to look where recall looked.
-    pub place: String,
+    /// The project that `tome show` has to be told beside a citation.
+    pub show_project: Option<String>,
     /// How many characters fit on a line.
     pub width: usize,
     pub explain: bool,
@@ -148,10 +151,20 @@ impl Shown<'_> {
         self.about(out, answer)?;
         if let Some(first) = answer.hits.first() {
             let citation = pasted(&first.citation);
-            let place = &self.place;
-            writeln!(out, "{DIM}One of them whole: tome show {citation}{place}{PLAIN}")?;
+            let flags = self.show_flags(&first.citation);
+            writeln!(out, "{DIM}One of them whole: tome show {citation}{flags}{PLAIN}")?;
         }
         Ok(())
+    }
+
+    /// What `tome show` needs beside a citation. Only what is short has a session at hand.
+    fn show_flags(&self, citation: &str) -> String {
+        let is_short = SHORT.iter().any(|file| citation.starts_with(file));
+        let session = Some(&self.request.session_id).filter(|id| is_short && !id.is_empty());
+        let flag = |name: &str, value: Option<&String>| {
+            value.map(|value| format!(" {name} {}", quoted(value))).unwrap_or_default()
+        };
+        flag("--session", session) + &flag("--project", self.show_project.as_ref())
     }
 
     fn how_to_get_more(&self, answer: &v1::RecallResponse) -> String {

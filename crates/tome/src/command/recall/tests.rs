@@ -84,8 +84,8 @@ fn check(
 ) {
     let labels = Labels::utc();
     let now = Millis(MORNING_MS + 3 * DAY_MS);
-    let place = " --project /app".to_owned();
-    let shown = Shown { request, labels: &labels, now, place, width: 60, explain };
+    let show_project = Some("/app".to_owned());
+    let shown = Shown { request, labels: &labels, now, show_project, width: 60, explain };
     let mut out = Vec::new();
     match answer.hits.is_empty() {
         true => shown.nothing(&mut out, answer).unwrap(),
@@ -232,7 +232,7 @@ fn no_hit_steers_a_terminal() {
         request: &request(),
         labels: &labels,
         now: Millis(0),
-        place: String::new(),
+        show_project: None,
         width: 60,
         explain: true,
     };

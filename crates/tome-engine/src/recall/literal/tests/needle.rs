@@ -93,6 +93,21 @@ fn terms_count_in_any_order_and_the_phrase_comes_first() {
 }
 
 #[test]
+fn a_long_text_has_a_bit_of_everything() {
+    let filler = "and so on and on, of this and of that; ".repeat(200);
+    check_order(
+        "token rotation",
+        &["a rotation of the token", &format!("a rotation of the token {filler}")],
+    );
+    let long = format!("token {filler} rotation {filler} the Token has a rotation {filler}");
+    assert_eq!(place("rotation token", &long), Some("Token has a rotation"));
+    check_order(
+        "token rotation",
+        &[&format!("{filler} token rotation {filler}"), "rotation, token"],
+    );
+}
+
+#[test]
 fn white_space_is_folded() {
     let text = "one: exact\r\n\t  phrase\u{a0}here";
     let look = Needle::new("exact   phrase here").look(text).unwrap();
@@ -260,6 +275,14 @@ proptest! {
             let folded = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
             prop_assert_eq!(folded(place).replace("i\u{307}", "i"), folded(&query));
         }
+    }
+
+    /// A phrase is where it would be if all white space were single spaces.
+    #[test]
+    fn a_phrase_is_found_like_a_substring(phrase in "[ab]{1,3}( [ab]{1,3}){0,3}", text in "[ab \n]{0,40}") {
+        let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let look = Needle::new(&phrase).look(&text).filter(|look| look.exact != Exact::No);
+        prop_assert_eq!(look.is_some(), squeezed.contains(&phrase), "{:?}", look);
     }
 
     #[test]
