@@ -93,8 +93,7 @@ async fn measure(
     warnings.extend(rejected);
     let begun = Instant::now();
     let roots: Vec<String> = timeline.projects.values().cloned().collect();
-    wait::until_searchable(client, &roots, bar).await?;
-    let indexed = begun.elapsed();
+    let indexed = wait::until_searchable(client, &roots, bar).await?.duration_since(begun);
     let tiers: Vec<&str> = match asked.tier.is_empty() {
         true => TIERS.to_vec(),
         false => asked.tier.iter().map(String::as_str).collect(),

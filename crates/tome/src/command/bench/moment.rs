@@ -123,7 +123,7 @@ fn plain(text: &str) -> String {
             && !word.starts_with("周")
             && !word.starts_with("星期")
     });
-    words.map(|word| without_ending(word)).collect::<Vec<_>>().join(" ")
+    words.map(without_ending).collect::<Vec<_>>().join(" ")
 }
 
 /// `8th` as `8`.
