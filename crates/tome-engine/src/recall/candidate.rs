@@ -5,7 +5,7 @@ use tome_ledger::{Direction, EventRange, Ledger, Mark};
 use tome_model::{Event, EventId, GripId, Millis, NodeId};
 
 use super::keeper::{self, Keeper, Page};
-use super::literal::Seen;
+use super::literal::{Seen, text_of_node};
 use crate::EngineError;
 
 /// Something that may be an answer: an event, or a part of a page.
@@ -47,6 +47,10 @@ pub(super) enum What {
     Event {
         id: EventId,
         mark: Mark,
+    },
+    /// A line of a session's copy that somebody else wrote.
+    Line {
+        folder: String,
     },
     Node {
         id: NodeId,
@@ -110,6 +114,22 @@ impl Candidate {
         }
     }
 
+    /// A line of a session's copy that is no event of the ledger.
+    pub(super) fn of_line(desk: usize, seen: &Seen, folder: &str) -> Self {
+        let body = Body {
+            text: seen.snippet.clone(),
+            title: String::new(),
+            keywords: String::new(),
+            project: seen.project.clone(),
+            session: Some(seen.session.clone()),
+            agent: Some(seen.agent.clone()).filter(|agent| !agent.is_empty()),
+            kind: seen.kind.clone(),
+            what: What::Line { folder: folder.to_owned() },
+        };
+        let key = Key::Named(format!("line {folder} {}", seen.line));
+        Self { key, part: Part::default(), body: Some(body), ..Self::of_seen(desk, seen) }
+    }
+
     /// What tells it apart from every other: an event as a whole, a page by its part.
     pub(super) fn id(&self) -> (usize, Key, Part) {
         match self.source {
@@ -157,7 +177,7 @@ impl Candidate {
         let Some(node) = ledger.node(project, id, None)? else { return Ok(None) };
         let level = format!("{:?}", node.id.level()).to_lowercase();
         let body = Body {
-            text: keeper::node_text(&node),
+            text: text_of_node(&node),
             title: node.title.clone(),
             keywords: node.keywords.join(" "),
             project: project.to_owned(),

@@ -5,6 +5,7 @@ use tome_model::{Event, Grip, Millis, Node, Period, Zone};
 
 use super::chunks::chunks;
 use super::pages::Page;
+use crate::recall::literal::text_of_node;
 use crate::said;
 
 /// What an event says, in one text. Parts of an event are parts of this.
@@ -54,11 +55,6 @@ pub(crate) fn cut(text: &str, part: Part) -> &str {
     text.get(part.from as usize..part.to as usize).unwrap_or_default()
 }
 
-/// What a node says.
-pub(crate) fn node_text(node: &Node) -> String {
-    node.bullets.iter().map(|bullet| bullet.text.as_str()).collect::<Vec<_>>().join("\n")
-}
-
 /// The entries of a node and of its grips. The part of a grip says which of them it is.
 pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> {
     let page = Page::Node { project: project.to_owned(), id: node.id.clone() };
@@ -66,7 +62,7 @@ pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> 
         [one] => (*one).to_owned(),
         _ => String::new(),
     };
-    let text = node_text(node);
+    let text = text_of_node(node);
     let entry = Entry {
         key: Key::Named(page.name()),
         part: Part { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
