@@ -81,8 +81,8 @@ impl Candidate {
         }
     }
 
-    pub(super) fn of_event(desk: usize, mark: Mark, event: Event) -> Self {
-        let body = Body::of_event(mark, &event);
+    pub(super) fn of_event(desk: usize, mark: Mark, event: &Event) -> Self {
+        let body = Body::of_event(mark, event);
         Self {
             desk,
             key: Key::Event(mark.seq),
@@ -236,8 +236,16 @@ fn of_grip(ledger: &Ledger, project: &str, id: &GripId) -> Result<Option<Body>, 
         title: node.as_ref().map(|node| node.title.clone()).unwrap_or_default(),
         keywords: String::new(),
         project: project.to_owned(),
-        session: one(node.iter().flat_map(|node| &node.sessions).map(|it| it.as_str()).collect()),
-        agent: one(node.iter().flat_map(|node| &node.agents).map(|it| it.as_str()).collect()),
+        session: one(node
+            .iter()
+            .flat_map(|node| &node.sessions)
+            .map(tome_model::SessionId::as_str)
+            .collect()),
+        agent: one(node
+            .iter()
+            .flat_map(|node| &node.agents)
+            .map(tome_model::Agent::as_str)
+            .collect()),
         kind: grip.kind.as_str().to_owned(),
         what: What::Grip { id: grip.id },
     }))
@@ -287,6 +295,9 @@ pub(super) fn event_at(ledger: &Ledger, mark: Mark) -> Result<Option<Event>, Eng
     }
 }
 
+/// Events on one side of a place, nearest first.
+pub(super) type Side = Vec<(Mark, Event)>;
+
 /// The events of the same session and project around a place, nearest first, up to `count` on each side:
 /// those before it, and those after it.
 pub(super) fn around(
@@ -294,7 +305,7 @@ pub(super) fn around(
     event: &Body,
     mark: Mark,
     count: usize,
-) -> Result<(Vec<(Mark, Event)>, Vec<(Mark, Event)>), EngineError> {
+) -> Result<(Side, Side), EngineError> {
     let Some(session) = &event.session else { return Ok((Vec::new(), Vec::new())) };
     let session = tome_model::SessionId::parse(session)?;
     let side = |direction: Direction| -> Result<Vec<(Mark, Event)>, EngineError> {

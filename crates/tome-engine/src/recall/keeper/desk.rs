@@ -75,7 +75,7 @@ impl Index for Meanings {
 }
 
 impl Desk {
-    pub(crate) fn new(of: DeskOf, folder: PathBuf, ledger: Option<PathBuf>) -> Self {
+    pub(crate) fn new(of: DeskOf, folder: &Path, ledger: Option<PathBuf>) -> Self {
         let pair = |name: &str| Pair {
             words: Slot::at(folder.join("bm25").join(name)),
             meanings: Slot::at(folder.join("vectors").join(name)),

@@ -82,7 +82,7 @@ impl Keeper {
         let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
         let known = desks.get(&folder).filter(|desk| desk.ledger == ledger).map(Arc::clone);
         known.unwrap_or_else(|| {
-            let desk = Arc::new(Desk::new(of, folder.clone(), ledger));
+            let desk = Arc::new(Desk::new(of, &folder, ledger));
             desks.insert(folder, Arc::clone(&desk));
             desk
         })

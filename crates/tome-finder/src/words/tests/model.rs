@@ -157,7 +157,7 @@ impl Model {
 fn own_terms(text: &str) -> HashSet<(Place, String)> {
     let mut own = HashSet::new();
     let mut words = String::new();
-    analysis::cut(text, &mut |piece, term| {
+    cut(text, &mut |piece, term| {
         let place = match piece {
             Piece::Word | Piece::Single => {
                 words.push_str(term);
