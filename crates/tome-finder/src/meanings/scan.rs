@@ -13,12 +13,16 @@ struct Gate {
     places: Vec<bool>,
     since: u64,
     until: u64,
-    /// Whether every row is let through that is neither dead nor mute.
+    /// Nothing is filtered: every row is let through that is neither dead nor mute.
     is_open: bool,
 }
 
 impl Gate {
     fn new(table: &Table, filter: &Filter) -> Self {
+        if *filter == Filter::default() {
+            let places = vec![true; table.places.len()];
+            return Self { places, since: 0, until: u64::MAX, is_open: true };
+        }
         let any = |wanted: &[String], text: &str| {
             wanted.is_empty() || wanted.iter().any(|wanted| wanted == text)
         };
@@ -32,13 +36,11 @@ impl Gate {
                 && any(&filter.agents, &place.agent)
                 && any(&filter.kinds, &place.kind)
         });
-        let places: Vec<bool> = places.collect();
-        let is_open = filter.since.is_none() && filter.until.is_none() && !places.contains(&false);
         Self {
-            places,
+            places: places.collect(),
             since: filter.since.map_or(0, |since| since.0),
             until: filter.until.map_or(u64::MAX, |until| until.0),
-            is_open,
+            is_open: false,
         }
     }
 
