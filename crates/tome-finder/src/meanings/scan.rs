@@ -126,16 +126,23 @@ impl Best<'_> {
         }
     }
 
-    /// Leaves the best. Among rows that are equally far the order of answers decides.
+    /// Leaves the best. Among rows that are equally far the order of answers decides; it is asked of
+    /// those only that lie where the cut is.
     fn trim(&mut self) {
         if self.rows.len() <= self.most {
             return;
         }
+        self.rows.sort_unstable_by_key(|(distance, _)| *distance);
+        let Some((farthest, _)) = self.rows.get(self.most - 1).copied() else { return };
+        let nearer = self.rows.partition_point(|(distance, _)| *distance < farthest);
+        let equal = self.rows.partition_point(|(distance, _)| *distance <= farthest);
         let table = self.table;
-        let (_, last, _) = self.rows.select_nth_unstable_by(self.most - 1, |one, other| {
-            one.0.cmp(&other.0).then_with(|| table.order(one.1, other.1))
-        });
-        self.farthest = last.0;
+        if let Some(ties) = self.rows.get_mut(nearer..equal).filter(|_| equal > self.most) {
+            ties.select_nth_unstable_by(self.most - 1 - nearer, |one, other| {
+                table.order(one.1, other.1)
+            });
+        }
+        self.farthest = farthest;
         self.rows.truncate(self.most);
     }
 }
