@@ -98,22 +98,48 @@ impl Layout {
         }
         put_checksum(levels, from);
     }
+}
+
+/// Reads numbers out of their bits: what each byte of signs and of levels stands for, looked up.
+pub(super) struct Reader {
+    layout: Layout,
+    signs: Vec<[f32; 8]>,
+    /// A level stands for the middle of its step.
+    sizes: Vec<[f32; 2]>,
+}
+
+impl Reader {
+    pub(super) fn new(layout: Layout) -> Self {
+        let sign = |byte: u8, i: usize| if byte >> i & 1 == 1 { 1.0 } else { -1.0 };
+        let size = |level: u8| f32::from(level) + 0.5;
+        Self {
+            layout,
+            signs: (0..=u8::MAX).map(|byte| std::array::from_fn(|i| sign(byte, i))).collect(),
+            sizes: (0..=u8::MAX).map(|byte| [size(byte & 15), size(byte >> 4)]).collect(),
+        }
+    }
 
     /// The cosine of a question of length 1 and a row, of which its part of both files is given.
     /// `None`: the row is not whole.
-    pub(super) fn cosine(self, question: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
-        let (words, _) = checked(signs)?.split_at_checked(self.words() * 8)?;
+    pub(super) fn cosine(&self, question: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
+        let (signs, _) = checked(signs)?.split_at_checked(self.layout.words() * 8)?;
         let levels = checked(levels)?;
         // Eight sums at a time do not wait for each other, and are always added in the same order.
         let (mut products, mut squares) = ([0.0_f32; 8], [0.0_f32; 8]);
-        for ((numbers, levels), signs) in question.chunks(8).zip(levels.chunks(4)).zip(words) {
-            let sums = products.iter_mut().zip(&mut squares);
-            for ((i, number), (product, square)) in (0_u8..).zip(numbers).zip(sums) {
-                let both = levels.get(usize::from(i / 2))?;
-                // A level stands for the middle of its step.
-                let size = f32::from(both >> (i % 2 * 4) & 15) + 0.5;
-                let sign = f32::from(signs >> i & 1) * 2.0 - 1.0;
-                *product += number * size * sign;
+        for ((numbers, levels), signs) in question.chunks(8).zip(levels.chunks(4)).zip(signs) {
+            let mut sizes = [0.0; 8];
+            for (sizes, level) in sizes.as_chunks_mut::<2>().0.iter_mut().zip(levels) {
+                *sizes = *self.sizes.get(usize::from(*level))?;
+            }
+            let signs = self.signs.get(usize::from(*signs))?;
+            let mut asked = [0.0; 8];
+            asked.iter_mut().zip(numbers).for_each(|(asked, number)| *asked = *number);
+            for (product, ((asked, size), sign)) in
+                products.iter_mut().zip(asked.iter().zip(&sizes).zip(signs))
+            {
+                *product += asked * size * sign;
+            }
+            for (square, size) in squares.iter_mut().zip(sizes) {
                 *square += size * size;
             }
         }

@@ -13,12 +13,16 @@ struct Gate {
     places: Vec<bool>,
     since: u64,
     until: u64,
-    /// Whether every row is let through that is neither dead nor mute.
+    /// Nothing is filtered: every row is let through that is neither dead nor mute.
     is_open: bool,
 }
 
 impl Gate {
     fn new(table: &Table, filter: &Filter) -> Self {
+        if *filter == Filter::default() {
+            let places = vec![true; table.places.len()];
+            return Self { places, since: 0, until: u64::MAX, is_open: true };
+        }
         let any = |wanted: &[String], text: &str| {
             wanted.is_empty() || wanted.iter().any(|wanted| wanted == text)
         };
@@ -32,13 +36,11 @@ impl Gate {
                 && any(&filter.agents, &place.agent)
                 && any(&filter.kinds, &place.kind)
         });
-        let places: Vec<bool> = places.collect();
-        let is_open = filter.since.is_none() && filter.until.is_none() && !places.contains(&false);
         Self {
-            places,
+            places: places.collect(),
             since: filter.since.map_or(0, |since| since.0),
             until: filter.until.map_or(u64::MAX, |until| until.0),
-            is_open,
+            is_open: false,
         }
     }
 
@@ -124,16 +126,23 @@ impl Best<'_> {
         }
     }
 
-    /// Leaves the best. Among rows that are equally far the order of answers decides.
+    /// Leaves the best. Among rows that are equally far the order of answers decides; it is asked of
+    /// those only that lie where the cut is.
     fn trim(&mut self) {
         if self.rows.len() <= self.most {
             return;
         }
+        self.rows.sort_unstable_by_key(|(distance, _)| *distance);
+        let Some((farthest, _)) = self.rows.get(self.most - 1).copied() else { return };
+        let nearer = self.rows.partition_point(|(distance, _)| *distance < farthest);
+        let equal = self.rows.partition_point(|(distance, _)| *distance <= farthest);
         let table = self.table;
-        let (_, last, _) = self.rows.select_nth_unstable_by(self.most - 1, |one, other| {
-            one.0.cmp(&other.0).then_with(|| table.order(one.1, other.1))
-        });
-        self.farthest = last.0;
+        if let Some(ties) = self.rows.get_mut(nearer..equal).filter(|_| equal > self.most) {
+            ties.select_nth_unstable_by(self.most - 1 - nearer, |one, other| {
+                table.order(one.1, other.1)
+            });
+        }
+        self.farthest = farthest;
         self.rows.truncate(self.most);
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use super::commit::Commit;
 use super::files::{create, damaged, failed, open, read_at, sync_folder, write_at};
 use super::head::{HEAD, Head};
-use super::row::Layout;
+use super::row::{Layout, Reader};
 use super::table::Table;
 use crate::FinderError;
 
@@ -132,11 +132,12 @@ impl Store {
                 damaged(&path(&self.folder, name, self.head.generation), error.to_string())
             })
         };
+        let reader = Reader::new(layout);
         let mut cosines = Vec::with_capacity(rows.len());
         for row in rows {
             fill(&self.signs, "signs", &mut signs, *row)?;
             fill(&self.levels, "levels", &mut levels, *row)?;
-            let cosine = layout.cosine(question, &signs, &levels);
+            let cosine = reader.cosine(question, &signs, &levels);
             let problem = || damaged(&self.folder, format!("row {row} is not whole"));
             cosines.push(cosine.ok_or_else(problem)?);
         }
