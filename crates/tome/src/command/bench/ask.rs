@@ -42,7 +42,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     /// Asks one tier every query. Writes a row for each.
     pub async fn tier(&self, tier: &str, rows: &mut Option<Box<dyn Write>>) -> Result<Asked> {
-        let mut resolver = Resolver::new(self.client, self.timeline).await?;
+        let mut resolver = Resolver::new(self.client, self.timeline);
         let mut asked = Asked {
             tier: tier.to_owned(),
             scored: Vec::with_capacity(self.set.queries.len()),

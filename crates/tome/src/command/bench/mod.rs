@@ -43,8 +43,10 @@ pub fn recall(global: &Global, asked: &Recall) -> Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
-            done = measure_all(&house, sets, asked, global.json, &mut rows) => done,
+            // First, so that a signal is heard before there is a daemon to be left behind.
+            biased;
             () = platform::end_requested() => bail!("stopped before it was done"),
+            done = measure_all(&house, sets, asked, global.json, &mut rows) => done,
         }
     })?;
     Ok(Outcome::Done)
