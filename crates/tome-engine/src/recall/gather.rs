@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use tome_finder::{Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery};
+use tome_finder::{
+    Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery,
+};
 use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
 
 use super::candidate::Candidate;
-use super::keeper::{Desk, DeskOf, FileFound, Keeper, Page, Pair, number};
+use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
@@ -362,27 +364,11 @@ impl Gathered {
         self.behind = self.behind.max(changed.len() as u64);
         for change in &changed {
             let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
-            if !visit.filter.sources.contains(&Source::Node)
-                || visit.filter.project.as_ref().is_some_and(|project| *project != change.project)
-            {
-                continue;
-            }
-            let (title, text) = (
-                format!("{} {}", node.title, node.keywords.join(" ")),
-                literal::text_of_node(&node),
-            );
-            let Some(look) = visit.plan.needle.look_under(&title, &text) else { continue };
-            let page = Page::Node { project: change.project.clone(), id: change.id.clone() };
-            let found = Found {
-                key: Key::Named(page.name()),
-                part: Part { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
-                source: Source::Node,
-                at: node.first_at,
-                line: 0,
-                score: look.score(),
-            };
-            if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
-                candidate.looked = Some(found.score);
+            let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+            let grips: Result<Vec<_>, _> =
+                grips.filter_map(|grip| ledger.grip(&change.project, grip).transpose()).collect();
+            for entry in of_node(&change.project, &node, &grips?) {
+                self.look_at_entry(visit, &entry);
             }
         }
         Ok(changed.len() as u64)
@@ -434,6 +420,26 @@ impl Gathered {
             if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
                 candidate.looked = Some(found.score);
             }
+        }
+    }
+
+    /// Looks at an entry that the index does not have yet.
+    fn look_at_entry(&mut self, visit: &Visit<'_>, entry: &Entry) {
+        let title = format!("{} {}", entry.title, entry.keywords);
+        if !visit.filter.admits(entry) {
+            return;
+        }
+        let Some(look) = visit.plan.needle.look_under(&title, &entry.text) else { return };
+        let found = Found {
+            key: entry.key.clone(),
+            part: entry.part,
+            source: entry.source,
+            at: entry.at,
+            line: entry.line,
+            score: look.score(),
+        };
+        if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
+            candidate.looked = Some(found.score);
         }
     }
 }

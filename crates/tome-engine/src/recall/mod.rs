@@ -96,6 +96,7 @@ impl Recall {
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
         }
+        ranked.retain(|one| evidence.admits(one));
         gathered.stage("floor", since, evidence.explained());
         plan.prefer_its_time(&mut ranked);
         let session = plan.session.as_ref().map(|session| session.folder.as_str());

@@ -19,7 +19,7 @@ use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 
 pub(crate) use chunks::chunks;
 pub(crate) use desk::{Desk, DeskOf, Pair};
-pub(crate) use entries::{beside, cut, joined};
+pub(crate) use entries::{beside, cut, joined, of_node};
 pub(crate) use files::FileFound;
 pub use follow::Followed;
 pub(crate) use follow::number;
