@@ -185,7 +185,7 @@ impl Gathered {
         filter.sources.clear();
         let (has_words, has_meanings) =
             self.ask_indexes(visit, &desk.events, words.as_ref(), meanings.as_ref(), &filter);
-        self.note_tier(visit.plan, has_words, has_meanings);
+        self.note_tier(has_words, has_meanings);
         // What the index has not read, or everything.
         let from = if has_words {
             at_words
@@ -294,10 +294,9 @@ impl Gathered {
         }
     }
 
-    fn note_tier(&mut self, plan: &Plan, has_words: bool, has_meanings: bool) {
+    fn note_tier(&mut self, has_words: bool, has_meanings: bool) {
         self.lower(match (has_words, has_meanings) {
             (true, true) => Tier::Fused,
-            (true, false) if plan.tier == Some(Tier::Words) => Tier::Words,
             (true, false) => Tier::Words,
             (false, true) => Tier::Meanings,
             (false, false) => Tier::Literal,
@@ -321,7 +320,7 @@ impl Gathered {
         let words = words.filter(|_| visit.plan.wants(Tier::Words));
         let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
         let filter = visit.filter.clone();
-        let (has_words, _) =
+        let (has_words, has_meanings) =
             self.ask_indexes(&visit, &desk.pages, words.as_ref(), meanings.as_ref(), &filter);
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
             return Ok(());
@@ -347,8 +346,17 @@ impl Gathered {
         } else if let (Some(ledger), Some(words)) = (ledger, &words) {
             looked += self.look_at_changed(&visit, ledger, number(&words.cursor()))?;
         }
-        looked +=
-            self.look_at_files(&visit, desk, has_words.then_some(words).flatten().as_ref())?;
+        let files = visit.keeper.files(desk)?;
+        let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
+        if nodes > 0 || !files.is_empty() {
+            self.note_tier(has_words, has_meanings);
+        }
+        looked += self.look_at_files(
+            &visit,
+            desk,
+            &files,
+            has_words.then_some(words).flatten().as_ref(),
+        )?;
         self.stage("literal: pages", since, format!("{looked} pages looked through"));
         Ok(())
     }
@@ -379,9 +387,9 @@ impl Gathered {
         &mut self,
         visit: &Visit<'_>,
         desk: &Desk,
+        files: &[FileFound],
         words: Option<&Arc<Words>>,
     ) -> Result<u64, EngineError> {
-        let files = visit.keeper.files(desk)?;
         let known = match words {
             Some(words) => visit.keeper.known_files(words),
             None => HashSet::new(),

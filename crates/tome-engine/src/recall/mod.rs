@@ -82,7 +82,7 @@ impl Recall {
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in self.desks(&plan, question)? {
-            self.catch_up(&plan, &desk)?;
+            gathered.behind = gathered.behind.max(self.catch_up(&plan, &desk)?);
             if let Err(error) = gathered.ask(&self.keeper, &plan, &desk, project.as_deref()) {
                 if question.across != Across::All {
                     return Err(error);
@@ -127,17 +127,20 @@ impl Recall {
     }
 
     /// Contents that are only a little behind are made first: what was just said is in the answer.
-    fn catch_up(&self, plan: &Plan, desk: &Desk) -> Result<(), EngineError> {
+    /// Says how far behind they are then.
+    fn catch_up(&self, plan: &Plan, desk: &Desk) -> Result<u64, EngineError> {
         let Some(path) = desk.ledger.as_ref().filter(|_| plan.pages().contains(&Source::Node))
         else {
-            return Ok(());
+            return Ok(0);
         };
         let store = self.keeper.stores.open(path)?;
-        let behind = store.last_seq().saturating_sub(store.cursor(crate::CONTENTS)?);
-        if (1..=CATCH_UP_MAX).contains(&behind) {
+        let behind = || -> Result<u64, EngineError> {
+            Ok(store.last_seq().saturating_sub(store.cursor(crate::CONTENTS)?))
+        };
+        if (1..=CATCH_UP_MAX).contains(&behind()?) {
             self.calendar.catch_up(&store)?;
         }
-        Ok(())
+        behind()
     }
 
     /// Finds the lines of the events that may be cited and came from no index.

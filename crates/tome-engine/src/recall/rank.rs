@@ -165,6 +165,7 @@ impl Gathered {
             .candidates
             .iter()
             .enumerate()
+            .filter(|(_, candidate)| candidate.source == Source::Event)
             .filter_map(|(index, candidate)| Some((index, candidate.words.or(candidate.looked)?)))
             .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));

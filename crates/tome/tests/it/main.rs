@@ -45,6 +45,7 @@ mod notes_safety;
 mod polish;
 mod projects;
 mod recall_cli;
+mod recall_indexes;
 mod recall_tools;
 mod scene;
 mod session_copy;

@@ -86,7 +86,9 @@ pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> 
         keywords: String::new(),
         ..entry.clone()
     };
-    let grips: Vec<Entry> = (0..).zip(grips).map(of_grip).collect();
+    // A period shows grips of its segments: each is found where it was taken.
+    let own = (0..).zip(grips).filter(|(_, grip)| grip.node == node.id);
+    let grips: Vec<Entry> = own.map(of_grip).collect();
     std::iter::once(entry).chain(grips).collect()
 }
 

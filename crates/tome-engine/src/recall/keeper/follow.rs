@@ -36,13 +36,25 @@ pub struct Followed {
 }
 
 impl Keeper {
-    /// Brings the indexes of a desk up to date; goes on until there is nothing more, or until told to
-    /// stop. One at a time: whoever comes second waits, and finds little to do.
+    /// Brings the indexes of a desk up to date. One that breaks on the way, because somebody deletes it
+    /// just now, is opened or made again at once.
     pub(crate) fn keep_up(
         &self,
         desk: &Desk,
         stop: &dyn Fn() -> bool,
     ) -> Result<Followed, EngineError> {
+        match self.follow(desk, stop) {
+            Err(EngineError::Finder(_)) if !stop() => {
+                desk.close();
+                self.follow(desk, stop)
+            }
+            done => done,
+        }
+    }
+
+    /// Brings the indexes of a desk up to date; goes on until there is nothing more, or until told to
+    /// stop. One at a time: whoever comes second waits, and finds little to do.
+    fn follow(&self, desk: &Desk, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
         let mut kept = desk.keeping.lock().unwrap_or_else(PoisonError::into_inner);
         desk.wanting.store(false, Ordering::Relaxed);
         let mut done = Followed::default();
