@@ -19,4 +19,4 @@ pub use error::FinderError;
 pub use filter::Filter;
 pub use meanings::Meanings;
 pub use question::Question;
-pub use words::{Words, WordsQuery, terms};
+pub use words::{Match, Matches, Place, Wanted, Words, WordsQuery, terms};

@@ -5,7 +5,7 @@ use tome_ledger::{Direction, EventRange, Ledger, Mark};
 use tome_model::{Event, EventId, GripId, Millis, NodeId};
 
 use super::keeper::{self, Keeper, Page};
-use super::literal::Seen;
+use super::literal::{Seen, text_of_node};
 use crate::EngineError;
 
 /// Something that may be an answer: an event, or a part of a page.
@@ -48,6 +48,10 @@ pub(super) enum What {
         id: EventId,
         mark: Mark,
     },
+    /// A line of a session's copy that somebody else wrote.
+    Line {
+        folder: String,
+    },
     Node {
         id: NodeId,
     },
@@ -77,8 +81,8 @@ impl Candidate {
         }
     }
 
-    pub(super) fn of_event(desk: usize, mark: Mark, event: Event) -> Self {
-        let body = Body::of_event(mark, &event);
+    pub(super) fn of_event(desk: usize, mark: Mark, event: &Event) -> Self {
+        let body = Body::of_event(mark, event);
         Self {
             desk,
             key: Key::Event(mark.seq),
@@ -108,6 +112,22 @@ impl Candidate {
             looked: Some(seen.look.score()),
             body: None,
         }
+    }
+
+    /// A line of a session's copy that is no event of the ledger.
+    pub(super) fn of_line(desk: usize, seen: &Seen, folder: &str) -> Self {
+        let body = Body {
+            text: seen.snippet.clone(),
+            title: String::new(),
+            keywords: String::new(),
+            project: seen.project.clone(),
+            session: Some(seen.session.clone()),
+            agent: Some(seen.agent.clone()).filter(|agent| !agent.is_empty()),
+            kind: seen.kind.clone(),
+            what: What::Line { folder: folder.to_owned() },
+        };
+        let key = Key::Named(format!("line {folder} {}", seen.line));
+        Self { key, part: Part::default(), body: Some(body), ..Self::of_seen(desk, seen) }
     }
 
     /// What tells it apart from every other: an event as a whole, a page by its part.
@@ -157,7 +177,7 @@ impl Candidate {
         let Some(node) = ledger.node(project, id, None)? else { return Ok(None) };
         let level = format!("{:?}", node.id.level()).to_lowercase();
         let body = Body {
-            text: keeper::node_text(&node),
+            text: text_of_node(&node),
             title: node.title.clone(),
             keywords: node.keywords.join(" "),
             project: project.to_owned(),
@@ -216,8 +236,16 @@ fn of_grip(ledger: &Ledger, project: &str, id: &GripId) -> Result<Option<Body>, 
         title: node.as_ref().map(|node| node.title.clone()).unwrap_or_default(),
         keywords: String::new(),
         project: project.to_owned(),
-        session: one(node.iter().flat_map(|node| &node.sessions).map(|it| it.as_str()).collect()),
-        agent: one(node.iter().flat_map(|node| &node.agents).map(|it| it.as_str()).collect()),
+        session: one(node
+            .iter()
+            .flat_map(|node| &node.sessions)
+            .map(tome_model::SessionId::as_str)
+            .collect()),
+        agent: one(node
+            .iter()
+            .flat_map(|node| &node.agents)
+            .map(tome_model::Agent::as_str)
+            .collect()),
         kind: grip.kind.as_str().to_owned(),
         what: What::Grip { id: grip.id },
     }))
@@ -267,6 +295,9 @@ pub(super) fn event_at(ledger: &Ledger, mark: Mark) -> Result<Option<Event>, Eng
     }
 }
 
+/// Events on one side of a place, nearest first.
+pub(super) type Side = Vec<(Mark, Event)>;
+
 /// The events of the same session and project around a place, nearest first, up to `count` on each side:
 /// those before it, and those after it.
 pub(super) fn around(
@@ -274,7 +305,7 @@ pub(super) fn around(
     event: &Body,
     mark: Mark,
     count: usize,
-) -> Result<(Vec<(Mark, Event)>, Vec<(Mark, Event)>), EngineError> {
+) -> Result<(Side, Side), EngineError> {
     let Some(session) = &event.session else { return Ok((Vec::new(), Vec::new())) };
     let session = tome_model::SessionId::parse(session)?;
     let side = |direction: Direction| -> Result<Vec<(Mark, Event)>, EngineError> {

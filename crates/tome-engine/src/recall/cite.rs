@@ -27,6 +27,10 @@ impl Cite<'_> {
                 let file = self.of_session(&body.project, &folder, "messages.jsonl");
                 format!("{file}#L{}", candidate.line)
             }
+            What::Line { folder } => {
+                let file = self.of_session(&body.project, folder, "messages.jsonl");
+                format!("{file}#L{}", candidate.line)
+            }
             What::Node { id } => format!("{}{id}", self.of_project(&body.project)),
             What::Grip { id } => format!("{}{id}", self.of_project(&body.project)),
             What::File { page } => format!("{}#L{}", self.file(page), candidate.line.max(1)),

@@ -13,6 +13,11 @@ const SUM_MIN: f32 = 0.66;
 /// What the coverage alone comes to at least, where no vector says anything.
 const COVERAGE_MIN: f32 = 0.3;
 
+/// A text that covers so much answers the whole question.
+const WHOLE: f32 = 0.99;
+/// And what is so near may say the same in other words.
+const ALIKE: f32 = 0.65;
+
 /// How much speaks for there being an answer.
 pub(super) struct Evidence {
     /// The share of the question that one text has, at best, weighed by how rare its words are.
@@ -42,6 +47,12 @@ impl Evidence {
             None => self.coverage >= COVERAGE_MIN,
         };
         self.exact || sum
+    }
+
+    /// Whether a hit may be listed. Where a text answers the whole question, what only stands beside
+    /// it, or is merely like it, is no answer.
+    pub(super) fn admits(&self, one: &Ranked) -> bool {
+        self.coverage < WHOLE || one.coverage > 0.0 || one.cosine.is_some_and(|near| near >= ALIKE)
     }
 
     /// In a few words.

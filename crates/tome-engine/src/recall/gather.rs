@@ -8,12 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use tome_finder::{Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery};
+use tome_finder::{
+    Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery,
+};
 use tome_ledger::Ledger;
+use tome_model::{EventId, SessionId};
 
 use super::candidate::Candidate;
-use super::keeper::{Desk, DeskOf, FileFound, Keeper, Page, Pair, node_text, number};
-use super::literal::{self, Hunt, Scan, Seen};
+use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node};
+use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
 use super::{Across, Stage, Tier};
@@ -25,12 +28,13 @@ const BEHIND_MAX: u64 = 2_000;
 /// How long texts are looked through without an index, and what they are cut to.
 const LOOK_TIME: Duration = Duration::from_secs(5);
 const SEEN_MAX: usize = 200;
+/// A copy of a session that is longer is not looked through for lines of others.
+const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 /// Nodes that changed since the index read them and are looked at directly.
 const CHANGED_MAX: usize = 200;
 
 /// A desk that is asked.
 pub(super) struct Asked {
-    pub desk: Arc<Desk>,
     pub ledger: Option<Store>,
     /// The index of words of its events, for how rare words are.
     pub words: Option<Arc<Words>>,
@@ -143,16 +147,15 @@ impl Gathered {
         }
         desk.events.look(&keeper.embedder);
         desk.pages.look(&keeper.embedder);
-        self.asked.push(Asked {
-            desk: Arc::clone(desk),
-            ledger: ledger.clone(),
-            words: desk.events.words.get(),
-        });
+        self.asked.push(Asked { ledger: ledger.clone(), words: desk.events.words.get() });
         let visit = Visit { keeper, plan, number, filter };
         if plan.has_events()
             && let Some(ledger) = &ledger
         {
             self.ask_events(&visit, desk, ledger)?;
+            if let Some(project) = project {
+                self.look_at_foreign(&visit, ledger, project)?;
+            }
         }
         let pages = plan.pages();
         if !pages.is_empty() {
@@ -203,6 +206,39 @@ impl Gathered {
             let what = format!("{} events looked through", scan.looked);
             self.add_scan(visit.number, scan, "events");
             self.stage("literal: events", since, what);
+        }
+        Ok(())
+    }
+
+    /// Looks at the lines of the session's `messages.jsonl` that are no events of the ledger: somebody
+    /// else has written them.
+    fn look_at_foreign(
+        &mut self,
+        visit: &Visit<'_>,
+        ledger: &Ledger,
+        project: &str,
+    ) -> Result<(), EngineError> {
+        let Some(session) = &visit.plan.session else { return Ok(()) };
+        let path = visit.keeper.copies.file(project, &SessionId::parse(&session.id)?);
+        if !std::fs::metadata(&path).is_ok_and(|meta| meta.len() <= FOREIGN_BYTES_MAX) {
+            return Ok(());
+        }
+        let since = Instant::now();
+        let stop = || since.elapsed() > LOOK_TIME;
+        let filter = Filter { session: None, ..visit.filter.clone() };
+        let hunt =
+            Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
+        let owner = Owner { project, session: &session.id };
+        for seen in literal::scan_messages(&path, owner, hunt)?.seen {
+            let is_known = match &seen.key {
+                Key::Named(id) => {
+                    EventId::parse(id).is_ok_and(|id| matches!(ledger.position(&id), Ok(Some(_))))
+                }
+                Key::Event(_) => true,
+            };
+            if !is_known {
+                self.add(Candidate::of_line(visit.number, &seen, &session.folder));
+            }
         }
         Ok(())
     }
@@ -328,25 +364,11 @@ impl Gathered {
         self.behind = self.behind.max(changed.len() as u64);
         for change in &changed {
             let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
-            if !visit.filter.sources.contains(&Source::Node)
-                || visit.filter.project.as_ref().is_some_and(|project| *project != change.project)
-            {
-                continue;
-            }
-            let (title, text) =
-                (format!("{} {}", node.title, node.keywords.join(" ")), node_text(&node));
-            let Some(look) = visit.plan.needle.look_under(&title, &text) else { continue };
-            let page = Page::Node { project: change.project.clone(), id: change.id.clone() };
-            let found = Found {
-                key: Key::Named(page.name()),
-                part: Part { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
-                source: Source::Node,
-                at: node.first_at,
-                line: 0,
-                score: look.score(),
-            };
-            if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
-                candidate.looked = Some(found.score);
+            let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+            let grips: Result<Vec<_>, _> =
+                grips.filter_map(|grip| ledger.grip(&change.project, grip).transpose()).collect();
+            for entry in of_node(&change.project, &node, &grips?) {
+                self.look_at_entry(visit, &entry);
             }
         }
         Ok(changed.len() as u64)
@@ -398,6 +420,26 @@ impl Gathered {
             if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
                 candidate.looked = Some(found.score);
             }
+        }
+    }
+
+    /// Looks at an entry that the index does not have yet.
+    fn look_at_entry(&mut self, visit: &Visit<'_>, entry: &Entry) {
+        let title = format!("{} {}", entry.title, entry.keywords);
+        if !visit.filter.admits(entry) {
+            return;
+        }
+        let Some(look) = visit.plan.needle.look_under(&title, &entry.text) else { return };
+        let found = Found {
+            key: entry.key.clone(),
+            part: entry.part,
+            source: entry.source,
+            at: entry.at,
+            line: entry.line,
+            score: look.score(),
+        };
+        if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
+            candidate.looked = Some(found.score);
         }
     }
 }

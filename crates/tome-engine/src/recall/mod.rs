@@ -49,6 +49,9 @@ const CATCH_UP_MAX: u64 = 50;
 /// Hits that may end up in the list, or be named beside it.
 const CITED_MAX: usize = 2 * plan::HITS_MAX;
 
+/// A desk, and the project of it that is meant.
+type DeskAsked = (Arc<Desk>, Option<String>);
+
 /// Recall over one home.
 pub struct Recall {
     keeper: Keeper,
@@ -93,6 +96,7 @@ impl Recall {
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
         }
+        ranked.retain(|one| evidence.admits(one));
         gathered.stage("floor", since, evidence.explained());
         plan.prefer_its_time(&mut ranked);
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
@@ -162,11 +166,7 @@ impl Recall {
     }
 
     /// The desks that a question is about, each with the project that is meant.
-    fn desks(
-        &self,
-        plan: &Plan,
-        question: &RecallQuestion,
-    ) -> Result<Vec<(Arc<Desk>, Option<String>)>, EngineError> {
+    fn desks(&self, plan: &Plan, question: &RecallQuestion) -> Result<Vec<DeskAsked>, EngineError> {
         let mut desks = Vec::new();
         if question.within != Within::Coder {
             match (&question.project, question.across) {

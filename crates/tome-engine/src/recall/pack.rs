@@ -92,7 +92,8 @@ struct Chosen {
 fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
     let in_one_session = plan.session.as_ref().is_some_and(|session| session.only);
     let of_contents = plan.within == Within::Contents;
-    let a_session_max = if in_one_session { plan.limit } else { plan.limit.div_ceil(2).max(2) };
+    let a_session_max =
+        if in_one_session { plan.limit } else { (plan.limit - plan.limit / 4).max(2) };
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut groups: HashMap<Group, (usize, usize)> = HashMap::new();
     let mut surplus = Vec::new();

@@ -74,8 +74,15 @@ impl Plan {
                 "is missing: it says which session is meant; give it, or look across the project";
             return Err(ModelError::invalid("session", problem).into());
         }
+        // A question that only names a time is about what happened then.
+        let text = if text.is_empty() { query.trim().to_owned() } else { text };
+        let needle = needle_of(&text)?;
+        if needle.is_empty() {
+            let problem = "has nothing to look for: give a word, a name or a sign";
+            return Err(ModelError::invalid("query", problem).into());
+        }
         Ok(Self {
-            needle: needle_of(&text)?,
+            needle,
             text,
             span,
             said,

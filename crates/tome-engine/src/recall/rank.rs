@@ -63,7 +63,7 @@ impl Gathered {
         let meanings = spread_near(&own, &matches, near);
         let looked: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
-            _ => self.candidates.iter().map(|candidate| look(candidate, plan)).collect(),
+            _ => self.look(plan),
         };
         let kinds: Vec<Kind> =
             self.candidates.iter().map(|candidate| kind_of(candidate.source)).collect();
@@ -193,7 +193,7 @@ impl Gathered {
                 let place = match self.number_of(&id) {
                     Some(place) => place,
                     None => {
-                        self.add(Candidate::of_event(desk, mark, event));
+                        self.add(Candidate::of_event(desk, mark, &event));
                         self.candidates.len() - 1
                     }
                 };
@@ -208,6 +208,24 @@ impl Gathered {
             }
         }
         Ok(near)
+    }
+
+    /// How well each text matches when it is looked at, with rare words counting more.
+    fn look(&self, plan: &Plan) -> Vec<Option<f32>> {
+        let indexes: Vec<_> =
+            self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
+        let mut needle = plan.needle.clone();
+        if !indexes.is_empty() {
+            needle.weigh(|term| {
+                let stems = tome_finder::terms(term);
+                stems.iter().map(|stem| rarity(&indexes, stem)).fold(0.1, f32::max)
+            });
+        }
+        let of = |candidate: &Candidate| {
+            let body = candidate.body.as_ref()?;
+            needle.look_under(&body.title, &body.text).map(|look| look.score())
+        };
+        self.candidates.iter().map(of).collect()
     }
 
     /// The terms of the question and what they are worth in what was asked.
@@ -281,9 +299,4 @@ fn nearness((candidate, own): (&Candidate, &Option<Match>)) -> Option<f32> {
     let sum: f32 = (0..counted).map(|_| cosines.next().unwrap_or(least)).sum();
     let pieces = own.as_ref().map_or(1, |own| own.pieces) as f32;
     Some(sum / counted as f32 / (1.0 + MANY_NEAR_PIECES * (1.0 - 1.0 / pieces)))
-}
-
-fn look(candidate: &Candidate, plan: &Plan) -> Option<f32> {
-    let body = candidate.body.as_ref()?;
-    plan.needle.look_under(&body.title, &body.text).map(|look| look.score())
 }

@@ -27,8 +27,6 @@ pub(super) const NEIGHBOURS_BYTES_MAX: usize = 2_400;
 pub(super) const NEAREST_PIECES: usize = 3;
 /// How much an event of many pieces is held back among vectors.
 pub(super) const MANY_NEAR_PIECES: f32 = 0.2;
-/// How much rarer words count more when a question becomes a vector.
-pub(super) const RARITY_POWER: f32 = 0.75;
 
 /// The constant of reciprocal rank fusion.
 pub(super) const RRF_K: f64 = 60.0;

@@ -1,5 +1,7 @@
 //! The embedder that ships with Tome: potion-base-8M, a static model. Every token has a vector of its
-//! own; that of a text is the mean of them, scaled to length 1. Nothing is loaded, nothing is sent.
+//! own; that of a text is the mean of them, scaled to length 1. A number more than three times as large as is
+//! usual is cut to that: the few that are say what all texts have in common, and without their excess texts
+//! are told apart a little better. Nothing is loaded, nothing is sent.
 //!
 //! Tokens are those of the model's own tokenizer, but for texts that hold its marks literally:
 //! `[MASK]` is a bracket, a word and a bracket here. What is in no vocabulary counts for nothing.
@@ -7,6 +9,9 @@
 use super::model::MODEL;
 use super::pieces::tokens;
 use super::{EmbedError, Embedder};
+
+/// Numbers are cut at so many times the root of their mean square.
+const CUT: f32 = 3.0;
 
 /// The embedder that ships with Tome.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,9 +57,17 @@ fn mean(text: &str, weight: impl Fn(u32) -> f32) -> Vec<f32> {
             *number += scale * f32::from(step.cast_signed());
         }
     }
-    let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
-    if length > 0.0 {
-        sum.iter_mut().for_each(|number| *number /= length);
-    }
+    scale_to_one(&mut sum);
+    let most = CUT / (sum.len() as f32).sqrt();
+    sum.iter_mut().for_each(|number| *number = number.clamp(-most, most));
+    scale_to_one(&mut sum);
     sum
+}
+
+/// A vector of zeros stays one.
+fn scale_to_one(vector: &mut [f32]) {
+    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|number| *number /= length);
+    }
 }

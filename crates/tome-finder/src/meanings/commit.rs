@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::counts::counts_event;
 use super::log::{Place, Record};
 use super::row::{Facts, MUTE, NAMED, signs};
+use super::slices::SIGNS_MAX;
 use super::table::Table;
+use super::turn::turned;
 use crate::{Batch, EmbedError, Embedder, Entry, Key};
 
 /// What one commit adds.
@@ -44,6 +46,17 @@ impl Embedded {
         let tokens = tokens.collect();
         Ok(Self { vectors, tokens })
     }
+}
+
+/// Checks that vectors of this length can be kept.
+pub(super) fn check_dimensions(embedder: &dyn Embedder) -> Result<(), EmbedError> {
+    let dimensions = embedder.dimensions();
+    if (1..=SIGNS_MAX).contains(&dimensions) {
+        return Ok(());
+    }
+    let problem =
+        format!("has {dimensions} dimensions: at least 1 and at most {SIGNS_MAX} can be kept");
+    Err(EmbedError { embedder: embedder.name().to_owned(), problem })
 }
 
 /// Checks that a vector has as many numbers as the embedder says, and that they are numbers.
@@ -149,9 +162,10 @@ impl Commit {
             place |= MUTE;
         }
         let facts = Facts { key, at: entry.at.0, place, part: entry.part, line: entry.line };
-        let words: Vec<u64> = signs(vector).collect();
+        let vector = turned(vector);
+        let words: Vec<u64> = signs(&vector).collect();
         let layout = numbers.table.layout;
         layout.put_signs(&mut self.signs, &words, &facts);
-        layout.put_levels(&mut self.levels, vector);
+        layout.put_levels(&mut self.levels, &vector);
     }
 }

@@ -7,8 +7,7 @@ use super::files::damaged;
 use super::head::Head;
 use super::log::Record;
 use super::row::{Layout, NAMED};
-use super::store::{Store, path, read};
-use super::table::BLOCK_ROWS;
+use super::store::{ROWS_AT_ONCE, Store, path, read};
 use crate::FinderError;
 
 /// Below this many rows it is not worth it.
@@ -30,7 +29,7 @@ pub(super) fn compacted(store: &Store) -> Result<Store, FinderError> {
     let mut row = 0;
     // A block at a time, so that memory holds little of what is on disk.
     while row < store.head.rows {
-        let rows = (store.head.rows - row).min(BLOCK_ROWS as u64);
+        let rows = (store.head.rows - row).min(ROWS_AT_ONCE);
         live_rows(store, row, rows, &names, &mut commit)?;
         let head = fresh.put_aside(&commit)?;
         fresh.apply(&commit, head)?;
@@ -88,10 +87,8 @@ fn live_rows(
     let (signs, signs_path) = stretch(&store.signs, "signs", signs_bytes)?;
     let (levels, _) = stretch(&store.levels, "levels", levels_bytes)?;
     for (signs, levels) in signs.chunks(signs_bytes).zip(levels.chunks(levels_bytes)) {
-        let mut words = Vec::new();
-        let mut facts = layout
-            .take_signs(signs, &mut words)
-            .ok_or_else(|| damaged(&signs_path, "is not whole"))?;
+        let (words, mut facts) =
+            layout.take_signs(signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;
         if facts.key & NAMED != 0 {
             let Some(name) = names.get(&(facts.key & !NAMED)) else { continue };
             facts.key = name | NAMED;

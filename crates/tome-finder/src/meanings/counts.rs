@@ -6,7 +6,7 @@
 
 /// Rows are counted up to this event; after that one in so many is enough for shares.
 const COUNTED_EVENTS: u64 = 4_096;
-const COUNTED_ONE_IN: u64 = 16;
+const COUNTED_ONE_IN: u64 = 64;
 
 /// As if there were so many rows without any token: the first few rows do not say what is common.
 const ROWS_BEFORE: f32 = 30.0;

@@ -14,15 +14,17 @@ mod head;
 mod log;
 mod row;
 mod scan;
+mod slices;
 mod store;
 mod table;
+mod turn;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use tome_model::Millis;
 
-use self::commit::{Commit, Embedded, check_vector};
+use self::commit::{Commit, Embedded, check_dimensions, check_vector};
 use self::files::{damaged, empty_folder, failed};
 use self::head::Head;
 use self::store::Store;
@@ -53,6 +55,7 @@ impl Meanings {
 
     /// Makes an empty one, in place of whatever is in the folder.
     pub fn make(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
+        check_dimensions(&*embedder)?;
         empty_folder(folder).map_err(|error| failed(folder, &error))?;
         let store = Store::create(folder, Head::new(embedder.name(), embedder.dimensions()))?;
         store.head.write(folder)?;
@@ -138,7 +141,8 @@ impl Meanings {
         if limit == 0 || length == 0.0 {
             return Ok(Vec::new());
         }
-        let question: Vec<f32> = vector.iter().map(|number| number / length).collect();
+        let mut question = turn::turned(vector);
+        question.iter_mut().for_each(|number| *number /= length);
         nearest(&self.read(), &question, filter, limit)
     }
 
@@ -160,16 +164,8 @@ fn nearest(
     let mut rows = scan::candidates(table, &words, filter, limit);
     // In the order of the file, which is how a disk likes to be read.
     rows.sort_unstable();
-    let mut levels = vec![0; table.layout.levels_bytes()];
-    let mut scored = Vec::with_capacity(rows.len());
-    for row in rows {
-        store.read_levels(row, &mut levels)?;
-        let cosine = table.layout.cosine(question, table.words(row), &levels);
-        let cosine = cosine.ok_or_else(|| store.levels_damaged("is not whole"))?;
-        if cosine > 0.0 {
-            scored.push((cosine, row));
-        }
-    }
+    let cosines = store.cosines(question, &rows)?;
+    let mut scored: Vec<_> = cosines.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
     scored.sort_unstable_by(|one, other| {
         other.0.total_cmp(&one.0).then_with(|| table.order(one.1, other.1))
     });

@@ -17,9 +17,12 @@ use std::path::{Path, PathBuf};
 use super::commit::Commit;
 use super::files::{create, damaged, failed, open, read_at, sync_folder, write_at};
 use super::head::{HEAD, Head};
-use super::row::Layout;
-use super::table::{BLOCK_ROWS, Table};
+use super::row::{Layout, Reader};
+use super::table::Table;
 use crate::FinderError;
+
+/// Rows that are read or written in one go when all of them are.
+pub(super) const ROWS_AT_ONCE: u64 = 4_096;
 
 /// An open index: its files, and what is in memory of them.
 #[derive(Debug)]
@@ -76,7 +79,7 @@ impl Store {
         let row_bytes = self.table.layout.signs_bytes() as u64;
         let mut row = 0;
         while row < self.head.rows {
-            let rows = (self.head.rows - row).min(BLOCK_ROWS as u64);
+            let rows = (self.head.rows - row).min(ROWS_AT_ONCE);
             let signs = read(&self.signs, &signs_path, row * row_bytes, rows * row_bytes)?;
             self.table.play_rows(&signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;
             row += rows;
@@ -118,15 +121,27 @@ impl Store {
             .ok_or_else(|| damaged(&self.folder, "does not go together with what was written"))
     }
 
-    /// The levels of a row, as they lie in the file.
-    pub(super) fn read_levels(&self, row: u32, levels: &mut [u8]) -> Result<(), FinderError> {
-        let at = u64::from(row) * self.table.layout.levels_bytes() as u64;
-        read_at(&self.levels, levels, at).map_err(|error| self.levels_damaged(&error.to_string()))
-    }
-
-    /// What is wrong with the levels.
-    pub(super) fn levels_damaged(&self, problem: &str) -> FinderError {
-        damaged(&path(&self.folder, "levels", self.head.generation), problem)
+    /// The cosines of a question of length 1 and some rows.
+    pub(super) fn cosines(&self, question: &[f32], rows: &[u32]) -> Result<Vec<f32>, FinderError> {
+        let layout = self.table.layout;
+        let (mut signs, mut levels) =
+            (vec![0; layout.signs_bytes()], vec![0; layout.levels_bytes()]);
+        let fill = |file: &File, name: &str, bytes: &mut [u8], row: u32| {
+            let at = u64::from(row) * bytes.len() as u64;
+            read_at(file, bytes, at).map_err(|error| {
+                damaged(&path(&self.folder, name, self.head.generation), error.to_string())
+            })
+        };
+        let reader = Reader::new(layout);
+        let mut cosines = Vec::with_capacity(rows.len());
+        for row in rows {
+            fill(&self.signs, "signs", &mut signs, *row)?;
+            fill(&self.levels, "levels", &mut levels, *row)?;
+            let cosine = reader.cosine(question, &signs, &levels);
+            let problem = || damaged(&self.folder, format!("row {row} is not whole"));
+            cosines.push(cosine.ok_or_else(problem)?);
+        }
+        Ok(cosines)
     }
 
     pub(super) fn folder(&self) -> &Path {

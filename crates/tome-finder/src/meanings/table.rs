@@ -10,11 +10,9 @@ use std::sync::Arc;
 use super::counts::Counts;
 use super::log::{Place, Record, put_tokens, take_tokens};
 use super::row::{Facts, Layout, MUTE, NAMED};
+use super::slices::{SLICE_ROWS, Slices};
 use crate::{Found, Key, Part, Source};
 use tome_model::Millis;
-
-/// Rows of a block: so much is never copied when the table grows.
-pub(super) const BLOCK_ROWS: usize = 4_096;
 
 /// The place of a dead row. Like that of a mute one it is no place, so no filter lets it through.
 const DEAD: u32 = u32::MAX;
@@ -35,9 +33,11 @@ pub(super) struct Table {
 /// Some rows, by column: a scan reads the first one, and of the others what it needs.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    pub(super) words: Vec<u64>,
+    pub(super) signs: Slices,
     pub(super) places: Vec<u32>,
     pub(super) ats: Vec<u64>,
+    /// Rows that are dead or mute.
+    pub(super) silent: usize,
     keys: Vec<u64>,
     parts: Vec<Part>,
     lines: Vec<u32>,
@@ -104,12 +104,12 @@ impl Table {
     }
 
     fn push(&mut self, row: &[u8]) -> Option<()> {
-        if self.blocks.last().is_none_or(|block| block.places.len() == BLOCK_ROWS) {
+        if self.blocks.last().is_none_or(|block| block.places.len() == SLICE_ROWS) {
             self.blocks.push(Block::default());
         }
         let number = u32::try_from(self.rows()).ok()?;
         let block = self.blocks.last_mut()?;
-        let facts = self.layout.take_signs(row, &mut block.words)?;
+        let (words, facts) = self.layout.take_signs(row)?;
         if usize::try_from(facts.place & !MUTE).ok()? >= self.places.len() {
             return None;
         }
@@ -126,6 +126,8 @@ impl Table {
                 }
             }
         }
+        block.silent += usize::from(place & MUTE != 0);
+        block.signs.set(block.places.len(), &words);
         block.places.push(place);
         block.ats.push(facts.at);
         block.keys.push(facts.key);
@@ -142,7 +144,10 @@ impl Table {
         }
         for row in thing.rows {
             let (block, i) = at(row);
-            *self.blocks.get_mut(block)?.places.get_mut(i)? = DEAD;
+            let block = self.blocks.get_mut(block)?;
+            let place = block.places.get_mut(i)?;
+            block.silent += usize::from(*place & MUTE == 0);
+            *place = DEAD;
             self.dead += 1;
         }
         let mut tokens = thing.tokens.as_slice();
@@ -167,7 +172,7 @@ impl Table {
     pub(super) fn rows(&self) -> usize {
         self.blocks
             .last()
-            .map_or(0, |last| (self.blocks.len() - 1) * BLOCK_ROWS + last.places.len())
+            .map_or(0, |last| (self.blocks.len() - 1) * SLICE_ROWS + last.places.len())
     }
 
     /// Rows whose entry is there.
@@ -195,14 +200,6 @@ impl Table {
             things.filter_map(|thing| Some((thing.name.to_string(), thing.at?))).collect();
         named.sort_unstable();
         named
-    }
-
-    /// The sign bits of a row.
-    pub(super) fn words(&self, row: u32) -> &[u64] {
-        let (block, i) = at(row);
-        let words = self.layout.words();
-        let block = self.blocks.get(block);
-        block.and_then(|it| it.words.get(i * words..(i + 1) * words)).unwrap_or_default()
     }
 
     /// The row as an answer.
@@ -251,5 +248,5 @@ impl Table {
 /// The block of a row, and its place in it.
 fn at(row: u32) -> (usize, usize) {
     let row = row as usize;
-    (row / BLOCK_ROWS, row % BLOCK_ROWS)
+    (row / SLICE_ROWS, row % SLICE_ROWS)
 }

@@ -66,20 +66,22 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// The best, in order.
-    pub(crate) fn finish(mut self) -> tantivy::Result<Vec<Found>> {
+    /// The best, in order, and where each of them is: its segment, and its document there.
+    pub(crate) fn finish(mut self) -> tantivy::Result<Vec<(Found, (usize, DocId))>> {
         self.tidy()?;
-        let mut found = Vec::with_capacity(self.entries.len());
-        for (score, segment, doc) in self.entries {
-            if let Some(segment) = self.snapshot.segments.get(segment) {
-                found.push(segment.found(doc, weight::shown(score))?);
+        let mut all = Vec::with_capacity(self.entries.len());
+        for (score, ordinal, doc) in self.entries {
+            if let Some(segment) = self.snapshot.segments.get(ordinal) {
+                all.push((segment.found(doc, weight::shown(score))?, (ordinal, doc)));
             }
         }
-        found.sort_by(|one, other| {
-            let place = |found: &Found| (found.source, found.key.clone(), found.part);
-            other.score.total_cmp(&one.score).then_with(|| place(one).cmp(&place(other)))
+        all.sort_by(|(one, _), (other, _)| {
+            let better = other.score.total_cmp(&one.score);
+            better.then_with(|| {
+                (one.source, &one.key, one.part).cmp(&(other.source, &other.key, other.part))
+            })
         });
-        found.truncate(self.limit);
-        Ok(found)
+        all.truncate(self.limit);
+        Ok(all)
     }
 }

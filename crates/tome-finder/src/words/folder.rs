@@ -8,6 +8,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::Directory;
@@ -26,6 +27,7 @@ pub(crate) struct OwnFolder {
     path: PathBuf,
     mapped: MmapDirectory,
     fresh: Fresh,
+    closed: Arc<AtomicBool>,
 }
 
 /// Files that are written and not synced yet.
@@ -35,7 +37,13 @@ impl OwnFolder {
     /// A folder that is there.
     pub(crate) fn open(path: &Path) -> tantivy::Result<Self> {
         let mapped = MmapDirectory::open(path)?;
-        Ok(Self { path: path.to_owned(), mapped, fresh: Fresh::default() })
+        Ok(Self { path: path.to_owned(), mapped, fresh: Fresh::default(), closed: Arc::default() })
+    }
+
+    /// Nothing is written from now on. Tantivy's threads may still be at work, on what is now another
+    /// index's folder.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
     }
 
     /// Syncs what was written since the last time, as far as it is still there.
@@ -48,6 +56,13 @@ impl OwnFolder {
         }
         Ok(())
     }
+}
+
+fn check_open(closed: &AtomicBool) -> io::Result<()> {
+    if closed.load(Ordering::Acquire) {
+        return Err(io::Error::other("the index was closed"));
+    }
+    Ok(())
 }
 
 /// Makes an empty folder, in place of whatever is there.
@@ -80,11 +95,12 @@ fn own_file() -> OpenOptions {
 struct Written {
     path: PathBuf,
     file: File,
-    fresh: Fresh,
+    folder: OwnFolder,
 }
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check_open(&self.folder.closed)?;
         self.file.write(bytes)
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -95,7 +111,7 @@ impl Write for Written {
 impl TerminatingWrite for Written {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         let file = self.file.try_clone()?;
-        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = self.folder.fresh.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.push((self.path.clone(), file));
         Ok(())
     }
@@ -107,6 +123,10 @@ impl Directory for OwnFolder {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        check_open(&self.closed).map_err(|failed| DeleteError::IoError {
+            io_error: Arc::new(failed),
+            filepath: path.to_owned(),
+        })?;
         self.mapped.delete(path)
     }
 
@@ -116,14 +136,15 @@ impl Directory for OwnFolder {
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let full = self.path.join(path);
-        let file = own_file().create_new(true).open(&full).map_err(|failed| {
+        let made = check_open(&self.closed).and_then(|()| own_file().create_new(true).open(&full));
+        let file = made.map_err(|failed| {
             if failed.kind() == io::ErrorKind::AlreadyExists {
                 OpenWriteError::FileAlreadyExists(path.to_owned())
             } else {
                 OpenWriteError::wrap_io_error(failed, path.to_owned())
             }
         })?;
-        Ok(BufWriter::new(Box::new(Written { path: full, file, fresh: Arc::clone(&self.fresh) })))
+        Ok(BufWriter::new(Box::new(Written { path: full, file, folder: self.clone() })))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -131,6 +152,7 @@ impl Directory for OwnFolder {
     }
 
     fn atomic_write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        check_open(&self.closed)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(bytes)?;
         if path != Path::new(FILES_LIST) {

@@ -33,12 +33,12 @@ use crate::{Batch, Filter, FinderError, Found};
 use best::Best;
 use folder::OwnFolder;
 use pen::Pen;
-use question::{Place, Wanted};
 use schema::Fields;
 use snapshot::Snapshot;
 
 pub use analysis::terms;
 pub(crate) use analysis::{Piece, cut, is_spaceless, is_stop, stem};
+pub use question::{Place, Wanted};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 1;
@@ -58,6 +58,7 @@ const ALWAYS: [SegmentComponent; 5] = [
 /// An index of words in a folder.
 pub struct Words {
     folder: PathBuf,
+    own: OwnFolder,
     fields: Fields,
     index: Index,
     reader: IndexReader,
@@ -85,6 +86,24 @@ impl Payload {
     }
 }
 
+/// What matches, taken apart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matches {
+    /// The terms that were looked for, also those that nothing has.
+    pub terms: Vec<Wanted>,
+    /// What matches, the best first.
+    pub found: Vec<Match>,
+}
+
+/// An entry that matches, and by what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The entry.
+    pub found: Found,
+    /// Which terms it has, by their place among the terms, and what each adds to the score.
+    pub by_term: Vec<(usize, f32)>,
+}
+
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WordsQuery {
@@ -104,10 +123,11 @@ impl Words {
         }
     }
 
-    /// Makes an empty one, in place of whatever is in the folder.
+    /// Makes an empty one, in place of whatever is in the folder. One that was open there must have
+    /// been dropped.
     pub fn make(folder: &Path) -> Result<Self, FinderError> {
         folder::make_empty(folder).map_err(|problem| failed(folder, &problem))?;
-        guarded(folder, || {
+        caught(|| {
             let (fields, schema) = Fields::new();
             let index = Index::create(OwnFolder::open(folder)?, schema, IndexSettings::default())?;
             let mut pen = Pen::new(&index)?;
@@ -119,7 +139,8 @@ impl Words {
 
     fn load(folder: &Path) -> tantivy::Result<Self> {
         let (fields, schema) = Fields::new();
-        let mut index = Index::open(OwnFolder::open(folder)?)?;
+        let own = OwnFolder::open(folder)?;
+        let mut index = Index::open(own.clone())?;
         let payload = read(index.load_metas()?.payload.as_deref())?;
         if index.schema() != schema {
             return Err(tantivy::TantivyError::SchemaError("it has other fields".to_owned()));
@@ -130,6 +151,7 @@ impl Words {
         let now = Now { snapshot: Arc::new(snapshot), cursor: payload.cursor };
         Ok(Self {
             folder: folder.to_owned(),
+            own,
             fields,
             index,
             reader,
@@ -151,7 +173,7 @@ impl Words {
     /// Writes, syncs, and makes it visible. Whole or not at all.
     pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
         let mut held = self.pen();
-        let outcome = guarded(&self.folder, || {
+        let outcome = caught(|| {
             let mut pen = match held.take() {
                 Some(pen) => pen,
                 None => Pen::new(&self.index)?,
@@ -171,13 +193,18 @@ impl Words {
     /// segments are being put together, and is asked again then.
     pub fn rest(&self) -> Result<bool, FinderError> {
         let mut held = self.pen();
-        if held.as_mut().is_some_and(Pen::is_tidying) {
-            return Ok(false);
-        }
-        if held.take().is_some() {
-            guarded(&self.folder, || self.look_again(None))?;
-        }
-        Ok(true)
+        let Some(mut pen) = held.take() else { return Ok(true) };
+        guarded(&self.folder, || {
+            if !pen.is_tidying() {
+                pen.tidy()?;
+            }
+            if pen.is_tidying() {
+                *held = Some(pen);
+                return Ok(false);
+            }
+            self.look_again(None)?;
+            Ok(true)
+        })
     }
 
     /// What matches best.
@@ -187,7 +214,17 @@ impl Words {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        self.ranked(&question::wanted(&query.text), filter, limit)
+        Ok(entries(self.ranked(question::wanted(&query.text), filter, limit, false)?))
+    }
+
+    /// What matches best, with what each term of the question adds to it.
+    pub fn search_by_term(
+        &self,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Matches, FinderError> {
+        self.ranked(question::wanted(&query.text), filter, limit, true)
     }
 
     /// What matches these terms best, which are as [`terms`] gives them, each with its weight.
@@ -199,31 +236,35 @@ impl Words {
     ) -> Result<Vec<Found>, FinderError> {
         let wanted: Vec<Wanted> = terms
             .iter()
-            .map(|(term, weight)| Wanted {
-                place: Place::Words,
-                term: term.clone(),
-                weight: weight.max(0.0),
-            })
+            .map(|(term, weight)| Wanted::new(Place::Words, term.clone(), weight.max(0.0)))
             .collect();
-        self.ranked(&wanted, filter, limit)
+        Ok(entries(self.ranked(wanted, filter, limit, false)?))
     }
 
     fn ranked(
         &self,
-        wanted: &[Wanted],
+        mut wanted: Vec<Wanted>,
         filter: &Filter,
         limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
+        apart: bool,
+    ) -> Result<Matches, FinderError> {
         let snapshot = self.snapshot();
         let entries = usize::try_from(snapshot.count).unwrap_or(usize::MAX);
-        if limit == 0 || entries == 0 {
-            return Ok(Vec::new());
-        }
         guarded(&self.folder, || {
-            let clauses = question::clauses(wanted, &self.fields, &snapshot)?;
+            let clauses = question::clauses(&mut wanted, &self.fields, &snapshot)?;
             let mut best = Best::new(&snapshot, limit.min(entries));
-            ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
-            best.finish()
+            if limit > 0 {
+                ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
+            }
+            let (found, places): (Vec<_>, Vec<_>) = best.finish()?.into_iter().unzip();
+            let by_term = if apart {
+                ranking::by_term(&clauses, &snapshot, &places)?
+            } else {
+                vec![Vec::new(); found.len()]
+            };
+            let found = found.into_iter().zip(by_term);
+            let found = found.map(|(found, by_term)| Match { found, by_term }).collect();
+            Ok(Matches { terms: wanted, found })
         })
     }
 
@@ -236,6 +277,12 @@ impl Words {
     /// How long its texts are on average, in terms.
     pub fn usual_length(&self) -> f32 {
         self.snapshot().average
+    }
+
+    /// What a term adds to the score of a text that has it so often and has so many terms: for texts
+    /// that were not asked for.
+    pub fn score(&self, idf: f32, frequency: u32, length: u32) -> f32 {
+        self.snapshot().weights.of_text(idf, frequency, length)
     }
 
     /// The named things that it has, with the `at` they were put in with.
@@ -289,6 +336,16 @@ impl Words {
     }
 }
 
+impl Drop for Words {
+    fn drop(&mut self) {
+        self.own.close();
+    }
+}
+
+fn entries(matches: Matches) -> Vec<Found> {
+    matches.found.into_iter().map(|matched| matched.found).collect()
+}
+
 fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, Millis)>> {
     let mut named = Vec::new();
     for segment in &snapshot.segments {
@@ -326,13 +383,16 @@ fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
     }
 }
 
-/// Runs what reads the index's files. Bytes that are not what they were make tantivy fail or panic;
-/// to the caller both say that the index is to be made again.
+/// Runs what reads the index's files: where it cannot, the index is to be made again.
 fn guarded<T>(folder: &Path, run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, FinderError> {
+    caught(run).map_err(|problem| damaged(folder, &problem))
+}
+
+/// Runs what is tantivy's. Bytes that are not what they were make it fail, or panic.
+fn caught<T>(run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(problem)) => Err(damaged(folder, &problem)),
-        Err(_) => Err(damaged(folder, &"its files are not what they were")),
+        Ok(outcome) => outcome.map_err(|problem| problem.to_string()),
+        Err(_) => Err("its files are not what they were".to_owned()),
     }
 }
 

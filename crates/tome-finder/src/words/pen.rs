@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::{IndexWriter, IndexWriterOptions, NoMergePolicy};
@@ -22,6 +22,8 @@ pub(crate) struct Pen {
     writer: IndexWriter,
     /// Segments that are being put together.
     merges: Vec<(Vec<SegmentId>, FutureResult<Option<SegmentMeta>>)>,
+    /// One of them failed: it is not tried again before the next write.
+    is_stuck: bool,
 }
 
 impl Pen {
@@ -35,7 +37,7 @@ impl Pen {
         let writer: IndexWriter = index.writer_with_options(options)?;
         // What is put together is decided here, so that it is known what is under way.
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        Ok(Self { writer, merges: Vec::new() })
+        Ok(Self { writer, merges: Vec::new(), is_stuck: false })
     }
 
     /// Writes a batch, and what goes with it, in one commit.
@@ -54,12 +56,16 @@ impl Pen {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(payload);
         commit.commit()?;
+        self.is_stuck = false;
         Ok(())
     }
 
     /// Begins to put segments together, where there are enough of a size.
     pub(crate) fn tidy(&mut self) -> tantivy::Result<()> {
         self.is_tidying();
+        if self.is_stuck {
+            return Ok(());
+        }
         let mut free = self.writer.index().searchable_segment_metas()?;
         free.retain(|segment| !self.merges.iter().any(|(ids, _)| ids.contains(&segment.id())));
         for ids in merging::groups(&free) {
@@ -72,8 +78,15 @@ impl Pen {
     /// Whether segments are still being put together.
     pub(crate) fn is_tidying(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        // One that failed is tried again after the next write; nothing was lost by it.
-        self.merges.retain_mut(|(_, merge)| Pin::new(merge).poll(&mut context).is_pending());
+        let is_stuck = &mut self.is_stuck;
+        self.merges.retain_mut(|(_, merge)| match Pin::new(merge).poll(&mut context) {
+            Poll::Pending => true,
+            Poll::Ready(outcome) => {
+                // Nothing was lost by a failure: the segments are as they were.
+                *is_stuck |= outcome.is_err();
+                false
+            }
+        });
         !self.merges.is_empty()
     }
 }

@@ -13,14 +13,14 @@ use super::snapshot::Snapshot;
 const TERMS_SEEN_MAX: usize = 1_024;
 
 /// Of those the rarest are looked for.
-const TERMS_MAX: usize = 64;
+const TERMS_MAX: usize = 256;
 
 /// A single character of a script without spaces says less than a pair of them.
 const SINGLE_WEIGHT: f32 = 0.5;
 
 /// How much a match counts in each field, against one in the text.
-const IDENTIFIER_BOOST: f32 = 2.0;
-const PATH_BOOST: f32 = 1.5;
+const IDENTIFIER_BOOST: f32 = 1.0;
+const PATH_BOOST: f32 = 1.0;
 const TITLE_BOOST: f32 = 1.5;
 const KEYWORD_BOOST: f32 = 1.0;
 
@@ -29,7 +29,7 @@ const IDENTIFIER_BYTES_MIN: usize = 3;
 
 /// Where a term is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub enum Place {
     /// In texts, titles and keywords.
     Words,
     /// Among identifiers.
@@ -40,10 +40,22 @@ pub(crate) enum Place {
 
 /// A term that is looked for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wanted {
-    pub(crate) place: Place,
-    pub(crate) term: String,
-    pub(crate) weight: f32,
+pub struct Wanted {
+    /// Where.
+    pub place: Place,
+    /// The term, as the index has it there.
+    pub term: String,
+    /// How much it counts in the question.
+    pub weight: f32,
+    /// How much it says: the more, the fewer entries have it. 0 until it was looked up.
+    pub idf: f32,
+}
+
+impl Wanted {
+    /// A term, not looked up yet.
+    pub(crate) fn new(place: Place, term: String, weight: f32) -> Self {
+        Self { place, term, weight, idf: 0.0 }
+    }
 }
 
 /// A term in a field.
@@ -53,6 +65,8 @@ pub(crate) struct Clause {
     pub(crate) worth: f32,
     /// Whether it is in the text, where frequency and length count.
     pub(crate) in_text: bool,
+    /// Which of the terms that are looked for it is.
+    pub(crate) wanted: usize,
 }
 
 /// The terms of a question. Words that say nothing are among them only if there is nothing else.
@@ -86,7 +100,7 @@ impl Pieces {
     }
 
     fn other(&mut self, place: Place, term: String, weight: f32) {
-        self.others.push(Wanted { place, term, weight });
+        self.others.push(Wanted::new(place, term, weight));
     }
 
     fn wanted(self) -> Vec<Wanted> {
@@ -94,13 +108,12 @@ impl Pieces {
             if self.words.is_empty() && self.others.is_empty() { self.stop } else { self.words };
         let mut wanted = Vec::new();
         analysis::stemmed(&words.join(" "), &mut |term| {
-            wanted.push(Wanted { place: Place::Words, term: term.to_owned(), weight: 1.0 });
+            wanted.push(Wanted::new(Place::Words, term.to_owned(), 1.0));
         });
         // `email` is looked for where `e-mail` is, `setup` where `set_up` is.
         let as_identifiers =
             words.into_iter().filter(|word| word.len() >= IDENTIFIER_BYTES_MIN && word.is_ascii());
-        let identifiers =
-            as_identifiers.map(|term| Wanted { place: Place::Identifiers, term, weight: 1.0 });
+        let identifiers = as_identifiers.map(|term| Wanted::new(Place::Identifiers, term, 1.0));
         let plain = plain_of(&self.others);
         wanted.extend(identifiers.chain(self.others).chain(plain));
         let mut seen = HashSet::new();
@@ -119,38 +132,49 @@ fn plain_of(others: &[Wanted]) -> Vec<Wanted> {
         .collect();
     let mut plain = Vec::new();
     analysis::stemmed(&words.join(" "), &mut |term| {
-        plain.push(Wanted { place: Place::Words, term: term.to_owned(), weight: 1.0 });
+        plain.push(Wanted::new(Place::Words, term.to_owned(), 1.0));
     });
     plain
 }
 
-/// What is looked up for the terms of a question that the index has, rarest first.
+/// What is looked up for the terms of a question: those that the index has, or the rarest of them.
+/// Says of every term how rare it is.
 pub(crate) fn clauses(
-    wanted: &[Wanted],
+    wanted: &mut [Wanted],
     fields: &Fields,
     snapshot: &Snapshot,
 ) -> tantivy::Result<Vec<Clause>> {
     let mut found = Vec::new();
-    for wanted in wanted {
-        let (rarity, fields) = look_up(wanted, fields, snapshot)?;
-        if !fields.is_empty() {
-            found.push((rarity * wanted.weight, wanted, fields));
+    for (ordinal, wanted) in wanted.iter_mut().enumerate() {
+        let (idf, has) = look_up(wanted.place, &wanted.term, fields, snapshot)?;
+        wanted.idf = idf;
+        if !has.is_empty() {
+            found.push((idf * wanted.weight, ordinal, wanted.term.clone(), has));
         }
     }
-    found.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+    found.sort_by(|one, other| other.0.total_cmp(&one.0));
     found.truncate(TERMS_MAX);
-    Ok(found.into_iter().flat_map(|(worth, wanted, fields)| made(worth, wanted, fields)).collect())
+    let made = found.into_iter().flat_map(|(worth, wanted, term, has)| {
+        has.into_iter().map(move |(field, boost, in_text)| Clause {
+            term: Term::from_field_text(field, &term),
+            worth: worth * boost,
+            in_text,
+            wanted,
+        })
+    });
+    Ok(made.collect())
 }
 
 /// A field that has a term, what a match there counts, and whether it is the text.
 type Has = (Field, f32, bool);
 
 fn look_up(
-    wanted: &Wanted,
+    place: Place,
+    term: &str,
     fields: &Fields,
     snapshot: &Snapshot,
 ) -> tantivy::Result<(f32, Vec<Has>)> {
-    let places: &[Has] = match wanted.place {
+    let places: &[Has] = match place {
         Place::Words => &[
             (fields.text, 1.0, true),
             (fields.title, TITLE_BOOST, false),
@@ -163,7 +187,7 @@ fn look_up(
     let mut most = 0;
     let mut has = Vec::new();
     for place in places {
-        let frequency = snapshot.frequency(place.0, &wanted.term)?;
+        let frequency = snapshot.frequency(place.0, term)?;
         if frequency > 0 {
             has.push(*place);
         }
@@ -172,16 +196,7 @@ fn look_up(
     Ok((snapshot.rarity(most), has))
 }
 
-fn made(worth: f32, wanted: &Wanted, fields: Vec<Has>) -> impl Iterator<Item = Clause> {
-    fields.into_iter().map(move |(field, boost, in_text)| Clause {
-        term: Term::from_field_text(field, &wanted.term),
-        worth: worth * boost,
-        in_text,
-    })
-}
-
 /// How much a word says: the more, the fewer entries have it.
 pub(crate) fn rarity(term: &str, fields: &Fields, snapshot: &Snapshot) -> tantivy::Result<f32> {
-    let wanted = Wanted { place: Place::Words, term: term.to_owned(), weight: 1.0 };
-    Ok(look_up(&wanted, fields, snapshot)?.0)
+    Ok(look_up(Place::Words, term, fields, snapshot)?.0)
 }

@@ -17,7 +17,7 @@ use super::best::Best;
 use super::question::Clause;
 use super::schema::Fields;
 use super::snapshot::{Segment, Snapshot};
-use super::weight::Weights;
+use super::weight::{self, Weights};
 use crate::Filter;
 
 /// Entries that are added up at a time.
@@ -32,9 +32,8 @@ pub(crate) fn rank(
     snapshot: &Snapshot,
     best: &mut Best<'_>,
 ) -> tantivy::Result<()> {
-    let weights = Weights::new(snapshot.average);
     for (ordinal, segment) in snapshot.segments.iter().enumerate() {
-        let lanes = lanes(clauses, segment, &weights)?;
+        let lanes = lanes(clauses, segment, &snapshot.weights)?;
         if lanes.is_empty() {
             continue;
         }
@@ -42,6 +41,44 @@ pub(crate) fn rank(
         Race { lanes, segment, allowed, ordinal }.run(best)?;
     }
     Ok(())
+}
+
+/// What each term gives to entries that were found: the number of the term and the score, of those
+/// that give anything, in order. Together they are the entry's score.
+pub(crate) fn by_term(
+    clauses: &[Clause],
+    snapshot: &Snapshot,
+    found: &[(usize, DocId)],
+) -> tantivy::Result<Vec<Vec<(usize, f32)>>> {
+    let mut scores = vec![Vec::new(); found.len()];
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by_key(|at| found.get(*at));
+    for (ordinal, segment) in snapshot.segments.iter().enumerate() {
+        for clause in clauses {
+            let Some(mut lane) = Lane::new(clause, segment, &snapshot.weights)? else { continue };
+            for at in &order {
+                let Some((_, doc)) = found.get(*at).filter(|(of, _)| *of == ordinal) else {
+                    continue;
+                };
+                lane.seek(*doc);
+                if let (true, Some(scores)) = (lane.doc() == *doc, scores.get_mut(*at)) {
+                    scores.push((clause.wanted, lane.worth(*doc, lane.at)));
+                }
+            }
+        }
+    }
+    Ok(scores.into_iter().map(summed).collect())
+}
+
+/// One score a term, which may have been in several fields.
+fn summed(mut scores: Vec<(usize, u32)>) -> Vec<(usize, f32)> {
+    scores.sort_unstable();
+    let same = scores.chunk_by(|one, other| one.0 == other.0);
+    same.filter_map(|same| {
+        let sum = same.iter().fold(0_u32, |sum, (_, score)| sum.saturating_add(*score));
+        same.first().map(|(term, _)| (*term, weight::shown(sum)))
+    })
+    .collect()
 }
 
 /// One clause's way through a segment.
@@ -70,9 +107,21 @@ fn lanes<'a>(
 ) -> tantivy::Result<Vec<Lane<'a>>> {
     let mut lanes = Vec::new();
     for clause in clauses {
+        lanes.extend(Lane::new(clause, segment, weights)?);
+    }
+    lanes.sort_by_key(|lane| lane.most);
+    Ok(lanes)
+}
+
+impl<'a> Lane<'a> {
+    fn new(
+        clause: &Clause,
+        segment: &'a Segment,
+        weights: &'a Weights,
+    ) -> tantivy::Result<Option<Self>> {
         let with =
             if clause.in_text { IndexRecordOption::WithFreqs } else { IndexRecordOption::Basic };
-        let Some(postings) = segment.postings(&clause.term, with)? else { continue };
+        let Some(postings) = segment.postings(&clause.term, with)? else { return Ok(None) };
         let (worth, most) = if clause.in_text {
             let worth = Worth::Text { worth: clause.worth, weights, segment };
             (worth, weights.most(clause.worth))
@@ -80,13 +129,9 @@ fn lanes<'a>(
             let flat = weights.flat(clause.worth);
             (Worth::Flat(flat), flat)
         };
-        lanes.push(Lane { postings, at: 0, worth, most });
+        Ok(Some(Self { postings, at: 0, worth, most }))
     }
-    lanes.sort_by_key(|lane| lane.most);
-    Ok(lanes)
-}
 
-impl Lane<'_> {
     fn doc(&self) -> DocId {
         self.postings.doc(self.at)
     }
@@ -109,20 +154,26 @@ impl Lane<'_> {
     /// Adds what it has in a window to the sums.
     fn pour(&mut self, window: &mut Window) {
         self.seek(window.from);
-        loop {
-            for at in self.at..self.postings.block_len() {
-                let doc = self.postings.doc(at);
-                if doc >= window.end {
-                    self.at = at;
-                    return;
+        while self.doc() < window.end {
+            let docs = self.postings.docs();
+            let end = docs.partition_point(|doc| *doc < window.end);
+            let here = docs.get(self.at..end).unwrap_or_default();
+            match &self.worth {
+                Worth::Flat(flat) => here.iter().for_each(|doc| window.add(*doc, *flat)),
+                Worth::Text { worth, weights, segment } => {
+                    let frequencies = self.postings.freqs().get(self.at..end).unwrap_or_default();
+                    for (doc, frequency) in here.iter().zip(frequencies) {
+                        let length = segment.lengths.fieldnorm_id(*doc);
+                        window.add(*doc, weights.text(*worth, *frequency, length));
+                    }
                 }
-                window.add(doc, self.worth(doc, at));
+            }
+            if end < docs.len() {
+                self.at = end;
+                return;
             }
             self.postings.advance();
             self.at = 0;
-            if self.doc() == TERMINATED {
-                return;
-            }
         }
     }
 }

@@ -14,7 +14,8 @@
 
 use tantivy::TantivyDocument;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+    FAST, Field, IndexRecordOption, NumericOptions, Schema, SchemaBuilder, TextFieldIndexing,
+    TextOptions,
 };
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
 
@@ -79,7 +80,8 @@ impl Fields {
             session: listed(&mut schema, "session", WHOLE),
             agent: listed(&mut schema, "agent", WHOLE),
             kind: listed(&mut schema, "kind", WHOLE),
-            source: schema.add_u64_field(column::SOURCE, INDEXED | FAST),
+            source: schema
+                .add_u64_field(column::SOURCE, NumericOptions::default().set_indexed().set_fast()),
             seq: schema.add_u64_field(column::SEQ, FAST),
             from: schema.add_u64_field(column::FROM, FAST),
             to: schema.add_u64_field(column::TO, FAST),

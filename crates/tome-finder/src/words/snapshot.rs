@@ -16,6 +16,7 @@ use tantivy::{DocId, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 use tome_model::Millis;
 
 use super::schema::{Fields, column};
+use super::weight::Weights;
 use crate::{Found, Key, Part, Source};
 
 /// The index at one moment.
@@ -25,6 +26,8 @@ pub(crate) struct Snapshot {
     pub(crate) count: u64,
     /// How long their texts are, on average, in terms.
     pub(crate) average: f32,
+    /// What a match in a text is worth, by the length that texts have on average.
+    pub(crate) weights: Weights,
 }
 
 /// One segment, and what is asked of it again and again.
@@ -72,7 +75,7 @@ impl Snapshot {
         let count: u64 = segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
         let length: u64 = segments.iter().map(|segment| segment.length).sum();
         let average = if count == 0 { 1.0 } else { (length as f32 / count as f32).max(1.0) };
-        Ok(Self { segments, count, average })
+        Ok(Self { segments, count, average, weights: Weights::new(average) })
     }
 
     /// In how many entries a field has a term.

@@ -28,8 +28,6 @@ pub(crate) enum DeskOf {
 /// The indexes over one ledger or notebook.
 pub(crate) struct Desk {
     pub of: DeskOf,
-    /// The folder `finder`.
-    pub folder: PathBuf,
     /// The ledger, where there is one.
     pub ledger: Option<PathBuf>,
     pub events: Pair,
@@ -61,30 +59,23 @@ pub(crate) struct Slot<T> {
 
 /// What the two kinds of indexes have in common.
 pub(crate) trait Index: Sized {
-    fn cursor(&self) -> String;
     fn is_whole(&self) -> bool;
 }
 
 impl Index for Words {
-    fn cursor(&self) -> String {
-        self.cursor()
-    }
     fn is_whole(&self) -> bool {
         self.is_whole()
     }
 }
 
 impl Index for Meanings {
-    fn cursor(&self) -> String {
-        self.cursor()
-    }
     fn is_whole(&self) -> bool {
         self.is_whole()
     }
 }
 
 impl Desk {
-    pub(crate) fn new(of: DeskOf, folder: PathBuf, ledger: Option<PathBuf>) -> Self {
+    pub(crate) fn new(of: DeskOf, folder: &Path, ledger: Option<PathBuf>) -> Self {
         let pair = |name: &str| Pair {
             words: Slot::at(folder.join("bm25").join(name)),
             meanings: Slot::at(folder.join("vectors").join(name)),
@@ -92,7 +83,7 @@ impl Desk {
         let (events, pages) = (pair("events"), pair("pages"));
         Self {
             of,
-            folder,
+
             ledger,
             events,
             pages,

@@ -5,6 +5,7 @@ use tome_model::{Event, Grip, Millis, Node, Period, Zone};
 
 use super::chunks::chunks;
 use super::pages::Page;
+use crate::recall::literal::{Section, page, text_of_node};
 use crate::said;
 
 /// What an event says, in one text. Parts of an event are parts of this.
@@ -54,11 +55,6 @@ pub(crate) fn cut(text: &str, part: Part) -> &str {
     text.get(part.from as usize..part.to as usize).unwrap_or_default()
 }
 
-/// What a node says.
-pub(crate) fn node_text(node: &Node) -> String {
-    node.bullets.iter().map(|bullet| bullet.text.as_str()).collect::<Vec<_>>().join("\n")
-}
-
 /// The entries of a node and of its grips. The part of a grip says which of them it is.
 pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> {
     let page = Page::Node { project: project.to_owned(), id: node.id.clone() };
@@ -66,15 +62,15 @@ pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> 
         [one] => (*one).to_owned(),
         _ => String::new(),
     };
-    let text = node_text(node);
+    let text = text_of_node(node);
     let entry = Entry {
         key: Key::Named(page.name()),
         part: Part { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
         source: Source::Node,
         at: node.first_at,
         project: project.to_owned(),
-        session: only(node.sessions.iter().map(|session| session.as_str()).collect()),
-        agent: only(node.agents.iter().map(|agent| agent.as_str()).collect()),
+        session: only(node.sessions.iter().map(tome_model::SessionId::as_str).collect()),
+        agent: only(node.agents.iter().map(tome_model::Agent::as_str).collect()),
         kind: String::new(),
         line: 0,
         title: node.title.clone(),
@@ -111,12 +107,13 @@ pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
         Page::Insight { .. } => (Source::Insight, ""),
         Page::Node { .. } | Page::Grip { .. } => return Vec::new(),
     };
-    let sections = crate::recall::literal::sections(note.text);
-    let entry = |section: crate::recall::literal::Section| {
-        let part = Part {
-            from: u32::try_from(section.range.start).unwrap_or(u32::MAX),
-            to: u32::try_from(section.range.end).unwrap_or(u32::MAX),
-        };
+    let page = page(note.text);
+    let about: Vec<&str> =
+        page.description.iter().chain(&page.keywords).map(String::as_str).collect();
+    let mut about = Some(about.join(" "));
+    let entry = |section: Section| {
+        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let part = Part { from: byte(section.range.start), to: byte(section.range.end) };
         Entry {
             key: Key::Named(note.page.name()),
             part,
@@ -128,9 +125,10 @@ pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
             kind: String::new(),
             line: section.line,
             title: format!("{} {}", note.name, section.heading),
-            text: cut(note.text, part).to_owned(),
-            keywords: String::new(),
+            text: cut(&page.text, part).to_owned(),
+            // Said once: with the first section.
+            keywords: about.take().unwrap_or_default(),
         }
     };
-    sections.into_iter().map(entry).collect()
+    page.sections.clone().into_iter().map(entry).collect()
 }

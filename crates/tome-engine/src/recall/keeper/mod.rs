@@ -19,7 +19,7 @@ use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 
 pub(crate) use chunks::chunks;
 pub(crate) use desk::{Desk, DeskOf, Pair};
-pub(crate) use entries::{beside, cut, joined, node_text};
+pub(crate) use entries::{beside, cut, joined, of_node};
 pub(crate) use files::FileFound;
 pub use follow::Followed;
 pub(crate) use follow::number;
@@ -82,7 +82,7 @@ impl Keeper {
         let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
         let known = desks.get(&folder).filter(|desk| desk.ledger == ledger).map(Arc::clone);
         known.unwrap_or_else(|| {
-            let desk = Arc::new(Desk::new(of, folder.clone(), ledger));
+            let desk = Arc::new(Desk::new(of, &folder, ledger));
             desks.insert(folder, Arc::clone(&desk));
             desk
         })

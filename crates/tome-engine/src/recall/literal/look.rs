@@ -1,6 +1,5 @@
 //! How well a text matches, and where best.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::fold::is_unspaced;
@@ -67,11 +66,6 @@ impl Look {
         let passages = (self.bytes as f32 / PASSAGE_BYTES).max(1.0);
         let length = 1.0 + 0.75 * (1.0 - 1.0 / passages);
         exact + self.coverage * (0.5 + 0.4 * self.closeness + 0.1 * often) / length
-    }
-
-    /// The better one first.
-    pub fn cmp_score(&self, other: &Self) -> Ordering {
-        other.score().total_cmp(&self.score())
     }
 }
 

@@ -10,11 +10,20 @@ use tome_finder::{Key, Source};
 use super::heard::Heard;
 use super::limits::LINE_BYTES_MAX;
 use super::seen::{About, Scanning, allows, part_of, shown};
-use super::{Hunt, Owner, Scan, Seen};
+use super::{Hunt, Scan, Seen};
 use crate::EngineError;
 
 /// The buffer between the file and the lines.
 const BUFFER_BYTES: usize = 128 * 1024;
+
+/// Whose things are scanned.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Owner<'a> {
+    /// The root of the project; empty for the coder.
+    pub project: &'a str,
+    /// The session; empty where there is none.
+    pub session: &'a str,
+}
 
 /// The lines of a file of messages; a file that is not there has none. What a line does not say of
 /// itself is the owner's.

@@ -58,6 +58,7 @@ impl Needle {
     }
 
     /// The terms, and their parts, in lower case.
+    #[cfg(test)]
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         let words = match &self.how {
             How::Words(words) => Some(words),

@@ -163,3 +163,25 @@ fn what_was_not_committed_is_not_there_and_nothing_holds_the_next_one_up() {
     assert_eq!(seqs(&again, "first second"), [1, 2]);
     assert_eq!(seqs(&words, "first second"), [1]);
 }
+
+#[test]
+fn many_small_writes_make_few_segments() {
+    let scene = Scene::new();
+    let words = scene.make();
+    for seq in 0..40 {
+        let gone = if seq % 3 == 0 { vec!["n".to_owned()] } else { vec![] };
+        let put = vec![event(seq, "one more"), note("n", "replaced")];
+        words.write(Batch { gone, put, cursor: seq.to_string() }).unwrap();
+    }
+    while !words.rest().unwrap() {}
+    assert!(words.snapshot().segments.len() < 5, "{}", words.snapshot().segments.len());
+    assert_eq!(words.count(), 41);
+    assert!(words.is_whole());
+    let segments = files(&scene.folder())
+        .iter()
+        .filter(|file| file.extension().is_some_and(|of| of == "idx"))
+        .count();
+    assert!(segments < 5, "{segments}");
+    drop(words);
+    assert_eq!(scene.open().unwrap().count(), 41);
+}

@@ -157,7 +157,7 @@ impl Model {
 fn own_terms(text: &str) -> HashSet<(Place, String)> {
     let mut own = HashSet::new();
     let mut words = String::new();
-    analysis::cut(text, &mut |piece, term| {
+    cut(text, &mut |piece, term| {
         let place = match piece {
             Piece::Word | Piece::Single => {
                 words.push_str(term);
@@ -192,7 +192,7 @@ fn run(scene: &Scene, model: &mut Model, steps: &[Step]) -> Words {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
 
     #[test]
     fn it_finds_what_is_there_and_lets_through_what_it_should(

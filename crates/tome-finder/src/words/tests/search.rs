@@ -182,3 +182,73 @@ fn rarer_terms_say_more() {
     assert_eq!(found.len(), 3);
     assert_eq!(found[0].key, Key::Event(1));
 }
+
+#[test]
+fn a_score_is_what_its_terms_add_up_to() {
+    let scene = Scene::new();
+    let words = scene.make();
+    let texts = ["alpha beta beta gamma", "alpha", "beta src/main.rs", "fooBar alpha"];
+    words
+        .write(put(texts.iter().zip(1..).map(|(text, seq)| event(seq, text)).collect(), ""))
+        .unwrap();
+    words.write(put(vec![Entry { title: "alpha".into(), ..note("n", "alpha") }], "")).unwrap();
+    let query = WordsQuery { text: "alpha beta foo_bar src/main.rs missing".into() };
+    let matches = words.search_by_term(&query, &Filter::default(), 10).unwrap();
+    assert_eq!(matches.found.len(), 5);
+    for found in &matches.found {
+        let sum: f32 = found.by_term.iter().map(|(_, score)| score).sum();
+        assert!((sum - found.found.score).abs() < 1e-3, "{found:?}");
+        assert!(
+            found
+                .by_term
+                .iter()
+                .all(|(term, score)| { *score > 0.0 && matches.terms[*term].term != "miss" })
+        );
+    }
+    let plain = words.search(&query, &Filter::default(), 10).unwrap();
+    let apart: Vec<Found> = matches.found.iter().map(|found| found.found.clone()).collect();
+    assert_eq!(plain, apart);
+    let missing = matches.terms.iter().find(|term| term.term == "miss").unwrap();
+    assert!(missing.idf > 0.0);
+    // What a text would have got.
+    let beta = words.search_terms(&[("beta".into(), 1.0)], &Filter::default(), 10).unwrap();
+    assert_eq!(beta[0].key, Key::Event(1));
+    assert_eq!(words.score(words.idf("beta").unwrap(), 2, 4), beta[0].score);
+}
+
+#[test]
+fn the_best_few_are_the_first_of_all_however_many_there_are() {
+    let scene = Scene::new();
+    let words = scene.make();
+    // Enough for several windows, and for the best to decide what is still looked at.
+    let mut chance = 12_345_u64;
+    let mut next = || {
+        chance =
+            chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        chance >> 33
+    };
+    let mut entries = Vec::new();
+    for seq in 0..9_000 {
+        let count = 1 + next() % 6;
+        // Some words are in nearly every entry, some in few.
+        let text: Vec<String> =
+            (0..count).map(|_| format!("w{}", (next() % 40).pow(2) / 60)).collect();
+        let session = format!("s{}", next() % 5);
+        entries.push(Entry { session, ..event(seq, &text.join(" ")) });
+    }
+    for some in entries.chunks(4_300) {
+        words.write(put(some.to_vec(), "")).unwrap();
+    }
+    let one_session = Filter { session: Some("s3".into()), ..Filter::default() };
+    for text in ["w0", "w0 w1", "w0 w3 w25", "w25 w9 w0 w1 w2", "w12 missing", "w0 w0 w7"] {
+        let query = WordsQuery { text: text.into() };
+        for filter in [&Filter::default(), &one_session] {
+            let all = words.search(&query, filter, usize::MAX).unwrap();
+            assert!(all.len() > 100, "{text}");
+            for limit in [1, 7, 50] {
+                let few = words.search(&query, filter, limit).unwrap();
+                assert_eq!(few, all[..limit], "{text} {limit}");
+            }
+        }
+    }
+}

@@ -7,7 +7,6 @@ mod contents;
 mod events;
 mod messages;
 mod needle;
-mod notes;
 mod page;
 mod snippet;
 
