@@ -70,16 +70,16 @@ impl House {
 
     /// Starts the daemon.
     pub async fn start(&self) -> Result<Client> {
-        let started = self.tome(&["start"]).output().context("cannot run this program")?;
+        let started = self.tome(&["start"])?.output().context("cannot run this program")?;
         let said = String::from_utf8_lossy(&started.stderr);
         ensure!(started.status.success(), "the daemon did not start: {}", said.trim());
         Ok(self.reach.client(Start::Never).await?)
     }
 
     /// This program, in the bench's world.
-    fn tome(&self, args: &[&str]) -> Command {
-        // Without a program there is nothing to run, which running it says.
-        let mut command = Command::new(std::env::current_exe().unwrap_or_default());
+    fn tome(&self, args: &[&str]) -> Result<Command> {
+        let mut command =
+            Command::new(std::env::current_exe().context("cannot find this program")?);
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| name.starts_with("TOME_")) {
                 command.env_remove(name);
@@ -93,14 +93,15 @@ impl House {
             command.arg("--set").arg(setting);
         }
         command.args(args).stdin(Stdio::null()).stdout(Stdio::null());
-        command
+        Ok(command)
     }
 }
 
 impl Drop for House {
     fn drop(&mut self) {
-        if self.reach.holder().is_some() {
-            let _ = self.tome(&["stop", "--force"]).stderr(Stdio::null()).status();
+        // Asked from here and not by running this program, which may have been replaced since.
+        if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            let _ = runtime.block_on(self.reach.stop(true));
         }
     }
 }

@@ -155,3 +155,84 @@ fn folder_name(group: &str) -> String {
     let hash: String = hash.chars().take(8).collect();
     format!("{plain}-{hash}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use expect_test::expect;
+
+    use super::*;
+
+    /// A timeline from lines of group, id, time and text; shown as what is stored.
+    fn shown(documents: &[[&str; 4]]) -> String {
+        let documents = documents.iter().map(|[group, id, ts, text]| Document {
+            id: (*id).to_owned(),
+            text: (*text).to_owned(),
+            group: (*group).to_owned(),
+            ts: (*ts).to_owned(),
+        });
+        let set = Set {
+            name: "set".to_owned(),
+            documents: documents.collect(),
+            queries: Vec::new(),
+            missing: 0,
+        };
+        let timeline = Timeline::of(&set, Path::new("/b"));
+        let mut shown = String::new();
+        for event in &timeline.events {
+            let id = event.id.clone().unwrap();
+            let (group, document) = &timeline.documents[&id];
+            assert_eq!(event.project.as_ref(), Some(&timeline.projects[group]));
+            let (at, session, kind) = (event.at, &event.session_id, &event.kind);
+            writeln!(shown, "{document} {at} {session} {kind}").unwrap();
+        }
+        write!(shown, "untimed {}, repeated {}", timeline.untimed, timeline.repeated).unwrap();
+        shown
+    }
+
+    #[test]
+    fn the_order_of_the_file_is_kept_and_days_are_sessions() {
+        let minute = "1:56 pm on 8 May, 2023";
+        let shown = shown(&[
+            ["", "a", minute, "Ann: hello"],
+            ["", "b", minute, "user: hello"],
+            ["", "c", minute, " Assistant: hello"],
+            ["", "d", "2023-05-09", "one day later"],
+            ["", "e", "2023-05-09", "and the same day"],
+            ["", "f", "", "some time after that"],
+            ["", "f", "never", "and after that"],
+            ["", "g", minute, "out of order"],
+        ]);
+        expect![[r#"
+            a 2023-05-08T13:56:00.000Z all-1 user_message
+            b 2023-05-08T13:56:01.000Z all-1 user_message
+            c 2023-05-08T13:56:02.000Z all-1 assistant_message
+            d 2023-05-09T00:00:00.000Z all-2 user_message
+            e 2023-05-09T00:00:01.000Z all-2 user_message
+            f 2023-05-09T00:01:01.000Z all-2 user_message
+            f 2023-05-09T00:02:01.000Z all-2 user_message
+            g 2023-05-08T13:56:03.000Z all-3 user_message
+            untimed 2, repeated 1"#]].assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_crowded_minute_stays_a_minute() {
+        let all: Vec<[&str; 4]> = (0..600).map(|_| ["g", "x", "2023-05-09 10:00", "t"]).collect();
+        let shown = shown(&all);
+        let last = shown.lines().rev().nth(1).unwrap();
+        assert!(last.contains("2023-05-09T10:00:59.900Z"), "{last}");
+    }
+
+    #[test]
+    fn groups_have_folders_of_their_own() {
+        let long = "x".repeat(300);
+        let names = ["", "a/b", "a-b", "a b", "../a", "é", "", &long, &(long.clone() + "y")];
+        let folders: std::collections::BTreeSet<String> =
+            names.iter().map(|name| folder_name(name)).collect();
+        assert_eq!(folders.len(), names.len() - 1, "{folders:?}");
+        for folder in folders {
+            assert!(folder.len() < 80 && !folder.contains(['/', '.']), "{folder}");
+        }
+    }
+}
