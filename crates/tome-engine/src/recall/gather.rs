@@ -3,7 +3,7 @@
 //! An index is used when it is whole and nearly up to date. What it has not read yet is looked at directly;
 //! where there is no index, everything is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -195,7 +195,8 @@ impl Gathered {
             0
         };
         let alone = matches!(visit.plan.tier, Some(Tier::Words | Tier::Meanings)) && from > 0;
-        self.behind = self.behind.max(if from > 0 { last - from } else { 0 });
+        let slowest = if has_words && has_meanings { at_words.min(at_meanings) } else { from };
+        self.behind = self.behind.max(if from > 0 { last.saturating_sub(slowest) } else { 0 });
         if from == 0 || (last > from && !alone) {
             self.behind = self.behind.max(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
@@ -344,7 +345,9 @@ impl Gathered {
                 self.add_scan(visit.number, scan, "nodes of the contents");
             }
         } else if let (Some(ledger), Some(words)) = (ledger, &words) {
-            looked += self.look_at_changed(&visit, ledger, number(&words.cursor()))?;
+            let cursors = meanings.iter().map(|meanings| number(&meanings.cursor()));
+            let cursor = cursors.fold(number(&words.cursor()), u64::min);
+            looked += self.look_at_changed(&visit, ledger, cursor)?;
         }
         let files = visit.keeper.files(desk)?;
         let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
@@ -391,8 +394,8 @@ impl Gathered {
         words: Option<&Arc<Words>>,
     ) -> Result<u64, EngineError> {
         let known = match words {
-            Some(words) => visit.keeper.known_files(words),
-            None => HashSet::new(),
+            Some(words) => visit.keeper.known_files(desk, words),
+            None => Arc::default(),
         };
         let wanted =
             |file: &&FileFound| !known.contains(&file.page.name()) && file.is_wanted(&visit.filter);
@@ -403,6 +406,7 @@ impl Gathered {
             self.look_at_note(visit, file, &text);
         }
         if looked > 0 {
+            self.behind = self.behind.max(looked);
             desk.wanting.store(true, Ordering::Relaxed);
         }
         Ok(looked)

@@ -141,6 +141,8 @@ impl Gathered {
         }
         let mut kept = keep.into_iter();
         self.candidates.retain(|_| kept.next().unwrap_or(false));
+        // Whatever index found them first: of equals the same one comes first.
+        self.candidates.sort_by_cached_key(tie);
         self.renumber();
     }
 

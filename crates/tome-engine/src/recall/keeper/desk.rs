@@ -8,6 +8,7 @@
 //! Each of the four is independent of the others, knows how far it has come, and is made anew when it
 //! is missing or damaged. Whoever asks takes what is there.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -34,6 +35,8 @@ pub(crate) struct Desk {
     pub pages: Pair,
     /// Held by whoever brings it up to date.
     pub keeping: Mutex<Kept>,
+    /// The files that were put in, as whoever asks sees them; `None` until they were compared.
+    pub known: RwLock<Option<Arc<HashSet<String>>>>,
     /// Whether somebody has seen that something is missing.
     pub wanting: AtomicBool,
 }
@@ -42,7 +45,7 @@ pub(crate) struct Desk {
 #[derive(Default)]
 pub(crate) struct Kept {
     /// The files that both indexes of pages have, by name; `None` until they were asked.
-    pub files: Option<std::collections::HashSet<String>>,
+    pub files: Option<HashSet<String>>,
 }
 
 /// Two indexes of the same entries.
@@ -88,6 +91,7 @@ impl Desk {
             events,
             pages,
             keeping: Mutex::default(),
+            known: RwLock::default(),
             wanting: AtomicBool::new(false),
         }
     }
@@ -100,6 +104,7 @@ impl Desk {
         }
         let mut kept = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
         kept.files = None;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

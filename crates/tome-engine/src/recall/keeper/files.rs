@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use tome_finder::{Entry, Filter, Source, Words};
@@ -202,10 +203,14 @@ impl Keeper {
         files_of(self, desk)
     }
 
-    /// The names of the files that the index of words has.
-    pub(crate) fn known_files(&self, words: &Words) -> HashSet<String> {
+    /// The names of the files that the indexes of a desk have.
+    pub(crate) fn known_files(&self, desk: &Desk, words: &Words) -> Arc<HashSet<String>> {
+        if let Some(known) = &*desk.known.read().unwrap_or_else(PoisonError::into_inner) {
+            return Arc::clone(known);
+        }
         let named = words.named().unwrap_or_default().into_iter().map(|(name, _)| name);
-        named.filter(|name| Page::parse(name).is_some_and(|page| page.is_file())).collect()
+        let is_file = |name: &String| Page::parse(name).is_some_and(|page| page.is_file());
+        Arc::new(named.filter(is_file).collect())
     }
 
     /// What a file is called: its first heading, else its path.

@@ -220,6 +220,10 @@ impl Keeper {
             }
             write_each(&words, &meanings, batch)?;
         }
+        let mut shown = desk.known.write().unwrap_or_else(PoisonError::into_inner);
+        if put > 0 || shown.is_none() {
+            *shown = Some(Arc::new(known.clone()));
+        }
         Ok(put)
     }
 }

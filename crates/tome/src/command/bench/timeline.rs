@@ -213,7 +213,8 @@ mod tests {
             f 2023-05-09T00:01:01.000Z all-2 user_message
             f 2023-05-09T00:02:01.000Z all-2 user_message
             g 2023-05-08T13:56:03.000Z all-3 user_message
-            untimed 2, repeated 1"#]].assert_eq(&shown);
+            untimed 2, repeated 1"#]]
+        .assert_eq(&shown);
     }
 
     #[test]
