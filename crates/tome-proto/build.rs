@@ -6,8 +6,11 @@ use prost::Message;
 
 #[expect(clippy::disallowed_methods, reason = "a build output needs no durable write")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let files = ["event", "capture", "events", "daemon", "tools", "notebook", "contents"]
-        .map(|name| format!("proto/tome/v1/{name}.proto"));
+    let files = [
+        "event", "capture", "events", "daemon", "tools", "notebook", "contents", "recall",
+        "citation",
+    ]
+    .map(|name| format!("proto/tome/v1/{name}.proto"));
     println!("cargo::rerun-if-changed=proto");
     let described = protox::compile(&files, ["proto"])?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);

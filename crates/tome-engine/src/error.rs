@@ -22,6 +22,9 @@ pub enum EngineError {
     /// The summarizer said no.
     #[error("cannot summarise what happened: {0}")]
     Summary(#[from] crate::SummaryError),
+    /// An index said no. What it holds is made again.
+    #[error("an index cannot be used: {0}")]
+    Finder(#[from] tome_finder::FinderError),
     /// A file or folder could not be read or written.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
     File {

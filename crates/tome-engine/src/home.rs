@@ -60,7 +60,12 @@ pub(crate) fn moved_in(project: &Path) -> PathBuf {
 
 /// The folder of a session in a project's folder.
 pub(crate) fn session_in(project: &Path, session: &str) -> PathBuf {
-    project.join("sessions").join(session_name(session))
+    sessions_in(project).join(session_name(session))
+}
+
+/// The folder of all sessions in a project's folder.
+pub(crate) fn sessions_in(project: &Path) -> PathBuf {
+    project.join("sessions")
 }
 
 /// The longest name of a session's folder; file systems take 255 bytes.
@@ -69,7 +74,7 @@ const SESSION_NAME_BYTES_MAX: usize = 128;
 /// A session's id as the name of a folder. Ids of letters, digits, `.`, `_` and `-` are their own
 /// names. Others begin with `~`, which those cannot hold, and have every other byte as `%XX`; what
 /// gets too long is `~~` and a hash. Two ids never get the same name.
-fn session_name(session: &str) -> String {
+pub(crate) fn session_name(session: &str) -> String {
     if is_plain_name(session) {
         return session.to_owned();
     }

@@ -5,6 +5,7 @@
 
 mod calendar;
 mod capture;
+mod citation;
 mod contents;
 mod durable;
 mod error;
@@ -15,6 +16,8 @@ mod notebooks;
 mod project;
 mod projects;
 mod reading;
+mod recall;
+mod session_copy;
 mod spool;
 mod stores;
 mod tally;
@@ -25,6 +28,7 @@ pub use calendar::{
     StoreRebuilt, StoreReport, entries_at,
 };
 pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
+pub use citation::{Citation, Citations, CitedPlace, Opened, OpenedPlace, Viewpoint};
 pub use contents::{
     CONTENTS, CaughtUp, ContentsSettings, EXTRACTIVE, Evidence, Expanded, Extractive, Found,
     ModelSummarizer, Rebuilt, Replaced, Report, RollupInput, Segment, SegmentInput, Source,
@@ -40,6 +44,11 @@ pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate};
 pub use projects::Projects;
 pub use reading::{Answer, Question};
+pub use recall::{
+    Across, Elsewhere, Recall, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within,
+    source_name,
+};
+pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};

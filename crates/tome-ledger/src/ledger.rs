@@ -22,8 +22,9 @@ use crate::{
 pub struct Ledger {
     shared: Arc<Shared>,
     writer: Option<JoinHandle<()>>,
-    /// Held while a worker's cursor is compared and moved.
-    commits: Mutex<()>,
+    /// Held while a worker's cursor is compared and moved. The last number that was given to a
+    /// changed node since the ledger was opened.
+    commits: Mutex<Option<u64>>,
 }
 
 /// What a worker has done: results and how far it has come, written together.
@@ -79,7 +80,7 @@ impl Ledger {
                 move || writer::run(&shared)
             })
             .map_err(LedgerError::io("start the writer of", shared.kv.path()))?;
-        Ok(Self { shared, writer: Some(writer), commits: Mutex::new(()) })
+        Ok(Self { shared, writer: Some(writer), commits: Mutex::new(None) })
     }
 
     /// The directory it lives in.
@@ -280,7 +281,7 @@ impl Ledger {
     pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
         let Work { worker, from_seq, upto_seq, memo, tallies, nodes, stretches, grips } = work;
         self.shared.check()?;
-        let _commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_change = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.cursor(&worker)?;
         let problem = match upto_seq {
             _ if from_seq != at => Some("somebody else has moved it"),
@@ -296,17 +297,17 @@ impl Ledger {
             let key = key::tally(&tally.session, &tally.project);
             batch.put(Family::Tallies, &key, &projection::encode_tally(tally)?);
         }
-        self.put_nodes(&mut batch, nodes)?;
+        let changed = self.put_nodes(&mut batch, nodes)?;
         Self::put_stretches(&mut batch, &stretches)?;
         self.put_grips(&mut batch, &grips)?;
+        self.put_changed(&mut batch, &changed, &mut last_change)?;
         let memo = match memo {
             Some(memo) => memo,
             None => self.memo(&worker)?,
         };
         let cursor = projection::encode_cursor(upto_seq, &memo);
         batch.put(Family::Checkpoints, worker_key(&worker)?, &cursor);
-        let written = self.shared.kv.write(&batch, Durability::Buffered);
-        written.map_err(|cause| self.shared.refuse(&cause))
+        self.write(&batch, Durability::Buffered)
     }
 
     /// What is known at a glance of a session's part in a project.
@@ -384,6 +385,11 @@ impl Ledger {
     ) -> impl Iterator<Item = Result<Pair, LedgerError>> + use<'a> {
         let pairs = self.shared.kv.scan(family, span, direction);
         pairs.map(|pair| pair.map_err(|source| storage(self.path(), source)))
+    }
+
+    pub(crate) fn write(&self, batch: &Batch, durability: Durability) -> Result<(), LedgerError> {
+        let written = self.shared.kv.write(batch, durability);
+        written.map_err(|cause| self.shared.refuse(&cause))
     }
 
     /// Why the writer is gone while the ledger is not.

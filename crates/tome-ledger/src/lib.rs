@@ -28,7 +28,9 @@ mod store_file;
 mod writer;
 
 pub use batch::{Batch, Op};
-pub use contents::{Began, GripWrite, Head, NodeChange, NodeWrite, Stretch, StretchWrite};
+pub use contents::{
+    Began, GripWrite, Head, NodeChange, NodeChanged, NodeWrite, Stretch, StretchWrite,
+};
 pub use engine::Engine;
 pub use error::{KvError, LedgerError};
 pub use kv::{Durability, Family, KeyValue, Pair, Pairs, Span};

@@ -40,3 +40,7 @@ pub(crate) const WORKER_BYTES_MAX: usize = 128;
 
 /// Copies of journals that power loss has torn are kept for a person to look at: the latest few.
 pub(crate) const TORN_JOURNALS_MAX: usize = 3;
+
+/// Numbers of changed nodes that one opening of a store may give: more than it ever will. A store
+/// can be opened some four billion times.
+pub(crate) const CHANGES_RESERVED: u64 = 1 << 32;

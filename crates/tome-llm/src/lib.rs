@@ -1,4 +1,5 @@
-//! Language-model clients: a prompt goes in, a text or a failure with a name comes out.
+//! Language-model clients: a prompt goes in, a text or a failure with a name comes out. Texts go in and
+//! vectors come out of [`Embeddings`].
 //!
 //! This crate knows no note, no event, no ledger, no wall clock and no environment: keys, proxies,
 //! days and seeds come in as values. Its calls block, so they belong on a thread of their own.
@@ -8,6 +9,7 @@
 
 mod anthropic;
 mod command;
+mod embeddings;
 mod error;
 mod group;
 mod http;
@@ -24,6 +26,7 @@ mod tokens;
 
 pub use anthropic::AnthropicModel;
 pub use command::{CommandLine, CommandModel, CommandSettings};
+pub use embeddings::Embeddings;
 pub use error::ModelFailure;
 pub use http::Endpoint;
 pub use key::ApiKey;

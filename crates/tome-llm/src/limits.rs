@@ -28,3 +28,12 @@ pub const STOP_LOOK: Duration = Duration::from_millis(100);
 
 /// What a command's children may still hold of its output is not waited for longer than this.
 pub const OUTPUT_GRACE: Duration = Duration::from_secs(2);
+
+/// A text is embedded up to here: most endpoints take 8,192 tokens, and refuse what is longer.
+pub const EMBEDDED_BYTES_MAX: usize = 16_000;
+
+/// So many texts are embedded in one call at most; fewer, if their vectors would not fit into a response.
+pub const EMBEDDED_TEXTS_MAX: u64 = 64;
+
+/// A number of a vector takes up to so many bytes in a response.
+pub const EMBEDDED_NUMBER_BYTES: u64 = 28;

@@ -21,15 +21,59 @@ pub struct Retry {
 #[derive(Debug)]
 pub struct Retrying<M> {
     model: M,
-    retry: Retry,
-    stop: Stop,
-    chance: AtomicU64,
+    again: Again,
 }
 
 impl<M: LanguageModel> Retrying<M> {
     /// Asks `model` as often as `retry` says, or until `stop`.
     pub fn new(model: M, retry: Retry, stop: Stop) -> Self {
-        Self { model, retry, stop, chance: AtomicU64::new(retry.seed) }
+        Self { model, again: Again::new(retry, stop) }
+    }
+}
+
+impl<M: LanguageModel> LanguageModel for Retrying<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+        self.again.ask(|| self.model.complete(prompt))
+    }
+}
+
+/// Asks again, whatever is asked.
+#[derive(Debug)]
+pub(crate) struct Again {
+    retry: Retry,
+    stop: Stop,
+    chance: AtomicU64,
+}
+
+impl Again {
+    pub(crate) fn new(retry: Retry, stop: Stop) -> Self {
+        Self { retry, stop, chance: AtomicU64::new(retry.seed) }
+    }
+
+    /// The first answer, or the last failure.
+    pub(crate) fn ask<T>(
+        &self,
+        call: impl Fn() -> Result<T, ModelFailure>,
+    ) -> Result<T, ModelFailure> {
+        let attempts = self.retry.attempts.clamp(1, ATTEMPTS_MAX);
+        for attempt in 0..attempts {
+            let failure = match call() {
+                Ok(answer) => return Ok(answer),
+                Err(failure) if !failure.may_pass() || attempt + 1 == attempts => {
+                    return Err(failure);
+                }
+                Err(failure) => failure,
+            };
+            let Some(pause) = self.pause(attempt, &failure) else { return Err(failure) };
+            if self.stop.wait(pause) == Waited::Stopped {
+                return Err(ModelFailure::Stopped);
+            }
+        }
+        Err(ModelFailure::Stopped)
     }
 
     /// The pause after the try of this number (from 0), or none if the wait would be too long: then
@@ -57,34 +101,9 @@ impl<M: LanguageModel> Retrying<M> {
     }
 }
 
-impl<M: LanguageModel> LanguageModel for Retrying<M> {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
-        let attempts = self.retry.attempts.clamp(1, ATTEMPTS_MAX);
-        for attempt in 0..attempts {
-            let failure = match self.model.complete(prompt) {
-                Ok(completion) => return Ok(completion),
-                Err(failure) if !failure.may_pass() || attempt + 1 == attempts => {
-                    return Err(failure);
-                }
-                Err(failure) => failure,
-            };
-            let Some(pause) = self.pause(attempt, &failure) else { return Err(failure) };
-            if self.stop.wait(pause) == Waited::Stopped {
-                return Err(ModelFailure::Stopped);
-            }
-        }
-        Err(ModelFailure::Stopped)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scripted;
 
     fn busy(after_s: Option<u64>) -> ModelFailure {
         let retry_after = after_s.map(Duration::from_secs);
@@ -93,8 +112,8 @@ mod tests {
 
     fn pauses(seed: u64, failure: &ModelFailure) -> Vec<Option<Duration>> {
         let retry = Retry { attempts: 9, base: Duration::from_secs(1), seed };
-        let retrying = Retrying::new(Scripted::default(), retry, Stop::default());
-        (0..8).map(|attempt| retrying.pause(attempt, failure)).collect()
+        let again = Again::new(retry, Stop::default());
+        (0..8).map(|attempt| again.pause(attempt, failure)).collect()
     }
 
     #[test]

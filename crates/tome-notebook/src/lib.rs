@@ -32,6 +32,7 @@ pub use coder::{
 };
 pub use error::NotebookError;
 pub use notebook::Notebook;
+pub use session::OVERVIEW;
 pub use words::{
     Author, Listed, Note, NoteKind, NoteType, Op, Patch, Prompt, Rules, Typed, Version, Who,
     Written,

@@ -22,8 +22,8 @@ use serde_json::Value;
 use crate::line::{Place, ending_of, inserted, lines};
 use crate::{frontmatter, title as titles};
 
-/// What an overview is before anything has been written into it.
-pub(crate) const OVERVIEW: &str = "\
+/// What a session's overview is before anything has been written into it.
+pub const OVERVIEW: &str = "\
 # Working Memory
 
 ## Current Task

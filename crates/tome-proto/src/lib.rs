@@ -3,12 +3,14 @@
 //!
 //! This crate knows no ledger and no platform: whoever uses it brings the stream to speak over.
 
+mod citation;
 mod client;
 mod contents;
 mod convert;
 mod error;
 pub mod limits;
 mod notes;
+mod recall;
 
 /// The generated messages and services.
 #[allow(

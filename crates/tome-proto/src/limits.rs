@@ -58,3 +58,19 @@ pub const GRIP_EVENTS_DEFAULT: u32 = 3;
 
 /// The most of them.
 pub const GRIP_EVENTS_MAX: u32 = 50;
+
+/// The longest query that recall takes. What is longer is no question.
+pub const RECALL_QUERY_BYTES_MAX: usize = 1024 * 1024;
+
+/// The largest message of recall: the longest query, or the most hits with a snippet each, with room
+/// to spare.
+pub const RECALL_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// The hits of one answer when the asker does not say.
+pub const RECALL_HITS_DEFAULT: u32 = 5;
+
+/// The most of them.
+pub const RECALL_HITS_MAX: u32 = 50;
+
+/// How long a client waits for recall: without any index it looks through everything.
+pub const RECALL_TIMEOUT: Duration = Duration::from_secs(60);

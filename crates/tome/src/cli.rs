@@ -1,7 +1,9 @@
 //! The command line, as typed.
 
+pub mod bench;
 pub mod contents;
 pub mod notes;
+pub mod recall;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -31,9 +33,12 @@ pub struct Cli {
 
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("What happened", &["toc", "events", "show", "ingest"]),
+    ("What happened", &["recall", "toc", "events", "show", "ingest"]),
     ("Notes", &["memory", "coder", "init"]),
-    ("Tome itself", &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin"]),
+    (
+        "Tome itself",
+        &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin", "bench"],
+    ),
     ("For agents and shells", &["hook", "tool", "completions", "man"]),
 ];
 
@@ -116,11 +121,13 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find again what was said, done and noted, with citations
+    Recall(recall::Recall),
     /// The contents: what happened, by year, month, week, day and stretch of a session
     Toc(contents::Toc),
     /// List events: the latest, or those of a time, a session, an agent, a kind
     Events(Events),
-    /// Show one event, node or grip whole, by its id
+    /// Show one event, node or grip by its id, or what a citation names
     Show(contents::Show),
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
@@ -154,6 +161,9 @@ pub enum Command {
     /// Care for the stores
     #[command(subcommand)]
     Admin(Admin),
+    /// Measure how well Tome does its work, on data of your own
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// Print completions for a shell
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands into a folder
@@ -262,6 +272,8 @@ pub enum Admin {
     Verify(Contents),
     /// Make the contents anew from the events
     RebuildToc(Contents),
+    /// Make messages.jsonl of every session anew from the events
+    RebuildMessages(Contents),
 }
 
 /// Whose contents.

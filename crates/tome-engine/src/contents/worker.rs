@@ -69,6 +69,8 @@ pub fn catch_up_contents(
                 done.removed += counted.removed;
                 tries = 0;
             }
+            // Whoever has moved the cursor has done a part of the work.
+            Err(error) if is_overtaken(&error) && ledger.cursor(CONTENTS)? != from_seq => tries = 0,
             Err(error) if is_overtaken(&error) && tries < TRIES_MAX => tries += 1,
             Err(error) => return Err(error.into()),
         }

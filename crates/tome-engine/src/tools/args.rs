@@ -10,6 +10,9 @@ use super::answer::Refusal;
 /// What is shown of a name that came from outside.
 const NAME_SHOWN_BYTES_MAX: usize = 80;
 
+/// Whole numbers below this are the same as a fraction and as an integer.
+const NUMBER_MAX: f64 = 1e15;
+
 /// The arguments of one call.
 pub(super) struct Args {
     /// Whose arguments these are, for messages: a tool, or a part of one.
@@ -107,6 +110,9 @@ impl Args {
         most: usize,
     ) -> Result<Option<usize>, Refusal> {
         let Some(value) = self.value(names)? else { return Ok(None) };
+        if value.as_f64().is_some_and(|number| number >= NUMBER_MAX) {
+            return Ok(Some(most));
+        }
         let count = number(&value).and_then(|number| usize::try_from(number).ok());
         let count = count.ok_or_else(|| wrong_type(names, "a whole number from 0 up", &value))?;
         Ok(Some(count.min(most)))
@@ -220,7 +226,7 @@ fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let float = value.as_f64()?;
         #[allow(clippy::cast_possible_truncation, reason = "whole, and far below the limit")]
-        (float.fract() == 0.0 && float.abs() < 1e15).then_some(float as i64)
+        (float.fract() == 0.0 && float.abs() < NUMBER_MAX).then_some(float as i64)
     })
 }
 

@@ -9,7 +9,7 @@ use tome_notebook::{Author, Notebook, NotebookError, Who};
 
 use super::answer::Refusal;
 use super::{Caller, Failure, ToolAnswer, Tools};
-use crate::{Calendar, Notebooks, Redactor, Whose};
+use crate::{Calendar, Notebooks, Recall, Redactor, Whose};
 
 /// A command or a tool's name in the history.
 const COMMAND_BYTES_MAX: usize = 200;
@@ -24,6 +24,7 @@ const NEAR_ENOUGH: f64 = 0.4;
 pub(super) struct Call<'c> {
     notebooks: &'c Notebooks,
     calendar: Option<&'c Calendar>,
+    recall: Option<&'c Recall>,
     redactor: &'c Redactor,
     tool: &'static str,
     caller: &'c Caller,
@@ -32,9 +33,9 @@ pub(super) struct Call<'c> {
 
 impl<'c> Call<'c> {
     pub(super) fn new(tools: &'c Tools, tool: &'static str, caller: &'c Caller) -> Self {
-        let Tools { notebooks, calendar, redactor } = tools;
-        let calendar = calendar.as_deref();
-        Self { notebooks, calendar, redactor, tool, caller, texts_cut: Cell::new(0) }
+        let Tools { notebooks, calendar, recall, redactor } = tools;
+        let (calendar, recall) = (calendar.as_deref(), recall.as_deref());
+        Self { notebooks, calendar, recall, redactor, tool, caller, texts_cut: Cell::new(0) }
     }
 
     /// The contents.
@@ -42,6 +43,18 @@ impl<'c> Call<'c> {
         self.calendar.ok_or_else(|| {
             Refusal::new(Failure::Failed, "there are no contents here: the daemon keeps them")
         })
+    }
+
+    /// Recall.
+    pub(super) fn recall(&self) -> Result<&'c Recall, Refusal> {
+        self.recall.ok_or_else(|| {
+            Refusal::new(Failure::Failed, "there is no recall here: the daemon has it")
+        })
+    }
+
+    /// The caller's session.
+    pub(super) fn session(&self) -> Option<&'c str> {
+        self.caller.session.as_deref().filter(|session| !session.is_empty())
     }
 
     /// Where the caller stands.

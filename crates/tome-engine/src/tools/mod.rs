@@ -10,22 +10,24 @@ mod call;
 mod coder;
 mod contents;
 mod notes;
+mod recall;
 mod specs;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Calendar, Notebooks, Redactor};
+use crate::{Calendar, Notebooks, Recall, Redactor};
 
 use answer::Refusal;
 use args::Args;
 use call::Call;
 
-/// The tools over the notebooks and the contents.
+/// The tools over the notebooks, the contents and recall.
 pub struct Tools {
     notebooks: Arc<Notebooks>,
     calendar: Option<Arc<Calendar>>,
+    recall: Option<Arc<Recall>>,
     redactor: Arc<Redactor>,
 }
 
@@ -34,7 +36,7 @@ pub struct Tools {
 pub struct ToolSpec {
     /// Its name.
     pub name: &'static str,
-    /// The set it belongs to: `notes`, `coder`, `contents` or `anthropic`.
+    /// The set it belongs to: `recall`, `notes`, `coder`, `contents` or `anthropic`.
     pub toolset: &'static str,
     /// What it does, for a model.
     pub description: &'static str,
@@ -96,13 +98,20 @@ impl Failure {
 impl Tools {
     /// The tools over these notebooks. What they write is redacted first.
     pub fn new(notebooks: Arc<Notebooks>, redactor: Arc<Redactor>) -> Self {
-        Self { notebooks, calendar: None, redactor }
+        Self { notebooks, calendar: None, recall: None, redactor }
     }
 
     /// The same with the contents. Without them, the tools that read them say so.
     #[must_use]
     pub fn with_calendar(mut self, calendar: Arc<Calendar>) -> Self {
         self.calendar = Some(calendar);
+        self
+    }
+
+    /// The same with recall. Without it, the tools that ask it say so.
+    #[must_use]
+    pub fn with_recall(mut self, recall: Arc<Recall>) -> Self {
+        self.recall = Some(recall);
         self
     }
 
@@ -125,6 +134,8 @@ type Run = fn(&Call<'_>, &mut Args) -> Result<ToolAnswer, Refusal>;
 
 fn runner(name: &str) -> Option<(&'static str, Run)> {
     Some(match name {
+        "recall_memory" => ("recall_memory", recall::recall_memory),
+        "teleport_query" => ("teleport_query", recall::teleport_query),
         "memory_list" => ("memory_list", notes::list),
         "memory_view" => ("memory_view", notes::view),
         "memory_read" => ("memory_read", notes::read),

@@ -9,11 +9,63 @@ use super::answer::put;
 
 /// Every tool, in the order in which they are offered.
 pub(super) fn all() -> Vec<ToolSpec> {
-    let mut all = notes();
+    let mut all = recall();
+    all.extend(notes());
     all.extend(coder());
     all.extend(contents());
     all.push(anthropic());
     all
+}
+
+fn recall() -> Vec<ToolSpec> {
+    let tool = |name, description, fields| ToolSpec {
+        name,
+        toolset: "recall",
+        description,
+        schema: object(&["query"], fields),
+    };
+    vec![
+        tool(
+            "recall_memory",
+            "Find what was said, done, decided or noted before, with citations: this session, \
+             earlier ones, notes, lessons. Names, paths, error codes and times (last week) in the \
+             query count.",
+            json!({
+                "query": plain(),
+                "scope": {
+                    "type": "string",
+                    "enum": ["all", "detail", "messages", "notes", "coder", "contents"],
+                    "default": "all",
+                },
+                "limit": { "type": "integer", "default": 5 },
+                "across": {
+                    "type": "string",
+                    "enum": ["session", "project", "all"],
+                    "default": "project",
+                },
+                "since": text("such as 2026-11-14, last week"),
+                "until": text("before this"),
+                "agent": plain(),
+                "tokens": { "type": "integer", "default": 800 },
+            }),
+        ),
+        tool(
+            "teleport_query",
+            "Find where in the contents something is: node and grip ids with a preview, for \
+             get_node and expand_grip.",
+            json!({
+                "query": plain(),
+                "limit": { "type": "integer", "default": 10 },
+                "level": {
+                    "type": "string",
+                    "enum": ["year", "month", "week", "day", "segment", "grip"],
+                },
+                "since": plain(),
+                "until": plain(),
+                "agent": plain(),
+            }),
+        ),
+    ]
 }
 
 fn notes() -> Vec<ToolSpec> {

@@ -3,14 +3,17 @@
     missing_docs,
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::disallowed_methods,
     reason = "a test that cannot go on should say where"
 )]
 
+mod citations;
 mod contents;
 mod extract;
 mod notebooks;
 mod polish;
 mod reading;
+mod session_copy;
 mod spool;
 mod tools;

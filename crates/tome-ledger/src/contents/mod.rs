@@ -9,16 +9,21 @@
 //! grips       project ++ 0x00 ++ grip id                           ->  version:u8 ++ …   value.rs
 //! ```
 //!
+//! and, below `toc_nodes` too, the log of changed nodes, whose layout stands in `changes.rs`.
+//!
 //! Node ids begin with `toc:` and so never meet the keys of sessions. A project's name holds no
 //! 0x00; a write that does not keep to that is refused. Everything here is a projection: it is
 //! written by a worker's `commit` only, together with the worker's cursor.
 
+mod changes;
 mod key;
 mod read;
 mod value;
 mod write;
 
 use tome_model::{Agent, Grip, GripId, Level, Millis, Node, NodeId, SessionId};
+
+pub use changes::NodeChanged;
 
 use crate::Mark;
 

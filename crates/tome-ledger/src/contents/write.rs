@@ -6,12 +6,14 @@ use super::{GripWrite, Head, NodeChange, NodeWrite, StretchWrite, key, value};
 use crate::{Batch, Family, Ledger, LedgerError};
 
 impl Ledger {
-    /// Puts changes of nodes into a batch, or says which of them somebody else has changed.
+    /// Puts changes of nodes into a batch, or says which of them somebody else has changed. Returns
+    /// the keys of their heads, for the log of changed nodes.
     pub(crate) fn put_nodes(
         &self,
         batch: &mut Batch,
         writes: Vec<NodeWrite>,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<Vec<Vec<u8>>, LedgerError> {
+        let mut changed = Vec::with_capacity(writes.len());
         for NodeWrite { project, id, seen, change } in writes {
             check_project(&project)?;
             let head = self.head(&project, &id)?;
@@ -26,14 +28,14 @@ impl Ledger {
                     let head = value::encode_head(Head::of(*node, base, firsts))?;
                     batch.put(Family::TocLatest, &key::head(&project, &id), &head);
                 }
-                NodeChange::Remove => {
-                    if let Some(head) = head {
-                        remove(batch, &project, head)?;
-                    }
-                }
+                NodeChange::Remove => match head {
+                    Some(head) => remove(batch, &project, head)?,
+                    None => continue,
+                },
             }
+            changed.push(key::head(&project, &id));
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// Puts changes of grips into a batch. What is put wins over what is dropped.

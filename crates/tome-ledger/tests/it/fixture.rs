@@ -135,4 +135,14 @@ fn a_store_with_contents_opens() {
     assert_eq!(known, [contents::stretch(7, 3)]);
     assert_eq!(ledger.cursor("contents").unwrap(), 5);
     assert_eq!(ledger.memo("contents").unwrap(), "scheme 1");
+
+    // It is from before changed nodes were logged: each gets its row when it changes.
+    assert_eq!(
+        (ledger.changed_nodes(0, 9).unwrap(), ledger.last_node_change().unwrap()),
+        (vec![], 0)
+    );
+    let again = contents::put(1, contents::node(&of, 1, true, "changed"));
+    ledger.commit(Work { from_seq: 5, upto_seq: 5, ..contents::work(vec![again]) }).unwrap();
+    let changed = ledger.changed_nodes(0, 9).unwrap();
+    assert_eq!((changed.len(), &changed[0].id), (1, &of));
 }

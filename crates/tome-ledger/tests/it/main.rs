@@ -11,6 +11,7 @@
 mod scene;
 
 mod append;
+mod changes;
 mod contents;
 mod crowd;
 mod fault;

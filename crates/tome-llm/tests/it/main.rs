@@ -7,6 +7,7 @@
 
 mod anthropic;
 mod command;
+mod embeddings;
 mod endpoint;
 mod meter;
 mod openai;

@@ -14,8 +14,8 @@ use tome_model::{Event, EventLine, Millis};
 use super::Report;
 use crate::Chance;
 
-/// 2026-11-15T09:30:00Z, when the siege begins.
-const BEGAN_MS: u64 = 1_794_735_000_000;
+/// 2020-03-03T09:30:00Z, when the siege begins: long before any real event.
+const BEGAN_MS: u64 = 1_583_227_800_000;
 /// Every round has an hour of its own, so that its events can be asked for.
 const ROUND_MS: u64 = 3_600_000;
 /// Projects, and so ledgers, that the writers write to.

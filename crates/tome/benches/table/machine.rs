@@ -44,8 +44,17 @@ fn load() -> String {
 
 /// The memory that a process holds, in megabytes (of 1,000,000 bytes).
 pub fn resident_mb(pid: u32) -> Option<f64> {
+    memory_mb(pid, "VmRSS:")
+}
+
+/// What of it is the process's own, and no file that the system could drop from memory.
+pub fn anonymous_mb(pid: u32) -> Option<f64> {
+    memory_mb(pid, "RssAnon:")
+}
+
+fn memory_mb(pid: u32, field: &str) -> Option<f64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     let kib: f64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024.0 / 1e6)
 }

@@ -8,22 +8,27 @@
 //! cargo bench                          everything, in less than four minutes
 //! cargo bench -- --quick               the same with less of it, in less than 40 seconds
 //! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, notes, contents,
-//!                                      memory or disk
+//!                                      recall, memory or disk
+//! cargo bench -- --only recall --large recall among a million events too; half an hour and 10 GB of disk
 //! cargo bench -- --json                one JSON object a row
 //! ```
 
 mod appends;
 mod bulk;
 mod contents;
+mod corpus;
 mod daemon;
 mod disk;
+mod fts;
 mod hook;
 mod machine;
 mod memory;
 mod notes;
 mod read;
+mod recall;
 mod report;
 mod sample;
+mod scan;
 mod sqlite;
 mod start;
 mod timing;
@@ -85,6 +90,11 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "contents: from the first event sent to the answer that has them all, built-in summarizer",
         contents::measure,
     ),
+    (
+        "recall",
+        "recall: found again among events of 1 KB, 200 a session; questions of 3 to 6 words, half with a name",
+        recall::measure,
+    ),
     ("memory", "memory: resident, of the daemon", memory::measure),
     ("disk", "disk: bytes an event takes", disk::measure),
 ];
@@ -93,6 +103,8 @@ const GROUPS: &[(&str, &str, Measure)] = &[
 pub struct Bench {
     /// How much is measured.
     pub scale: Scale,
+    /// Whether a million of something may be measured too.
+    pub large: bool,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -110,6 +122,7 @@ pub fn world() -> World {
 
 struct Asked {
     scale: Scale,
+    large: bool,
     only: Vec<String>,
     json: bool,
 }
@@ -118,6 +131,7 @@ fn main() -> Result<()> {
     let asked = asked()?;
     let bench = Bench {
         scale: asked.scale,
+        large: asked.large,
         runtime: tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -168,16 +182,17 @@ fn main() -> Result<()> {
 }
 
 fn asked() -> Result<Asked> {
-    let mut asked = Asked { scale: Scale::Full, only: Vec::new(), json: false };
+    let mut asked = Asked { scale: Scale::Full, large: false, only: Vec::new(), json: false };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             // What cargo itself adds.
             "--bench" => {}
             "--quick" => asked.scale = Scale::Quick,
+            "--large" => asked.large = true,
             "--json" => asked.json = true,
             "--only" => asked.only.extend(args.next()),
-            other => bail!("{other:?} is not known: use --quick, --only GROUP or --json"),
+            other => bail!("{other:?} is not known: use --quick, --large, --only GROUP or --json"),
         }
     }
     if let Some(only) = asked.only.iter().find(|only| GROUPS.iter().all(|(name, ..)| name != *only))

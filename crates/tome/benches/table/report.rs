@@ -17,6 +17,7 @@ pub struct Row {
 /// What a figure counts.
 #[derive(Clone, Copy)]
 pub enum Unit {
+    Us,
     Ms,
     PerSecond,
     MegabytesPerSecond,
@@ -97,6 +98,7 @@ impl Row {
 impl Unit {
     fn name(self) -> &'static str {
         match self {
+            Self::Us => "µs",
             Self::Ms => "ms",
             Self::PerSecond => "/s",
             Self::MegabytesPerSecond => "MB/s",

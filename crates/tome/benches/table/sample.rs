@@ -60,6 +60,11 @@ impl Numbers {
         usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
     }
 
+    /// One of these.
+    pub fn one(&mut self, words: &[&'static str]) -> &'static str {
+        words.get(self.below(words.len())).copied().unwrap_or_default()
+    }
+
     /// One of these, the first ones more often.
     fn pick(&mut self, words: &[&'static str]) -> &'static str {
         let at = self.below(words.len()).min(self.below(words.len()));

@@ -45,14 +45,23 @@ pub struct Toc {
 
 const SHOW_HELP: &str = "\
 An id says what it is of: toc:… a node, grip:… a grip, anything else an event. The beginning of an
-event's, a grip's or a segment's id is enough if no other begins like it.";
+event's, a grip's or a segment's id is enough if no other begins like it.
+A citation, as recall gives it, opens at the cited place:
+  messages.jsonl#L45            an event of the session at hand (--session, else the newest)
+  detail/x.md#L10, overview.md  a note of that session
+  sessions/<session>/…          the same of another session of this project
+  memory/x.md#L3, coder/x.md#L3 a note of this project, an insight of the coder
+  projects/<project>/…          what another project has";
 
 /// `tome show`
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_HELP)]
 pub struct Show {
-    /// The id of an event, a node or a grip
+    /// The id of an event, a node or a grip, or a citation
     pub id: String,
+    /// The session at hand, for citations [default: the newest of the project]
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
     /// Events to show before a grip
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=50))]
     pub before: Option<u32>,

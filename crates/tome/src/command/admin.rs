@@ -214,7 +214,7 @@ fn rebuilt_json(store: &v1::RebuildContentsResponse) -> Value {
     })
 }
 
-fn project(context: &Context, asked: &Contents) -> Result<String> {
+pub fn project(context: &Context, asked: &Contents) -> Result<String> {
     match &asked.project {
         Some(folder) => Ok(project_of(context, Some(folder))?.unwrap_or_default()),
         None => Ok(String::new()),

@@ -23,16 +23,16 @@ const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// What became of the lines.
 #[derive(Debug, Default, Serialize)]
-struct Report {
-    created: u64,
-    duplicates: u64,
-    rejected: Vec<RejectedLine>,
+pub(super) struct Report {
+    pub created: u64,
+    pub duplicates: u64,
+    pub rejected: Vec<RejectedLine>,
 }
 
 #[derive(Debug, Serialize)]
-struct RejectedLine {
-    line: u64,
-    reason: String,
+pub(super) struct RejectedLine {
+    pub line: u64,
+    pub reason: String,
 }
 
 /// A batch on its way, with the number of each of its lines.
@@ -81,7 +81,7 @@ fn progress() -> ProgressBar {
 }
 
 /// Streams batches to the daemon while its answers come back: reading, sending and storing overlap.
-async fn send(
+pub(super) async fn send(
     client: &Client,
     file: Option<std::path::PathBuf>,
     progress: &ProgressBar,

@@ -1,6 +1,8 @@
 //! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
 
 mod admin;
+mod bench;
+mod citation;
 mod coder;
 mod config;
 mod daemon;
@@ -10,9 +12,11 @@ mod events;
 mod ingest;
 mod init;
 mod memory;
+mod messages;
 mod notes;
 mod overview;
 mod pages;
+mod recall;
 mod show;
 mod start;
 mod status;
@@ -28,6 +32,7 @@ use serde::Serialize;
 use thiserror::Error;
 use tome_proto::ClientError;
 
+use crate::cli::bench::Bench;
 use crate::cli::{Admin, Cli, Color, Command, Global};
 use crate::config::{Config, ConfigError, Flags, Settings};
 use crate::reach::{Reach, ReachError};
@@ -114,6 +119,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Man(asked)) => return pages::man(asked.dir.as_deref()),
         // Told apart before the command line is read; only its help comes here.
         Some(Command::Hook(_)) => return Ok(Outcome::Done),
+        // Has a home of its own, whatever the settings say.
+        Some(Command::Bench(Bench::Recall(asked))) => return bench::recall(&cli.global, asked),
         _ => {}
     }
     let context = Context::new(&cli.global)?;
@@ -128,6 +135,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
     match cli.command {
         None => overview::run(&context),
+        Some(Command::Recall(asked)) => recall::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
@@ -146,10 +154,12 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::Status)) => admin::status(&context),
         Some(Command::Admin(Admin::Verify(asked))) => admin::verify(&context, &asked),
         Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
+        Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
             Command::Config
             | Command::Doctor
             | Command::Hook(_)
+            | Command::Bench(_)
             | Command::Completions(_)
             | Command::Man(_),
         ) => Ok(Outcome::Done),

@@ -1,15 +1,16 @@
-//! `tome show`: one event, node or grip, whole.
+//! `tome show`: one event, node or grip, whole; or what a citation names.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tome_engine::Citation;
 use tome_model::{Event, Millis};
 use tome_proto::{Client, event_from_wire, v1};
 
 use super::events::project_of;
 use super::toc::{self, Labels};
-use super::{Context, Outcome, Refusal};
+use super::{Context, Outcome, Refusal, citation};
 use crate::cli::contents::Show;
 use crate::reach::Start;
 use crate::render::{self, BOLD, DIM, PLAIN};
@@ -18,18 +19,26 @@ use crate::render::{self, BOLD, DIM, PLAIN};
 const NODES_BELOW: u32 = 20;
 
 pub fn run(context: &Context, asked: &Show) -> Result<Outcome> {
+    let (id, named) = citation::within_project(context, &asked.id)?;
     let has_sides = asked.before.is_some() || asked.after.is_some();
-    if has_sides && !asked.id.starts_with(toc::GRIP) {
+    if has_sides && !id.starts_with(toc::GRIP) {
         return Err(Refusal::bad_input("--before and --after go with a grip").into());
     }
     // Ids are told apart in all projects; where one has to be chosen, it is the one we stand in.
-    let project = match &asked.project {
-        Some(folder) => project_of(context, Some(folder))?.unwrap_or_default(),
-        None => String::new(),
+    let project = match (named, &asked.project) {
+        (Some(root), _) => root,
+        (None, Some(folder)) => project_of(context, Some(folder))?.unwrap_or_default(),
+        (None, None) => String::new(),
     };
-    match &asked.id {
+    match id {
         id if id.starts_with(toc::NODE) => node(context, id, project),
-        id if id.starts_with(toc::GRIP) => grip(context, asked, project),
+        id if id.starts_with(toc::GRIP) => grip(context, id, asked, project),
+        id if Citation::is_meant(id) => citation::show(context, asked),
+        id if asked.session.is_some() => {
+            let said =
+                format!("--session goes with a citation such as messages.jsonl#L45, not with {id}");
+            Err(Refusal::bad_input(said).into())
+        }
         id => event(context, id, &project),
     }
 }
@@ -65,9 +74,9 @@ fn node(context: &Context, id: &str, project: String) -> Result<Outcome> {
     toc::print_nodes(context, &Labels::of(&context.settings), &nodes, NODES_BELOW)
 }
 
-fn grip(context: &Context, asked: &Show, project: String) -> Result<Outcome> {
+fn grip(context: &Context, id: &str, asked: &Show, project: String) -> Result<Outcome> {
     let (before, after) = (asked.before, asked.after);
-    let request = v1::ExpandGripRequest { project, id: asked.id.clone(), before, after };
+    let request = v1::ExpandGripRequest { project, id: id.to_owned(), before, after };
     let found = context.block_on(async {
         let expand = async |client: &Client| client.expand_grip(request.clone()).await;
         Ok(context.reach.ask(Start::IfAway, expand).await?)

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tome_model::{Millis, ModelError};
+use tome_model::{Millis, ModelError, Zone, truncate_to, when};
 
 /// Reads `2026-11-15` (in the system's time zone), RFC 3339, milliseconds, or `90m`, `2h`, `3d`
 /// for that long ago.
@@ -19,6 +19,29 @@ pub fn parse(field: &'static str, text: &str, now: Millis) -> Result<Millis, Mod
         ModelError::invalid(
             field,
             format!("{text:?} is not a time: use 2026-11-15, 2026-11-15T09:30:00Z, or 90m, 2h, 3d for that long ago"),
+        )
+    })
+}
+
+/// The same, and the beginning of a time that is said in words: `yesterday`, `last week`. Days are
+/// days in the zone.
+pub fn parse_words(
+    field: &'static str,
+    text: &str,
+    now: Millis,
+    zone: &Zone,
+) -> Result<Millis, ModelError> {
+    if let Some(ms) = long_ago(text) {
+        return Ok(Millis(now.0.saturating_sub(ms)));
+    }
+    if let Some(span) = when(text, now, zone) {
+        return Ok(span.from);
+    }
+    Millis::parse(field, text).map_err(|_| {
+        let text = truncate_to(text, 80);
+        ModelError::invalid(
+            field,
+            format!("{text:?} is not understood: try 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or 90m, 2h, 3d for that long ago"),
         )
     })
 }
@@ -48,6 +71,14 @@ mod tests {
         assert_eq!(parse("since", "1970-01-02T00:00:00Z", now), Ok(Millis(86_400_000)));
         assert_eq!(parse("since", "86400000", now), Ok(Millis(86_400_000)));
         assert!(parse("since", "2026-11-15", now).is_ok());
+        let words = |text| parse_words("--since", text, now, &Zone::utc());
+        assert_eq!(words("2h"), Ok(Millis(now.0 - 7_200_000)));
+        assert_eq!(words("1970-01-02"), Ok(Millis(86_400_000)));
+        assert_eq!(words("1970-01-02T00:00:01Z"), Ok(Millis(86_401_000)));
+        assert_eq!(words("86400000"), Ok(Millis(86_400_000)));
+        assert_eq!(words("yesterday"), Ok(Millis(1_794_614_400_000 - 86_400_000)));
+        assert_eq!(words("last week"), words("2026-11-02"));
+        assert!(words("once upon a time").unwrap_err().to_string().contains("last week"));
         assert!(parse("since", "soon", now).unwrap_err().to_string().contains("2026-11-15"));
     }
 }

@@ -116,4 +116,5 @@ fn close_unused(shared: &Shared) {
     let idle_ms = u64::try_from(shared.settings.store_idle_close.as_millis()).unwrap_or(u64::MAX);
     shared.stores.close_idle(idle_ms);
     shared.notebooks.close_idle(idle_ms);
+    shared.recall.close_unused();
 }

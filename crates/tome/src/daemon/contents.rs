@@ -259,7 +259,7 @@ fn entry_to_wire(entry: Entry) -> v1::TocEntry {
     }
 }
 
-fn node_to_wire(found: NodeInPlace) -> v1::Node {
+pub(super) fn node_to_wire(found: NodeInPlace) -> v1::Node {
     let NodeInPlace { project, node, parent, children } = found;
     let (first, last) =
         node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
@@ -294,7 +294,7 @@ fn node_to_wire(found: NodeInPlace) -> v1::Node {
     }
 }
 
-fn grip_to_wire(grip: Grip) -> v1::Grip {
+pub(super) fn grip_to_wire(grip: Grip) -> v1::Grip {
     v1::Grip {
         id: grip.id.into(),
         node_id: grip.node.into(),

@@ -7,10 +7,12 @@ use anyhow::{Context, Result};
 use tokio::task::JoinSet;
 use tome_engine::write_atomic;
 use tome_proto::v1::capture_server::CaptureServer;
+use tome_proto::v1::citations_server::CitationsServer;
 use tome_proto::v1::contents_server::ContentsServer;
 use tome_proto::v1::daemon_server::DaemonServer;
 use tome_proto::v1::events_server::EventsServer;
 use tome_proto::v1::notebook_server::NotebookServer;
+use tome_proto::v1::recall_server::RecallServer;
 use tome_proto::v1::tools_server::ToolsServer;
 use tome_proto::{limits, v1};
 use tonic::service::{InterceptorLayer, Routes};
@@ -18,10 +20,12 @@ use tonic::transport::Server;
 use tonic::{Request, Status};
 
 use super::capture::CaptureService;
+use super::citation::CitationsService;
 use super::contents::ContentsService;
 use super::control::DaemonService;
 use super::events::EventsService;
 use super::notebook::NotebookService;
+use super::recall::RecallService;
 use super::shared::Shared;
 use super::tools::ToolsService;
 use crate::endpoint;
@@ -107,6 +111,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     reporter.set_serving::<ToolsServer<ToolsService>>().await;
     reporter.set_serving::<NotebookServer<NotebookService>>().await;
     reporter.set_serving::<ContentsServer<ContentsService>>().await;
+    reporter.set_serving::<RecallServer<RecallService>>().await;
+    reporter.set_serving::<CitationsServer<CitationsService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -124,6 +130,11 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX);
     let contents = ContentsServer::new(ContentsService(Arc::clone(shared)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let recall = RecallServer::new(RecallService(Arc::clone(shared)))
+        .max_decoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
+    let citations = CitationsServer::new(CitationsService(Arc::clone(shared)))
+        .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -131,7 +142,9 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .add_service(daemon)
         .add_service(tools)
         .add_service(notebook)
-        .add_service(contents))
+        .add_service(contents)
+        .add_service(recall)
+        .add_service(citations))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {

@@ -7,6 +7,7 @@
 mod activity;
 mod capture;
 mod chores;
+mod citation;
 mod contents;
 mod control;
 mod drain;
@@ -16,6 +17,7 @@ mod log;
 mod notebook;
 mod polish;
 mod reading;
+mod recall;
 mod shared;
 mod tools;
 

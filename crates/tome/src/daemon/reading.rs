@@ -100,6 +100,7 @@ pub async fn run(shared: Arc<Shared>) {
                 for store in shared.stores.open_now() {
                     read_soon(&shared, store.path().to_path_buf());
                 }
+                keep_up_notes(&shared);
             }
         }
     }
@@ -151,10 +152,28 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
         return Ok(());
     }
     let store = shared.stores.open(path)?;
+    for problem in shared.copies.catch_up(&store)?.failed {
+        shared.log.say(&format!("cannot copy a session: {problem}"));
+    }
+    // What was said can be found at once; what is made of it follows.
+    let is_leaving = || shared.is_leaving();
+    let found = shared.recall.keep_up(&store, &is_leaving);
     if shared.calendar.is_behind(&store)? {
         shared.calendar.catch_up(&store)?;
     }
+    found.and_then(|_| shared.recall.keep_up(&store, &is_leaving))?;
     Ok(())
+}
+
+/// Brings up to date what is found of notebooks without a store, where a question has asked for it.
+fn keep_up_notes(shared: &Arc<Shared>) {
+    let shared = Arc::clone(shared);
+    // One that panics is logged by its thread.
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = shared.recall.keep_up_notes(&|| shared.is_leaving()) {
+            shared.log.say(&format!("cannot index notes: {}", error.explained()));
+        }
+    });
 }
 
 /// Goes through stores that nobody has opened: a daemon that was killed may have left some behind.

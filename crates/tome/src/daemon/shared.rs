@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared,
-    Redactor, Sealer, Spool, Stores, Tools,
+    Calendar, CaptureError, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared, Recall,
+    Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
 };
+use tome_finder::Potion;
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
 use tome_notebook::NotebookError;
@@ -29,6 +30,10 @@ const CALLS_MAX: usize = 64;
 /// program keeps locked must not keep events from being stored.
 const NOTE_CALLS_MAX: usize = 16;
 
+/// Recalls at the same time. They are counted apart: they keep a processor busy, and may wait for a
+/// notebook, and neither is to keep events from being stored.
+const RECALL_CALLS_MAX: usize = 4;
+
 /// What all parts of the daemon share.
 pub struct Shared {
     pub settings: Settings,
@@ -37,6 +42,8 @@ pub struct Shared {
     pub stores: Arc<Stores>,
     pub notebooks: Arc<Notebooks>,
     pub calendar: Arc<Calendar>,
+    pub copies: Arc<SessionCopies>,
+    pub recall: Arc<Recall>,
     pub polish: Option<Arc<Polish>>,
     pub spool: Spool,
     pub started: Millis,
@@ -53,6 +60,7 @@ pub struct Shared {
     tools: OnceLock<Tools>,
     calls: Arc<Semaphore>,
     note_calls: Arc<Semaphore>,
+    recall_calls: Arc<Semaphore>,
     leaving: watch::Sender<bool>,
     endpoints: OnceLock<Vec<String>>,
 }
@@ -91,9 +99,20 @@ impl Shared {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
+        let copies = Arc::new(SessionCopies::new(stores.projects_shared(), Arc::clone(&clock)));
+        let recall = Arc::new(Recall::new(
+            settings.home.clone(),
+            Arc::clone(&stores),
+            Arc::clone(&notebooks),
+            Arc::clone(&calendar),
+            Arc::clone(&copies),
+            Arc::new(Potion),
+            Arc::clone(&clock),
+        ));
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
+            copies,
             spool: Spool::of(&settings.home),
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
@@ -104,6 +123,7 @@ impl Shared {
             draining: Mutex::new(()),
             calls: Arc::new(Semaphore::new(CALLS_MAX)),
             note_calls: Arc::new(Semaphore::new(NOTE_CALLS_MAX)),
+            recall_calls: Arc::new(Semaphore::new(RECALL_CALLS_MAX)),
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
             tools: OnceLock::new(),
@@ -113,6 +133,7 @@ impl Shared {
             stores,
             notebooks,
             calendar,
+            recall,
         })
     }
 
@@ -121,7 +142,7 @@ impl Shared {
         self.activity.begin()
     }
 
-    /// The tools over the notebooks and the contents.
+    /// The tools over the notebooks, the contents and recall.
     pub fn tools(&self) -> Result<&Tools, CaptureError> {
         if let Some(tools) = self.tools.get() {
             return Ok(tools);
@@ -130,6 +151,7 @@ impl Shared {
         Ok(self.tools.get_or_init(|| {
             Tools::new(Arc::clone(&self.notebooks), redactor)
                 .with_calendar(Arc::clone(&self.calendar))
+                .with_recall(Arc::clone(&self.recall))
         }))
     }
 
@@ -209,6 +231,14 @@ impl Shared {
         self.wait_in_turn(&self.note_calls, work).await
     }
 
+    /// The same for recall.
+    pub async fn wait_for_recall<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        self.wait_in_turn(&self.recall_calls, work).await
+    }
+
     async fn wait_in_turn<T: Send + 'static>(
         self: &Arc<Self>,
         turns: &Arc<Semaphore>,
@@ -265,9 +295,10 @@ pub fn status_of(error: &EngineError) -> Status {
         EngineError::Closed => Code::Unavailable,
         EngineError::Notebook(error) => code_of(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
-        EngineError::Ledger(_) | EngineError::File { .. } | EngineError::Summary(_) => {
-            Code::Internal
-        }
+        EngineError::Ledger(_)
+        | EngineError::File { .. }
+        | EngineError::Finder(_)
+        | EngineError::Summary(_) => Code::Internal,
     };
     Status::new(code, error.to_string())
 }

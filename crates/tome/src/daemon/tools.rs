@@ -41,12 +41,10 @@ impl Tools for ToolsService {
         request: Request<v1::CallToolRequest>,
     ) -> Result<Response<v1::CallToolResponse>, Status> {
         let asked = request.into_inner();
-        // Tools that read events wait for the ledger and not for a notebook that somebody has locked.
-        let reads_events = Toolbox::list()
-            .iter()
-            .any(|tool| tool.name == asked.name && tool.toolset == "contents");
+        let tool = Toolbox::list().into_iter().find(|tool| tool.name == asked.name);
+        let toolset = tool.map_or("", |tool| tool.toolset);
         let call = move |shared: &Shared| {
-            if reads_events {
+            if matches!(toolset, "contents" | "recall") {
                 drain(shared);
             }
             let tools = shared.tools().map_err(|error| Status::internal(error.to_string()))?;
@@ -61,9 +59,11 @@ impl Tools for ToolsService {
             let answer = tools.call(&asked.name, arguments, &caller);
             answer.ok_or_else(|| no_such_tool(&asked.name))
         };
-        let called = match reads_events {
-            true => self.0.wait_for(call).await,
-            false => self.0.wait_for_notes(call).await,
+        // Tools that read events wait for the ledger and not for a notebook that somebody has locked.
+        let called = match toolset {
+            "contents" => self.0.wait_for(call).await,
+            "recall" => self.0.wait_for_recall(call).await,
+            _ => self.0.wait_for_notes(call).await,
         };
         Ok(Response::new(answer_to_wire(called??)))
     }

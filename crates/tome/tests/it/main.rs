@@ -14,7 +14,9 @@
 
 mod acceptance;
 mod bad_store;
+mod bench_recall;
 mod capture;
+mod citations;
 mod cli;
 mod coder;
 mod config;
@@ -42,7 +44,11 @@ mod notes_repository;
 mod notes_safety;
 mod polish;
 mod projects;
+mod recall_cli;
+mod recall_indexes;
+mod recall_tools;
 mod scene;
+mod session_copy;
 mod show;
 mod slow_agents;
 mod spool;

@@ -206,7 +206,8 @@ fn many_hooks_at_once_without_a_daemon() {
         }
     });
     let counted = status(&world)["lost"]["events"].as_u64().unwrap();
-    assert_eq!(spooled(&world).len() as u64 + counted, 20);
+    // A hook that runs out of time leaves its event to another process, and may have spooled it by then.
+    assert!(spooled(&world).len() as u64 + counted >= 20);
     assert_eq!(counted, 0, "the disk is fine: nothing is lost");
     start(&world);
     assert_eq!(world.events().len(), 20);

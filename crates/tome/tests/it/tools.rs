@@ -42,6 +42,8 @@ fn every_tool_has_a_schema() {
         "memory_delete",
         "coder_memory_recall",
         "coder_memory_store",
+        "recall_memory",
+        "teleport_query",
         "memory",
     ] {
         assert!(names.contains(&name), "{name} in {names:?}");

@@ -84,6 +84,16 @@ fn calls() -> Vec<(&'static str, Value)> {
             "continuation": null}),
         ),
         ("expand_grip", json!({"grip_id": "grip:1774432800000", "before": 1, "after": 0})),
+        (
+            "recall_memory",
+            json!({"query": "the lexer", "scope": "messages", "limit": 3, "across": "session",
+            "since": "yesterday", "until": "2026-03-26", "agent": "codex", "tokens": 400}),
+        ),
+        (
+            "teleport_query",
+            json!({"query": "the lexer", "limit": 3, "level": "day", "since": "last week",
+            "until": "2026-03-26T00:00:00Z", "agent": "codex"}),
+        ),
     ]
 }
 
@@ -253,6 +263,6 @@ fn all_schemas_together_cost_a_prompt_little() {
     for spec in Tools::list() {
         assert_eq!(spec.schema["type"], "object");
         assert_eq!(spec.schema["additionalProperties"], false);
-        assert!(["notes", "coder", "contents", "anthropic"].contains(&spec.toolset));
+        assert!(["recall", "notes", "coder", "contents", "anthropic"].contains(&spec.toolset));
     }
 }

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tome_engine::{
-    Calendar, Caller, ContentsSettings, Extractive, Failure, Home, Intake, Notebooks, Redactor,
-    Sealer, StoreMode, Stores, ToolAnswer, Tools, Whose,
+    Calendar, Caller, ContentsSettings, Extractive, Failure, Home, Intake, Notebooks, Recall,
+    Redactor, Sealer, SessionCopies, StoreMode, Stores, ToolAnswer, Tools, Whose,
 };
+use tome_finder::Potion;
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::Rules;
@@ -46,10 +47,22 @@ pub fn scene() -> Scene {
     let mode = StoreMode::PerProject;
     let stores = Arc::new(Stores::new(at.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
     let projects = stores.projects_shared();
+    let copies = Arc::new(SessionCopies::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());
-    let calendar =
-        Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
-    let notebooks = Arc::new(Notebooks::new(at, projects, Rules::default(), clock));
+    let summarizer = Arc::new(Extractive);
+    let calendar = Calendar::new(Arc::clone(&stores), settings, summarizer, Arc::clone(&clock));
+    let calendar = Arc::new(calendar);
+    let rules = Rules::default();
+    let notebooks = Arc::new(Notebooks::new(at.clone(), projects, rules, Arc::clone(&clock)));
+    let recall = Recall::new(
+        at,
+        Arc::clone(&stores),
+        Arc::clone(&notebooks),
+        Arc::clone(&calendar),
+        copies,
+        Arc::new(Potion),
+        clock,
+    );
     let redactor = Arc::new(Redactor::new(&[]).unwrap());
     let caller = Caller {
         cwd: Some(repo.to_str().unwrap().to_owned()),
@@ -57,7 +70,8 @@ pub fn scene() -> Scene {
         session: Some("s1".into()),
         command: None,
     };
-    let tools = Tools::new(Arc::clone(&notebooks), redactor).with_calendar(Arc::new(calendar));
+    let tools = Tools::new(Arc::clone(&notebooks), redactor).with_calendar(calendar);
+    let tools = tools.with_recall(Arc::new(recall));
     Scene { folder, home, repo, notebooks, stores, tools, caller }
 }
 

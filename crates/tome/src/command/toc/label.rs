@@ -28,9 +28,19 @@ impl Labels {
         Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
     }
 
+    #[cfg(test)]
+    pub fn utc() -> Self {
+        Self { zone: TimeZone::UTC }
+    }
+
     /// A moment, to the second.
     pub fn moment(&self, ms: u64) -> String {
         self.at(ms, "%Y-%m-%d %H:%M:%S")
+    }
+
+    /// A moment, to the minute, with its day of the week.
+    pub fn minute(&self, ms: u64) -> String {
+        self.at(ms, "%a %Y-%m-%d %H:%M")
     }
 
     /// The time from one moment to another; the day is said again where it is another.

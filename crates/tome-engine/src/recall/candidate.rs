@@ -1,0 +1,328 @@
+//! What may be an answer, on its way from an index to the list.
+
+use tome_finder::{Found, Key, Part, Source};
+use tome_ledger::{Direction, EventRange, Ledger, Mark};
+use tome_model::{Event, EventId, GripId, Millis, NodeId};
+
+use super::keeper::{self, Keeper, Page};
+use super::literal::{Seen, text_of_node};
+use crate::EngineError;
+
+/// Something that may be an answer: an event, or a part of a page.
+pub(super) struct Candidate {
+    /// Which of the desks that were asked.
+    pub desk: usize,
+    pub key: Key,
+    pub source: Source,
+    /// For a page: which part. For an event: the piece that matches best.
+    pub part: Part,
+    pub at: Millis,
+    pub line: u32,
+    /// The best score in the index of words.
+    pub words: Option<f32>,
+    /// The pieces that an index found.
+    pub pieces: Vec<Part>,
+    /// The cosines of its nearest pieces, the best first.
+    pub cosines: Vec<f32>,
+    /// How well its text matches, where it was found by looking.
+    pub looked: Option<f32>,
+    /// What it says, once it was read.
+    pub body: Option<Body>,
+}
+
+/// What a candidate says.
+pub(super) struct Body {
+    pub text: String,
+    pub title: String,
+    pub keywords: String,
+    pub project: String,
+    pub session: Option<String>,
+    pub agent: Option<String>,
+    pub kind: String,
+    pub what: What,
+}
+
+/// What it is, for its citation.
+pub(super) enum What {
+    Event {
+        id: EventId,
+        mark: Mark,
+    },
+    /// A line of a session's copy that somebody else wrote.
+    Line {
+        folder: String,
+    },
+    Node {
+        id: NodeId,
+    },
+    Grip {
+        id: GripId,
+    },
+    /// A file of the project's notebook (`memory`), the coder's, or a session's.
+    File {
+        page: Page,
+    },
+}
+
+impl Candidate {
+    pub(super) fn of(desk: usize, found: &Found) -> Self {
+        Self {
+            desk,
+            key: found.key.clone(),
+            source: found.source,
+            part: found.part,
+            at: found.at,
+            line: found.line,
+            words: None,
+            pieces: Vec::new(),
+            cosines: Vec::new(),
+            looked: None,
+            body: None,
+        }
+    }
+
+    pub(super) fn of_event(desk: usize, mark: Mark, event: &Event) -> Self {
+        let body = Body::of_event(mark, event);
+        Self {
+            desk,
+            key: Key::Event(mark.seq),
+            source: Source::Event,
+            part: Part::default(),
+            at: event.at,
+            line: 0,
+            words: None,
+            pieces: Vec::new(),
+            cosines: Vec::new(),
+            looked: None,
+            body: Some(body),
+        }
+    }
+
+    pub(super) fn of_seen(desk: usize, seen: &Seen) -> Self {
+        Self {
+            desk,
+            key: page_of(seen).map_or_else(|| seen.key.clone(), |page| Key::Named(page.name())),
+            source: seen.source,
+            part: seen.part,
+            at: seen.at,
+            line: seen.line,
+            words: None,
+            pieces: Vec::new(),
+            cosines: Vec::new(),
+            looked: Some(seen.look.score()),
+            body: None,
+        }
+    }
+
+    /// A line of a session's copy that is no event of the ledger.
+    pub(super) fn of_line(desk: usize, seen: &Seen, folder: &str) -> Self {
+        let body = Body {
+            text: seen.snippet.clone(),
+            title: String::new(),
+            keywords: String::new(),
+            project: seen.project.clone(),
+            session: Some(seen.session.clone()),
+            agent: Some(seen.agent.clone()).filter(|agent| !agent.is_empty()),
+            kind: seen.kind.clone(),
+            what: What::Line { folder: folder.to_owned() },
+        };
+        let key = Key::Named(format!("line {folder} {}", seen.line));
+        Self { key, part: Part::default(), body: Some(body), ..Self::of_seen(desk, seen) }
+    }
+
+    /// What tells it apart from every other: an event as a whole, a page by its part.
+    pub(super) fn id(&self) -> (usize, Key, Part) {
+        match self.source {
+            Source::Event => (self.desk, self.key.clone(), Part::default()),
+            _ => (self.desk, self.key.clone(), self.part),
+        }
+    }
+
+    /// Reads what it says; `false` if it is not there any more.
+    pub(super) fn read(
+        &mut self,
+        keeper: &Keeper,
+        ledger: Option<&Ledger>,
+    ) -> Result<bool, EngineError> {
+        if self.body.is_none() {
+            self.body = match (&self.key, ledger) {
+                (Key::Event(seq), Some(ledger)) => {
+                    let mark = Mark { at: self.at, seq: *seq };
+                    event_at(ledger, mark)?.map(|event| Body::of_event(mark, &event))
+                }
+                (Key::Event(_), None) => None,
+                (Key::Named(name), ledger) => match Page::parse(name) {
+                    Some(Page::Node { project, id }) => match ledger {
+                        Some(ledger) => self.of_node(ledger, &project, &id)?,
+                        None => None,
+                    },
+                    Some(Page::Grip { project, id }) => match ledger {
+                        Some(ledger) => of_grip(ledger, &project, &id)?,
+                        None => None,
+                    },
+                    Some(page) => self.of_file(keeper, page),
+                    None => None,
+                },
+            };
+        }
+        Ok(self.body.is_some())
+    }
+
+    fn of_node(
+        &self,
+        ledger: &Ledger,
+        project: &str,
+        id: &NodeId,
+    ) -> Result<Option<Body>, EngineError> {
+        let Some(node) = ledger.node(project, id, None)? else { return Ok(None) };
+        let level = format!("{:?}", node.id.level()).to_lowercase();
+        let body = Body {
+            text: text_of_node(&node),
+            title: node.title.clone(),
+            keywords: node.keywords.join(" "),
+            project: project.to_owned(),
+            session: match node.sessions.as_slice() {
+                [one] => Some(one.as_str().to_owned()),
+                _ => None,
+            },
+            agent: match node.agents.as_slice() {
+                [one] => Some(one.as_str().to_owned()),
+                _ => None,
+            },
+            kind: level,
+            what: What::Node { id: node.id.clone() },
+        };
+        if self.source == Source::Node {
+            return Ok(Some(body));
+        }
+        let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+        match grips.nth(self.part.from as usize) {
+            Some(id) => of_grip(ledger, project, id),
+            None => Ok(None),
+        }
+    }
+
+    fn of_file(&self, keeper: &Keeper, page: Page) -> Option<Body> {
+        let text = keeper.text_of_file(&page)?;
+        let (project, session) = match &page {
+            Page::Detail { project, folder, .. } => (project.clone(), Some(folder.clone())),
+            Page::Note { project, .. } => (project.clone(), None),
+            _ => (String::new(), None),
+        };
+        let cut = keeper::cut(&text, self.part);
+        Some(Body {
+            text: cut.to_owned(),
+            title: keeper.title_of_file(&page, &text),
+            keywords: String::new(),
+            project,
+            session,
+            agent: None,
+            kind: String::new(),
+            what: What::File { page },
+        })
+    }
+}
+
+/// A grip, in the stretch it was taken from.
+fn of_grip(ledger: &Ledger, project: &str, id: &GripId) -> Result<Option<Body>, EngineError> {
+    let Some(grip) = ledger.grip(project, id)? else { return Ok(None) };
+    let node = ledger.node(project, &grip.node, None)?;
+    let one = |names: Vec<&str>| match names.as_slice() {
+        [one] => Some((*one).to_owned()),
+        _ => None,
+    };
+    Ok(Some(Body {
+        text: grip.excerpt,
+        title: node.as_ref().map(|node| node.title.clone()).unwrap_or_default(),
+        keywords: String::new(),
+        project: project.to_owned(),
+        session: one(node
+            .iter()
+            .flat_map(|node| &node.sessions)
+            .map(tome_model::SessionId::as_str)
+            .collect()),
+        agent: one(node
+            .iter()
+            .flat_map(|node| &node.agents)
+            .map(tome_model::Agent::as_str)
+            .collect()),
+        kind: grip.kind.as_str().to_owned(),
+        what: What::Grip { id: grip.id },
+    }))
+}
+
+/// The page of something that was seen in the contents.
+fn page_of(seen: &Seen) -> Option<Page> {
+    let Key::Named(id) = &seen.key else { return None };
+    let project = seen.project.clone();
+    match seen.source {
+        Source::Node => Some(Page::Node { project, id: NodeId::parse(id).ok()? }),
+        Source::Grip => Some(Page::Grip { project, id: GripId::parse(id).ok()? }),
+        _ => None,
+    }
+}
+
+impl Body {
+    pub(super) fn of_event(mark: Mark, event: &Event) -> Self {
+        Self {
+            text: keeper::joined(event),
+            title: String::new(),
+            keywords: keeper::beside(event),
+            project: event.project.clone(),
+            session: Some(event.session.as_str().to_owned()),
+            agent: Some(event.agent.as_str().to_owned()),
+            kind: event.kind.as_str().to_owned(),
+            what: What::Event { id: event.id.clone(), mark },
+        }
+    }
+
+    /// The event's place, where it is one.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        match &self.what {
+            What::Event { mark, .. } => Some(*mark),
+            _ => None,
+        }
+    }
+}
+
+/// The event at a place.
+pub(super) fn event_at(ledger: &Ledger, mark: Mark) -> Result<Option<Event>, EngineError> {
+    let before = Mark { at: mark.at, seq: mark.seq.saturating_sub(1) };
+    let range = EventRange { after: Some(before), ..EventRange::default() };
+    match ledger.events(&range).next().transpose()? {
+        Some((position, event)) if position.seq == mark.seq => Ok(Some(event)),
+        _ => Ok(None),
+    }
+}
+
+/// Events on one side of a place, nearest first.
+pub(super) type Side = Vec<(Mark, Event)>;
+
+/// The events of the same session and project around a place, nearest first, up to `count` on each side:
+/// those before it, and those after it.
+pub(super) fn around(
+    ledger: &Ledger,
+    event: &Body,
+    mark: Mark,
+    count: usize,
+) -> Result<(Side, Side), EngineError> {
+    let Some(session) = &event.session else { return Ok((Vec::new(), Vec::new())) };
+    let session = tome_model::SessionId::parse(session)?;
+    let side = |direction: Direction| -> Result<Vec<(Mark, Event)>, EngineError> {
+        let range = EventRange {
+            session: Some(session.clone()),
+            after: Some(mark),
+            direction,
+            ..EventRange::default()
+        };
+        let mut side = Vec::new();
+        for pair in ledger.events(&range).take(count) {
+            let (position, other) = pair?;
+            if other.project == event.project {
+                side.push((position.mark(), other));
+            }
+        }
+        Ok(side)
+    };
+    Ok((side(Direction::Backward)?, side(Direction::Forward)?))
+}

@@ -1,0 +1,68 @@
+//! The floor: below it there is no answer, however near something is to being one.
+//!
+//! It is asked of the whole list: how much of the question its best text has, and how near the
+//! nearest one is. A turn is often an answer because of the turns around it, so single hits are not
+//! held to it.
+
+use super::literal::Exact;
+use super::plan::Plan;
+use super::rank::Ranked;
+
+/// What coverage and nearness come to at least, together.
+const SUM_MIN: f32 = 0.66;
+/// What the coverage alone comes to at least, where no vector says anything.
+const COVERAGE_MIN: f32 = 0.3;
+
+/// A text that covers so much answers the whole question.
+const WHOLE: f32 = 0.99;
+/// And what is so near may say the same in other words.
+const ALIKE: f32 = 0.65;
+
+/// How much speaks for there being an answer.
+pub(super) struct Evidence {
+    /// The share of the question that one text has, at best, weighed by how rare its words are.
+    pub coverage: f32,
+    /// How near the nearest text is; `None` where nothing is known of it.
+    pub nearness: Option<f32>,
+    /// Whether a text has what was asked for as it stands.
+    pub exact: bool,
+}
+
+impl Evidence {
+    pub(super) fn of(ranked: &[Ranked], plan: &Plan) -> Self {
+        let coverage = ranked.iter().map(|one| one.coverage).fold(0.0, f32::max);
+        let nearness = ranked.iter().filter_map(|one| one.cosine).reduce(f32::max);
+        let is_exact = |one: &Ranked| {
+            let body = one.candidate.body.as_ref();
+            let look = body.and_then(|body| plan.needle.look_under(&body.title, &body.text));
+            look.is_some_and(|look| look.exact != Exact::No)
+        };
+        Self { coverage, nearness, exact: ranked.iter().take(EXACT_AMONG).any(is_exact) }
+    }
+
+    /// Whether there is an answer.
+    pub(super) fn is_enough(&self) -> bool {
+        let sum = match self.nearness {
+            Some(nearness) => self.coverage + nearness.max(0.0) >= SUM_MIN,
+            None => self.coverage >= COVERAGE_MIN,
+        };
+        self.exact || sum
+    }
+
+    /// Whether a hit may be listed. Where a text answers the whole question, what only stands beside
+    /// it, or is merely like it, is no answer.
+    pub(super) fn admits(&self, one: &Ranked) -> bool {
+        self.coverage < WHOLE || one.coverage > 0.0 || one.cosine.is_some_and(|near| near >= ALIKE)
+    }
+
+    /// In a few words.
+    pub(super) fn explained(&self) -> String {
+        let nearness = self.nearness.map_or_else(|| "-".to_owned(), |near| format!("{near:.2}"));
+        let exact = if self.exact { ", word for word" } else { "" };
+        let verdict = if self.is_enough() { "an answer" } else { "nothing relevant" };
+        format!("coverage {:.2}, nearness {nearness}{exact}: {verdict}", self.coverage)
+    }
+}
+
+/// Hits that are looked at for what was asked as it stands.
+const EXACT_AMONG: usize = 50;

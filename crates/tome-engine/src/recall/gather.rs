@@ -1,0 +1,457 @@
+//! Gathering: candidates from every tier that can be used, desk by desk.
+//!
+//! An index is used when it is whole and nearly up to date. What it has not read yet is looked at directly;
+//! where there is no index, everything is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use tome_finder::{
+    Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery,
+};
+use tome_ledger::Ledger;
+use tome_model::{EventId, SessionId};
+
+use super::candidate::Candidate;
+use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node};
+use super::literal::{self, Hunt, Owner, Scan, Seen};
+use super::plan::Plan;
+use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
+use super::{Across, Stage, Tier};
+use crate::{EngineError, Store};
+
+/// An index that has so many events left to read is not used: what it lacks would have to be looked
+/// through one by one.
+const BEHIND_MAX: u64 = 2_000;
+/// How long texts are looked through without an index, and what they are cut to.
+const LOOK_TIME: Duration = Duration::from_secs(5);
+const SEEN_MAX: usize = 200;
+/// A copy of a session that is longer is not looked through for lines of others.
+const FOREIGN_BYTES_MAX: u64 = 4 << 20;
+/// Nodes that changed since the index read them and are looked at directly.
+const CHANGED_MAX: usize = 200;
+
+/// A desk that is asked.
+pub(super) struct Asked {
+    pub ledger: Option<Store>,
+    /// The index of words of its events, for how rare words are.
+    pub words: Option<Arc<Words>>,
+}
+
+/// Everything that was gathered.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub asked: Vec<Asked>,
+    pub candidates: Vec<Candidate>,
+    numbers: HashMap<(usize, Key, Part), usize>,
+    /// The lowest tier that a desk had to do with; `None` before any was asked.
+    pub tier: Option<Tier>,
+    pub behind: u64,
+    pub unread: Vec<String>,
+    pub stages: Vec<Stage>,
+}
+
+impl Gathered {
+    pub(super) fn number_of(&self, id: &(usize, Key, Part)) -> Option<usize> {
+        self.numbers.get(id).copied()
+    }
+
+    /// The candidate of this identity, added if it is new.
+    pub(super) fn add(&mut self, candidate: Candidate) -> Option<&mut Candidate> {
+        let candidates = &mut self.candidates;
+        let number = *self.numbers.entry(candidate.id()).or_insert_with(|| {
+            candidates.push(candidate);
+            candidates.len() - 1
+        });
+        self.candidates.get_mut(number)
+    }
+
+    /// Gives the candidates their numbers anew after some have gone.
+    pub(super) fn renumber(&mut self) {
+        self.numbers = self.candidates.iter().enumerate().map(|(n, one)| (one.id(), n)).collect();
+    }
+
+    fn add_words(&mut self, desk: usize, found: &[Found]) {
+        for found in found {
+            let Some(candidate) = self.add(Candidate::of(desk, found)) else { continue };
+            candidate.pieces.push(found.part);
+            if candidate.words.is_none_or(|best| found.score > best) {
+                candidate.words = Some(found.score);
+                candidate.part = found.part;
+            }
+        }
+    }
+
+    fn add_meanings(&mut self, desk: usize, found: &[Found]) {
+        for found in found {
+            if let Some(candidate) = self.add(Candidate::of(desk, found)) {
+                candidate.cosines.push(found.score);
+                candidate.pieces.push(found.part);
+            }
+        }
+    }
+
+    fn add_seen(&mut self, desk: usize, seen: &[Seen]) {
+        for seen in seen {
+            if let Some(candidate) = self.add(Candidate::of_seen(desk, seen)) {
+                let score = seen.look.score();
+                candidate.looked = Some(candidate.looked.map_or(score, |best| best.max(score)));
+            }
+        }
+    }
+
+    fn add_scan(&mut self, desk: usize, scan: Scan, what: &str) {
+        if scan.cut {
+            let problem = format!(
+                "not all {what} could be looked through in time: ask again when the index is made"
+            );
+            self.unread.push(problem);
+        }
+        self.unread.extend(scan.unread);
+        self.add_seen(desk, &scan.seen);
+    }
+
+    pub(super) fn stage(&mut self, name: &str, since: Instant, found: String) {
+        self.stages.push(Stage { name: name.to_owned(), found, took: since.elapsed() });
+    }
+
+    fn lower(&mut self, tier: Tier) {
+        self.tier = Some(self.tier.map_or(tier, |lowest| lowest.min(tier)));
+    }
+}
+
+/// What is asked of one pair of indexes.
+struct Visit<'a> {
+    keeper: &'a Keeper,
+    plan: &'a Plan,
+    number: usize,
+    filter: Filter,
+}
+
+impl Gathered {
+    /// Asks one desk.
+    pub(super) fn ask(
+        &mut self,
+        keeper: &Keeper,
+        plan: &Plan,
+        desk: &Arc<Desk>,
+        project: Option<&str>,
+    ) -> Result<(), EngineError> {
+        let ledger = desk.ledger.as_ref().map(|path| keeper.stores.open(path)).transpose()?;
+        let number = self.asked.len();
+        let mut filter = plan.filter.clone();
+        if desk.of == DeskOf::Unified && plan.across != Across::All {
+            filter.project = project.map(str::to_owned);
+        }
+        desk.events.look(&keeper.embedder);
+        desk.pages.look(&keeper.embedder);
+        self.asked.push(Asked { ledger: ledger.clone(), words: desk.events.words.get() });
+        let visit = Visit { keeper, plan, number, filter };
+        if plan.has_events()
+            && let Some(ledger) = &ledger
+        {
+            self.ask_events(&visit, desk, ledger)?;
+            if let Some(project) = project {
+                self.look_at_foreign(&visit, ledger, project)?;
+            }
+        }
+        let pages = plan.pages();
+        if !pages.is_empty() {
+            self.ask_pages(visit, desk, ledger.as_deref(), pages)?;
+        }
+        Ok(())
+    }
+
+    fn ask_events(
+        &mut self,
+        visit: &Visit<'_>,
+        desk: &Desk,
+        ledger: &Ledger,
+    ) -> Result<(), EngineError> {
+        let last = ledger.last_seq();
+        if last == 0 {
+            return Ok(());
+        }
+        let (words, meanings) = (desk.events.words.get(), desk.events.meanings.get());
+        let read = |cursor: String| number(&cursor);
+        let at_words = words.as_ref().map_or(0, |words| read(words.cursor()));
+        let at_meanings = meanings.as_ref().map_or(0, |meanings| read(meanings.cursor()));
+        let near = |at: u64| last.saturating_sub(at) <= BEHIND_MAX && at > 0;
+        let words = words.filter(|_| near(at_words) && visit.plan.wants(Tier::Words));
+        let meanings = meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings));
+        let mut filter = visit.filter.clone();
+        filter.sources.clear();
+        let (has_words, has_meanings) =
+            self.ask_indexes(visit, &desk.events, words.as_ref(), meanings.as_ref(), &filter);
+        self.note_tier(has_words, has_meanings);
+        // What the index has not read, or everything.
+        let from = if has_words {
+            at_words
+        } else if has_meanings {
+            at_meanings
+        } else {
+            0
+        };
+        let alone = matches!(visit.plan.tier, Some(Tier::Words | Tier::Meanings)) && from > 0;
+        let slowest = if has_words && has_meanings { at_words.min(at_meanings) } else { from };
+        self.behind = self.behind.max(if from > 0 { last.saturating_sub(slowest) } else { 0 });
+        if from == 0 || (last > from && !alone) {
+            self.behind = self.behind.max(last - at_words.max(at_meanings).min(last));
+            let since = Instant::now();
+            let stop = || since.elapsed() > LOOK_TIME;
+            let hunt =
+                Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
+            let scan = literal::scan_events(ledger, from, hunt)?;
+            let what = format!("{} events looked through", scan.looked);
+            self.add_scan(visit.number, scan, "events");
+            self.stage("literal: events", since, what);
+        }
+        Ok(())
+    }
+
+    /// Looks at the lines of the session's `messages.jsonl` that are no events of the ledger: somebody
+    /// else has written them.
+    fn look_at_foreign(
+        &mut self,
+        visit: &Visit<'_>,
+        ledger: &Ledger,
+        project: &str,
+    ) -> Result<(), EngineError> {
+        let Some(session) = &visit.plan.session else { return Ok(()) };
+        let path = visit.keeper.copies.file(project, &SessionId::parse(&session.id)?);
+        if !std::fs::metadata(&path).is_ok_and(|meta| meta.len() <= FOREIGN_BYTES_MAX) {
+            return Ok(());
+        }
+        let since = Instant::now();
+        let stop = || since.elapsed() > LOOK_TIME;
+        let filter = Filter { session: None, ..visit.filter.clone() };
+        let hunt =
+            Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
+        let owner = Owner { project, session: &session.id };
+        for seen in literal::scan_messages(&path, owner, hunt)?.seen {
+            let is_known = match &seen.key {
+                Key::Named(id) => {
+                    EventId::parse(id).is_ok_and(|id| matches!(ledger.position(&id), Ok(Some(_))))
+                }
+                Key::Event(_) => true,
+            };
+            if !is_known {
+                self.add(Candidate::of_line(visit.number, &seen, &session.folder));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the indexes; one that turns out to be damaged is closed, and counts as missing. Says
+    /// which of them answered.
+    fn ask_indexes(
+        &mut self,
+        visit: &Visit<'_>,
+        pair: &Pair,
+        words: Option<&Arc<Words>>,
+        meanings: Option<&Arc<Meanings>>,
+        filter: &Filter,
+    ) -> (bool, bool) {
+        let text = visit.plan.text.as_str();
+        let since = Instant::now();
+        let answered = words
+            .map(|words| words.search(&WordsQuery { text: text.to_owned() }, filter, WORDS_DEPTH));
+        let has_words = self.take(answered, |this, found| {
+            this.stage("bm25", since, format!("{} pieces", found.len()));
+            this.add_words(visit.number, &found);
+        });
+        if words.is_some() && !has_words {
+            pair.words.put(None);
+        }
+        let since = Instant::now();
+        let answered = meanings.map(|meanings| meanings.search(text, filter, MEANINGS_DEPTH));
+        let has_meanings = self.take(answered, |this, found| {
+            this.stage("vectors", since, format!("{} pieces", found.len()));
+            this.add_meanings(visit.number, &found);
+        });
+        if meanings.is_some() && !has_meanings {
+            pair.meanings.put(None);
+        }
+        (has_words, has_meanings)
+    }
+
+    fn take(
+        &mut self,
+        answered: Option<Result<Vec<Found>, FinderError>>,
+        add: impl FnOnce(&mut Self, Vec<Found>),
+    ) -> bool {
+        match answered {
+            Some(Ok(found)) => {
+                add(self, found);
+                true
+            }
+            Some(Err(error)) => {
+                self.unread.push(error.to_string());
+                false
+            }
+            None => false,
+        }
+    }
+
+    fn note_tier(&mut self, has_words: bool, has_meanings: bool) {
+        self.lower(match (has_words, has_meanings) {
+            (true, true) => Tier::Fused,
+            (true, false) => Tier::Words,
+            (false, true) => Tier::Meanings,
+            (false, false) => Tier::Literal,
+        });
+    }
+
+    fn ask_pages(
+        &mut self,
+        mut visit: Visit<'_>,
+        desk: &Desk,
+        ledger: Option<&Ledger>,
+        sources: Vec<Source>,
+    ) -> Result<(), EngineError> {
+        visit.filter.sources = sources;
+        if let Some(session) = &visit.plan.session
+            && session.only
+        {
+            visit.filter.session = Some(session.id.clone());
+        }
+        let (words, meanings) = (desk.pages.words.get(), desk.pages.meanings.get());
+        let words = words.filter(|_| visit.plan.wants(Tier::Words));
+        let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
+        let filter = visit.filter.clone();
+        let (has_words, has_meanings) =
+            self.ask_indexes(&visit, &desk.pages, words.as_ref(), meanings.as_ref(), &filter);
+        if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
+            return Ok(());
+        }
+        let since = Instant::now();
+        let mut looked = 0;
+        if let Some(ledger) = ledger
+            && !has_words
+            && filter.sources.contains(&Source::Node)
+        {
+            let stop = || since.elapsed() > LOOK_TIME;
+            let hunt =
+                Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
+            let projects = match &filter.project {
+                Some(project) => vec![project.clone()],
+                None => ledger.contents_projects()?,
+            };
+            for project in projects {
+                let scan = literal::scan_contents(ledger, &project, hunt)?;
+                looked += scan.looked;
+                self.add_scan(visit.number, scan, "nodes of the contents");
+            }
+        } else if let (Some(ledger), Some(words)) = (ledger, &words) {
+            let cursors = meanings.iter().map(|meanings| number(&meanings.cursor()));
+            let cursor = cursors.fold(number(&words.cursor()), u64::min);
+            looked += self.look_at_changed(&visit, ledger, cursor)?;
+        }
+        let files = visit.keeper.files(desk)?;
+        let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
+        if nodes > 0 || !files.is_empty() {
+            self.note_tier(has_words, has_meanings);
+        }
+        looked += self.look_at_files(
+            &visit,
+            desk,
+            &files,
+            has_words.then_some(words).flatten().as_ref(),
+        )?;
+        self.stage("literal: pages", since, format!("{looked} pages looked through"));
+        Ok(())
+    }
+
+    /// Looks at the nodes that have changed since the index read them.
+    fn look_at_changed(
+        &mut self,
+        visit: &Visit<'_>,
+        ledger: &Ledger,
+        cursor: u64,
+    ) -> Result<u64, EngineError> {
+        let changed = ledger.changed_nodes(cursor, CHANGED_MAX)?;
+        self.behind = self.behind.max(changed.len() as u64);
+        for change in &changed {
+            let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
+            let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+            let grips: Result<Vec<_>, _> =
+                grips.filter_map(|grip| ledger.grip(&change.project, grip).transpose()).collect();
+            for entry in of_node(&change.project, &node, &grips?) {
+                self.look_at_entry(visit, &entry);
+            }
+        }
+        Ok(changed.len() as u64)
+    }
+
+    /// Looks at the files that the index does not have as they are now.
+    fn look_at_files(
+        &mut self,
+        visit: &Visit<'_>,
+        desk: &Desk,
+        files: &[FileFound],
+        words: Option<&Arc<Words>>,
+    ) -> Result<u64, EngineError> {
+        let known = match words {
+            Some(words) => visit.keeper.known_files(desk, words),
+            None => Arc::default(),
+        };
+        let wanted =
+            |file: &&FileFound| !known.contains(&file.page.name()) && file.is_wanted(&visit.filter);
+        let mut looked = 0;
+        for file in files.iter().filter(wanted) {
+            looked += 1;
+            let Some(text) = visit.keeper.text_of_file(&file.page) else { continue };
+            self.look_at_note(visit, file, &text);
+        }
+        if looked > 0 {
+            self.behind = self.behind.max(looked);
+            desk.wanting.store(true, Ordering::Relaxed);
+        }
+        Ok(looked)
+    }
+
+    fn look_at_note(&mut self, visit: &Visit<'_>, file: &FileFound, text: &str) {
+        for section in literal::sections(text) {
+            let part = Part {
+                from: u32::try_from(section.range.start).unwrap_or(u32::MAX),
+                to: u32::try_from(section.range.end).unwrap_or(u32::MAX),
+            };
+            let title = format!("{} {}", file.name, section.heading);
+            let said = text.get(section.range).unwrap_or_default();
+            let Some(look) = visit.plan.needle.look_under(&title, said) else { continue };
+            let found = Found {
+                key: Key::Named(file.page.name()),
+                part,
+                source: file.source(),
+                at: file.modified,
+                line: section.line,
+                score: look.score(),
+            };
+            if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
+                candidate.looked = Some(found.score);
+            }
+        }
+    }
+
+    /// Looks at an entry that the index does not have yet.
+    fn look_at_entry(&mut self, visit: &Visit<'_>, entry: &Entry) {
+        let title = format!("{} {}", entry.title, entry.keywords);
+        if !visit.filter.admits(entry) {
+            return;
+        }
+        let Some(look) = visit.plan.needle.look_under(&title, &entry.text) else { return };
+        let found = Found {
+            key: entry.key.clone(),
+            part: entry.part,
+            source: entry.source,
+            at: entry.at,
+            line: entry.line,
+            score: look.score(),
+        };
+        if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
+            candidate.looked = Some(found.score);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A desk: the indexes over one ledger, or over the coder's notebook.
+//!
+//! ```text
+//! finder/bm25/events    finder/vectors/events    events: only ever added to
+//! finder/bm25/pages     finder/vectors/pages     nodes, grips, notes: replaced as they change
+//! ```
+//!
+//! Each of the four is independent of the others, knows how far it has come, and is made anew when it
+//! is missing or damaged. Whoever asks takes what is there.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use tome_finder::{Embedder, FinderError, Meanings, Words};
+
+/// Whose texts a desk has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum DeskOf {
+    /// One project: its ledger, its notebook, its sessions.
+    Project(String),
+    /// The one ledger of all projects, and their notebooks.
+    Unified,
+    /// The coder's notebook.
+    Coder,
+}
+
+/// The indexes over one ledger or notebook.
+pub(crate) struct Desk {
+    pub of: DeskOf,
+    /// The ledger, where there is one.
+    pub ledger: Option<PathBuf>,
+    pub events: Pair,
+    pub pages: Pair,
+    /// Held by whoever brings it up to date.
+    pub keeping: Mutex<Kept>,
+    /// The files that were put in, as whoever asks sees them; `None` until they were compared.
+    pub known: RwLock<Option<Arc<HashSet<String>>>>,
+    /// Whether somebody has seen that something is missing.
+    pub wanting: AtomicBool,
+}
+
+/// What is remembered between two visits.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The files that both indexes of pages have, by name; `None` until they were asked.
+    pub files: Option<HashSet<String>>,
+}
+
+/// Two indexes of the same entries.
+pub(crate) struct Pair {
+    pub words: Slot<Words>,
+    pub meanings: Slot<Meanings>,
+}
+
+/// A place for an index that may be missing.
+pub(crate) struct Slot<T> {
+    pub folder: PathBuf,
+    open: RwLock<Option<Arc<T>>>,
+}
+
+/// What the two kinds of indexes have in common.
+pub(crate) trait Index: Sized {
+    fn is_whole(&self) -> bool;
+}
+
+impl Index for Words {
+    fn is_whole(&self) -> bool {
+        self.is_whole()
+    }
+}
+
+impl Index for Meanings {
+    fn is_whole(&self) -> bool {
+        self.is_whole()
+    }
+}
+
+impl Desk {
+    pub(crate) fn new(of: DeskOf, folder: &Path, ledger: Option<PathBuf>) -> Self {
+        let pair = |name: &str| Pair {
+            words: Slot::at(folder.join("bm25").join(name)),
+            meanings: Slot::at(folder.join("vectors").join(name)),
+        };
+        let (events, pages) = (pair("events"), pair("pages"));
+        Self {
+            of,
+
+            ledger,
+            events,
+            pages,
+            keeping: Mutex::default(),
+            known: RwLock::default(),
+            wanting: AtomicBool::new(false),
+        }
+    }
+
+    /// Closes what is open; it is opened again when it is needed.
+    pub(crate) fn close(&self) {
+        for pair in [&self.events, &self.pages] {
+            pair.words.put(None);
+            pair.meanings.put(None);
+        }
+        let mut kept = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.files = None;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Pair {
+    /// Opens what can be opened, without making anything.
+    pub(crate) fn look(&self, embedder: &Arc<dyn Embedder>) {
+        self.words.look(Words::open);
+        self.meanings.look(|folder| Meanings::open(folder, Arc::clone(embedder)));
+    }
+
+    /// Opens what can be opened and makes the rest anew.
+    pub(crate) fn open_or_make(&self, embedder: &Arc<dyn Embedder>) -> Result<Made, FinderError> {
+        let words = self.words.open_or_make(Words::open, Words::make)?;
+        let meanings = self.meanings.open_or_make(
+            |folder| Meanings::open(folder, Arc::clone(embedder)),
+            |folder| Meanings::make(folder, Arc::clone(embedder)),
+        )?;
+        Ok(Made { words, meanings })
+    }
+}
+
+/// Which indexes had to be made anew.
+pub(crate) struct Made {
+    pub words: bool,
+    pub meanings: bool,
+}
+
+impl<T: Index> Slot<T> {
+    fn at(folder: PathBuf) -> Self {
+        Self { folder, open: RwLock::new(None) }
+    }
+
+    /// The index, if it is open and its files are there.
+    pub(crate) fn get(&self) -> Option<Arc<T>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if open.is_whole() {
+            return Some(open);
+        }
+        self.put(None);
+        None
+    }
+
+    pub(crate) fn put(&self, index: Option<Arc<T>>) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = index;
+    }
+
+    fn look(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) {
+        if self.get().is_none()
+            && let Ok(index) = open(&self.folder)
+        {
+            self.put(Some(Arc::new(index)));
+        }
+    }
+
+    /// Opens the index, or makes it anew. Says whether it was made.
+    fn open_or_make(
+        &self,
+        open: impl FnOnce(&Path) -> Result<T, FinderError>,
+        make: impl FnOnce(&Path) -> Result<T, FinderError>,
+    ) -> Result<bool, FinderError> {
+        if self.get().is_some() {
+            return Ok(false);
+        }
+        let (index, made) = match open(&self.folder) {
+            Ok(index) => (index, false),
+            Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => {
+                (make(&self.folder)?, true)
+            }
+            Err(error) => return Err(error),
+        };
+        self.put(Some(Arc::new(index)));
+        Ok(made)
+    }
+}

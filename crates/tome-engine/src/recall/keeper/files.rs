@@ -1,0 +1,234 @@
+//! The files of a desk: the notes of its notebooks and of its sessions, as they are now.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use tome_finder::{Entry, Filter, Source, Words};
+use tome_model::{Millis, Scope};
+use tome_notebook::Notebook;
+
+use super::Keeper;
+use super::desk::{Desk, DeskOf};
+use super::entries::{self, NoteText};
+use super::follow::projects_of;
+use super::pages::Page;
+use crate::{EngineError, Whose, home};
+
+/// Sessions whose files are looked at, those changed last first.
+const SESSIONS_MAX: usize = 2_000;
+/// Files of one session.
+const FILES_A_SESSION_MAX: usize = 500;
+/// A file of a session that is longer is not read whole.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// A file that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileFound {
+    pub page: Page,
+    /// What it is called.
+    pub name: String,
+    pub modified: Millis,
+}
+
+impl FileFound {
+    /// What kind of thing it is.
+    pub(crate) fn source(&self) -> Source {
+        match self.page {
+            Page::Detail { .. } => Source::Detail,
+            Page::Insight { .. } => Source::Insight,
+            Page::Node { .. } | Page::Grip { .. } | Page::Note { .. } => Source::Note,
+        }
+    }
+
+    /// Whether it is asked for.
+    pub(crate) fn is_wanted(&self, filter: &Filter) -> bool {
+        let of_session = |session: &String| match &self.page {
+            Page::Detail { folder, .. } => *folder == home::session_name(session),
+            _ => false,
+        };
+        let of_project = |root: &String| match &self.page {
+            Page::Detail { project, .. } | Page::Note { project, .. } => project == root,
+            _ => true,
+        };
+        (filter.sources.is_empty() || filter.sources.contains(&self.source()))
+            && filter.session.as_ref().is_none_or(of_session)
+            && filter.project.as_ref().is_none_or(of_project)
+            && filter.agents.is_empty()
+            && filter.since.is_none_or(|since| self.modified >= since)
+            && filter.until.is_none_or(|until| self.modified < until)
+    }
+}
+
+/// Every file of a desk.
+pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, EngineError> {
+    if desk.of == DeskOf::Coder {
+        let whose = Whose { scope: Scope::Coder, cwd: None, session: None };
+        return notes(&*keeper.notebooks.open(&whose)?, |path, version| Page::Insight {
+            path,
+            version,
+        });
+    }
+    let mut files = Vec::new();
+    for project in projects_of(keeper, desk) {
+        let notebook = keeper.notebooks.open(&of_project(&project))?;
+        files.extend(notes(&notebook, |path, version| Page::Note {
+            project: project.clone(),
+            path,
+            version,
+        })?);
+        if let Some(folder) = keeper.stores.projects().known_folder(&project) {
+            session_files(&project, &folder.join("sessions"), &mut files);
+        }
+    }
+    Ok(files)
+}
+
+pub(crate) fn of_project(root: &str) -> Whose {
+    Whose { scope: Scope::Project, cwd: Some(root.to_owned()), session: None }
+}
+
+fn notes(
+    notebook: &Notebook,
+    page: impl Fn(String, String) -> Page,
+) -> Result<Vec<FileFound>, EngineError> {
+    let found = notebook.list()?.into_iter().map(|note| FileFound {
+        page: page(note.path, note.version),
+        name: note.name,
+        modified: note.modified,
+    });
+    Ok(found.collect())
+}
+
+/// The overviews and details of all sessions of a project. They are many and small: when they were
+/// changed, and how long they are, stands for what they say.
+fn session_files(project: &str, sessions: &Path, files: &mut Vec<FileFound>) {
+    let mut folders: Vec<(Millis, String)> = names(sessions, |entry| {
+        let modified =
+            modified(&fs::metadata(entry.path().join("working-memory").join("detail")).ok()?);
+        Some((modified, entry.file_name().into_string().ok()?))
+    });
+    folders.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, folder) in folders.into_iter().take(SESSIONS_MAX) {
+        let memory = sessions.join(&folder).join("working-memory");
+        let file = |path: String, entry: &fs::DirEntry| {
+            // What a link leads to is somebody else's.
+            let meta = fs::symlink_metadata(entry.path()).ok().filter(fs::Metadata::is_file)?;
+            if meta.len() > FILE_BYTES_MAX || !path.ends_with(".md") {
+                return None;
+            }
+            let version = format!("{}-{}", nanos(&meta), meta.len());
+            let (project, folder) = (project.to_owned(), folder.clone());
+            let name = path.trim_end_matches(".md").trim_start_matches("detail/").to_owned();
+            let modified = modified(&meta);
+            Some(FileFound {
+                page: Page::Detail { project, folder, path, version },
+                name,
+                modified,
+            })
+        };
+        files.extend(names(&memory, |entry| {
+            let name = entry.file_name().into_string().ok()?;
+            (name == "overview.md").then(|| file(name, entry)).flatten()
+        }));
+        files.extend(names(&memory.join("detail"), |entry| {
+            file(format!("detail/{}", entry.file_name().into_string().ok()?), entry)
+        }));
+    }
+}
+
+/// What a folder has of some kind, in the order of the names; nothing if it cannot be read.
+fn names<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut entries: Vec<fs::DirEntry> =
+        entries.flatten().take(100 * FILES_A_SESSION_MAX).collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    entries.iter().filter_map(keep).collect()
+}
+
+fn modified(meta: &fs::Metadata) -> Millis {
+    Millis(u64::try_from(nanos(meta) / 1_000_000).unwrap_or(0))
+}
+
+fn nanos(meta: &fs::Metadata) -> u128 {
+    let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_nanos())
+}
+
+impl Keeper {
+    /// What a file becomes in the indexes: nothing if it cannot be read, or says nothing yet.
+    pub(super) fn entries_of_file(&self, file: &FileFound) -> Vec<Entry> {
+        let Some(text) = self.text_of_file(&file.page) else { return Vec::new() };
+        entries::of_note(&NoteText {
+            page: &file.page,
+            name: &file.name,
+            modified: file.modified,
+            session: match &file.page {
+                Page::Detail { folder, .. } => folder,
+                _ => "",
+            },
+            text: &text,
+        })
+    }
+
+    /// The text of a file, if it is still the one that the page names.
+    pub(crate) fn text_of_file(&self, page: &Page) -> Option<String> {
+        let read = |whose: &Whose, path: &str, version: &str| {
+            let note = self.notebooks.open(whose).ok()?.read(path).ok()?;
+            (note.version == version).then_some(note.text)
+        };
+        match page {
+            Page::Node { .. } | Page::Grip { .. } => None,
+            Page::Note { project, path, version } => read(&of_project(project), path, version),
+            Page::Insight { path, version } => {
+                let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
+                read(&coder, path, version)
+            }
+            Page::Detail { project, folder, path, version } => {
+                let at = self.session_file(project, folder, path)?;
+                let meta = fs::symlink_metadata(&at).ok().filter(fs::Metadata::is_file)?;
+                let is_same = format!("{}-{}", nanos(&meta), meta.len()) == *version;
+                is_same
+                    .then(|| fs::read(&at).ok())
+                    .flatten()
+                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            }
+        }
+    }
+
+    /// Every file of a desk, as it is now.
+    pub(crate) fn files(&self, desk: &Desk) -> Result<Vec<FileFound>, EngineError> {
+        files_of(self, desk)
+    }
+
+    /// The names of the files that the indexes of a desk have.
+    pub(crate) fn known_files(&self, desk: &Desk, words: &Words) -> Arc<HashSet<String>> {
+        if let Some(known) = &*desk.known.read().unwrap_or_else(PoisonError::into_inner) {
+            return Arc::clone(known);
+        }
+        let named = words.named().unwrap_or_default().into_iter().map(|(name, _)| name);
+        let is_file = |name: &String| Page::parse(name).is_some_and(|page| page.is_file());
+        Arc::new(named.filter(is_file).collect())
+    }
+
+    /// What a file is called: its first heading, else its path.
+    pub(crate) fn title_of_file(&self, page: &Page, text: &str) -> String {
+        let path = match page {
+            Page::Note { path, .. } | Page::Detail { path, .. } | Page::Insight { path, .. } => {
+                path
+            }
+            Page::Node { id, .. } => id.as_str(),
+            Page::Grip { id, .. } => id.as_str(),
+        };
+        let heading = text.lines().find_map(|line| line.strip_prefix("# "));
+        heading.map_or_else(|| path.to_owned(), |heading| heading.trim().to_owned())
+    }
+
+    /// Where a file of a session lies.
+    fn session_file(&self, project: &str, folder: &str, path: &str) -> Option<std::path::PathBuf> {
+        let home = self.stores.projects().known_folder(project)?;
+        Some(home::sessions_in(&home).join(folder).join("working-memory").join(path))
+    }
+}

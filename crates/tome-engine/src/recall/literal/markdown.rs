@@ -1,0 +1,137 @@
+//! Markdown as lines: frontmatter, code, comments, headings. What only looks like a heading is none.
+
+use std::ops::Range;
+
+/// Where the frontmatter is: from `---` on the first line to the next, with a key between them.
+pub(super) fn frontmatter(markdown: &str) -> Range<usize> {
+    let is_fence = |line: &str| line.trim_end() == "---";
+    let mut end = 0;
+    let mut has_key = false;
+    for (number, raw) in markdown.split_inclusive('\n').enumerate() {
+        end += raw.len();
+        let line = raw.trim_start_matches('\u{feff}');
+        match (number, is_fence(line)) {
+            (0, false) => return 0..0,
+            (0, true) => {}
+            (_, true) => return if has_key { 0..end } else { 0..0 },
+            (_, false) => {
+                has_key =
+                    has_key || (line.contains(':') && !line.starts_with(['#', ' ', '\t', ':']));
+            }
+        }
+    }
+    0..0
+}
+
+/// What kind of line it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Of the frontmatter, or code.
+    Other,
+    /// Of a comment that begins a line.
+    Comment,
+    /// Nothing to see.
+    Blank,
+    /// Anything else.
+    Text,
+    /// A heading of this level.
+    Heading(usize),
+}
+
+/// One line, with its ending and where it begins.
+pub(super) struct Line<'a> {
+    pub at: usize,
+    pub raw: &'a str,
+    pub kind: Kind,
+}
+
+impl Line<'_> {
+    pub fn end(&self) -> usize {
+        self.at + self.raw.len()
+    }
+}
+
+/// The lines of a file whose frontmatter ends at a byte.
+pub(super) fn lines(markdown: &str, body: usize) -> Vec<Line<'_>> {
+    let (mut at, mut fence, mut in_comment) = (0, None, false);
+    let mut found = Vec::new();
+    for raw in markdown.split_inclusive('\n') {
+        let kind = if at < body { Kind::Other } else { kind_of(raw, &mut fence, &mut in_comment) };
+        found.push(Line { at, raw, kind });
+        at += raw.len();
+    }
+    found
+}
+
+/// The mark of a code fence, and how many of it.
+type Fence = (char, usize);
+
+fn kind_of(raw: &str, fence: &mut Option<Fence>, in_comment: &mut bool) -> Kind {
+    let text = raw.trim_start_matches('\u{feff}').trim();
+    if *in_comment {
+        *in_comment = !text.contains("-->");
+        return Kind::Comment;
+    }
+    let marks = fence_of(text);
+    if let Some((mark, count)) = *fence {
+        if marks.is_some_and(|(with, by)| with == mark && by >= count)
+            && text.trim_start_matches(mark).is_empty()
+        {
+            *fence = None;
+        }
+        return Kind::Other;
+    }
+    if marks.is_some() {
+        *fence = marks;
+        return Kind::Other;
+    }
+    if let Some(opened) = text.strip_prefix("<!--") {
+        *in_comment = !opened.contains("-->");
+        return Kind::Comment;
+    }
+    match (text.is_empty(), level_of(raw)) {
+        (true, _) => Kind::Blank,
+        (false, Some(level)) => Kind::Heading(level),
+        (false, None) => Kind::Text,
+    }
+}
+
+/// The fence that a line opens or closes, also behind the mark of a list's item.
+fn fence_of(text: &str) -> Option<Fence> {
+    let inner = ["- ", "* ", "+ "].iter().find_map(|item| text.strip_prefix(item)).unwrap_or(text);
+    let inner = inner.trim_start();
+    let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let language = inner.trim_start_matches(mark);
+    let marks = inner.len() - language.len();
+    // Backticks that close on their own line are code within a sentence.
+    (marks >= 3 && !(mark == '`' && language.contains('`'))).then_some((mark, marks))
+}
+
+/// The level of a heading.
+fn level_of(raw: &str) -> Option<usize> {
+    let text = raw.trim_start_matches('\u{feff}').trim_end();
+    let inner = text.trim_start_matches(' ');
+    let words = inner.trim_start_matches('#');
+    let level = inner.len() - words.len();
+    let is_heading = text.len() - inner.len() <= 3
+        && (1..=6).contains(&level)
+        && (words.is_empty() || words.starts_with([' ', '\t']));
+    is_heading.then_some(level)
+}
+
+/// Where comments are that are whole lines.
+pub(super) fn comments(lines: &[Line<'_>]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut is_open = false;
+    for line in lines.iter().filter(|line| line.kind == Kind::Comment) {
+        match found.last_mut().filter(|_| is_open) {
+            Some(open) => open.end = line.end(),
+            None => found.push(line.at..line.end()),
+        }
+        is_open = !line.raw.contains("-->");
+    }
+    if is_open {
+        found.pop();
+    }
+    found
+}

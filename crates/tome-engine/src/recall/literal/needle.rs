@@ -1,0 +1,136 @@
+//! What is looked for: a query in words, or a regular expression.
+
+use regex::{Regex, RegexBuilder};
+use tome_model::{ModelError, truncate_to};
+
+use super::limits::{QUERY_BYTES_MAX, REGEX_BYTES_MAX};
+use super::look::{Exact, Look};
+use super::searched::Searched;
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Needle {
+    how: How,
+}
+
+#[derive(Debug, Clone)]
+enum How {
+    /// An empty query: nothing has it.
+    Nothing,
+    Words(Box<Searched>),
+    Regex(Regex),
+}
+
+impl Needle {
+    /// A query: text, whatever it looks like.
+    pub fn new(query: &str) -> Self {
+        Self { how: Searched::new(query).map_or(How::Nothing, |words| How::Words(Box::new(words))) }
+    }
+
+    /// A regular expression, looked for line by line, whatever the case of letters.
+    pub fn regex(pattern: &str) -> Result<Self, ModelError> {
+        let invalid = |why: &str| ModelError::invalid("query", why.to_owned());
+        if pattern.is_empty() {
+            return Ok(Self { how: How::Nothing });
+        }
+        if pattern.len() > QUERY_BYTES_MAX {
+            return Err(invalid(
+                "is too long for a regular expression: give the telling part of it",
+            ));
+        }
+        let built = RegexBuilder::new(pattern)
+            .case_insensitive(true)
+            .size_limit(REGEX_BYTES_MAX)
+            .dfa_size_limit(REGEX_BYTES_MAX)
+            .build();
+        let regex = built.map_err(|error| {
+            let said = error.to_string();
+            let last = said.trim().lines().last().unwrap_or_default().trim();
+            let last = truncate_to(last.strip_prefix("error: ").unwrap_or(last), 200);
+            invalid(&format!("is not a regular expression: {last}; leave out the regex option to look for the text itself"))
+        })?;
+        Ok(Self { how: How::Regex(regex) })
+    }
+
+    /// Whether nothing is looked for.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.how, How::Nothing)
+    }
+
+    /// The terms, and their parts, in lower case.
+    #[cfg(test)]
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        let words = match &self.how {
+            How::Words(words) => Some(words),
+            How::Nothing | How::Regex(_) => None,
+        };
+        words.into_iter().flat_map(|words| words.terms())
+    }
+
+    /// Gives each term, and each part of one, a weight: how telling it is. All weigh the same
+    /// before.
+    pub fn weigh(&mut self, weight: impl Fn(&str) -> f32) {
+        if let How::Words(words) = &mut self.how {
+            words.weigh(weight);
+        }
+    }
+
+    /// Whether any of it is in a text, as it stands, at all: a quick look before a better one.
+    pub fn touches(&self, text: &str) -> bool {
+        match &self.how {
+            How::Nothing => false,
+            How::Words(words) => words.touches(text),
+            How::Regex(regex) => regex.is_match(text),
+        }
+    }
+
+    /// Whether nothing that is looked for is written otherwise in JSON, but for `\u`.
+    pub(super) fn is_plain(&self) -> bool {
+        match &self.how {
+            How::Nothing => true,
+            How::Words(words) => !words.terms().any(|term| term.contains(['"', '\\', '/'])),
+            How::Regex(_) => false,
+        }
+    }
+
+    /// How well a text matches; none when it does not.
+    pub fn look(&self, text: &str) -> Option<Look> {
+        self.look_under("", text)
+    }
+
+    /// How well a text with a title matches. What only the title says counts a little less; without
+    /// anything in the text itself the place is its beginning.
+    pub fn look_under(&self, title: &str, text: &str) -> Option<Look> {
+        match &self.how {
+            How::Nothing => None,
+            How::Words(words) => words.look(title, text),
+            How::Regex(regex) => match look_by(regex, text) {
+                None if !title.is_empty() => look_by(regex, title).map(Look::by_title),
+                found => found,
+            },
+        }
+    }
+}
+
+/// By line, so that `.` and `[^x]` end where a reader's eye does.
+fn look_by(regex: &Regex, text: &str) -> Option<Look> {
+    let mut at = 0;
+    let bytes = text.len();
+    let mut found: Option<Look> = None;
+    for raw in text.split_inclusive('\n') {
+        let line = raw.trim_end_matches(['\n', '\r']);
+        if let Some(hit) = regex.find_iter(line).find(|hit| !hit.is_empty()) {
+            let range = at + hit.start()..at + hit.end();
+            match &mut found {
+                Some(look) => look.times += 1,
+                None => {
+                    let exact = Exact::at(text, &range);
+                    found =
+                        Some(Look { exact, coverage: 1.0, closeness: 1.0, times: 1, bytes, range });
+                }
+            }
+        }
+        at += raw.len();
+    }
+    found
+}

@@ -1,0 +1,256 @@
+//! A query in words, looked for in texts.
+//!
+//! All terms and their parts are looked for at once, in one pass over the text; a text that has none
+//! of them costs that pass and nothing else. Phrases are looked for only in texts that have their
+//! words.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+
+use super::fold::{Folded, with_folded};
+use super::limits::PLACES_MAX;
+use super::look::{Exact, Look, Place, Stand, best_stretch, closeness, places_gain};
+use super::phrase::Phrase;
+use super::terms::wording;
+
+/// Where a term is only found in parts, it counts for so much of itself.
+const PARTS_WORTH: f32 = 0.7;
+/// A shorter word inside of another says nothing: `api` in `rapid`.
+const INSIDE_CHARS_MIN: usize = 4;
+/// An even shorter one has to stand alone: `go` in `google`.
+const BEGINS_CHARS_MIN: usize = 3;
+/// Occurrences of a phrase that are looked at for one between words.
+const PHRASES_MAX: usize = 64;
+
+/// A query in words, ready to be looked for.
+#[derive(Debug, Clone)]
+pub(super) struct Searched {
+    automaton: AhoCorasick,
+    patterns: Vec<Pattern>,
+    terms: Vec<Term>,
+    phrase: Option<Phrase>,
+    quoted: Vec<Phrase>,
+}
+
+/// A text that is looked for: a term or a part of one.
+#[derive(Debug, Clone)]
+struct Pattern {
+    text: String,
+    weight: f32,
+    /// How it has to stand to count.
+    least: Stand,
+    unspaced: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Term {
+    whole: usize,
+    parts: Vec<usize>,
+}
+
+/// What a pass over a text has found.
+struct Pass {
+    /// How each pattern stands at its best; none where it is not there in any way.
+    stands: Vec<Option<Stand>>,
+    /// Where those are that count.
+    places: Vec<Place>,
+    times: u32,
+}
+
+impl Searched {
+    /// None where nothing is asked for.
+    pub fn new(query: &str) -> Option<Self> {
+        let wording = wording(query);
+        let mut patterns: Vec<Pattern> = Vec::new();
+        let mut terms = Vec::new();
+        for words in &wording.terms {
+            let mut known = |text: &str| {
+                let found = patterns.iter().position(|pattern| pattern.text == text);
+                found.unwrap_or_else(|| {
+                    patterns.push(Pattern::new(text, words.unspaced));
+                    patterns.len() - 1
+                })
+            };
+            let whole = known(&words.whole);
+            terms.push(Term { whole, parts: words.parts.iter().map(|part| known(part)).collect() });
+        }
+        if patterns.is_empty() {
+            return None;
+        }
+        let automaton = AhoCorasickBuilder::new()
+            .match_kind(MatchKind::Standard)
+            .ascii_case_insensitive(true)
+            .build(patterns.iter().map(|pattern| pattern.text.as_str()))
+            .ok()?;
+        let phrase = wording.phrase.as_deref().map(Phrase::new);
+        let quoted = wording.quoted.iter().map(|said| Phrase::new(said)).collect();
+        Some(Self { automaton, patterns, terms, phrase, quoted })
+    }
+
+    /// The terms, and their parts.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        self.patterns.iter().map(|pattern| pattern.text.as_str())
+    }
+
+    /// Gives each pattern its weight; what is no number weighs nothing.
+    pub fn weigh(&mut self, weight: impl Fn(&str) -> f32) {
+        for pattern in &mut self.patterns {
+            let given = weight(&pattern.text);
+            pattern.weight = if given.is_finite() { given.clamp(0.0, 1e6) } else { 0.0 };
+        }
+    }
+
+    /// Whether any of it is in a text.
+    pub fn touches(&self, text: &str) -> bool {
+        with_folded(text, |folded| self.automaton.is_match(folded.text))
+    }
+
+    /// How well a text with a title matches.
+    pub fn look(&self, title: &str, text: &str) -> Option<Look> {
+        let above = with_folded(title, |folded| self.pass(folded, title));
+        with_folded(text, |folded| {
+            let pass = self.pass(folded, text);
+            if pass.is_none() && above.is_none() {
+                return None;
+            }
+            self.judge(folded, text, title, pass, above.as_ref())
+        })
+    }
+
+    /// One pass over a text; none when nothing of the query is there.
+    fn pass(&self, folded: &Folded<'_>, text: &str) -> Option<Pass> {
+        let mut matches = self.automaton.find_overlapping_iter(folded.text).peekable();
+        matches.peek()?;
+        let mut pass =
+            Pass { stands: vec![None; self.patterns.len()], places: Vec::new(), times: 0 };
+        for found in matches {
+            let index = found.pattern().as_usize();
+            let Some(pattern) = self.patterns.get(index) else { continue };
+            let Some(stand) = pass.stands.get_mut(index) else { continue };
+            if pass.places.len() >= PLACES_MAX && *stand == Some(Stand::Alone) {
+                continue;
+            }
+            let range = folded.origin(found.start())..folded.origin(found.end());
+            let stands = if pattern.unspaced { Stand::Alone } else { Stand::of(text, &range) };
+            *stand = (*stand).max(Some(stands));
+            if stands >= pattern.least {
+                pass.times = pass.times.saturating_add(1);
+                if pass.places.len() < PLACES_MAX {
+                    pass.places.push(Place { start: range.start, end: range.end, pattern: index });
+                }
+            }
+        }
+        Some(pass)
+    }
+
+    fn judge(
+        &self,
+        folded: &Folded<'_>,
+        text: &str,
+        title: &str,
+        pass: Option<Pass>,
+        above: Option<&Pass>,
+    ) -> Option<Look> {
+        if !self.quoted.iter().all(|said| {
+            said.places(folded.text).next().is_some()
+                || with_folded(title, |title| said.places(title.text).next().is_some())
+        }) {
+            return None;
+        }
+        let exact = pass.as_ref().and_then(|pass| self.exact(folded, text, pass));
+        let worths = self.worths(pass.as_ref(), above);
+        let (coverage, gains) = self.coverage(&worths);
+        if coverage <= 0.0 && exact.is_none() {
+            return None;
+        }
+        let (places, times) = pass.map_or((Vec::new(), 0), |pass| (pass.places, pass.times));
+        let stretch = best_stretch(&places, &gains);
+        let closeness = stretch
+            .as_ref()
+            .map_or(0.0, |(range, gain)| closeness(range, *gain, places_gain(&places, &gains)));
+        let (exact, range) = match (exact, stretch) {
+            (Some((exact, range)), _) => (exact, range),
+            (None, Some((range, _))) => (Exact::No, range),
+            (None, None) => (Exact::No, 0..0),
+        };
+        let (coverage, bytes) = (coverage.max(f32::MIN_POSITIVE), text.len());
+        Some(Look { exact, coverage, closeness, times, bytes, range })
+    }
+
+    /// Where the query as a whole is, between words rather than inside of them.
+    fn exact(&self, folded: &Folded<'_>, text: &str, pass: &Pass) -> Option<(Exact, Range<usize>)> {
+        let is_there = |term: &Term| pass.stands.get(term.whole).is_some_and(Option::is_some);
+        if !self.terms.iter().all(is_there) {
+            return None;
+        }
+        let places = self.phrase.as_ref()?.places(folded.text).take(PHRASES_MAX);
+        let places = places.map(|place| folded.origin(place.start)..folded.origin(place.end));
+        let mut first = None;
+        for range in places {
+            match Exact::at(text, &range) {
+                Exact::Whole => return Some((Exact::Whole, range)),
+                exact => {
+                    first.get_or_insert((exact, range));
+                }
+            }
+        }
+        first
+    }
+
+    /// What each pattern is worth here, between 0 and 1.
+    fn worths(&self, pass: Option<&Pass>, above: Option<&Pass>) -> Vec<f32> {
+        let worth = |pass: Option<&Pass>, index: usize, pattern: &Pattern| {
+            let stand = pass.and_then(|pass| pass.stands.get(index).copied().flatten());
+            stand.filter(|stand| *stand >= pattern.least).map_or(0.0, Stand::worth)
+        };
+        let each = self.patterns.iter().enumerate();
+        each.map(|(index, pattern)| {
+            worth(pass, index, pattern).max(worth(above, index, pattern) * Look::TITLE_WORTH)
+        })
+        .collect()
+    }
+
+    /// How much of the query is there, and what each pattern gains where it is.
+    fn coverage(&self, worths: &[f32]) -> (f32, Vec<f32>) {
+        let worth = |index: usize| worths.get(index).copied().unwrap_or_default();
+        let weight = |index: usize| self.patterns.get(index).map_or(0.0, |pattern| pattern.weight);
+        let mut gains = vec![0.0_f32; self.patterns.len()];
+        let (mut there, mut all, mut plain) = (0.0, 0.0, 0.0);
+        for term in &self.terms {
+            let parts: f32 = term.parts.iter().map(|part| weight(*part)).sum();
+            let found: f32 = term.parts.iter().map(|part| weight(*part) * worth(*part)).sum();
+            let share = if parts > 0.0 { PARTS_WORTH * found / parts } else { 0.0 };
+            let of_term = worth(term.whole).max(share);
+            there += weight(term.whole) * of_term;
+            all += weight(term.whole);
+            plain += of_term;
+            let mut gain = |index: usize, more: f32| {
+                if let Some(gain) = gains.get_mut(index) {
+                    *gain += more * worth(index);
+                }
+            };
+            gain(term.whole, weight(term.whole).max(1e-3));
+            for part in &term.parts {
+                let share = if parts > 0.0 { weight(*part) / parts } else { 0.0 };
+                gain(*part, PARTS_WORTH * weight(term.whole) * share);
+            }
+        }
+        // Terms that weigh nothing still are what was asked for.
+        let coverage = if all > 0.0 { there / all } else { plain / self.terms.len().max(1) as f32 };
+        (coverage, gains)
+    }
+}
+
+impl Pattern {
+    fn new(text: &str, unspaced: bool) -> Self {
+        let least = match text.chars().take(INSIDE_CHARS_MIN).count() {
+            chars if chars >= INSIDE_CHARS_MIN || unspaced => Stand::Inside,
+            chars if chars >= BEGINS_CHARS_MIN => Stand::Begins,
+            _ => Stand::Alone,
+        };
+        let is_marks = !text.contains(char::is_alphanumeric);
+        let least = if is_marks { Stand::Inside } else { least };
+        Self { text: text.to_owned(), weight: 1.0, least, unspaced: unspaced || is_marks }
+    }
+}

@@ -1,0 +1,266 @@
+//! What a query is made of: terms, the phrases in its quotes, and the phrase that it is as a whole.
+//!
+//! A term is a word, an identifier or path as it is written, or a run of a script without spaces. The
+//! parts of an identifier (`get`, `User`) and the pairs of a run's characters count where the whole is
+//! not to be found. A query of nothing but marks is looked for mark by mark.
+
+use std::ops::Range;
+
+use tome_model::truncate_to;
+
+use super::fold::{fold, folded, is_unspaced};
+use super::limits::{
+    PARTS_MAX, PHRASE_BYTES_MAX, QUERY_BYTES_MAX, QUOTED_MAX, TERM_BYTES_MAX, TERMS_MAX,
+};
+use super::snippet::clings;
+use super::stop::is_stop;
+
+/// A query, taken apart. All of it is folded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Wording {
+    /// The query as a whole, white space folded.
+    pub phrase: Option<String>,
+    /// What stands in quotes, white space folded.
+    pub quoted: Vec<String>,
+    /// In the order in which they were said, each once.
+    pub terms: Vec<Words>,
+}
+
+/// One term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Words {
+    /// All of it.
+    pub whole: String,
+    /// What it is made of; nothing for a plain word.
+    pub parts: Vec<String>,
+    /// Whether it is a run of a script without spaces: then no word ends where it does.
+    pub unspaced: bool,
+}
+
+/// Takes a query apart.
+pub(super) fn wording(query: &str) -> Wording {
+    let query: String =
+        query.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_BYTES_MAX).collect();
+    let query = truncate_to(&query, QUERY_BYTES_MAX);
+    let (plain, quoted) = unquoted(query);
+    let whole = phrase(&plain, query.len() < QUERY_BYTES_MAX);
+    Wording { phrase: whole, quoted, terms: terms(&plain) }
+}
+
+/// The query without its quotes, and what stood in them. A quote opens where a word may begin and
+/// closes where one may end; any other is a mark like others.
+fn unquoted(query: &str) -> (String, Vec<String>) {
+    let (mut plain, mut quoted) = (String::with_capacity(query.len()), Vec::new());
+    let mut rest = query;
+    while let Some((before, inside, after)) = next_quoted(rest) {
+        let said = squeezed(&folded(inside));
+        if quoted.len() < QUOTED_MAX && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX {
+            quoted.push(said);
+        }
+        plain.extend([before, " ", inside, " "]);
+        rest = after;
+    }
+    plain.push_str(rest);
+    (plain, quoted)
+}
+
+fn next_quoted(text: &str) -> Option<(&str, &str, &str)> {
+    let mut previous = ' ';
+    for (at, c) in text.char_indices() {
+        let close = match c {
+            '"' => Some('"'),
+            '“' | '„' => Some('”'),
+            '«' => Some('»'),
+            '「' => Some('」'),
+            _ => None,
+        };
+        let opens = previous.is_whitespace() || matches!(previous, '(' | '[' | ':' | ',' | '=');
+        if let Some(close) = close.filter(|_| opens || c == '「') {
+            let (before, from) = text.split_at_checked(at)?;
+            let from = from.get(c.len_utf8()..)?;
+            let ends = |(_, found): &(usize, char)| *found == close || (c == '„' && *found == '“');
+            if let Some((end, mark)) = from.char_indices().find(ends) {
+                let (inside, after) = (from.get(..end)?, from.get(end + mark.len_utf8()..)?);
+                let closes = after.chars().next().is_none_or(|next| !next.is_alphanumeric());
+                if (closes || c == '「') && !inside.trim().is_empty() {
+                    return Some((before, inside, after));
+                }
+            }
+        }
+        previous = c;
+    }
+    None
+}
+
+/// The query as one phrase. What ends a sentence does not belong to it.
+fn phrase(plain: &str, is_whole: bool) -> Option<String> {
+    let said = squeezed(&folded(plain));
+    let is_sentence = said.contains(' ') && said.contains(char::is_alphanumeric);
+    let said = match is_sentence {
+        true => said.trim_end_matches(['?', '!', '.', '。', '？', '！', ' ']).to_owned(),
+        false => said,
+    };
+    (is_whole && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX).then_some(said)
+}
+
+/// White space folded to single spaces, none at the ends.
+pub(super) fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn terms(plain: &str) -> Vec<Words> {
+    let chunks =
+        || plain.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '、' | '，'));
+    let mut telling = Kept::default();
+    let mut empty = Kept::default();
+    for chunk in chunks().filter(|chunk| !chunk.is_empty()) {
+        let found = words_of(chunk);
+        if found.is_empty() {
+            empty.keep(Words { whole: cut(folded(chunk)), parts: Vec::new(), unspaced: false });
+        }
+        for words in found {
+            let kept = if is_stop(&words.whole) { &mut empty } else { &mut telling };
+            kept.keep(words);
+        }
+    }
+    let kept = if telling.0.is_empty() { empty } else { telling };
+    if kept.0.is_empty() && !plain.trim().is_empty() {
+        // Nothing but commas.
+        let whole = cut(squeezed(plain));
+        return vec![Words { whole, parts: Vec::new(), unspaced: false }];
+    }
+    kept.0
+}
+
+/// Terms, each once, so many at most.
+#[derive(Default)]
+struct Kept(Vec<Words>);
+
+impl Kept {
+    fn keep(&mut self, words: Words) {
+        let is_new = self.0.iter().all(|kept| kept.whole != words.whole);
+        if is_new && self.0.len() < TERMS_MAX {
+            self.0.push(words);
+        }
+    }
+}
+
+fn cut(whole: String) -> String {
+    if whole.len() <= TERM_BYTES_MAX {
+        return whole;
+    }
+    truncate_to(&whole, TERM_BYTES_MAX).to_owned()
+}
+
+/// The terms of what stands between two spaces: runs of a script without spaces, and what stands
+/// between those, as one.
+fn words_of(chunk: &str) -> Vec<Words> {
+    let mut found = Vec::new();
+    let mut spaced: Vec<Range<usize>> = Vec::new();
+    for piece in pieces(chunk) {
+        let text = chunk.get(piece.clone()).unwrap_or_default();
+        if text.starts_with(is_unspaced) {
+            found.extend(compound(chunk, &std::mem::take(&mut spaced)));
+            found.push(run(text));
+        } else {
+            spaced.push(piece);
+        }
+    }
+    found.extend(compound(chunk, &spaced));
+    found
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || clings(c)
+}
+
+/// Where words are: runs of letters and digits of one sort of script.
+fn pieces(chunk: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut last: Option<bool> = None;
+    for (at, c) in chunk.char_indices() {
+        let sort = match c {
+            c if !is_word(c) => None,
+            c if clings(c) && last.is_some() => last,
+            c => Some(is_unspaced(c)),
+        };
+        let end = at + c.len_utf8();
+        match found.last_mut() {
+            Some(open) if sort.is_some() && sort == last => open.end = end,
+            _ if sort.is_some() => found.push(at..end),
+            _ => {}
+        }
+        last = sort;
+    }
+    found
+}
+
+/// An identifier, a path, a word: from its first piece to its last.
+fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
+    let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Vec::new() };
+    let behind = chunk.get(last.end..).unwrap_or_default();
+    let marks = behind.len() - behind.trim_start_matches(['+', '#']).len();
+    let whole = chunk.get(first.start..last.end + marks).unwrap_or_default();
+    let whole = whole.strip_suffix("'s").or(whole.strip_suffix("’s")).unwrap_or(whole);
+    let mut parts: Vec<String> = Vec::new();
+    for piece in pieces {
+        for part in humps(chunk.get(piece.clone()).unwrap_or_default()) {
+            let part = cut(folded(part));
+            if part.chars().nth(1).is_some() && !parts.contains(&part) && parts.len() < PARTS_MAX {
+                parts.push(part);
+            }
+        }
+    }
+    let whole = folded(whole);
+    parts.retain(|part| *part != whole);
+    if whole.len() > TERM_BYTES_MAX && parts.len() > 1 {
+        let alone = |whole| Words { whole, parts: Vec::new(), unspaced: false };
+        return parts.into_iter().map(alone).collect();
+    }
+    vec![Words { whole: cut(whole), parts, unspaced: false }]
+}
+
+/// `get`, `HTTP`, `Body` of `getHTTPBody`; `snake`, `case` of `snake_case`.
+fn humps(word: &str) -> Vec<&str> {
+    let mut cuts = vec![0];
+    let chars: Vec<(usize, char)> = word.char_indices().collect();
+    for window in chars.windows(2) {
+        if let [(_, left), (at, right)] = window
+            && left.is_lowercase()
+            && right.is_uppercase()
+        {
+            cuts.push(*at);
+        }
+    }
+    for window in chars.windows(3) {
+        if let [(_, left), (at, middle), (_, right)] = window
+            && left.is_uppercase()
+            && middle.is_uppercase()
+            && right.is_lowercase()
+        {
+            cuts.push(*at);
+        }
+    }
+    cuts.sort_unstable();
+    cuts.push(word.len());
+    let between = cuts.windows(2).filter_map(|cut| match cut {
+        [from, to] => word.get(*from..*to),
+        _ => None,
+    });
+    between.flat_map(|hump| hump.split('_')).filter(|hump| !hump.is_empty()).collect()
+}
+
+/// A run of a script without spaces, with the pairs of its characters.
+fn run(text: &str) -> Words {
+    let chars: Vec<char> = text.chars().map(fold).collect();
+    let mut parts: Vec<String> = Vec::new();
+    if chars.len() > 2 {
+        for pair in chars.windows(2) {
+            let pair: String = pair.iter().collect();
+            if !parts.contains(&pair) && parts.len() < PARTS_MAX {
+                parts.push(pair);
+            }
+        }
+    }
+    Words { whole: cut(chars.iter().collect()), parts, unspaced: true }
+}

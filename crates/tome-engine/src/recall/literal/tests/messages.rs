@@ -1,0 +1,265 @@
+//! Lines of `messages.jsonl`, of Tome's own and of others.
+
+use proptest::prelude::*;
+use tome_finder::{Filter, Key};
+use tome_model::{Draft, EventKind, EventLine, Millis, Tool};
+
+use super::super::heard::Heard;
+use super::super::{Hunt, Needle, Owner, Scan, scan_messages, snippet};
+use super::{filtered, hunted, shown};
+
+const OWNER: Owner<'static> = Owner { project: "/app", session: "s1" };
+
+fn scan(lines: impl AsRef<[u8]>, query: &str) -> Scan {
+    scan_with(lines, query, &Filter::default())
+}
+
+fn scan_with(lines: impl AsRef<[u8]>, query: &str, filter: &Filter) -> Scan {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.jsonl");
+    #[allow(clippy::disallowed_methods)]
+    std::fs::write(&path, lines).unwrap();
+    filtered(query, 10, filter, |hunt| scan_messages(&path, OWNER, hunt).unwrap())
+}
+
+const FOREIGN: &str = r#"{"type":"session","version":1,"id":"abc","timestamp":"2026-01-15T10:30:00.123456789Z","cwd":"/app","gitCommit":"deadbeef"}
+{"type":"message","id":"m1","parentId":"abc","timestamp":"2026-01-15T10:31:00Z","message":{"role":"user","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"second block"}]}}
+{"type":"message","id":"m2","timestamp":"2026-01-15T10:32:00Z","message":{"role":"assistant","content":[],"toolCalls":[{"id":"call_9","name":"bash","arguments":{"command":"cargo test","id":"told","type":"kind of"}}]}}
+{"type":"message","id":"m3","message":{"role":"tool","toolCallId":"call_9","content":[{"type":"text","text":"line one\nsays \"quoted\"\tand \u4e2d\u6587 \ud83d\ude00 \ud83d alone"},"bare words"]}}
+{"type":"message","id":"m4","message":{"toolCalls":[{"arguments":"{\"path\":\"src/main.rs\",\"why\":\"a \\\"b\\\"\"}"}]}}
+plain line, no JSON
+[info] server started
+{"type":"message","message":{"content":[{"type":"text","text":"torn in the mi"#;
+
+#[test]
+fn whatever_was_said_is_found_on_its_line() {
+    for (query, line) in [
+        ("second block", 2),
+        ("hm", 2),
+        ("cargo test", 3),
+        ("bash", 3),
+        ("told", 3),
+        ("kind of", 3),
+        ("says \"quoted\"", 4),
+        ("line one says", 4),
+        ("中文", 4),
+        ("😀", 4),
+        ("bare words", 4),
+        ("src/main.rs", 5),
+        ("a \"b\"", 5),
+        ("plain line", 6),
+        ("server started", 7),
+        ("torn in the mi", 8),
+    ] {
+        let scan = scan(FOREIGN, query);
+        assert_eq!(scan.seen.first().map(|seen| seen.line), Some(line), "{query}");
+        assert_eq!(scan.looked, 8);
+    }
+}
+
+#[test]
+fn names_of_fields_ids_and_times_are_not_said() {
+    for query in [
+        "role",
+        "content",
+        "type",
+        "assistant",
+        "toolCallId",
+        "call_9",
+        "abc",
+        "m2",
+        "deadbeef",
+        "2026-01-15T10:31:00Z",
+        "timestamp",
+        "command",
+        "u4e2d",
+        "thinking",
+    ] {
+        assert_eq!(shown(&scan(FOREIGN, query)), [], "{query}");
+    }
+}
+
+fn line_of(draft: impl FnOnce(&mut Draft)) -> String {
+    let line = r#"{"id":"e1","session_id":"s1","agent":"codex","cwd":"/app","kind":"tool_result","at":1000}"#;
+    let mut made = EventLine::parse(line).unwrap().into_draft().unwrap();
+    draft(&mut made);
+    EventLine::from(made).to_json() + "\n"
+}
+
+#[test]
+fn toms_own_lines_say_what_their_events_say() {
+    let tool = line_of(|draft| {
+        draft.text = "ran it".into();
+        draft.tool = Some(Tool {
+            name: "Bash".into(),
+            input: serde_json::json!({"command": "cargo build --release", "type": "shell"}),
+            output: serde_json::json!(["warning: unused\n  --> src/lib.rs:3", {"id": "e0502"}]),
+        });
+    });
+    let message = line_of(|draft| {
+        draft.kind = EventKind::UserMessage;
+        draft.text = "фикс: \"Токен\"\nдальше".into();
+        draft.at = Millis(5_000);
+    });
+    let lines = format!("{tool}{message}");
+    for (query, line) in [
+        ("cargo build", 1),
+        ("shell", 1),
+        ("unused --> src", 1),
+        ("E0502", 1),
+        ("ran it cargo", 1),
+        ("токен", 2),
+        ("\"токен\" дальше", 2),
+    ] {
+        let scan = scan(&lines, query);
+        assert_eq!(scan.seen.first().map(|seen| seen.line), Some(line), "{query}");
+    }
+    for query in ["tool_result", "codex", "command", "session_id", "/app"] {
+        assert_eq!(shown(&scan(&lines, query)), [], "{query}");
+    }
+    let scan = scan(&lines, "ТОКЕН");
+    let [seen] = scan.seen.as_slice() else { panic!("{scan:?}") };
+    assert_eq!((&seen.key, seen.at), (&Key::Named("e1".into()), Millis(5_000)));
+    assert_eq!((seen.session.as_str(), seen.agent.as_str()), ("s1", "codex"));
+    assert_eq!(seen.kind, "user_message");
+    assert_eq!(seen.snippet, "фикс: \"Токен\" дальше");
+}
+
+#[test]
+fn filters_hold_for_lines_too() {
+    let lines = line_of(|draft| draft.text = "the needle".into());
+    for (filter, kept) in [
+        (Filter { agents: vec!["codex".into()], ..Filter::default() }, 1),
+        (Filter { agents: vec!["gemini".into()], ..Filter::default() }, 0),
+        (Filter { kinds: vec!["tool_result".into()], ..Filter::default() }, 1),
+        (Filter { kinds: vec!["user_message".into()], ..Filter::default() }, 0),
+        (Filter { session: Some("s1".into()), ..Filter::default() }, 1),
+        (Filter { session: Some("s2".into()), ..Filter::default() }, 0),
+        (Filter { since: Some(Millis(1_000)), ..Filter::default() }, 1),
+        (Filter { until: Some(Millis(1_000)), ..Filter::default() }, 0),
+    ] {
+        assert_eq!(scan_with(&lines, "needle", &filter).seen.len(), kept, "{filter:?}");
+    }
+}
+
+#[test]
+fn a_new_line_is_found_by_the_next_scan() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.jsonl");
+    let found = || {
+        let scan = hunted("needle", 5, |hunt| scan_messages(&path, OWNER, hunt).unwrap());
+        scan.seen.iter().map(|seen| seen.line).collect::<Vec<_>>()
+    };
+    assert_eq!(found(), [] as [u32; 0], "no file is no error");
+    let mut text = line_of(|draft| draft.text = "the needle".into());
+    let mut save = |more: &str| {
+        text.push_str(more);
+        #[allow(clippy::disallowed_methods)]
+        std::fs::write(&path, &text).unwrap();
+    };
+    save("");
+    assert_eq!(found(), [1]);
+    save(&line_of(|draft| (draft.text, draft.at) = ("a needle".into(), Millis(2_000))));
+    assert_eq!(found(), [2, 1], "of equal ones the newest first");
+    save("{\"text\":\"torn need");
+    assert_eq!(found(), [2, 1]);
+    save("le\"}");
+    assert_eq!(found(), [2, 1, 3], "without a time it is the oldest");
+    assert!(
+        scan_messages(
+            folder.path(),
+            OWNER,
+            Hunt {
+                needle: &Needle::new("x"),
+                filter: &Filter::default(),
+                limit: 5,
+                stop: &|| false
+            }
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn hostile_lines_are_only_lines() {
+    let long = format!("{{\"text\":\"{} needle\"}}", "x".repeat(1_000_000));
+    let huge = format!("{{\"text\":\"needle {}\"}}", "é".repeat(2_100_000));
+    let deep = format!("{}\"needle\"", "[".repeat(100_000));
+    let mut lines = Vec::new();
+    for line in [
+        &long,
+        &huge,
+        &deep,
+        "",
+        "{",
+        "\"needle",
+        "{\"a\":\"\\",
+        "{\"a\":\"needle\\u12\"}",
+        "{\"a\":\"\\ud83d needle\"}",
+        "{\"a\":\"\0needle\"}",
+        "{\"a\":\"needle\"}\r",
+    ] {
+        lines.extend_from_slice(line.as_bytes());
+        lines.push(b'\n');
+    }
+    lines.extend_from_slice(b"\xff\xfe needle \xf0\x9f\n");
+    let scan = scan(lines, "needle");
+    let mut found: Vec<u32> = scan.seen.iter().map(|seen| seen.line).collect();
+    found.sort_unstable();
+    assert_eq!(found, [1, 2, 3, 6, 8, 9, 10, 11, 12]);
+    assert!(scan.seen.iter().all(|seen| seen.snippet.contains("needle")));
+}
+
+#[test]
+fn a_scan_that_is_stopped_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.jsonl");
+    #[allow(clippy::disallowed_methods)]
+    std::fs::write(&path, "the needle\n".repeat(10_000)).unwrap();
+    let asked = std::cell::Cell::new(0);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 3
+    };
+    let needle = Needle::new("needle");
+    let hunt = Hunt { needle: &needle, filter: &Filter::default(), limit: 5, stop: &stop };
+    let scan = scan_messages(&path, OWNER, hunt).unwrap();
+    assert!(scan.cut && scan.looked > 100 && scan.looked < 10_000, "{}", scan.looked);
+    assert_eq!(scan.seen.len(), 5);
+}
+
+proptest! {
+    /// Whatever a string says is heard, however it is written.
+    #[test]
+    fn strings_are_decoded(said in "(?s).{1,60}", all_escaped in any::<bool>()) {
+        let written = if all_escaped {
+            let units: String = said.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            format!("{{\"a\":[\"{units}\"]}}")
+        } else {
+            serde_json::json!({"a": [said.as_str()]}).to_string()
+        };
+        prop_assert_eq!(Heard::of(&written).text, said);
+    }
+
+    /// A quick look at the raw line never hides what a thorough one would find.
+    #[test]
+    fn the_quick_look_hides_nothing(
+        said in "[a-c中/\"\\\\\n\u{1}é]{1,12}", around in "[ a-c\n]{0,10}", escaped in any::<bool>(),
+    ) {
+        prop_assume!(!said.trim_matches(|c: char| c.is_whitespace() || c.is_control()).is_empty());
+        let text = format!("{around} {said} {around}");
+        let mut line = serde_json::json!({"text": text}).to_string();
+        if escaped {
+            line = line.replace('中', "\\u4e2d").replace('/', "\\/").replace('a', "\\u0061");
+        }
+        prop_assert_eq!(&Heard::of(&line).text, &text);
+        let found = Needle::new(&said).look(&text).map(|look| snippet(&text, &look.range, 300));
+        let scan = scan(line, &said);
+        prop_assert_eq!(scan.seen.first().map(|seen| seen.snippet.clone()), found);
+    }
+
+    #[test]
+    fn any_line_may_be_heard(line in "(?s)[\\[{]?[\"{}:,\\\\ua-f0-9 é]{0,80}.{0,20}") {
+        let _ = Heard::of(&line);
+    }
+}

@@ -1,0 +1,302 @@
+//! What is found, and what comes before what.
+
+use proptest::prelude::*;
+
+use super::super::{Exact, Needle};
+
+/// What the query finds in a text: the words at the best place.
+fn place<'t>(query: &str, text: &'t str) -> Option<&'t str> {
+    Needle::new(query).look(text).map(|look| &text[look.range])
+}
+
+fn score(query: &str, text: &str) -> f32 {
+    Needle::new(query).look(text).map_or(0.0, |look| look.score())
+}
+
+/// Each text is found, and scores above the next one.
+fn check_order(query: &str, texts: &[&str]) {
+    let scores: Vec<f32> = texts.iter().map(|text| score(query, text)).collect();
+    assert!(scores.iter().all(|score| *score > 0.0), "{query}: {scores:?}");
+    assert!(scores.is_sorted_by(|a, b| a > b), "{query}: {scores:?}");
+}
+
+#[test]
+fn a_query_is_text_and_no_pattern() {
+    for query in [
+        "foo(bar)[0].*",
+        "a.b*",
+        "[x]",
+        "->>",
+        "?.",
+        "$1",
+        "\\d+",
+        "^",
+        "x{2}",
+        "(unclosed",
+        "*",
+        "c++",
+        "=> {",
+        "🦀",
+    ] {
+        let text = format!("before it, {query} and after");
+        assert_eq!(place(query, &text), Some(query));
+    }
+    assert_eq!(place("a.b", "axb"), None);
+    assert_eq!(place("^", "before it"), None);
+    assert_eq!(place("->>", "a -> b > c"), None);
+    assert_eq!(place("foo(bar)[0].*", "nothing of the kind"), None);
+}
+
+#[test]
+fn case_does_not_matter_in_any_script() {
+    for (query, text) in [
+        ("jwt", "the JWT is old"),
+        ("ОШИБКА", "это ошибка сборки"),
+        ("ошибка", "ОШИБКА СБОРКИ"),
+        ("σύστημας", "το ΣΎΣΤΗΜΑΣ"),
+        ("ΟΔΟΣ", "οδός, οδος"),
+        ("istanbul", "İSTANBUL"),
+        ("ısparta", "ISPARTA'da"),
+        ("İzmir", "izmir"),
+        ("straße", "STRAẞE"),
+        ("ἀρχή", "ἈΡΧΉ"),
+        ("Ⱥb", "ⱥB"),
+        ("kelvin", "\u{212a}ELVIN"),
+        ("don't panic", "Don’t PANIC"),
+    ] {
+        assert!(place(query, text).is_some(), "{query} in {text}");
+        assert!(text.contains(place(query, text).unwrap()));
+    }
+    // Letters that fold to more or fewer bytes move what is behind them.
+    let text = "İİİ ẞẞ Ⱥ the Token";
+    assert_eq!(place("token", text), Some("Token"));
+}
+
+#[test]
+fn terms_count_in_any_order_and_the_phrase_comes_first() {
+    assert_eq!(place("JWT refresh", "please refresh the JWT now"), Some("refresh the JWT"));
+    check_order(
+        "JWT refresh",
+        &[
+            "we talked of JWT refresh",
+            "a jwt\n   refreshing",
+            "please refresh the JWT",
+            &format!("refresh {} JWT", "of something else ".repeat(9)),
+            "the JWT is here",
+            "prerefreshed",
+        ],
+    );
+    check_order(
+        "fix the token refresh",
+        &["so: fix the token refresh", "token refresh: fix it", "fix token", "the fix"],
+    );
+}
+
+#[test]
+fn a_long_text_has_a_bit_of_everything() {
+    let filler = "and so on and on, of this and of that; ".repeat(200);
+    check_order(
+        "token rotation",
+        &["a rotation of the token", &format!("a rotation of the token {filler}")],
+    );
+    let long = format!("token {filler} rotation {filler} the Token has a rotation {filler}");
+    assert_eq!(place("rotation token", &long), Some("Token has a rotation"));
+    check_order(
+        "token rotation",
+        &[&format!("{filler} token rotation {filler}"), "rotation, token"],
+    );
+}
+
+#[test]
+fn white_space_is_folded() {
+    let text = "one: exact\r\n\t  phrase\u{a0}here";
+    let look = Needle::new("exact   phrase here").look(text).unwrap();
+    assert_eq!((look.exact, &text[look.range]), (Exact::Whole, "exact\r\n\t  phrase\u{a0}here"));
+}
+
+#[test]
+fn what_stands_in_quotes_has_to_be_there() {
+    assert!(place("\"refresh the JWT\" now", "refresh\nthe jwt").is_some());
+    assert_eq!(place("\"refresh the JWT\" now", "now: the JWT refresh"), None);
+    assert_eq!(place("“JWT refresh”", "refresh JWT"), None);
+    assert!(place("«JWT refresh»", "a jwt refresh").is_some());
+    // Quotes that are none.
+    assert!(place("5\" disk", "a disk").is_some());
+    assert!(place("say \"hello", "hello").is_some());
+    assert!(place("\"\"", "a \"\" b").is_some());
+}
+
+#[test]
+fn empty_words_count_only_when_nothing_else_is_there() {
+    assert_eq!(place("what is the token", "what is the matter"), None);
+    assert_eq!(place("what is the token?", "no token"), Some("token"));
+    assert_eq!(place("what is it", "ask what is it good for"), Some("what is it"));
+    assert!(place("the", "the").is_some());
+    assert_eq!(place("What did Caroline's sister do?", "Caroline said"), Some("Caroline"));
+}
+
+#[test]
+fn identifiers_count_whole_and_then_in_parts() {
+    check_order(
+        "getUserName",
+        &["call getUserName()", "oldgetusernames", "get the user name", "the user"],
+    );
+    check_order(
+        "src/auth/token.rs",
+        &["in src/auth/token.rs:12", "the auth token of src, rs", "the token"],
+    );
+    check_order("user", &["the user", "users", "superuser"]);
+    assert_eq!(score("user", "the user"), score("user", "getUserName"));
+    check_order("E0502", &["error[E0502]: borrow", "xE0502y"]);
+    assert_eq!(place("snake_case_name", "the case of a snake"), Some("case of a snake"));
+    // Short words inside of longer ones say nothing.
+    assert_eq!(place("go test", "google"), None);
+    assert_eq!(place("api docs", "rapid"), None);
+    assert!(place("pi", "api").is_some(), "but that is the query as a whole");
+}
+
+#[test]
+fn scripts_without_spaces_are_found() {
+    assert_eq!(place("机制", "自动压缩机制说明"), Some("机制"));
+    check_order("刷新令牌", &["请刷新令牌。", "令牌需要刷新", "令牌"]);
+    check_order("auto compact 机制", &["auto compact 机制", "机制: auto compact", "机制"]);
+    assert_eq!(place("JWT刷新", "刷新了 jwt"), Some("刷新了 jwt"));
+    assert_eq!(place("我", "我说"), Some("我"));
+    assert!(place("トークンの更新", "トークンを更新する").is_some());
+    assert!(place("토큰을 갱신", "토큰이 갱신되었다").is_some());
+}
+
+#[test]
+fn weights_say_which_term_tells_more() {
+    let mut needle = Needle::new("borrow checker");
+    assert_eq!(needle.terms().collect::<Vec<_>>(), ["borrow", "checker"]);
+    let scores = |needle: &Needle| {
+        ["borrow it", "checker it"].map(|text| needle.look(text).unwrap().score())
+    };
+    let [one, other] = scores(&needle);
+    assert!((one - other).abs() < 1e-3);
+    needle.weigh(|term| if term == "checker" { 5.0 } else { 1.0 });
+    let [one, other] = scores(&needle);
+    assert!(other > one * 2.0);
+    for nonsense in [f32::NAN, f32::INFINITY, -1.0, 0.0] {
+        needle.weigh(|_| nonsense);
+        assert!(scores(&needle).iter().all(|score| *score > 0.0 && score.is_finite()));
+    }
+}
+
+#[test]
+fn a_title_counts_a_little_less() {
+    let needle = Needle::new("auth decision");
+    let under = |title: &str, text: &str| needle.look_under(title, text).map(|look| look.score());
+    assert!(under("", "the auth decision") > under("auth", "the decision"));
+    assert!(under("auth", "the decision") > under("", "the decision"));
+    let look = needle.look_under("Auth decision", "nothing").unwrap();
+    assert_eq!(look.range, 0..0);
+    assert_eq!(under("Title", "nothing"), None);
+}
+
+#[test]
+fn a_regular_expression_only_when_asked() {
+    let text = "first\nError: E0502 here\r\nerror: E0499";
+    let needle = Needle::regex(r"error: e\d+").unwrap();
+    let look = needle.look(text).unwrap();
+    assert_eq!((&text[look.range], look.times), ("Error: E0502", 2));
+    assert!(
+        Needle::regex("[^x]+$")
+            .unwrap()
+            .look(text)
+            .is_some_and(|look| &text[look.range] == "first")
+    );
+    assert!(Needle::regex("x*").unwrap().look("abc").is_none());
+    assert!(Needle::regex("").unwrap().is_empty());
+    let error = Needle::regex("foo(").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "query is not a regular expression: unclosed group; leave out the regex option to look for the text itself"
+    );
+    assert!(Needle::regex(&"(a{999}){999}".repeat(3)).is_err());
+    assert!(Needle::regex(&"a".repeat(100_000)).is_err());
+}
+
+#[test]
+fn hostile_queries_are_only_queries() {
+    for query in ["", " ", "\0", "\0\0 \n", "\u{200d}"] {
+        let look = Needle::new(query).look("some text");
+        assert_eq!(look, None, "{query:?}");
+    }
+    assert_eq!(place("tok\0en", "the token, tok en"), Some("tok en"));
+    let pasted = "word1 ".repeat(10) + &(0..30_000).map(|n| format!("w{n} ")).collect::<String>();
+    assert!(pasted.len() > 100_000);
+    let needle = Needle::new(&pasted);
+    assert!(needle.terms().count() <= 64);
+    assert!(needle.look("it says word1 here").is_some());
+    let one = "a".repeat(100_000);
+    assert!(Needle::new(&one).look(&one).is_some());
+    assert!(Needle::new(&"漢字".repeat(20_000)).look("漢字").is_some());
+    assert!(Needle::new(&"a_b_".repeat(20_000)).terms().count() <= 100);
+    assert!(place(",;,", "x ,;, y").is_some());
+}
+
+#[test]
+fn hostile_texts_take_no_longer_than_others() {
+    // Every byte is a match, of the phrase too.
+    let text = "a".repeat(300_000);
+    assert!(Needle::new(&"a".repeat(200)).look(&text).is_some());
+    assert!(Needle::new("x x x x x x y").look(&"x ".repeat(200_000)).is_some());
+    let marks = "e\u{301}".repeat(100_000);
+    assert!(Needle::new("e\u{301}e").look(&marks).is_some());
+    let needle = Needle::new("needle");
+    let far = format!("{}{}", "漢".repeat(300_000), "NEEDLE");
+    assert_eq!(&far[needle.look(&far).unwrap().range], "NEEDLE");
+    assert!(needle.look("nul\0needle\r\n").is_some());
+}
+
+proptest! {
+    #[test]
+    fn anything_may_be_asked_of_anything(query in "\\PC{0,60}|(?s).{0,60}", text in "(?s).{0,300}") {
+        let needle = Needle::new(&query);
+        if let Some(look) = needle.look_under(&text, &text) {
+            prop_assert!(text.get(look.range.clone()).is_some());
+            prop_assert!(look.coverage > 0.0 && look.coverage <= 1.001);
+            prop_assert!((0.0..=1.0).contains(&look.closeness));
+            prop_assert!(look.score().is_finite());
+        }
+        let _ = Needle::regex(&query).map(|needle| needle.look(&text));
+    }
+
+    /// Whatever is in a text is found there as it stands, in any case, and nothing is more exact.
+    #[test]
+    fn what_is_there_is_found(before in "[a-zß中\u{301} İ]{0,40}", said in "[a-zA-Z0-9éЖß中文_(.]{1,12}( [a-zé中]{1,8}){0,3}", after in "[ a-z中]{0,40}") {
+        let text = format!("{before} {said} {after}");
+        for query in [said.clone(), said.to_lowercase()] {
+            let look = Needle::new(&query).look(&text);
+            prop_assert!(look.as_ref().is_some_and(|look| look.exact != Exact::No), "{:?} {:?}", query, look);
+            let place = &text[look.unwrap().range];
+            let folded = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+            prop_assert_eq!(folded(place).replace("i\u{307}", "i"), folded(&query));
+        }
+    }
+
+    /// A phrase is where it would be if all white space were single spaces.
+    #[test]
+    fn a_phrase_is_found_like_a_substring(phrase in "[ab]{1,3}( [ab]{1,3}){0,3}", text in "[ab \n]{0,40}") {
+        let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let look = Needle::new(&phrase).look(&text).filter(|look| look.exact != Exact::No);
+        prop_assert_eq!(look.is_some(), squeezed.contains(&phrase), "{:?}", look);
+    }
+
+    #[test]
+    fn more_of_it_scores_more(words in proptest::collection::hash_set("[b-df-hj-np-tv-z]{5,8}", 3..6), at in 0usize..3) {
+        let words: Vec<String> = words.into_iter().collect();
+        let needle = Needle::new(&words.join(" "));
+        let mut all = words.clone();
+        all.reverse();
+        let mut fewer = all.clone();
+        fewer.remove(at);
+        let (all, fewer) = (all.join(" of "), fewer.join(" "));
+        let scores = [&all, &fewer].map(|text| needle.look(text).unwrap().score());
+        prop_assert!(scores[0] > scores[1]);
+        let phrase = needle.look(&words.join("\n")).unwrap().score();
+        prop_assert!(phrase > scores[0]);
+    }
+}

@@ -1,0 +1,256 @@
+//! Recall: question in, cited hits out.
+//!
+//! Understand the question, gather candidates from every tier there is, read and rank them, fuse the
+//! ranks, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
+
+mod candidate;
+mod cite;
+mod floor;
+mod fuse;
+mod gather;
+mod keeper;
+pub(crate) mod literal;
+mod pack;
+mod plan;
+mod question;
+mod rank;
+mod spread;
+mod terms;
+mod weights;
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tome_finder::{Embedder, Source};
+use tome_model::Clock;
+
+use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores};
+
+use cite::Cite;
+use floor::Evidence;
+use gather::Gathered;
+use keeper::{Desk, Keeper};
+use plan::Plan;
+use rank::Ranked;
+
+pub use keeper::Followed;
+pub use question::{
+    Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
+};
+
+/// Other projects that are looked at when this one has nothing.
+const ELSEWHERE_MAX: usize = 8;
+
+/// Events that contents are made of while somebody waits, at most.
+const CATCH_UP_MAX: u64 = 50;
+
+/// Hits that may end up in the list, or be named beside it.
+const CITED_MAX: usize = 2 * plan::HITS_MAX;
+
+/// A desk, and the project of it that is meant.
+type DeskAsked = (Arc<Desk>, Option<String>);
+
+/// Recall over one home.
+pub struct Recall {
+    keeper: Keeper,
+    calendar: Arc<Calendar>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Recall {
+    /// Recall over these stores and notebooks.
+    pub fn new(
+        home: Home,
+        stores: Arc<Stores>,
+        notebooks: Arc<Notebooks>,
+        calendar: Arc<Calendar>,
+        copies: Arc<SessionCopies>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let desks = Mutex::new(HashMap::new());
+        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks };
+        Self { keeper, calendar, clock }
+    }
+
+    /// Answers a question.
+    pub fn ask(&self, question: &RecallQuestion) -> Result<RecallAnswer, EngineError> {
+        let began = Instant::now();
+        let plan = Plan::of(question, &*self.clock, self.calendar.zone())?;
+        let mut gathered = Gathered::default();
+        gathered.stage("understand", began, plan.explained());
+        for (desk, project) in self.desks(&plan, question)? {
+            gathered.behind = gathered.behind.max(self.catch_up(&plan, &desk)?);
+            if let Err(error) = gathered.ask(&self.keeper, &plan, &desk, project.as_deref()) {
+                if question.across != Across::All {
+                    return Err(error);
+                }
+                gathered.unread.push(error.explained());
+            }
+        }
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, &plan)?;
+        let since = Instant::now();
+        let evidence = Evidence::of(&ranked, &plan);
+        if !question.no_floor && !evidence.is_enough() {
+            ranked.clear();
+        }
+        ranked.retain(|one| evidence.admits(one));
+        gathered.stage("floor", since, evidence.explained());
+        plan.prefer_its_time(&mut ranked);
+        let session = plan.session.as_ref().map(|session| session.folder.as_str());
+        let projects = self.keeper.stores.projects();
+        let cite = Cite { projects, project: question.project.as_deref(), session };
+        let since = Instant::now();
+        self.number_lines(&mut ranked, &gathered)?;
+        let packed = pack::pack(&ranked, &plan, &cite, question.tokens_max);
+        let mut answer = RecallAnswer {
+            tier: gathered.tier.unwrap_or(Tier::Literal),
+            behind: gathered.behind,
+            unread: gathered.unread,
+            hits: packed.hits,
+            more: packed.more,
+            elsewhere: Vec::new(),
+            time: plan.said.clone(),
+            stages: gathered.stages,
+        };
+        answer.stages.push(Stage {
+            name: "pack".to_owned(),
+            found: format!("{} hits", answer.hits.len()),
+            took: since.elapsed(),
+        });
+        if answer.hits.is_empty() && plan.limit > 0 && question.across == Across::Project {
+            answer.elsewhere = self.elsewhere(question);
+        }
+        Ok(answer)
+    }
+
+    /// Contents that are only a little behind are made first: what was just said is in the answer.
+    /// Says how far behind they are then.
+    fn catch_up(&self, plan: &Plan, desk: &Desk) -> Result<u64, EngineError> {
+        let Some(path) = desk.ledger.as_ref().filter(|_| plan.pages().contains(&Source::Node))
+        else {
+            return Ok(0);
+        };
+        let store = self.keeper.stores.open(path)?;
+        let behind = || -> Result<u64, EngineError> {
+            Ok(store.last_seq().saturating_sub(store.cursor(crate::CONTENTS)?))
+        };
+        if (1..=CATCH_UP_MAX).contains(&behind()?) {
+            self.calendar.catch_up(&store)?;
+        }
+        behind()
+    }
+
+    /// Finds the lines of the events that may be cited and came from no index.
+    fn number_lines(&self, ranked: &mut [Ranked], gathered: &Gathered) -> Result<(), EngineError> {
+        for one in ranked.iter_mut().take(CITED_MAX) {
+            let candidate = &mut one.candidate;
+            let Some(ledger) = gathered.asked.get(candidate.desk).and_then(|it| it.ledger.as_ref())
+            else {
+                continue;
+            };
+            let Some(mark) = candidate.body.as_ref().and_then(candidate::Body::mark) else {
+                continue;
+            };
+            if candidate.line > 0 {
+                continue;
+            }
+            if self.keeper.copies.is_behind(ledger)? {
+                self.keeper.copies.catch_up(ledger)?;
+            }
+            if let Some(event) = candidate::event_at(ledger, mark)? {
+                let lines = self.keeper.copies.lines(ledger, &[&event])?;
+                candidate.line = lines.first().copied().unwrap_or(0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The desks that a question is about, each with the project that is meant.
+    fn desks(&self, plan: &Plan, question: &RecallQuestion) -> Result<Vec<DeskAsked>, EngineError> {
+        let mut desks = Vec::new();
+        if question.within != Within::Coder {
+            match (&question.project, question.across) {
+                (_, Across::All) => {
+                    desks.extend(self.keeper.all().into_iter().map(|desk| (desk, None)));
+                }
+                (Some(root), _) => {
+                    let desk = self.keeper.of_project(root);
+                    desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
+                }
+                (None, _) => {
+                    let problem =
+                        "is missing: it says which project is meant; give it, or look across all";
+                    return Err(tome_model::ModelError::invalid("project", problem).into());
+                }
+            }
+        }
+        if plan.has_coder() {
+            desks.push((self.keeper.coder(), None));
+        }
+        Ok(desks)
+    }
+
+    /// Other projects that have hits.
+    fn elsewhere(&self, question: &RecallQuestion) -> Vec<Elsewhere> {
+        let here = question.project.as_deref();
+        let mut all =
+            RecallQuestion { across: Across::All, limit: plan::HITS_MAX, ..question.clone() };
+        all.tokens_max = 0;
+        let Ok(answer) = self.ask(&all) else { return Vec::new() };
+        let mut counts: Vec<Elsewhere> = Vec::new();
+        for hit in answer.hits {
+            if hit.project.is_empty() || Some(hit.project.as_str()) == here {
+                continue;
+            }
+            match counts.iter_mut().find(|one| one.project == hit.project) {
+                Some(one) => one.hits += 1,
+                None => counts.push(Elsewhere { project: hit.project, hits: 1 }),
+            }
+        }
+        counts.truncate(ELSEWHERE_MAX);
+        counts
+    }
+
+    /// Brings the indexes over a store up to date, if they are behind.
+    pub fn keep_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
+        let Some(desk) = self.keeper.of_ledger(store.path()) else {
+            return Ok(Followed::default());
+        };
+        match self.keeper.is_behind(&desk, Some(store)) {
+            true => self.keeper.keep_up(&desk, stop),
+            false => Ok(Followed::default()),
+        }
+    }
+
+    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
+    /// date where a question has seen that they are behind.
+    pub fn keep_up_notes(&self, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
+        let desks: Vec<Arc<Desk>> = {
+            let desks = self.keeper.desks.lock().unwrap_or_else(PoisonError::into_inner);
+            desks.values().filter(|desk| desk.ledger.is_none()).map(Arc::clone).collect()
+        };
+        let mut done = Followed::default();
+        for desk in desks {
+            if desk.wanting.load(Ordering::Relaxed) {
+                done.pages += self.keeper.keep_up(&desk, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Closes the indexes of every store that is not open any more.
+    pub fn close_unused(&self) {
+        let desks: Vec<Arc<Desk>> = {
+            let desks = self.keeper.desks.lock().unwrap_or_else(PoisonError::into_inner);
+            desks.values().map(Arc::clone).collect()
+        };
+        for desk in desks {
+            if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
+                desk.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Packing: from ranked candidates to a list that says as much as possible in few lines.
+//!
+//! Hits of one session or file are grouped, so that they do not fill the list; the rest of a group is
+//! named in its first hit. A source that has something good to say gets a place. A hit that says what another one
+//! says already (a grip, or the node of a stretch whose events are listed) is left out.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use tome_finder::Source;
+use tome_model::Millis;
+
+use super::candidate::What;
+use super::cite::Cite;
+use super::keeper::Page;
+use super::plan::Plan;
+use super::rank::Ranked;
+use super::{RecallHit, Within, literal};
+use crate::estimate_tokens;
+
+/// Characters of a snippet.
+const SNIPPET_CHARS: usize = 300;
+/// Citations of further hits that are named.
+const ALSO_MAX: usize = 5;
+/// Tokens that a hit takes beside its text, about.
+const TOKENS_AROUND: u64 = 40;
+
+/// What goes into the list, and how much was left out.
+pub(super) struct Packed {
+    pub hits: Vec<RecallHit>,
+    pub more: usize,
+}
+
+/// Where hits belong together.
+#[derive(PartialEq, Eq, Hash, Clone)]
+enum Group {
+    Session(usize, String),
+    File(usize, String),
+    Alone(usize),
+}
+
+/// What a source's hits compete for.
+#[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Events,
+    Files,
+    Contents,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Events, Self::Files, Self::Contents];
+}
+
+pub(super) fn kind_of(source: Source) -> Kind {
+    match source {
+        Source::Event => Kind::Events,
+        Source::Node | Source::Grip => Kind::Contents,
+        Source::Note | Source::Detail | Source::Insight => Kind::Files,
+    }
+}
+
+/// Packs what is relevant, the best first.
+pub(super) fn pack(ranked: &[Ranked], plan: &Plan, cite: &Cite, tokens_max: usize) -> Packed {
+    let chosen = choose(ranked, plan);
+    let mut hits = Vec::new();
+    let (mut tokens, mut left) = (0, ranked.len());
+    for Chosen { at, also } in &chosen {
+        let Some(one) = ranked.get(*at) else { continue };
+        let mut hit = hit_of(one, plan, cite);
+        hit.also = also
+            .iter()
+            .filter_map(|other| Some(cite.of(&ranked.get(*other)?.candidate)))
+            .take(ALSO_MAX)
+            .collect();
+        tokens += estimate_tokens(&hit.text) + TOKENS_AROUND;
+        // The first is said whatever it takes: no answer would be worse.
+        if tokens_max > 0 && tokens > tokens_max as u64 && !hits.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(1 + also.len());
+        hits.push(hit);
+    }
+    Packed { hits, more: left }
+}
+
+struct Chosen {
+    at: usize,
+    also: Vec<usize>,
+}
+
+/// Which hits are listed, in which order.
+fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
+    let in_one_session = plan.session.as_ref().is_some_and(|session| session.only);
+    let of_contents = plan.within == Within::Contents;
+    let a_session_max =
+        if in_one_session { plan.limit } else { (plan.limit - plan.limit / 4).max(2) };
+    let mut chosen: Vec<Chosen> = Vec::new();
+    let mut groups: HashMap<Group, (usize, usize)> = HashMap::new();
+    let mut surplus = Vec::new();
+    for (at, one) in ranked.iter().enumerate() {
+        let group = if of_contents { Group::Alone(at) } else { group_of(at, one) };
+        let kind = kind_of(one.candidate.source);
+        let max = match (&group, kind) {
+            (Group::Session(..), Kind::Events) => a_session_max,
+            // What is said of a stretch whose events are listed is said already.
+            (Group::Session(..), _) => 1,
+            (Group::File(..), _) => 1,
+            (Group::Alone(_), _) => usize::MAX,
+        };
+        match groups.get_mut(&group) {
+            Some((leader, count)) if *count >= max => {
+                if kind == Kind::Events {
+                    surplus.push(at);
+                }
+                if let Some(leader) = chosen.get_mut(*leader) {
+                    leader.also.push(at);
+                }
+            }
+            _ if chosen.len() >= plan.limit => {}
+            Some((_, count)) => {
+                *count += 1;
+                chosen.push(Chosen { at, also: Vec::new() });
+            }
+            None => {
+                groups.insert(group, (chosen.len(), 1));
+                chosen.push(Chosen { at, also: Vec::new() });
+            }
+        }
+    }
+    // A list that is not full has room for the rest of a session.
+    for at in surplus {
+        if chosen.len() >= plan.limit {
+            break;
+        }
+        chosen.iter_mut().for_each(|one| one.also.retain(|also| *also != at));
+        chosen.push(Chosen { at, also: Vec::new() });
+    }
+    give_places(ranked, plan, &mut chosen);
+    chosen.sort_by_key(|one| one.at);
+    chosen
+}
+
+/// A source that is as good as the last hits of the list gets a place in it.
+fn give_places(ranked: &[Ranked], plan: &Plan, chosen: &mut Vec<Chosen>) {
+    if chosen.len() < plan.limit || plan.limit < 3 {
+        return;
+    }
+    let kind_at = |at: usize| ranked.get(at).map(|one| kind_of(one.candidate.source));
+    for kind in [Kind::Files, Kind::Contents, Kind::Events] {
+        if chosen.iter().any(|one| kind_at(one.at) == Some(kind)) {
+            continue;
+        }
+        let listed = chosen.iter().filter_map(|one| ranked.get(one.at));
+        let weakest = listed.map(|one| one.coverage).fold(f32::INFINITY, f32::min);
+        let is_good = |one: &Ranked| {
+            kind_of(one.candidate.source) == kind && one.coverage >= weakest.max(0.5)
+        };
+        let Some(best) = ranked.iter().position(is_good) else { continue };
+        if said_already(ranked, chosen, best) {
+            continue;
+        }
+        // The last hit of the source that has most of the list makes room.
+        let most = [Kind::Events, Kind::Files, Kind::Contents]
+            .into_iter()
+            .max_by_key(|kind| chosen.iter().filter(|one| kind_at(one.at) == Some(*kind)).count());
+        let last = chosen.iter().rposition(|one| kind_at(one.at) == most);
+        if let Some(last) = last {
+            chosen.remove(last);
+            chosen.push(Chosen { at: best, also: Vec::new() });
+        }
+    }
+}
+
+/// Whether the session of a contents hit is in the list.
+fn said_already(ranked: &[Ranked], chosen: &[Chosen], at: usize) -> bool {
+    let Some(one) = ranked.get(at) else { return true };
+    let group = group_of(at, one);
+    matches!(group, Group::Session(..))
+        && chosen.iter().any(|listed| {
+            ranked.get(listed.at).is_some_and(|other| group_of(listed.at, other) == group)
+        })
+}
+
+fn group_of(at: usize, one: &Ranked) -> Group {
+    let Some(body) = &one.candidate.body else { return Group::Alone(at) };
+    match (&body.what, &body.session) {
+        (What::File { page }, _) => Group::File(one.candidate.desk, page.name()),
+        (_, Some(session)) => Group::Session(one.candidate.desk, session.clone()),
+        (_, None) => Group::Alone(at),
+    }
+}
+
+fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
+    let candidate = &one.candidate;
+    let mut hit = RecallHit {
+        source: candidate.source,
+        citation: cite.of(candidate),
+        file: None,
+        line: (candidate.line > 0).then_some(candidate.line),
+        text: String::new(),
+        title: String::new(),
+        at: Some(candidate.at).filter(|at| *at > Millis(0)),
+        project: String::new(),
+        session: None,
+        agent: None,
+        kind: String::new(),
+        score: one.score,
+        ranks: one.ranks.clone(),
+        also: Vec::new(),
+    };
+    let Some(body) = &candidate.body else { return hit };
+    hit.text = literal::snippet(&body.text, &place_in(one, &body.text, plan), SNIPPET_CHARS);
+    hit.title.clone_from(&body.title);
+    hit.project.clone_from(&body.project);
+    hit.session.clone_from(&body.session);
+    hit.agent.clone_from(&body.agent);
+    hit.kind.clone_from(&body.kind);
+    if let What::File { page } = &body.what {
+        let line = cite.line_in(candidate, plan);
+        hit.line = Some(line);
+        hit.file = Some(cite.file(page));
+        hit.citation = format!("{}#L{line}", cite.file(page));
+        if let Page::Detail { .. } = page {
+            hit.session.clone_from(&body.session);
+        }
+    }
+    hit
+}
+
+/// The place of a text that answers: where the words of the question are, else its best piece.
+fn place_in(one: &Ranked, text: &str, plan: &Plan) -> Range<usize> {
+    let from = one.best.from as usize;
+    let piece = super::keeper::cut(text, one.best);
+    match plan.needle.look(piece) {
+        Some(look) => from + look.range.start..from + look.range.end,
+        None => plan.needle.look(text).map_or(from..from, |look| look.range),
+    }
+}

@@ -1,0 +1,170 @@
+//! Understanding a question: what time it names, what is looked for, and where.
+
+use tome_finder::{Filter, Source};
+use tome_model::{Clock, Event, Millis, ModelError, Zone, find_when};
+
+use super::literal::Needle;
+use super::rank::Ranked;
+use super::{Across, RecallQuestion, Tier, Within};
+use crate::{EngineError, home};
+
+/// The bytes of a query that are looked at. More is text that somebody pasted; its beginning says
+/// what it is about.
+const QUERY_BYTES_MAX: usize = 16 << 10;
+/// Hits of one answer at most.
+pub(super) const HITS_MAX: usize = 50;
+
+/// A question, understood.
+pub(super) struct Plan {
+    /// What is looked for, without the words that name a time.
+    pub text: String,
+    pub needle: Needle,
+    /// The stretch of time that the words name: preferred, not required.
+    pub span: Option<(Millis, Millis)>,
+    /// The words that name it.
+    pub said: Option<String>,
+    /// What may be found at all.
+    pub filter: Filter,
+    /// The folder of the session at hand, and whether only it is asked for.
+    pub session: Option<SessionAsked>,
+    pub within: Within,
+    pub across: Across,
+    pub tier: Option<Tier>,
+    pub limit: usize,
+}
+
+pub(super) struct SessionAsked {
+    pub id: String,
+    pub folder: String,
+    pub only: bool,
+}
+
+impl Plan {
+    pub(super) fn of(
+        question: &RecallQuestion,
+        clock: &dyn Clock,
+        zone: &Zone,
+    ) -> Result<Self, EngineError> {
+        let query = tome_model::truncate_to(&question.query, QUERY_BYTES_MAX);
+        if query.trim().is_empty() {
+            let problem = "is empty: say in a few words what to look for";
+            return Err(ModelError::invalid("query", problem).into());
+        }
+        let needle_of = |text: &str| match question.is_regex {
+            true => Needle::regex(text),
+            false => Ok(Needle::new(text)),
+        };
+        let found = match question.is_regex {
+            true => None,
+            false => find_when(query, clock.now(), zone),
+        };
+        let (text, span, said) = match found {
+            Some((span, at)) => {
+                let said = query.get(at.clone()).unwrap_or_default().to_owned();
+                let rest = [query.get(..at.start), query.get(at.end..)];
+                let rest = rest.map(Option::unwrap_or_default).join(" ");
+                (rest.trim().to_owned(), Some((span.from, span.to)), Some(said))
+            }
+            None => (query.trim().to_owned(), None, None),
+        };
+        let only = question.across == Across::Session;
+        let session = question.session.as_deref().filter(|session| !session.is_empty());
+        if only && session.is_none() {
+            let problem =
+                "is missing: it says which session is meant; give it, or look across the project";
+            return Err(ModelError::invalid("session", problem).into());
+        }
+        // A question that only names a time is about what happened then.
+        let text = if text.is_empty() { query.trim().to_owned() } else { text };
+        let needle = needle_of(&text)?;
+        if needle.is_empty() {
+            let problem = "has nothing to look for: give a word, a name or a sign";
+            return Err(ModelError::invalid("query", problem).into());
+        }
+        Ok(Self {
+            needle,
+            text,
+            span,
+            said,
+            filter: Filter {
+                agents: question.agents.clone(),
+                kinds: question.kinds.clone(),
+                since: question.since,
+                until: question.until,
+                session: session.filter(|_| only).map(str::to_owned),
+                ..Filter::default()
+            },
+            session: session.map(|id| SessionAsked {
+                id: id.to_owned(),
+                folder: home::session_name(id),
+                only,
+            }),
+            within: question.within,
+            across: question.across,
+            tier: if question.is_regex { Some(Tier::Literal) } else { question.tier },
+            limit: question.limit.min(HITS_MAX),
+        })
+    }
+
+    /// Whether events are asked for.
+    pub(super) fn has_events(&self) -> bool {
+        matches!(self.within, Within::All | Within::Messages)
+    }
+
+    /// Which pages are asked for.
+    pub(super) fn pages(&self) -> Vec<Source> {
+        // Pages have no kind: who asks for kinds asks for events.
+        if !self.filter.kinds.is_empty() {
+            return Vec::new();
+        }
+        match self.within {
+            Within::All => {
+                vec![Source::Node, Source::Grip, Source::Note, Source::Detail, Source::Insight]
+            }
+            Within::Messages => Vec::new(),
+            Within::Detail => vec![Source::Detail],
+            Within::Notes => vec![Source::Note],
+            Within::Coder => vec![Source::Insight],
+            Within::Contents => vec![Source::Node, Source::Grip],
+        }
+    }
+
+    /// Whether the coder's notebook is asked for.
+    pub(super) fn has_coder(&self) -> bool {
+        self.across != Across::Session && self.pages().contains(&Source::Insight)
+    }
+
+    /// Whether this way of finding is wanted.
+    pub(super) fn wants(&self, tier: Tier) -> bool {
+        match self.tier {
+            None | Some(Tier::Fused) => true,
+            Some(only) => only == tier,
+        }
+    }
+
+    /// Whether an event is within what is asked for.
+    pub(super) fn admits(&self, event: &Event) -> bool {
+        let filter = &self.filter;
+        let is_of = |list: &[String], one: &str| list.is_empty() || list.iter().any(|it| it == one);
+        filter.since.is_none_or(|since| event.at >= since)
+            && filter.until.is_none_or(|until| event.at < until)
+            && is_of(&filter.agents, event.agent.as_str())
+            && is_of(&filter.kinds, event.kind.as_str())
+    }
+
+    /// What lies in the time that the question names comes first.
+    pub(super) fn prefer_its_time(&self, ranked: &mut [Ranked]) {
+        if let Some((from, to)) = self.span {
+            ranked.sort_by_key(|one| !(from..to).contains(&one.candidate.at));
+        }
+    }
+
+    /// What was understood, in a few words.
+    pub(super) fn explained(&self) -> String {
+        let mut said = format!("{:?}", tome_model::truncate_to(&self.text, 80));
+        if let Some(time) = &self.said {
+            said.push_str(&format!(", time {time:?}"));
+        }
+        said
+    }
+}

@@ -1,0 +1,305 @@
+//! Ranking: the texts of the candidates are read, each tier makes a list of them, and the lists are
+//! fused.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use tome_finder::{Key, Part, Question, Source, Words};
+use tome_model::EventKind;
+
+use super::Tier;
+use super::candidate::{Candidate, around};
+use super::fuse::{fuse, ranks};
+use super::gather::Gathered;
+use super::keeper::Keeper;
+use super::pack::{Kind, kind_of};
+use super::plan::Plan;
+use super::spread::{spread, spread_near};
+use super::terms::{Match, Terms};
+use super::weights::{
+    CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAREST_PIECES,
+    NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, READ_MAX, SAID_BY_USER,
+    WORDS_WEIGHT,
+};
+use crate::EngineError;
+
+/// A candidate in its place.
+pub(super) struct Ranked {
+    pub candidate: Candidate,
+    pub score: f64,
+    /// The share of the question, weighed by how rare its words are, that its text has.
+    pub coverage: f32,
+    /// The best cosine, where vectors found it.
+    pub cosine: Option<f32>,
+    pub best: Part,
+    pub ranks: Vec<(Tier, usize, f32)>,
+}
+
+impl Gathered {
+    /// Reads, ranks and fuses what was gathered; the best first.
+    pub(super) fn rank(
+        mut self,
+        keeper: &Keeper,
+        plan: &Plan,
+    ) -> Result<(Vec<Ranked>, Self), EngineError> {
+        let since = Instant::now();
+        self.keep_the_best();
+        self.read(keeper)?;
+        let before = self.candidates.len();
+        let near = self.read_neighbours(plan)?;
+        let what = format!("{before} texts, {} neighbours", self.candidates.len() - before);
+        self.stage("read", since, what);
+        let since = Instant::now();
+        let terms = self.terms(plan);
+        let matches: Vec<Option<Match>> =
+            self.candidates.iter().map(|candidate| match_of(candidate, &terms)).collect();
+        let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
+        let wants_words = plan.tier != Some(Tier::Meanings);
+        let words: Vec<Option<f32>> = match wants_words {
+            true => spread(&matches, near),
+            false => vec![None; matches.len()],
+        };
+        let own: Vec<Option<f32>> = self.candidates.iter().zip(&matches).map(nearness).collect();
+        let meanings = spread_near(&own, &matches, near);
+        let looked: Vec<Option<f32>> = match plan.tier {
+            Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
+            _ => self.look(plan),
+        };
+        let kinds: Vec<Kind> =
+            self.candidates.iter().map(|candidate| kind_of(candidate.source)).collect();
+        let (words_ranks, meanings_ranks, looked_ranks) = (
+            ranks_by_kind(&words, &kinds),
+            ranks_by_kind(&meanings, &kinds),
+            ranks_by_kind(&looked, &kinds),
+        );
+        let lists = [
+            (WORDS_WEIGHT, words_ranks.as_slice()),
+            (MEANINGS_WEIGHT, meanings_ranks.as_slice()),
+            (LITERAL_WEIGHT, looked_ranks.as_slice()),
+        ];
+        let fused = fuse(&lists, self.candidates.len());
+        let candidates = std::mem::take(&mut self.candidates);
+        let mut ranked: Vec<Ranked> = candidates
+            .into_iter()
+            .enumerate()
+            .filter(|(_, candidate)| candidate.body.is_some())
+            .map(|(index, candidate)| {
+                let of = |tier: Tier, ranks: &[Option<usize>], scores: &[Option<f32>]| {
+                    let rank = ranks.get(index).copied().flatten()?;
+                    Some((tier, rank, scores.get(index).copied().flatten().unwrap_or(0.0)))
+                };
+                let found = [
+                    of(Tier::Words, &words_ranks, &words),
+                    of(Tier::Meanings, &meanings_ranks, &meanings),
+                    of(Tier::Literal, &looked_ranks, &looked),
+                ];
+                let own = matches.get(index).and_then(Option::as_ref);
+                Ranked {
+                    score: fused.get(index).copied().unwrap_or(0.0),
+                    coverage: own.map_or(0.0, |own| own.coverage),
+                    cosine: candidate.cosines.first().copied(),
+                    best: own.map_or(Part::default(), |own| own.best),
+                    ranks: found.into_iter().flatten().collect(),
+                    candidate,
+                }
+            })
+            .filter(|ranked| ranked.score > 0.0)
+            .collect();
+        weigh_kinds(&mut ranked);
+        ranked.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| tie(&a.candidate).cmp(&tie(&b.candidate)))
+        });
+        self.stage("rank", since, format!("{} candidates", ranked.len()));
+        Ok((ranked, self))
+    }
+
+    /// Keeps the candidates that are worth reading: the best of each tier, pages apart from events.
+    fn keep_the_best(&mut self) {
+        let mut keep = vec![false; self.candidates.len()];
+        for is_event in [true, false] {
+            for tier in [Tier::Words, Tier::Meanings, Tier::Literal] {
+                let score = |candidate: &Candidate| match tier {
+                    Tier::Words => candidate.words,
+                    Tier::Meanings => candidate.cosines.first().copied(),
+                    _ => candidate.looked,
+                };
+                let mut order: Vec<(usize, f32)> = self
+                    .candidates
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, candidate)| (candidate.source == Source::Event) == is_event)
+                    .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
+                    .collect();
+                order.sort_by(|a, b| b.1.total_cmp(&a.1));
+                let most = if is_event { READ_MAX } else { PAGES_READ_MAX };
+                for (index, _) in order.into_iter().take(most) {
+                    if let Some(keep) = keep.get_mut(index) {
+                        *keep = true;
+                    }
+                }
+            }
+        }
+        let mut kept = keep.into_iter();
+        self.candidates.retain(|_| kept.next().unwrap_or(false));
+        // Whatever index found them first: of equals the same one comes first.
+        self.candidates.sort_by_cached_key(tie);
+        self.renumber();
+    }
+
+    fn read(&mut self, keeper: &Keeper) -> Result<(), EngineError> {
+        for candidate in &mut self.candidates {
+            let ledger = self.asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
+            candidate.read(keeper, ledger)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the turns around the best ones. Says who is near whom.
+    fn read_neighbours(
+        &mut self,
+        plan: &Plan,
+    ) -> Result<HashMap<(usize, isize), usize>, EngineError> {
+        let mut near = HashMap::new();
+        if plan.tier == Some(Tier::Meanings) || !plan.filter.kinds.is_empty() {
+            return Ok(near);
+        }
+        let mut order: Vec<(usize, f32)> = self
+            .candidates
+            .iter()
+            .enumerate()
+            .filter(|(_, candidate)| candidate.source == Source::Event)
+            .filter_map(|(index, candidate)| Some((index, candidate.words.or(candidate.looked)?)))
+            .collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (index, _) in order.into_iter().take(NEIGHBOURS_READ_MAX) {
+            let Some(candidate) = self.candidates.get(index) else { continue };
+            let desk = candidate.desk;
+            let Some((body, mark)) =
+                candidate.body.as_ref().and_then(|body| Some((body, body.mark()?)))
+            else {
+                continue;
+            };
+            let Some(ledger) = self.asked.get(desk).and_then(|asked| asked.ledger.clone()) else {
+                continue;
+            };
+            if body.text.len() > NEIGHBOURS_BYTES_MAX {
+                continue;
+            }
+            let (before, after) = around(&ledger, body, mark, 2)?;
+            let mut places: Vec<(isize, usize)> = vec![(0, index)];
+            let sides = (1..).map(|n: isize| -n).zip(before).chain((1..).zip(after));
+            for (distance, (mark, event)) in sides {
+                if !plan.admits(&event) {
+                    continue;
+                }
+                let id = (desk, Key::Event(mark.seq), Part::default());
+                let place = match self.number_of(&id) {
+                    Some(place) => place,
+                    None => {
+                        self.add(Candidate::of_event(desk, mark, &event));
+                        self.candidates.len() - 1
+                    }
+                };
+                places.push((distance, place));
+            }
+            for (a, one) in &places {
+                for (b, other) in &places {
+                    if a != b && (a - b).abs() <= 2 {
+                        near.insert((*one, b - a), *other);
+                    }
+                }
+            }
+        }
+        Ok(near)
+    }
+
+    /// How well each text matches when it is looked at, with rare words counting more.
+    fn look(&self, plan: &Plan) -> Vec<Option<f32>> {
+        let indexes: Vec<_> =
+            self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
+        let mut needle = plan.needle.clone();
+        if !indexes.is_empty() {
+            needle.weigh(|term| {
+                let stems = tome_finder::terms(term);
+                stems.iter().map(|stem| rarity(&indexes, stem)).fold(0.1, f32::max)
+            });
+        }
+        let of = |candidate: &Candidate| {
+            let body = candidate.body.as_ref()?;
+            needle.look_under(&body.title, &body.text).map(|look| look.score())
+        };
+        self.candidates.iter().map(of).collect()
+    }
+
+    /// The terms of the question and what they are worth in what was asked.
+    pub(super) fn terms(&self, plan: &Plan) -> Terms {
+        let indexes: Vec<_> =
+            self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
+        let usual = indexes.iter().map(|words| words.usual_length()).fold(0.0f32, f32::max);
+        let question = Question::new(&plan.text);
+        let weights = question.weights(|stem| rarity(&indexes, stem));
+        Terms::new(question, weights, if usual > 0.0 { usual } else { 60.0 })
+    }
+}
+
+/// How rare a term is, where it is rarest: in an index that has it not at all it says nothing.
+fn rarity(indexes: &[&Words], stem: &str) -> f32 {
+    let said = indexes.iter().filter_map(|words| words.idf(stem).ok());
+    said.fold(None, |rarest: Option<f32>, idf| Some(rarest.map_or(idf, |rarest| rarest.min(idf))))
+        .unwrap_or(1.0)
+}
+
+/// What the kinds are worth against each other: a note as much as an event that answers as well, what
+/// was made of events less than they themselves.
+fn weigh_kinds(ranked: &mut [Ranked]) {
+    let evidence = |one: &Ranked| one.coverage + one.cosine.unwrap_or(0.0).max(0.0);
+    let most = ranked.iter().map(evidence).fold(f32::EPSILON, f32::max);
+    for one in ranked {
+        one.score *= match kind_of(one.candidate.source) {
+            Kind::Events => 1.0,
+            Kind::Files => f64::from(evidence(one) / most),
+            Kind::Contents => CONTENTS_WEIGHT * f64::from(evidence(one) / most),
+        };
+    }
+}
+
+/// Ranks among the candidates of the same kind: none of them crowds out the others.
+fn ranks_by_kind(scores: &[Option<f32>], kinds: &[Kind]) -> Vec<Option<usize>> {
+    let mut all = vec![None; scores.len()];
+    for kind in Kind::ALL {
+        let of = |(score, own): (&Option<f32>, &Kind)| score.filter(|_| *own == kind);
+        let only: Vec<Option<f32>> = scores.iter().zip(kinds).map(of).collect();
+        for (place, rank) in all.iter_mut().zip(ranks(&only)) {
+            *place = place.or(rank);
+        }
+    }
+    all
+}
+
+/// Equal scores: what people decided to keep first, then by what it is, then by place.
+fn tie(candidate: &Candidate) -> (std::cmp::Reverse<Source>, usize, Key, Part) {
+    (std::cmp::Reverse(candidate.source), candidate.desk, candidate.key.clone(), candidate.part)
+}
+
+fn match_of(candidate: &Candidate, terms: &Terms) -> Option<Match> {
+    let body = candidate.body.as_ref()?;
+    let by_user = body.kind == EventKind::UserMessage.as_str();
+    let worth = if by_user { SAID_BY_USER } else { 1.0 };
+    Some(terms.look(
+        &body.text,
+        &format!("{} {}", body.title, body.keywords),
+        worth,
+        &candidate.pieces,
+    ))
+}
+
+/// How near an event is: the mean of its nearest pieces.
+fn nearness((candidate, own): (&Candidate, &Option<Match>)) -> Option<f32> {
+    let counted = own.as_ref().map_or(1, |own| own.pieces).min(NEAREST_PIECES);
+    let mut cosines = candidate.cosines.iter().take(counted).map(|cosine| cosine.max(0.0));
+    let least = candidate.cosines.last().copied()?.max(0.0);
+    // A piece that was not found is no nearer than the last one that was.
+    let sum: f32 = (0..counted).map(|_| cosines.next().unwrap_or(least)).sum();
+    let pieces = own.as_ref().map_or(1, |own| own.pieces) as f32;
+    Some(sum / counted as f32 / (1.0 + MANY_NEAR_PIECES * (1.0 - 1.0 / pieces)))
+}

@@ -1,0 +1,48 @@
+//! Every number that ranking is made of, in one place. They were chosen on development sets of chats,
+//! assistant sessions, coding sessions and Chinese messages, as values around which little changes;
+//! none is for one kind of data only.
+
+/// Saturation and length normalisation of a term's weight (BM25).
+pub(super) const K1: f32 = 0.9;
+pub(super) const B: f32 = 0.5;
+/// What the second, third … best piece of an event add: this to the power of their number.
+pub(super) const PIECE_SHARE: f32 = 0.3;
+/// Pieces of an event that count.
+pub(super) const PIECES_COUNTED: usize = 5;
+/// How much an event of many pieces is held back: it has more chances to match. It must level off, or
+/// long sessions are never found.
+pub(super) const MANY_PIECES: f32 = 1.5;
+/// What a person said is worth a little more than what was answered.
+pub(super) const SAID_BY_USER: f32 = 1.2;
+/// What a turn gets of the terms that only its neighbours say: the one before, the one after, and the
+/// two beyond them.
+pub(super) const NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.6), (1, 0.4), (-2, 0.3), (2, 0.2)];
+/// What a turn gets of how near its neighbours are.
+pub(super) const NEAR_NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.3), (1, 0.2), (-2, 0.1), (2, 0.1)];
+/// Turns of so many words need their neighbours most; longer ones in proportion less.
+pub(super) const NEIGHBOURS_WORDS: f32 = 50.0;
+/// A turn longer than this, in bytes, is not read together with its neighbours.
+pub(super) const NEIGHBOURS_BYTES_MAX: usize = 2_400;
+/// The nearest pieces of an event that say how near it is.
+pub(super) const NEAREST_PIECES: usize = 3;
+/// How much an event of many pieces is held back among vectors.
+pub(super) const MANY_NEAR_PIECES: f32 = 0.2;
+
+/// The constant of reciprocal rank fusion.
+pub(super) const RRF_K: f64 = 60.0;
+/// What each tier weighs in the fusion. Vectors weigh little: with as much weight as words they put
+/// what is merely alike above what was asked for.
+pub(super) const WORDS_WEIGHT: f64 = 1.0;
+pub(super) const MEANINGS_WEIGHT: f64 = 0.2;
+pub(super) const LITERAL_WEIGHT: f64 = 0.1;
+/// What a node or a grip weighs against the events it was made of.
+pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
+
+/// Pieces that are taken from an index.
+pub(super) const WORDS_DEPTH: usize = 200;
+pub(super) const MEANINGS_DEPTH: usize = 100;
+/// Events of each tier whose texts are read, and pages.
+pub(super) const READ_MAX: usize = 60;
+pub(super) const PAGES_READ_MAX: usize = 20;
+/// Candidates whose neighbours are read.
+pub(super) const NEIGHBOURS_READ_MAX: usize = 50;

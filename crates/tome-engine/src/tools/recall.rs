@@ -1,0 +1,179 @@
+//! The tools over recall: `recall_memory` answers with cited hits, `teleport_query` with pointers
+//! into the contents.
+//!
+//! An answer in words never costs more tokens than it may, and says how to get more.
+
+mod pack;
+mod pointers;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use serde_json::{Value, json};
+use tome_model::{Agent, Millis, ModelError, truncate_to};
+
+use super::ToolAnswer;
+use super::answer::{Refusal, bounded, put};
+use super::args::Args;
+use super::call::Call;
+use crate::{Across, Calendar, RecallAnswer, RecallHit, RecallQuestion, Within, source_name};
+
+pub(super) use pointers::teleport_query;
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+/// Hits where the caller does not say, and at most.
+const HITS: usize = 5;
+const HITS_MAX: usize = 50;
+
+/// What an answer in words may cost where the caller does not say, at least, and at most.
+const TOKENS: usize = 800;
+const TOKENS_MIN: usize = 100;
+const TOKENS_MAX: usize = 8_000;
+
+/// What is repeated of a query.
+const QUERY_BYTES_MAX: usize = 500;
+
+pub(super) fn recall_memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
+    let query = query(args)?;
+    let within: Within = named(args, &["scope"])?.unwrap_or_default();
+    let limit = args.count(&["limit"], HITS_MAX)?.unwrap_or(HITS);
+    let across: Option<Across> = named(args, &["across"])?;
+    let tokens_max = args.count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS, |n| n.max(TOKENS_MIN));
+    let narrow = Narrow::take(call, args)?;
+    args.finish()?;
+    // Tokens are counted here, over the whole of the words: recall itself would count the texts only.
+    let question = RecallQuestion { within, limit, ..place(call, across)?.asking(query, narrow) };
+    let answer = call.recall()?.ask(&question)?;
+    let question = RecallQuestion { tokens_max, ..question };
+    let packed = pack::packed(&answer, &question);
+    let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
+    let mut json = answer_json(&answer, &question.query);
+    let more = answer.more + (answer.hits.len() - shown.len());
+    put(&mut json, "hits", shown.iter().map(hit_json).collect());
+    put(&mut json, "more", more.into());
+    put(&mut json, "tokens", packed.tokens.into());
+    Ok(ToolAnswer::said(packed.text, json))
+}
+
+fn query(args: &mut Args) -> Result<String> {
+    let query = args.need(&["query", "question"])?;
+    if query.trim().is_empty() {
+        return Err(Refusal::invalid("query is empty: say what to look for"));
+    }
+    Ok(query)
+}
+
+/// A value that has names.
+fn named<T>(args: &mut Args, names: &'static [&'static str]) -> Result<Option<T>>
+where
+    T: std::str::FromStr<Err = ModelError>,
+{
+    let name = args.text(names)?.filter(|name| !name.is_empty());
+    let value = name.map(|name| name.parse::<T>()).transpose();
+    value.map_err(|error| Refusal::invalid(error.to_string()))
+}
+
+/// What narrows a question down.
+struct Narrow {
+    since: Option<Millis>,
+    until: Option<Millis>,
+    agents: Vec<String>,
+}
+
+impl Narrow {
+    fn take(call: &Call<'_>, args: &mut Args) -> Result<Self> {
+        let (since, until) = (args.text(&["since"])?, args.text(&["until"])?);
+        let agents = args.texts(&["agent", "agents"], |one| vec![one.to_owned()])?;
+        for agent in &agents {
+            Agent::parse(agent).map_err(|error| Refusal::invalid(error.to_string()))?;
+        }
+        let moment = |field, text: Option<String>| {
+            let text = text.filter(|text| !text.trim().is_empty());
+            text.map(|text| moment(call.calendar()?, field, &text)).transpose()
+        };
+        let (since, until) = (moment("since", since)?, moment("until", until)?);
+        if let (Some(since), Some(until)) = (since, until)
+            && since >= until
+        {
+            return Err(Refusal::invalid("until has to be later than since: it says before when"));
+        }
+        Ok(Self { since, until, agents })
+    }
+}
+
+/// The beginning of a time that is said in words, or a moment in RFC 3339.
+fn moment(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis> {
+    if let Ok(span) = calendar.understand(text) {
+        return Ok(span.from);
+    }
+    Millis::parse(field, text).map_err(|_| {
+        let text = truncate_to(text, 80);
+        Refusal::invalid(format!(
+            "{field} {text:?} is not understood: try yesterday, last week, in March, 2026-11-14, or RFC 3339"
+        ))
+    })
+}
+
+/// Where the caller stands.
+struct Place {
+    across: Across,
+    project: Option<String>,
+    session: Option<String>,
+}
+
+/// The caller's project and session; without a project, all of them.
+fn place(call: &Call<'_>, across: Option<Across>) -> Result<Place> {
+    let session = call.session().map(str::to_owned);
+    let projects = call.calendar()?.stores().projects();
+    let project = call.cwd().map(|cwd| projects.root_of(cwd, None));
+    let across = across.unwrap_or(match project {
+        Some(_) => Across::Project,
+        None => Across::All,
+    });
+    match (across, &project, &session) {
+        (Across::Session, _, None) => {
+            Err(Refusal::invalid("across session needs a session: call from one, or use project"))
+        }
+        (Across::Project, None, _) => {
+            Err(Refusal::invalid("across project needs a working directory: use all"))
+        }
+        _ => Ok(Place { across, project, session }),
+    }
+}
+
+impl Place {
+    fn asking(self, query: String, narrow: Narrow) -> RecallQuestion {
+        RecallQuestion {
+            query,
+            across: self.across,
+            project: self.project,
+            session: self.session,
+            agents: narrow.agents,
+            since: narrow.since,
+            until: narrow.until,
+            ..RecallQuestion::default()
+        }
+    }
+}
+
+/// An answer as a program reads it, without its hits.
+fn answer_json(answer: &RecallAnswer, query: &str) -> Value {
+    let elsewhere = answer.elsewhere.iter();
+    let elsewhere: Vec<Value> =
+        elsewhere.map(|other| json!({ "project": other.project, "hits": other.hits })).collect();
+    json!({
+        "query": bounded(query, QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
+        "behind": answer.behind, "hits": [], "more": answer.more, "elsewhere": elsewhere,
+        "time": answer.time, "unread": answer.unread,
+    })
+}
+
+fn hit_json(hit: &RecallHit) -> Value {
+    json!({
+        "source": source_name(hit.source), "citation": hit.citation, "text": hit.text,
+        "at": hit.at, "score": hit.score, "title": hit.title, "session": hit.session,
+        "agent": hit.agent, "project": hit.project, "kind": hit.kind, "file": hit.file,
+        "line": hit.line, "also": hit.also,
+    })
+}

@@ -1,0 +1,172 @@
+//! Packing: as many hits, and as much about them, as a number of tokens allows.
+//!
+//! The list is cut from its end. A first hit that alone is too long is shown shorter, around what
+//! matched; where not even that fits, the answer says how much would.
+
+use super::text::{self, one_line};
+use super::{HITS, HITS_MAX, TOKENS_MAX};
+use crate::tools::answer::bounded;
+use crate::{RecallAnswer, RecallHit, RecallQuestion, estimate_tokens};
+
+/// A query is repeated up to this size, and up to a share of the tokens.
+const QUERY_BYTES_MAX: usize = 200;
+const QUERY_SHARE: usize = 4;
+
+/// How short a first hit may get, in characters, step by step.
+const SHORTER: [usize; 5] = [240, 160, 120, 80, 40];
+
+/// Words of a query that are shorter are hardly what matched.
+const WORD_CHARS_MIN: usize = 3;
+
+/// An answer in words.
+pub(super) struct Packed {
+    pub(super) text: String,
+    /// How many of the hits it shows, from the first.
+    pub(super) hits: usize,
+    /// What it costs, about.
+    pub(super) tokens: u64,
+}
+
+/// The answer in words, within the tokens that were asked for.
+pub(super) fn packed(answer: &RecallAnswer, question: &RecallQuestion) -> Packed {
+    let draft = Draft {
+        answer,
+        question,
+        query: shown_query(&question.query, question.tokens_max / QUERY_SHARE),
+        notes: text::notes(answer),
+    };
+    draft.whole().or_else(|| draft.one_shorter()).unwrap_or_else(|| draft.least())
+}
+
+struct Draft<'a> {
+    answer: &'a RecallAnswer,
+    question: &'a RecallQuestion,
+    query: String,
+    notes: Vec<String>,
+}
+
+impl Draft<'_> {
+    /// As many hits as fit, whole; with what else there is of their sessions if that fits too.
+    fn whole(&self) -> Option<Packed> {
+        let hits = &self.answer.hits;
+        (1..=hits.len()).rev().find_map(|count| {
+            let shown: Vec<(&RecallHit, &str)> =
+                hits.iter().take(count).map(|hit| (hit, hit.text.as_str())).collect();
+            let also = text::also(shown.iter().map(|(hit, _)| *hit));
+            let longer = also.and_then(|also| self.fitting(self.list(&shown, Some(also)), count));
+            longer.or_else(|| self.fitting(self.list(&shown, None), count))
+        })
+    }
+
+    /// The first hit, with less of its text.
+    fn one_shorter(&self) -> Option<Packed> {
+        let hit = self.answer.hits.first()?;
+        SHORTER.iter().find_map(|chars_max| {
+            let content = around(&hit.text, &self.question.query, *chars_max);
+            self.fitting(self.list(&[(hit, &content)], None), 1)
+        })
+    }
+
+    /// Without hits. What there is to say is left out from its end until the rest fits.
+    fn least(&self) -> Packed {
+        let query = &self.query;
+        let head = match self.answer.hits.len() {
+            0 => format!("No results found for: \"{query}\"\n"),
+            count => format!(
+                "Found {count} result(s) for: \"{query}\"\n(none fits; call again with tokens {})\n",
+                self.more_tokens()
+            ),
+        };
+        let fits = (0..=self.notes.len()).rev().find_map(|count| {
+            let notes = self.notes.iter().take(count);
+            let text = notes.fold(head.clone(), |text, note| format!("{text}{note}\n"));
+            self.fitting(text, 0)
+        });
+        fits.unwrap_or_else(|| Packed::of(head, 0))
+    }
+
+    /// The list, and below it what there is to say of it.
+    fn list(&self, shown: &[(&RecallHit, &str)], also: Option<String>) -> String {
+        let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
+        for (number, (hit, content)) in (1..).zip(shown) {
+            text.push('\n');
+            text.push_str(&text::hit(number, hit, content));
+        }
+        let dates = text::dates(shown.iter().map(|(hit, _)| *hit));
+        let below = [dates, also, self.more(shown.len())].into_iter().flatten();
+        let below: Vec<String> = below.chain(self.notes.iter().cloned()).collect();
+        if !below.is_empty() {
+            text.push('\n');
+            text.push_str(&below.join("\n"));
+        }
+        text
+    }
+
+    /// How to get what is not shown.
+    fn more(&self, count: usize) -> Option<String> {
+        let cut = self.answer.hits.len() - count;
+        let (more, limit) = (self.answer.more + cut, self.question.limit);
+        match more {
+            0 => None,
+            more if cut > 0 && self.question.tokens_max < TOKENS_MAX => {
+                Some(format!("({more} more; call again with tokens {})", self.more_tokens()))
+            }
+            more if limit < HITS_MAX => {
+                let next = (limit + more).clamp(2 * HITS, HITS_MAX);
+                Some(format!("({more} more; call again with limit {next})"))
+            }
+            more => Some(format!("({more} more; narrow it with since, until, agent or scope)")),
+        }
+    }
+
+    fn more_tokens(&self) -> usize {
+        (self.question.tokens_max * 2).min(TOKENS_MAX)
+    }
+
+    fn fitting(&self, text: String, hits: usize) -> Option<Packed> {
+        let packed = Packed::of(text, hits);
+        (packed.tokens <= self.question.tokens_max as u64).then_some(packed)
+    }
+}
+
+impl Packed {
+    fn of(mut text: String, hits: usize) -> Self {
+        text.truncate(text.trim_end().len());
+        Self { tokens: estimate_tokens(&text), text, hits }
+    }
+}
+
+/// A query as it is repeated: on one line, and not for more than this.
+fn shown_query(query: &str, tokens_max: usize) -> String {
+    let mut bytes_max = QUERY_BYTES_MAX;
+    let line = one_line(tome_model::truncate_to(query, 4 * QUERY_BYTES_MAX));
+    loop {
+        let shown = bounded(&line, bytes_max);
+        if estimate_tokens(&shown) <= tokens_max as u64 || bytes_max < 8 {
+            return shown;
+        }
+        bytes_max /= 2;
+    }
+}
+
+/// So many characters of a text, with the first word of the query that it holds among them.
+pub(super) fn around(text: &str, query: &str, chars_max: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= chars_max {
+        return text.to_owned();
+    }
+    let lower = |c: &char| c.to_lowercase().next().unwrap_or(*c);
+    let low: Vec<char> = chars.iter().map(lower).collect();
+    let words = query.split(|c: char| !c.is_alphanumeric());
+    let found = words.filter_map(|word| {
+        let word: Vec<char> = word.chars().map(|c| lower(&c)).collect();
+        let is_wide = word.iter().any(|c| *c >= '\u{2e80}');
+        (word.len() >= WORD_CHARS_MIN || is_wide)
+            .then(|| low.windows(word.len().max(1)).position(|part| part == word))?
+    });
+    let at = found.min().unwrap_or(0);
+    let from = at.saturating_sub(chars_max / 3).min(chars.len() - chars_max);
+    let part: String = chars.iter().skip(from).take(chars_max).collect();
+    let (head, tail) = (from > 0, from + chars_max < chars.len());
+    format!("{}{part}{}", if head { "…" } else { "" }, if tail { "…" } else { "" })
+}

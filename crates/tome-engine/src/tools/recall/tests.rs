@@ -1,0 +1,300 @@
+//! Answers in words: their format, and that they keep within their tokens.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use tome_finder::Source;
+use tome_model::Millis;
+
+use super::pack::{around, packed};
+use super::pointers::pointed;
+use super::{HITS_MAX, TOKENS, TOKENS_MAX, TOKENS_MIN};
+use crate::{Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Tier, estimate_tokens};
+
+/// 2026-11-15T09:30:00Z.
+const MORNING: Millis = Millis(1_794_735_000_000);
+
+fn hit(source: Source, citation: &str, text: &str) -> RecallHit {
+    let (file, line) = citation.split_once("#L").unwrap_or((citation, ""));
+    let is_file = matches!(source, Source::Note | Source::Detail | Source::Insight);
+    RecallHit {
+        source,
+        citation: citation.to_owned(),
+        file: is_file.then(|| file.to_owned()),
+        line: line.parse().ok(),
+        text: text.to_owned(),
+        title: String::new(),
+        at: None,
+        project: "/app".to_owned(),
+        session: None,
+        agent: None,
+        kind: String::new(),
+        score: 0.5,
+        ranks: Vec::new(),
+        also: Vec::new(),
+    }
+}
+
+fn answer(hits: Vec<RecallHit>) -> RecallAnswer {
+    RecallAnswer {
+        tier: Tier::Fused,
+        behind: 0,
+        unread: Vec::new(),
+        hits,
+        more: 0,
+        elsewhere: Vec::new(),
+        time: None,
+        stages: Vec::new(),
+    }
+}
+
+fn question(query: &str, tokens_max: usize) -> RecallQuestion {
+    RecallQuestion { query: query.to_owned(), limit: 5, tokens_max, ..RecallQuestion::default() }
+}
+
+fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
+    let packed = packed(answer, &question(query, TOKENS));
+    assert_eq!(packed.hits, answer.hits.len());
+    expected.assert_eq(&packed.text);
+}
+
+/// Letter for letter what agents know.
+#[test]
+fn the_format_that_agents_know() {
+    let hits = vec![
+        hit(
+            Source::Detail,
+            "detail/auth-design.md#L10",
+            "Decided to use JWT tokens with refresh rotation...",
+        ),
+        hit(
+            Source::Event,
+            "messages.jsonl#L45",
+            "User asked about auth flow, discussed OAuth2 vs JWT...",
+        ),
+    ];
+    let expected = "Found 2 result(s) for: \"authentication\"\n\
+        \n\
+        [1] Source: detail\n    \
+            File: detail/auth-design.md:10\n    \
+            Content: Decided to use JWT tokens with refresh rotation...\n    \
+            Citation: detail/auth-design.md#L10\n\
+        \n\
+        [2] Source: messages\n    \
+            Line: 45\n    \
+            Content: User asked about auth flow, discussed OAuth2 vs JWT...\n    \
+            Citation: messages.jsonl#L45";
+    let packed = packed(&answer(hits), &question("authentication", TOKENS));
+    assert_eq!(packed.text, expected);
+    let none = super::pack::packed(&answer(Vec::new()), &question("authentication", TOKENS));
+    assert_eq!(none.text, "No results found for: \"authentication\"");
+}
+
+#[test]
+fn every_source_says_where_it_is() {
+    let mut hits = vec![
+        hit(Source::Note, "memory/auth.md#L3", "JWT"),
+        hit(Source::Insight, "coder/semantic/tokens.md#L7", "Rotate them."),
+        hit(Source::Node, "projects/--x--/toc:day:2026-11-14", "Auth"),
+        hit(Source::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we rotate"),
+        hit(Source::Event, "sessions/s2/messages.jsonl#L9", "rotate"),
+    ];
+    hits[0].at = Some(MORNING);
+    hits[4].at = Some(Millis(MORNING.0 + 60_000));
+    hits[4].also = vec!["sessions/s2/messages.jsonl#L12".to_owned()];
+    check(
+        &answer(hits),
+        "jwt\nrotation",
+        &expect![[r#"
+        Found 5 result(s) for: "jwt rotation"
+
+        [1] Source: notes
+            File: memory/auth.md:3
+            Content: JWT
+            Citation: memory/auth.md#L3
+
+        [2] Source: coder
+            File: coder/semantic/tokens.md:7
+            Content: Rotate them.
+            Citation: coder/semantic/tokens.md#L7
+
+        [3] Source: contents
+            Node: toc:day:2026-11-14
+            Content: Auth
+            Citation: projects/--x--/toc:day:2026-11-14
+
+        [4] Source: grips
+            Grip: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
+            Content: we rotate
+            Citation: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
+
+        [5] Source: messages
+            Line: 9
+            Content: rotate
+            Citation: sessions/s2/messages.jsonl#L9
+
+        Dates (UTC): [1] 2026-11-15 09:30, [5] 2026-11-15 09:31
+        Also: [5] sessions/s2/messages.jsonl#L12"#]],
+    );
+}
+
+#[test]
+fn what_there_is_to_know_stands_below_the_list() {
+    let mut known = answer(vec![hit(Source::Event, "messages.jsonl#L45", "we chose JWT")]);
+    known.more = 3;
+    known.behind = 12;
+    known.time = Some("last week".to_owned());
+    check(
+        &known,
+        "jwt",
+        &expect![[r#"
+        Found 1 result(s) for: "jwt"
+
+        [1] Source: messages
+            Line: 45
+            Content: we chose JWT
+            Citation: messages.jsonl#L45
+
+        (3 more; call again with limit 10)
+        (the index is 12 events behind; they were looked through directly)
+        (preferred: last week)"#]],
+    );
+    let mut unknown = answer(Vec::new());
+    unknown.behind = 1;
+    unknown.unread = vec!["/app: the store is in use elsewhere".to_owned()];
+    unknown.elsewhere =
+        (1..=5).map(|hits| Elsewhere { project: format!("/home/dev/app{hits}"), hits }).collect();
+    check(
+        &unknown,
+        "jwt",
+        &expect![[r#"
+        No results found for: "jwt"
+        (not looked through: /app: the store is in use elsewhere)
+        (other projects have hits: /home/dev/app1 has 1; /home/dev/app2 has 2; /home/dev/app3 has 3 and 2 more; call again with across all)
+        (the index is 1 event behind)"#]],
+    );
+}
+
+#[test]
+fn what_does_not_fit_can_be_asked_for() {
+    let text = "we rotate refresh tokens ".repeat(12);
+    let hits = (1..=30).map(|n| hit(Source::Event, &format!("messages.jsonl#L{n}"), &text));
+    let mut answer = answer(hits.collect());
+    let shown = |answer: &RecallAnswer, question: &RecallQuestion| {
+        let packed = packed(answer, question);
+        let last = packed.text.lines().last().unwrap().to_owned();
+        (packed.hits, last)
+    };
+    assert_eq!(
+        shown(&answer, &question("refresh", 800)),
+        (9, "(21 more; call again with tokens 1600)".to_owned())
+    );
+    assert_eq!(
+        shown(&answer, &question("refresh", 100)),
+        (1, "(29 more; call again with tokens 200)".to_owned())
+    );
+    answer.more = 2;
+    answer.hits.truncate(5);
+    assert_eq!(
+        shown(&answer, &question("refresh", 800)),
+        (5, "(2 more; call again with limit 10)".to_owned())
+    );
+    let all = RecallQuestion { limit: HITS_MAX, ..question("refresh", TOKENS_MAX) };
+    assert_eq!(
+        shown(&answer, &all),
+        (5, "(2 more; narrow it with since, until, agent or scope)".to_owned())
+    );
+}
+
+#[test]
+fn a_text_is_cut_around_what_was_asked_for() {
+    let text = format!("{} the Lexer rejects it {}", "before ".repeat(30), "after ".repeat(30));
+    expect!["…fore before  the Lexer rejects it after …"].assert_eq(&around(
+        &text,
+        "the lexer",
+        40,
+    ));
+    assert_eq!(around("short", "x", 40), "short");
+    expect!["…二三数据库一…"].assert_eq(&around("一二三一二三数据库一二三一二三", "数据库", 6));
+    expect!["aaaa…"].assert_eq(&around(&"a".repeat(100), "zz", 4));
+}
+
+#[test]
+fn pointers_have_previews_and_no_content() {
+    let mut node = hit(Source::Node, "toc:day:2026-11-14", &"unicode identifiers ".repeat(15));
+    node.title = "Fix the lexer".to_owned();
+    node.at = Some(MORNING);
+    let grip = hit(Source::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we chose XID");
+    let mut known = answer(vec![node, grip]);
+    known.more = 4;
+    known.behind = 2;
+    let said = pointed(&known, "unicode");
+    expect![[r#"
+        Found 2 pointer(s) for: "unicode"
+        [1] toc:day:2026-11-14 2026-11-15 09:30 Fix the lexer: unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifier…
+        [2] grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2: we chose XID
+        (get_node reads a node, expand_grip a grip)
+        (4 more; call again with a higher limit)
+        (the index is 2 events behind; they were looked through directly)"#]].assert_eq(&said.text);
+    expect![[r#"
+        [
+          {
+            "id": "toc:day:2026-11-14",
+            "kind": "node",
+            "level": "day",
+            "title": "Fix the lexer",
+            "preview": "unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifier…",
+            "at": "2026-11-15T09:30:00.000Z",
+            "project": "/app",
+            "score": 0.5
+          },
+          {
+            "id": "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2",
+            "kind": "grip",
+            "level": "grip",
+            "title": "",
+            "preview": "we chose XID",
+            "at": null,
+            "project": "/app",
+            "score": 0.5
+          }
+        ]"#]].assert_eq(&serde_json::to_string_pretty(&said.json["hits"]).unwrap());
+    for hit in said.json["hits"].as_array().unwrap() {
+        assert!(hit["preview"].as_str().unwrap().chars().count() <= 120, "{hit}");
+    }
+    assert_eq!(pointed(&answer(Vec::new()), "x").text, "No results found for: \"x\"");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever was found, however long the query: the words cost no more than they may, and a list
+    /// has its first hits.
+    #[test]
+    fn an_answer_keeps_within_its_tokens(
+        texts in proptest::collection::vec("[a-z 数据я🦀]{0,300}", 0..12),
+        folder in "[a-z/]{0,300}",
+        query in "[a-z 数据🦀\n\"]{1,600}",
+        tokens_max in TOKENS_MIN..1_200,
+        (more, behind) in (0_usize..9, 0_u64..9),
+        unread in proptest::collection::vec("[a-z数🦀]{0,300}", 0..4),
+    ) {
+        let hits = texts.iter().map(|text| {
+            let mut hit = hit(Source::Note, &format!("memory/{folder}/x.md#L3"), text);
+            hit.at = Some(MORNING);
+            hit.also = vec!["memory/y.md#L3".to_owned(); 3];
+            hit
+        });
+        let mut answer = answer(hits.collect());
+        answer.more = more;
+        answer.behind = behind;
+        answer.unread = unread;
+        let packed = packed(&answer, &question(&query, tokens_max));
+        prop_assert_eq!(packed.tokens, estimate_tokens(&packed.text));
+        prop_assert!(packed.tokens <= tokens_max as u64, "{} of {}", packed.tokens, tokens_max);
+        prop_assert!(packed.hits <= answer.hits.len());
+        let listed = packed.text.lines().filter(|line| line.starts_with("    Citation: ")).count();
+        prop_assert_eq!(listed, packed.hits);
+        let head = format!("Found {} result(s) for: \"", packed.hits);
+        prop_assert!(packed.hits == 0 || packed.text.starts_with(&head), "{}", packed.text);
+    }
+}

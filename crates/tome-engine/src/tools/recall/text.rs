@@ -1,0 +1,135 @@
+//! Hits in words, as agents know them:
+//!
+//! ```text
+//! Found 2 result(s) for: "authentication"
+//!
+//! [1] Source: detail
+//!     File: detail/auth-design.md:10
+//!     Content: Decided to use JWT tokens with refresh rotation...
+//!     Citation: detail/auth-design.md#L10
+//!
+//! [2] Source: messages
+//!     Line: 45
+//!     Content: User asked about auth flow, discussed OAuth2 vs JWT...
+//!     Citation: messages.jsonl#L45
+//! ```
+//!
+//! Nothing else stands in the list. Dates, and what there is to say of the answer, follow it.
+
+use tome_finder::Source;
+use tome_model::Millis;
+
+use crate::tools::answer::bounded;
+use crate::{RecallAnswer, RecallHit, source_name};
+
+/// What is shown of one thing that could not be looked through, and of another project's root.
+const NAME_BYTES_MAX: usize = 120;
+
+/// Other projects, and things that could not be looked through, that are named.
+const NAMED_MAX: usize = 3;
+
+/// One hit, with the number it has in the list and with this much of its text.
+pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
+    let source = source_name(hit.source);
+    let (citation, place) = (&hit.citation, place(hit));
+    format!(
+        "[{number}] Source: {source}\n    {place}\n    Content: {content}\n    Citation: {citation}\n"
+    )
+}
+
+/// Where a hit is, as its source says it.
+fn place(hit: &RecallHit) -> String {
+    match hit.source {
+        // One that is not in its session's file yet is cited by its id.
+        Source::Event => match hit.line {
+            Some(line) => format!("Line: {line}"),
+            None => format!("Event: {}", hit.citation),
+        },
+        Source::Node => format!("Node: {}", id_of(&hit.citation)),
+        Source::Grip => format!("Grip: {}", id_of(&hit.citation)),
+        Source::Note | Source::Detail | Source::Insight => {
+            let cited = || hit.citation.split('#').next().unwrap_or_default().to_owned();
+            let file = hit.file.clone().unwrap_or_else(cited);
+            match hit.line {
+                Some(line) => format!("File: {file}:{line}"),
+                None => format!("File: {file}"),
+            }
+        }
+    }
+}
+
+/// The id of a node or grip, without the project that a citation may begin with.
+pub(super) fn id_of(citation: &str) -> &str {
+    let begins = |mark| citation.find(mark);
+    let at = begins("toc:").or_else(|| begins("grip:")).unwrap_or(0);
+    citation.get(at..).unwrap_or(citation)
+}
+
+/// When each of these happened.
+pub(super) fn dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
+    let dated = (1..).zip(hits).filter_map(|(number, hit)| Some((number, hit.at?)));
+    let dates: Vec<String> =
+        dated.map(|(number, at): (usize, _)| format!("[{number}] {}", minute(at))).collect();
+    (!dates.is_empty()).then(|| format!("Dates (UTC): {}", dates.join(", ")))
+}
+
+/// Where else the same session or file has hits.
+pub(super) fn also<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
+    let others = (1..).zip(hits).filter(|(_, hit)| !hit.also.is_empty());
+    let also: Vec<String> = others
+        .map(|(number, hit): (usize, _)| format!("[{number}] {}", hit.also.join(", ")))
+        .collect();
+    (!also.is_empty()).then(|| format!("Also: {}", also.join("; ")))
+}
+
+/// A moment, to the minute.
+pub(super) fn minute(at: Millis) -> String {
+    let written = at.to_string();
+    written.get(..16).unwrap_or(&written).replace('T', " ")
+}
+
+/// What there is to say of an answer, the most important first.
+pub(super) fn notes(answer: &RecallAnswer) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(unread) = some_of(answer.unread.iter().map(|one| bounded(one, NAME_BYTES_MAX))) {
+        notes.push(format!("(not looked through: {unread})"));
+    }
+    let others = answer
+        .elsewhere
+        .iter()
+        .map(|other| format!("{} has {}", bounded(&other.project, NAME_BYTES_MAX), other.hits));
+    if let Some(others) = some_of(others) {
+        notes.push(format!("(other projects have hits: {others}; call again with across all)"));
+    }
+    if answer.behind > 0 {
+        let behind = match answer.behind {
+            1 => "1 event".to_owned(),
+            count => format!("{count} events"),
+        };
+        let looked =
+            if answer.unread.is_empty() { "; they were looked through directly" } else { "" };
+        notes.push(format!("(the index is {behind} behind{looked})"));
+    }
+    if let Some(time) = &answer.time {
+        notes.push(format!("(preferred: {})", bounded(time, NAME_BYTES_MAX)));
+    }
+    notes
+}
+
+fn some_of(mut all: impl Iterator<Item = String>) -> Option<String> {
+    let some: Vec<String> = all.by_ref().take(NAMED_MAX).collect();
+    let more = match all.count() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    (!some.is_empty()).then(|| format!("{}{more}", some.join("; ")))
+}
+
+/// A text on one line, without what could steer a reader's screen.
+pub(super) fn one_line(text: &str) -> String {
+    let plain: String = text
+        .chars()
+        .map(|c| if c.is_control() && !c.is_whitespace() { '\u{fffd}' } else { c })
+        .collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}

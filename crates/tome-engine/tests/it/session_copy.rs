@@ -1,0 +1,445 @@
+//! The copy of a session: every event once, in order, whatever happens to the file.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proptest::prelude::*;
+use tome_engine::{
+    CopiedLine, Home, Intake, Question, Redactor, Sealer, SessionCopies, Store, StoreMode, Stores,
+};
+use tome_ledger::Engine;
+use tome_model::{Clock, Event, EventLine, Millis, SessionId};
+
+/// A clock that moves one millisecond each time it is looked at.
+#[derive(Default)]
+struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Millis {
+        Millis(1_000_000 + self.0.fetch_add(1, Ordering::SeqCst))
+    }
+}
+
+struct Scene {
+    _folder: tempfile::TempDir,
+    stores: Arc<Stores>,
+    intake: Intake,
+    copies: SessionCopies,
+    clock: Arc<dyn Clock>,
+    said: u64,
+}
+
+const ROOT: &str = "/nowhere/app";
+
+impl Scene {
+    fn new(mode: StoreMode) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
+        let home = Home::at(folder.path());
+        let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
+        let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
+        let intake = Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock));
+        let copies = SessionCopies::new(stores.projects_shared(), Arc::clone(&clock));
+        Self { _folder: folder, stores, intake, copies, clock, said: 0 }
+    }
+
+    /// The daemon goes, and another one comes.
+    fn restart(&mut self) {
+        self.copies = SessionCopies::new(self.stores.projects_shared(), Arc::clone(&self.clock));
+    }
+
+    /// Says something in a session; the later it is said, the earlier it happened.
+    fn say(&mut self, root: &str, session: &str, text: &str) {
+        self.said += 1;
+        let line = EventLine {
+            id: Some(format!("e\"{}\\", self.said)),
+            at: Millis(1_000_000 - self.said),
+            session_id: session.into(),
+            agent: "codex".into(),
+            cwd: root.into(),
+            kind: "user_message".into(),
+            text: text.into(),
+            ..EventLine::default()
+        };
+        let stored = self.intake.ingest(vec![line.into_draft().unwrap()]);
+        assert!(stored.iter().all(Result::is_ok));
+    }
+
+    fn store(&self, root: &str) -> Store {
+        self.stores.of_project(root).unwrap()
+    }
+
+    fn copy(&self) {
+        let copied = self.copies.catch_up(&self.store(ROOT)).unwrap();
+        assert_eq!(copied.failed, Vec::<String>::new());
+        assert!(!self.copies.is_behind(&self.store(ROOT)).unwrap());
+    }
+
+    fn file(&self, root: &str, name: &str) -> PathBuf {
+        self.copies.file(root, &session(name))
+    }
+
+    fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.file(ROOT, name)).unwrap()
+    }
+
+    /// Adds to a session's file, as somebody else does.
+    fn scribble(&self, name: &str, bytes: &[u8]) {
+        let file = self.file(ROOT, name);
+        let file = std::fs::OpenOptions::new().append(true).open(file);
+        file.unwrap().write_all(bytes).unwrap();
+    }
+
+    /// A session's events in the order of arrival.
+    fn events(&self, root: &str, name: &str) -> Vec<Event> {
+        let question = Question {
+            session: Some(session(name)),
+            project: Some(root.into()),
+            events_max: 1_000,
+            bytes_max: usize::MAX,
+            ..Question::default()
+        };
+        let mut events = self.stores.read(&question).unwrap().events;
+        events.sort_by_key(|event| std::cmp::Reverse(event.at));
+        events
+    }
+
+    /// Checks a file: every event once and in order, and its line is where it is said to be.
+    fn check(&self, root: &str, name: &str) {
+        let events = self.events(root, name);
+        let text = std::fs::read(self.file(root, name)).unwrap();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let lines: Vec<&str> = text.lines().collect();
+        let expected: Vec<String> =
+            events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+        let found = |line: &&&str| expected.iter().any(|one| one == *line);
+        let copied: Vec<&str> = lines.iter().filter(found).copied().collect();
+        assert_eq!(copied, expected, "in {text}");
+        let numbers =
+            self.copies.lines(&self.store(root), &events.iter().collect::<Vec<_>>()).unwrap();
+        for ((number, event), line) in numbers.iter().zip(&events).zip(&expected) {
+            assert_eq!(lines[*number as usize - 1], line);
+            let there = self.copies.line(&self.store(root), root, &session(name), *number);
+            assert_eq!(there.unwrap(), CopiedLine::Event(Box::new(event.clone())));
+        }
+    }
+}
+
+fn session(name: &str) -> SessionId {
+    SessionId::parse(name).unwrap()
+}
+
+#[test]
+fn a_line_an_event_in_the_order_of_arrival() {
+    for mode in [StoreMode::PerProject, StoreMode::Unified] {
+        let mut scene = Scene::new(mode);
+        for text in ["first\nand its second line", "日本 \u{2028} \u{1b}[31m", "last"] {
+            scene.say(ROOT, "s1", text);
+            scene.say(ROOT, "s 2/..", text);
+        }
+        scene.copy();
+        scene.check(ROOT, "s1");
+        scene.check(ROOT, "s 2/..");
+        let text = scene.text("s1");
+        assert_eq!((text.lines().count(), text.ends_with("}\n")), (3, true));
+        assert!(text.starts_with(r#"{"id":"e\"1\\","at":"1970-01-01T00:16:39.999Z","arrived":"#));
+        assert!(scene.file(ROOT, "s 2/..").ends_with("sessions/~s%202%2F%2E%2E/messages.jsonl"));
+        // What was copied stays as it is, byte for byte.
+        scene.say(ROOT, "s1", "more");
+        scene.copy();
+        assert!(scene.text("s1").starts_with(&text));
+        scene.check(ROOT, "s1");
+    }
+}
+
+#[test]
+fn the_overview_is_made_once_and_then_left_alone() {
+    let mut scene = Scene::new(StoreMode::PerProject);
+    scene.say(ROOT, "s1", "x");
+    scene.copy();
+    let memory = scene.file(ROOT, "s1").with_file_name("working-memory");
+    let overview = std::fs::read_to_string(memory.join("overview.md")).unwrap();
+    let sections: Vec<&str> =
+        overview.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let five =
+        ["Current Task", "Key Decisions", "Known Context", "Pending Issues", "Recent Operations"];
+    assert_eq!(sections, five);
+    assert!(memory.join("detail").read_dir().unwrap().next().is_none());
+    std::fs::write(memory.join("overview.md"), "# mine\r\n").unwrap();
+    std::fs::remove_dir(memory.join("detail")).unwrap();
+    scene.restart();
+    scene.say(ROOT, "s1", "y");
+    scene.copy();
+    assert_eq!(std::fs::read_to_string(memory.join("overview.md")).unwrap(), "# mine\r\n");
+    assert!(!memory.join("detail").exists(), "it is somebody's work by now");
+    let left: Vec<_> = memory.parent().unwrap().read_dir().unwrap().collect();
+    assert_eq!(left.len(), 2, "nothing is left over: {left:?}");
+}
+
+#[test]
+fn a_torn_line_is_ended_and_keeps_its_number() {
+    // In the middle of a text, behind a brace that does not end the line, and right before its end.
+    for keep in [10, 0, usize::MAX] {
+        let mut scene = Scene::new(StoreMode::PerProject);
+        scene.say(ROOT, "s1", "one");
+        scene.copy();
+        scene.say(ROOT, "s1", "two");
+        let next = serde_json::to_string(&scene.events(ROOT, "s1")[1]).unwrap();
+        let torn = match keep {
+            0 => format!("{}}}", &next[..30]),
+            keep => next[..keep.min(next.len())].to_owned(),
+        };
+        scene.scribble("s1", torn.as_bytes());
+        scene.restart();
+        scene.copy();
+        scene.check(ROOT, "s1");
+        let lines: Vec<String> = scene.text("s1").lines().map(str::to_owned).collect();
+        if keep == usize::MAX {
+            assert_eq!(lines.len(), 2, "it lacked nothing but its end");
+        } else {
+            assert_eq!(lines[1].trim_end(), torn);
+            assert_eq!(lines[2], next);
+        }
+        // And nobody takes it for an event later.
+        scene.say(ROOT, "s1", "three");
+        scene.restart();
+        scene.copy();
+        scene.check(ROOT, "s1");
+        assert_eq!(scene.text("s1").lines().count(), lines.len() + 1);
+    }
+}
+
+#[test]
+fn what_is_in_the_file_before_the_cursor_moved_is_not_written_twice() {
+    let mut scene = Scene::new(StoreMode::PerProject);
+    scene.say(ROOT, "s1", "one");
+    scene.copy();
+    scene.say(ROOT, "s1", "two");
+    scene.say(ROOT, "s1", "three");
+    // It writes what the cursor has not come to, as a daemon does that is killed before it moves it.
+    scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
+    assert_eq!(scene.text("s1").lines().count(), 3);
+    scene.restart();
+    scene.say(ROOT, "s1", "four");
+    scene.copy();
+    assert_eq!(scene.text("s1").lines().count(), 4);
+    scene.check(ROOT, "s1");
+}
+
+#[test]
+fn what_power_loss_took_away_is_written_again() {
+    let mut scene = Scene::new(StoreMode::PerProject);
+    scene.say(ROOT, "s1", "one");
+    scene.copy();
+    scene.say(ROOT, "s1", "two");
+    scene.say(ROOT, "s1", "three");
+    scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
+    // The file has its length, and zeros where a page was never written.
+    let mut bytes = std::fs::read(scene.file(ROOT, "s1")).unwrap();
+    let second = scene.text("s1").lines().next().unwrap().len() + 1;
+    bytes[second + 40..second + 90].fill(0);
+    std::fs::write(scene.file(ROOT, "s1"), &bytes).unwrap();
+    scene.restart();
+    scene.copy();
+    let text = scene.text("s1");
+    assert_eq!(text.lines().count(), 4, "{text}");
+    scene.check(ROOT, "s1");
+}
+
+#[test]
+fn lines_of_others_keep_their_numbers() {
+    let mut scene = Scene::new(StoreMode::PerProject);
+    scene.say(ROOT, "s1", "one");
+    scene.copy();
+    scene.scribble("s1", b"a note by hand\n{\"id\":\"e\\\"1\\\\\",\"again\":true}\n\nno end");
+    scene.say(ROOT, "s1", "two");
+    scene.copy();
+    scene.check(ROOT, "s1");
+    let numbers = |scene: &Scene| {
+        let events = scene.events(ROOT, "s1");
+        scene.copies.lines(&scene.store(ROOT), &events.iter().collect::<Vec<_>>()).unwrap()
+    };
+    assert_eq!(numbers(&scene), [1, 6]);
+    let line =
+        |scene: &Scene, n| scene.copies.line(&scene.store(ROOT), ROOT, &session("s1"), n).unwrap();
+    assert_eq!(line(&scene, 2), CopiedLine::Foreign("a note by hand".into()));
+    assert_eq!(line(&scene, 5), CopiedLine::Foreign("no end".into()));
+    assert_eq!(line(&scene, 7), CopiedLine::Missing { lines: 6 });
+    assert_eq!(line(&scene, 0), CopiedLine::Missing { lines: 6 });
+    // Also when the file is made again.
+    let before = scene.text("s1");
+    let rebuilt = scene.copies.rebuild(&scene.store(ROOT), Some(ROOT)).unwrap();
+    assert_eq!((rebuilt.files, rebuilt.changed, rebuilt.events, rebuilt.foreign), (1, 0, 2, 4));
+    assert_eq!(scene.text("s1"), before);
+    assert_eq!(scene.copies.rebuild(&scene.store(ROOT), Some("/else")).unwrap().files, 0);
+}
+
+#[test]
+fn a_file_that_is_missing_or_lacks_lines_is_made_again() {
+    type Damage = fn(&str) -> Option<String>;
+    let damages: [Damage; 5] = [
+        |_| None,
+        |_| Some(String::new()),
+        |text| Some(text.lines().take(2).map(|line| format!("{line}\n")).collect()),
+        |text| Some(text.lines().skip(1).map(|line| format!("{line}\n")).collect()),
+        |text| Some(text[..text.len() - 20].to_owned()),
+    ];
+    for (n, damage) in damages.into_iter().enumerate() {
+        for is_new in [true, false] {
+            let mut scene = Scene::new(StoreMode::PerProject);
+            for text in ["one", "two", "three"] {
+                scene.say(ROOT, "s1", text);
+            }
+            scene.copy();
+            let whole = scene.text("s1");
+            let file = scene.file(ROOT, "s1");
+            match damage(&whole) {
+                Some(text) => std::fs::write(&file, text).unwrap(),
+                None => std::fs::remove_file(&file).unwrap(),
+            }
+            if is_new {
+                scene.restart();
+            }
+            // It is noticed when one of its lines is asked for, or when more is to be written.
+            if n % 2 == 0 {
+                let there = scene.copies.line(&scene.store(ROOT), ROOT, &session("s1"), 3).unwrap();
+                assert!(matches!(there, CopiedLine::Event(_)) || n == 4, "{there:?}");
+            } else {
+                scene.say(ROOT, "s1", "four");
+                scene.copy();
+            }
+            scene.check(ROOT, "s1");
+            assert!(n == 4 || scene.text("s1").starts_with(&whole), "damage {n}");
+        }
+    }
+}
+
+#[test]
+fn a_session_in_two_projects_has_a_copy_in_each() {
+    for mode in [StoreMode::PerProject, StoreMode::Unified] {
+        let mut scene = Scene::new(mode);
+        let other = "/nowhere/other";
+        for n in 0..3 {
+            scene.say(ROOT, "s1", &format!("here {n}"));
+            scene.say(other, "s1", &format!("there {n}"));
+        }
+        scene.copies.catch_up(&scene.store(ROOT)).unwrap();
+        scene.copies.catch_up(&scene.store(other)).unwrap();
+        scene.check(ROOT, "s1");
+        scene.check(other, "s1");
+        let lines = |scene: &Scene, root: &str| {
+            std::fs::read_to_string(scene.file(root, "s1")).unwrap().lines().count()
+        };
+        assert_eq!((lines(&scene, ROOT), lines(&scene, other)), (3, 3));
+        // What is in the other project is not missing in this one.
+        scene.restart();
+        let before = std::fs::metadata(scene.file(ROOT, "s1")).unwrap().modified().unwrap();
+        scene.check(ROOT, "s1");
+        let after = std::fs::metadata(scene.file(ROOT, "s1")).unwrap().modified().unwrap();
+        assert_eq!(before, after);
+        let found = scene.copies.session_named(&scene.store(ROOT), "s1").unwrap();
+        assert_eq!(found, Some(session("s1")));
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_written_keeps_no_other_from_it() {
+    let mut scene = Scene::new(StoreMode::PerProject);
+    scene.say(ROOT, "bad", "x");
+    let file = scene.file(ROOT, "bad");
+    std::fs::create_dir_all(&file).unwrap();
+    let error = scene.copies.catch_up(&scene.store(ROOT)).unwrap_err().to_string();
+    assert!(error.contains("messages.jsonl") && error.contains("move it away"), "{error}");
+    scene.say(ROOT, "good", "y");
+    let copied = scene.copies.catch_up(&scene.store(ROOT)).unwrap();
+    assert_eq!((copied.events, copied.failed.len()), (2, 1));
+    scene.check(ROOT, "good");
+    std::fs::remove_dir(&file).unwrap();
+    scene.say(ROOT, "bad", "z");
+    scene.copy();
+    scene.check(ROOT, "bad");
+    assert_eq!(scene.text("bad").lines().count(), 2);
+}
+
+#[test]
+fn folders_are_known_by_name() {
+    let mut scene = Scene::new(StoreMode::PerProject);
+    let long = "x/".repeat(100);
+    for name in ["plain-1", "a b", ".hidden", &long] {
+        scene.say(ROOT, name, "x");
+        scene.copy();
+        let folder = scene.file(ROOT, name).parent().unwrap().file_name().unwrap().to_owned();
+        let found = scene.copies.session_named(&scene.store(ROOT), folder.to_str().unwrap());
+        assert_eq!(found.unwrap(), Some(session(name)));
+    }
+    let asked = scene.copies.line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
+    assert_eq!(asked, CopiedLine::Missing { lines: 0 });
+    assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "asking makes nothing");
+    for unknown in ["nobody", "..", "~a%20c", "", "a/b"] {
+        let found = scene.copies.session_named(&scene.store(ROOT), unknown).unwrap();
+        assert_eq!(found, None);
+    }
+}
+
+/// What can happen to two sessions' files.
+#[derive(Debug, Clone)]
+enum Step {
+    Say(u8, String),
+    Copy,
+    Restart,
+    /// Written and not vouched for.
+    Unvouched,
+    Scribble(u8, String),
+    CutAt(u8, prop::sample::Index),
+    Delete(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = || "[a{}\"\\\\\n]{0,6}";
+    prop_oneof![
+        6 => (0u8..2, text()).prop_map(|(of, text)| Step::Say(of, text)),
+        4 => Just(Step::Copy),
+        2 => Just(Step::Restart),
+        2 => Just(Step::Unvouched),
+        2 => (0u8..2, text()).prop_map(|(of, text)| Step::Scribble(of, text)),
+        2 => (0u8..2, any::<prop::sample::Index>()).prop_map(|(of, at)| Step::CutAt(of, at)),
+        1 => (0u8..2).prop_map(Step::Delete),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_event_is_there_once_whatever_happens(steps in proptest::collection::vec(step(), 1..24)) {
+        let mut scene = Scene::new(StoreMode::PerProject);
+        let name = |of: u8| format!("s{of}");
+        scene.say(ROOT, "s0", "x");
+        scene.say(ROOT, "s1", "x");
+        scene.copy();
+        for step in steps {
+            match step {
+                Step::Say(of, text) => scene.say(ROOT, &name(of), &text),
+                Step::Copy => scene.copy(),
+                Step::Restart => scene.restart(),
+                Step::Unvouched => { scene.copies.rebuild(&scene.store(ROOT), None).unwrap(); }
+                Step::Scribble(of, text) => if scene.file(ROOT, &name(of)).exists() {
+                    scene.scribble(&name(of), text.as_bytes());
+                },
+                Step::CutAt(of, at) => if let Ok(bytes) = std::fs::read(scene.file(ROOT, &name(of))) {
+                    let keep = at.index(bytes.len() + 1);
+                    std::fs::write(scene.file(ROOT, &name(of)), &bytes[..keep]).unwrap();
+                },
+                Step::Delete(of) => { let _ = std::fs::remove_file(scene.file(ROOT, &name(of))); }
+            }
+        }
+        scene.restart();
+        scene.say(ROOT, "s0", "y");
+        scene.say(ROOT, "s1", "y");
+        scene.copy();
+        scene.check(ROOT, "s0");
+        scene.check(ROOT, "s1");
+    }
+}

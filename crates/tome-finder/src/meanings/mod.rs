@@ -1,0 +1,177 @@
+//! The index of vectors: an exact scan over one bit a dimension, and the best rows looked at again with
+//! five. Nothing is built, balanced or trained: rows are appended, and found from then on.
+//!
+//! Promises: what was written is found after a crash if `write` came back, and not by half if it did not.
+//! The same entries give the same answers, in whatever order they came. Files that are not
+//! whole are [`FinderError::Damaged`], never a wrong answer.
+
+mod bytes;
+mod commit;
+mod compact;
+mod counts;
+mod files;
+mod head;
+mod log;
+mod row;
+mod scan;
+mod slices;
+mod store;
+mod table;
+mod turn;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+
+use tome_model::Millis;
+
+use self::commit::{Commit, Embedded, check_dimensions, check_vector};
+use self::files::{damaged, empty_folder, failed};
+use self::head::Head;
+use self::store::Store;
+use crate::{Batch, Embedder, Filter, FinderError, Found};
+
+/// An index of vectors in a folder.
+pub struct Meanings {
+    embedder: Arc<dyn Embedder>,
+    store: RwLock<Store>,
+    /// One commit at a time. Searches go on while it writes.
+    writing: Mutex<()>,
+}
+
+impl Meanings {
+    /// Opens an index. One that was made with another embedder is damaged.
+    pub fn open(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
+        let head = Head::read(folder)?;
+        let (name, dimensions) = (embedder.name(), embedder.dimensions());
+        if head.embedder != name || head.dimensions != dimensions {
+            let problem = format!(
+                "was made with {} ({} dimensions), but {name} ({dimensions}) is used now: it has to be made again",
+                head.embedder, head.dimensions
+            );
+            return Err(damaged(folder, problem));
+        }
+        Ok(Self::of(Store::open(folder, head)?, embedder))
+    }
+
+    /// Makes an empty one, in place of whatever is in the folder.
+    pub fn make(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
+        check_dimensions(&*embedder)?;
+        empty_folder(folder).map_err(|error| failed(folder, &error))?;
+        let store = Store::create(folder, Head::new(embedder.name(), embedder.dimensions()))?;
+        store.head.write(folder)?;
+        Ok(Self::of(store, embedder))
+    }
+
+    fn of(store: Store, embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder, store: RwLock::new(store), writing: Mutex::new(()) }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Store> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How far it has come; empty at first.
+    pub fn cursor(&self) -> String {
+        self.read().head.cursor.clone()
+    }
+
+    /// How many entries it has.
+    pub fn count(&self) -> usize {
+        self.read().table.live()
+    }
+
+    /// The named things that it has, with the `at` they were put in with, in the order of their names.
+    pub fn named(&self) -> Vec<(String, Millis)> {
+        self.read().table.named()
+    }
+
+    /// Embeds and writes. Whole or not at all.
+    #[expect(clippy::needless_pass_by_value, reason = "as the other index has it")]
+    pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
+        let embedded = Embedded::of(&batch.put, &*self.embedder)?;
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (commit, head) = {
+            let store = self.read();
+            let commit = Commit::of(&store.table, &batch, &embedded);
+            let head = store.append(&commit, &batch.cursor)?;
+            (commit, head)
+        };
+        self.store.write().unwrap_or_else(PoisonError::into_inner).apply(&commit, head)?;
+        self.compact();
+        Ok(())
+    }
+
+    /// Gets rid of dead rows. The batch is in already: if there is no room for it, the next one tries again.
+    fn compact(&self) {
+        let fresh = {
+            let store = self.read();
+            if !compact::is_worth_it(&store) {
+                return;
+            }
+            compact::compacted(&store)
+        };
+        if let Ok(fresh) = fresh {
+            *self.store.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+    }
+
+    /// What lies nearest to a text, with the cosine as score.
+    pub fn search(
+        &self,
+        text: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        // An embedder may take its time: commits do not wait for it.
+        let tokens = self.embedder.tokens(text);
+        let weights = self.read().table.counts.weights(tokens);
+        let question = self.embedder.embed_question(text, &|token| weights.of(token))?;
+        self.search_vector(&question, filter, limit)
+    }
+
+    /// What lies nearest to a vector, with the cosine as score. What points away from it is not found.
+    pub fn search_vector(
+        &self,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        check_vector(&*self.embedder, vector)?;
+        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+        if limit == 0 || length == 0.0 {
+            return Ok(Vec::new());
+        }
+        let mut question = turn::turned(vector);
+        question.iter_mut().for_each(|number| *number /= length);
+        nearest(&self.read(), &question, filter, limit)
+    }
+
+    /// Whether its files are still there as it left them.
+    pub fn is_whole(&self) -> bool {
+        self.read().is_whole()
+    }
+}
+
+/// The best rows by sign bits, in the order of their cosines.
+fn nearest(
+    store: &Store,
+    question: &[f32],
+    filter: &Filter,
+    limit: usize,
+) -> Result<Vec<Found>, FinderError> {
+    let words: Vec<u64> = row::signs(question).collect();
+    let table = &store.table;
+    let mut rows = scan::candidates(table, &words, filter, limit);
+    // In the order of the file, which is how a disk likes to be read.
+    rows.sort_unstable();
+    let cosines = store.cosines(question, &rows)?;
+    let mut scored: Vec<_> = cosines.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
+    scored.sort_unstable_by(|one, other| {
+        other.0.total_cmp(&one.0).then_with(|| table.order(one.1, other.1))
+    });
+    scored.truncate(limit);
+    Ok(scored.into_iter().filter_map(|(score, row)| table.found(row, score)).collect())
+}
+
+#[cfg(test)]
+mod tests;

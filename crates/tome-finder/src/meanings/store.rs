@@ -1,0 +1,210 @@
+//! The files of an index, and how a commit gets into them.
+//!
+//! ```text
+//! head             see `head.rs`: how much of the others counts
+//! log-1            see `log.rs`
+//! signs-1          see `row.rs`; read whole when the index is opened
+//! levels-1         see `row.rs`; read for the best candidates
+//! ```
+//!
+//! A commit writes behind what counts, syncs, and replaces the head. What lies beyond the head's lengths
+//! is cut off when the index is opened. The number in the names is the generation: when more than half of
+//! the rows are dead, the files are written anew under the next number, and the head changes to them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::commit::Commit;
+use super::files::{create, damaged, failed, open, read_at, sync_folder, write_at};
+use super::head::{HEAD, Head};
+use super::row::{Layout, Reader};
+use super::table::Table;
+use crate::FinderError;
+
+/// Rows that are read or written in one go when all of them are.
+pub(super) const ROWS_AT_ONCE: u64 = 4_096;
+
+/// An open index: its files, and what is in memory of them.
+#[derive(Debug)]
+pub(super) struct Store {
+    folder: PathBuf,
+    pub(super) head: Head,
+    pub(super) table: Table,
+    pub(super) log: File,
+    pub(super) signs: File,
+    pub(super) levels: File,
+}
+
+/// The path of one of the files.
+pub(super) fn path(folder: &Path, file: &str, generation: u64) -> PathBuf {
+    folder.join(format!("{file}-{generation}"))
+}
+
+impl Store {
+    /// Makes the files of a head that counts nothing yet. The head itself is not written.
+    pub(super) fn create(folder: &Path, head: Head) -> Result<Self, FinderError> {
+        let file = |name: &str| {
+            let path = path(folder, name, head.generation);
+            create(&path).map_err(|error| failed(&path, &error))
+        };
+        let (log, signs, levels) = (file("log")?, file("signs")?, file("levels")?);
+        let table = Table::new(Layout { dimensions: head.dimensions });
+        Ok(Self { folder: folder.to_owned(), table, log, signs, levels, head })
+    }
+
+    /// Opens the files that a head is about, and reads what is held in memory.
+    pub(super) fn open(folder: &Path, head: Head) -> Result<Self, FinderError> {
+        let layout = Layout { dimensions: head.dimensions };
+        let file = |name: &str, bytes: Option<u64>| {
+            let path = path(folder, name, head.generation);
+            cut_to(&path, bytes.ok_or_else(|| damaged(&path, "cannot be so long"))?)
+        };
+        let log = file("log", Some(head.log_bytes))?;
+        let signs = file("signs", head.rows.checked_mul(layout.signs_bytes() as u64))?;
+        let levels = file("levels", head.rows.checked_mul(layout.levels_bytes() as u64))?;
+        let table = Table::new(layout);
+        let mut store = Self { folder: folder.to_owned(), table, log, signs, levels, head };
+        store.play()?;
+        store.remove_strays();
+        Ok(store)
+    }
+
+    /// Reads the log and the rows into memory.
+    fn play(&mut self) -> Result<(), FinderError> {
+        let log_path = path(&self.folder, "log", self.head.generation);
+        let log = read(&self.log, &log_path, 0, self.head.log_bytes)?;
+        self.table.play_log(&log).ok_or_else(|| damaged(&log_path, "is not whole"))?;
+        drop(log);
+        let signs_path = path(&self.folder, "signs", self.head.generation);
+        let row_bytes = self.table.layout.signs_bytes() as u64;
+        let mut row = 0;
+        while row < self.head.rows {
+            let rows = (self.head.rows - row).min(ROWS_AT_ONCE);
+            let signs = read(&self.signs, &signs_path, row * row_bytes, rows * row_bytes)?;
+            self.table.play_rows(&signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;
+            row += rows;
+        }
+        Ok(())
+    }
+
+    /// Writes what a commit adds behind what counts. It counts when the head that comes back is written.
+    pub(super) fn put_aside(&self, commit: &Commit) -> Result<Head, FinderError> {
+        let layout = self.table.layout;
+        let (signs_bytes, levels_bytes) = (layout.signs_bytes(), layout.levels_bytes());
+        let write = |file: &File, name: &str, bytes: &[u8], at: u64| {
+            let path = path(&self.folder, name, self.head.generation);
+            write_at(file, bytes, at).map_err(|error| failed(&path, &error))
+        };
+        write(&self.log, "log", &commit.log, self.head.log_bytes)?;
+        write(&self.levels, "levels", &commit.levels, self.head.rows * levels_bytes as u64)?;
+        write(&self.signs, "signs", &commit.signs, self.head.rows * signs_bytes as u64)?;
+        Ok(Head {
+            rows: self.head.rows + (commit.signs.len() / signs_bytes) as u64,
+            log_bytes: self.head.log_bytes + commit.log.len() as u64,
+            ..self.head.clone()
+        })
+    }
+
+    /// Writes what a commit adds, whole or not at all. It is not in memory yet: see `apply`.
+    pub(super) fn append(&self, commit: &Commit, cursor: &str) -> Result<Head, FinderError> {
+        let head = Head { cursor: cursor.to_owned(), ..self.put_aside(commit)? };
+        head.write(&self.folder)?;
+        Ok(head)
+    }
+
+    /// Takes what has been written into memory.
+    pub(super) fn apply(&mut self, commit: &Commit, head: Head) -> Result<(), FinderError> {
+        self.head = head;
+        let played = self.table.play_log(&commit.log);
+        played
+            .and_then(|()| self.table.play_rows(&commit.signs))
+            .ok_or_else(|| damaged(&self.folder, "does not go together with what was written"))
+    }
+
+    /// The cosines of a question of length 1 and some rows.
+    pub(super) fn cosines(&self, question: &[f32], rows: &[u32]) -> Result<Vec<f32>, FinderError> {
+        let layout = self.table.layout;
+        let (mut signs, mut levels) =
+            (vec![0; layout.signs_bytes()], vec![0; layout.levels_bytes()]);
+        let fill = |file: &File, name: &str, bytes: &mut [u8], row: u32| {
+            let at = u64::from(row) * bytes.len() as u64;
+            read_at(file, bytes, at).map_err(|error| {
+                damaged(&path(&self.folder, name, self.head.generation), error.to_string())
+            })
+        };
+        let reader = Reader::new(layout);
+        let mut cosines = Vec::with_capacity(rows.len());
+        for row in rows {
+            fill(&self.signs, "signs", &mut signs, *row)?;
+            fill(&self.levels, "levels", &mut levels, *row)?;
+            let cosine = reader.cosine(question, &signs, &levels);
+            let problem = || damaged(&self.folder, format!("row {row} is not whole"));
+            cosines.push(cosine.ok_or_else(problem)?);
+        }
+        Ok(cosines)
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether the files are still there, as long as they should be, under the head that was last written.
+    pub(super) fn is_whole(&self) -> bool {
+        let layout = self.table.layout;
+        let is_long = |name: &str, bytes: u64| {
+            std::fs::metadata(path(&self.folder, name, self.head.generation))
+                .is_ok_and(|file| file.is_file() && file.len() >= bytes)
+        };
+        is_long("log", self.head.log_bytes)
+            && is_long("signs", self.head.rows * layout.signs_bytes() as u64)
+            && is_long("levels", self.head.rows * layout.levels_bytes() as u64)
+            && Head::read(&self.folder).is_ok_and(|head| head == self.head)
+    }
+
+    /// Removes what an interrupted change of generation left, or the one before. What cannot be
+    /// removed only takes up room.
+    pub(super) fn remove_strays(&self) {
+        let ours = [
+            HEAD.to_owned(),
+            format!("log-{}", self.head.generation),
+            format!("signs-{}", self.head.generation),
+            format!("levels-{}", self.head.generation),
+        ];
+        let Ok(files) = std::fs::read_dir(&self.folder) else { return };
+        for file in files.flatten() {
+            let name = file.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let is_kind =
+                ["log-", "signs-", "levels-", "head.new"].iter().any(|kind| name.starts_with(kind));
+            if is_kind && !ours.iter().any(|ours| ours == name) {
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
+    }
+
+    /// The files were made: their names are to stay.
+    pub(super) fn sync_folder(&self) -> Result<(), FinderError> {
+        sync_folder(&self.folder).map_err(|error| failed(&self.folder, &error))
+    }
+}
+
+/// Opens a file and cuts off what no head counts.
+fn cut_to(path: &Path, bytes: u64) -> Result<File, FinderError> {
+    let file = open(path).map_err(|error| damaged(path, error.to_string()))?;
+    let there = file.metadata().map_err(|error| failed(path, &error))?.len();
+    if there < bytes {
+        return Err(damaged(path, format!("has {there} bytes, but {bytes} are needed")));
+    }
+    if there > bytes {
+        file.set_len(bytes).map_err(|error| failed(path, &error))?;
+    }
+    Ok(file)
+}
+
+/// Reads a stretch of a file that is long enough.
+pub(super) fn read(file: &File, path: &Path, at: u64, bytes: u64) -> Result<Vec<u8>, FinderError> {
+    let bytes = usize::try_from(bytes).map_err(|_| damaged(path, "does not fit into memory"))?;
+    let mut read = vec![0; bytes];
+    read_at(file, &mut read, at).map_err(|error| failed(path, &error))?;
+    Ok(read)
+}

@@ -1,0 +1,327 @@
+//! What is found.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+use tome_model::Millis;
+
+use super::{Numbers, SENTENCES, event, note, potion, put, with_sentences};
+use crate::{Batch, Embedder, Entry, Filter, Found, Key, Meanings, Potion, Source};
+
+fn keys(found: &[Found]) -> Vec<Key> {
+    found.iter().map(|found| found.key.clone()).collect()
+}
+
+#[test]
+fn finds_what_means_the_same() {
+    let folder = TempDir::new().unwrap();
+    let meanings = with_sentences(&folder.path().join("vectors"));
+    let found = meanings.search("async library choice", &Filter::default(), 2).unwrap();
+    let first = found.first().unwrap();
+    assert_eq!(first.key, Key::Event(2));
+    assert_eq!((first.at, first.line, first.source), (Millis(1_002), 3, Source::Event));
+    assert_eq!(first.part, event(2, SENTENCES[1]).part);
+    assert_eq!(found.len(), 2);
+    assert_eq!(meanings.count(), 8);
+    assert_eq!(meanings.cursor(), "8");
+}
+
+#[test]
+fn nothing_to_look_for_or_in_finds_nothing() {
+    let folder = TempDir::new().unwrap();
+    let empty = Meanings::make(&folder.path().join("empty"), potion()).unwrap();
+    assert_eq!(empty.search("anything", &Filter::default(), 5).unwrap(), []);
+    let meanings = with_sentences(&folder.path().join("vectors"));
+    for text in ["", "  \n", "\0\u{1}", &"x".repeat(100_000)] {
+        assert_eq!(meanings.search(text, &Filter::default(), 5).unwrap(), [], "{text:.20?}");
+    }
+    assert_eq!(meanings.search("tokio", &Filter::default(), 0).unwrap(), []);
+    assert!(meanings.search("tokio", &Filter::default(), usize::MAX).unwrap().len() <= 8);
+}
+
+#[test]
+fn an_entry_without_a_vector_is_kept_and_never_found() {
+    let folder = TempDir::new().unwrap();
+    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    meanings.write(put(vec![event(1, ""), note("n", 0, "")], "")).unwrap();
+    meanings.write(put(vec![event(2, "\u{1}\u{2}"), event(3, "a kitchen table")], "")).unwrap();
+    assert_eq!(meanings.count(), 4);
+    let found = meanings.search("the table in a kitchen", &Filter::default(), 9).unwrap();
+    assert!(!keys(&found).contains(&Key::Event(1)) && !keys(&found).contains(&Key::Event(2)));
+    assert!(keys(&found).contains(&Key::Event(3)));
+}
+
+#[test]
+fn a_named_thing_can_be_replaced_and_go() {
+    let folder = TempDir::new().unwrap();
+    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let write = |gone: &[&str], entries: Vec<Entry>| {
+        let gone = gone.iter().map(|name| (*name).to_owned()).collect();
+        meanings.write(Batch { gone, put: entries, cursor: String::new() }).unwrap();
+    };
+    write(
+        &[],
+        vec![note("a", 0, "boats and sails"), note("a", 1, "harbours"), note("b", 0, "trees")],
+    );
+    write(&["a", "a", "unknown"], vec![note("a", 0, "mountains")]);
+    assert_eq!(
+        meanings.named(),
+        [("a".to_owned(), Millis(5_000)), ("b".to_owned(), Millis(5_000))]
+    );
+    assert_eq!(meanings.count(), 2);
+    let found = meanings.search("sailing boats", &Filter::default(), 9).unwrap();
+    assert!(found.iter().all(|found| found.part.from == 0), "{found:?}");
+    write(&["a"], Vec::new());
+    assert_eq!(meanings.named(), [("b".to_owned(), Millis(5_000))]);
+    let found = meanings.search("a mountain of trees", &Filter::default(), 9).unwrap();
+    assert_eq!(keys(&found), [Key::Named("b".to_owned())]);
+}
+
+#[test]
+fn a_question_is_about_what_is_rare_in_the_index() {
+    let folder = TempDir::new().unwrap();
+    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let said = ["we went camping", "my violin lesson", "the dog is ill", "a new job at the bank"];
+    let events = (0..80).zip(said.iter().cycle());
+    let events = events.map(|(seq, said)| event(seq, &format!("Caroline: {said}")));
+    meanings.write(put(events.collect(), "")).unwrap();
+    let found = meanings.search("Caroline's music", &Filter::default(), 10).unwrap();
+    let violin: Vec<_> = (0..10).map(|i| Key::Event(i * 4 + 1)).collect();
+    assert_eq!(keys(&found), violin);
+}
+
+#[test]
+fn a_selective_filter_is_not_starved() {
+    let folder = TempDir::new().unwrap();
+    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let mut entries: Vec<_> = (0..3_000).map(|seq| event(seq, "the sea and the ships")).collect();
+    let mut far = event(3_000, "a chimney sweep");
+    far.session = "other".to_owned();
+    entries.push(far);
+    meanings.write(put(entries, "")).unwrap();
+    let filter = Filter { session: Some("other".to_owned()), ..Filter::default() };
+    let found = meanings.search("ships at sea and a sweep", &filter, 5).unwrap();
+    assert_eq!(keys(&found), [Key::Event(3_000)]);
+    // Equal ones come in the order of their keys, however many there are.
+    let found = meanings.search("the sea and the ships", &Filter::default(), 3).unwrap();
+    assert_eq!(keys(&found), [Key::Event(0), Key::Event(1), Key::Event(2)]);
+}
+
+#[test]
+fn when_most_is_dead_the_files_are_written_anew() {
+    let folder = TempDir::new().unwrap();
+    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let notes = |word: &str| {
+        (0..700).map(|i| note(&format!("n{i}"), 0, &format!("{word} {i}"))).collect::<Vec<_>>()
+    };
+    let gone: Vec<String> = (0..700).map(|i| format!("n{i}")).collect();
+    meanings
+        .write(put(SENTENCES.iter().zip(1..).map(|(t, s)| event(s, t)).collect(), "1"))
+        .unwrap();
+    meanings.write(put(notes("boat"), "2")).unwrap();
+    let before = meanings.search("tokio runtime", &Filter::default(), 5).unwrap();
+    for cursor in ["3", "4"] {
+        let batch = Batch { gone: gone.clone(), put: notes("boat"), cursor: cursor.to_owned() };
+        meanings.write(batch).unwrap();
+    }
+    let files = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let mut names: Vec<_> = files.map(|it| it.file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["head", "levels-2", "log-2", "signs-2"]);
+    let rows = std::fs::metadata(folder.path().join("levels-2")).unwrap().len() / 132;
+    assert_eq!(rows, 708);
+    let answers = |meanings: &Meanings| {
+        assert_eq!((meanings.count(), meanings.cursor().as_str()), (708, "4"));
+        assert_eq!(meanings.named().len(), 700);
+        assert!(meanings.is_whole());
+        assert_eq!(meanings.search("tokio runtime", &Filter::default(), 5).unwrap(), before);
+    };
+    answers(&meanings);
+    answers(&Meanings::open(folder.path(), potion()).unwrap());
+}
+
+#[test]
+fn vectors_of_other_lengths_go_as_well() {
+    for dimensions in [1, 3, 64, 100, 1_536] {
+        let folder = TempDir::new().unwrap();
+        let meanings = Meanings::make(folder.path(), Arc::new(Numbers { dimensions })).unwrap();
+        meanings.write(put(vec![event(1, "1 0.1 0.1"), event(2, "-1 0.1 -0.1")], "")).unwrap();
+        let mut asked = vec![0.0; dimensions];
+        asked[0] = -2.0;
+        let found = meanings.search_vector(&asked, &Filter::default(), 5).unwrap();
+        assert_eq!(keys(&found), [Key::Event(2)], "{dimensions}");
+        assert!(meanings.search_vector(&[], &Filter::default(), 5).is_err());
+        assert!(
+            meanings.search_vector(&vec![f32::NAN; dimensions], &Filter::default(), 5).is_err()
+        );
+    }
+}
+
+/// Which entries a filter lets through, written once more.
+fn passes(filter: &Filter, entry: &Entry) -> bool {
+    (filter.sources.is_empty() || filter.sources.contains(&entry.source))
+        && filter.project.as_ref().is_none_or(|it| *it == entry.project)
+        && filter.session.as_ref().is_none_or(|it| *it == entry.session)
+        && (filter.agents.is_empty() || filter.agents.contains(&entry.agent))
+        && (filter.kinds.is_empty() || filter.kinds.contains(&entry.kind))
+        && filter.since.is_none_or(|it| entry.at >= it)
+        && filter.until.is_none_or(|it| entry.at < it)
+}
+
+fn entries() -> impl Strategy<Value = Vec<(u8, u8, usize)>> {
+    proptest::collection::vec((0..4_u8, 0..8_u8, 0..SENTENCES.len()), 1..12)
+}
+
+fn filters() -> impl Strategy<Value = Filter> {
+    let text =
+        |texts: &'static [&'static str]| proptest::option::of(proptest::sample::select(texts));
+    let moment = || proptest::option::of((990..1_030_u64).prop_map(Millis));
+    let sources =
+        proptest::sample::subsequence(vec![Source::Event, Source::Note, Source::Grip], 0..=2);
+    (
+        sources,
+        text(&["/p", "/q"]),
+        text(&["s0", "s1"]),
+        text(&["claude"]),
+        text(&["user_message"]),
+        moment(),
+        moment(),
+    )
+        .prop_map(|(sources, project, session, agent, kind, since, until)| Filter {
+            sources,
+            project: project.map(str::to_owned),
+            session: session.map(str::to_owned),
+            agents: agent.into_iter().map(str::to_owned).collect(),
+            kinds: kind.into_iter().map(str::to_owned).collect(),
+            since,
+            until,
+        })
+}
+
+/// What is there after some batches, kept the plain way.
+#[derive(Default)]
+struct Plain(Vec<Entry>);
+
+impl Plain {
+    fn write(&mut self, batch: &Batch) {
+        self.0.retain(|entry| match &entry.key {
+            Key::Named(name) => !batch.gone.contains(name),
+            Key::Event(_) => true,
+        });
+        self.0.extend(batch.put.iter().cloned());
+    }
+
+    /// What a filter lets through, with its cosine.
+    fn search(&self, question: &[f32], filter: &Filter) -> Vec<((Source, Key, u32), f32)> {
+        let passing = self.0.iter().filter(|entry| passes(filter, entry));
+        let cosines = passing.map(|entry| {
+            let text = format!("{}\n{}", entry.title, entry.text);
+            let vector = Potion.embed(&[&text]).unwrap().pop().unwrap();
+            let cosine = vector.iter().zip(question).map(|(one, other)| one * other).sum();
+            ((entry.source, entry.key.clone(), entry.part.from), cosine)
+        });
+        cosines.collect()
+    }
+}
+
+/// Batches from small numbers: of each triple a thing, a way to change it, and a sentence.
+fn batches(seeds: &[Vec<(u8, u8, usize)>]) -> Vec<Batch> {
+    let mut seq = 0;
+    let mut batches = Vec::new();
+    for (i, seed) in seeds.iter().enumerate() {
+        let mut batch = Batch { cursor: i.to_string(), ..Batch::default() };
+        for (kind, name, sentence) in seed {
+            let name = format!("n{name}");
+            if *kind < 2 {
+                seq += 1;
+                let mut entry = event(seq, SENTENCES[*sentence]);
+                entry.project = if seq % 5 == 0 { "/q" } else { "/p" }.to_owned();
+                batch.put.push(entry);
+                continue;
+            }
+            batch.put.retain(|entry| entry.key != Key::Named(name.clone()));
+            batch.gone.push(name.clone());
+            if *kind == 2 {
+                batch.put.push(note(&name, 0, SENTENCES[*sentence]));
+                batch.put.push(note(&name, 1, SENTENCES[(sentence + 1) % 8]));
+            }
+        }
+        batches.push(batch);
+    }
+    batches
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn answers_are_those_of_looking_at_everything(
+        seeds in proptest::collection::vec(entries(), 1..6),
+        filter in filters(),
+        asked in proptest::sample::select(&SENTENCES[..]),
+    ) {
+        let folder = TempDir::new().unwrap();
+        let mut plain = Plain::default();
+        let mut meanings = Meanings::make(folder.path(), potion()).unwrap();
+        let question = Potion.embed(&[asked]).unwrap().pop().unwrap();
+        for (i, batch) in batches(&seeds).into_iter().enumerate() {
+            plain.write(&batch);
+            meanings.write(batch).unwrap();
+            if i % 2 == 1 {
+                meanings = Meanings::open(folder.path(), potion()).unwrap();
+            }
+        }
+        let found = meanings.search_vector(&question, &filter, 1_000).unwrap();
+        prop_assert!(found.windows(2).all(|two| two[0].score >= two[1].score));
+        let found: HashMap<_, _> = found
+            .into_iter()
+            .map(|it| ((it.source, it.key, it.part.from), it.score))
+            .collect();
+        let expected = plain.search(&question, &filter);
+        for (entry, cosine) in &expected {
+            // Five bits a number are not quite the number.
+            match found.get(entry) {
+                Some(score) => prop_assert!((score - cosine).abs() < 0.04, "{score} {cosine}"),
+                None => prop_assert!(*cosine < 0.04, "{entry:?} is missing"),
+            }
+        }
+        let expected: HashMap<_, _> = expected.into_iter().collect();
+        for entry in found.keys() {
+            prop_assert!(expected.contains_key(entry), "{entry:?} should not be found");
+        }
+        prop_assert_eq!(meanings.count(), plain.0.len());
+        let mut names: Vec<_> = plain.0.iter().filter_map(|entry| match &entry.key {
+            Key::Named(name) => Some((name.clone(), entry.at)),
+            Key::Event(_) => None,
+        }).collect();
+        names.sort();
+        names.dedup();
+        prop_assert_eq!(meanings.named(), names);
+    }
+
+    #[test]
+    fn made_again_it_answers_the_same(
+        seeds in proptest::collection::vec(entries(), 1..6),
+        filter in filters(),
+        limit in 1..12_usize,
+        asked in proptest::sample::select(&SENTENCES[..]),
+    ) {
+        let folder = TempDir::new().unwrap();
+        let meanings = Meanings::make(&folder.path().join("first"), potion()).unwrap();
+        let mut plain = Plain::default();
+        for batch in batches(&seeds) {
+            plain.write(&batch);
+            meanings.write(batch).unwrap();
+        }
+        let again = Meanings::make(&folder.path().join("again"), potion()).unwrap();
+        let mut entries = plain.0;
+        entries.reverse();
+        again.write(put(entries, "")).unwrap();
+        let answer = meanings.search(asked, &filter, limit).unwrap();
+        prop_assert_eq!(&again.search(asked, &filter, limit).unwrap(), &answer);
+        let opened = Meanings::open(&folder.path().join("first"), potion()).unwrap();
+        prop_assert_eq!(&opened.search(asked, &filter, limit).unwrap(), &answer);
+    }
+}

@@ -1,0 +1,226 @@
+//! Files that were cut, changed, or never finished.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::{Numbers, SENTENCES, event, note, potion, put, with_sentences};
+use crate::{Batch, EmbedError, Embedder, Filter, FinderError, Found, Meanings};
+
+fn answer(meanings: &Meanings) -> Vec<Found> {
+    meanings.search("drop the table", &Filter::default(), 20).unwrap()
+}
+
+/// Copies the files of an index.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(from).unwrap().flatten() {
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn where_there_is_none_it_is_missing() {
+    let folder = TempDir::new().unwrap();
+    let missing = |path: &Path| {
+        assert!(matches!(Meanings::open(path, potion()), Err(FinderError::Missing(_))), "{path:?}");
+    };
+    missing(&folder.path().join("nowhere"));
+    missing(folder.path());
+    overwrite(&folder.path().join("log-1"), b"foreign");
+    missing(folder.path());
+    let file = folder.path().join("log-1");
+    assert!(Meanings::open(&file, potion()).is_err());
+    // It is made in place of whatever is there.
+    assert!(Meanings::make(&file, potion()).unwrap().is_whole());
+    assert!(Meanings::make(folder.path(), potion()).unwrap().is_whole());
+    assert!(!file.join("head").exists());
+}
+
+#[test]
+fn another_embedder_is_told_by_name() {
+    let folder = TempDir::new().unwrap();
+    drop(with_sentences(folder.path()));
+    let error = Meanings::open(folder.path(), Arc::new(Numbers { dimensions: 256 })).err().unwrap();
+    let said = error.to_string();
+    assert!(matches!(error, FinderError::Damaged { .. }));
+    assert!(said.contains("potion-base-8m") && said.contains("numbers/1"), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn only_the_owner_reads_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let place = folder.path().join("finder/vectors");
+    drop(with_sentences(&place));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&place), 0o700);
+    for file in fs::read_dir(&place).unwrap().flatten() {
+        assert_eq!(mode(&file.path()), 0o600, "{file:?}");
+    }
+}
+
+/// A commit that was interrupted: every length that its files may have had, before the head changed.
+#[test]
+fn what_no_head_counts_was_never_written() {
+    let folder = TempDir::new().unwrap();
+    let (before, after, torn) =
+        (folder.path().join("before"), folder.path().join("after"), folder.path().join("torn"));
+    let meanings = with_sentences(&before);
+    meanings.write(put(vec![note("n", 0, "a wooden table")], "9")).unwrap();
+    let expected = answer(&meanings);
+    drop(meanings);
+    copy(&before, &after);
+    let meanings = Meanings::open(&after, potion()).unwrap();
+    let batch = put(vec![event(10, "drop the old table"), note("m", 0, "tables")], "10");
+    meanings.write(Batch { gone: vec!["n".to_owned()], ..batch.clone() }).unwrap();
+    let now = answer(&meanings);
+    assert_ne!(now, expected);
+    for file in ["log-1", "signs-1", "levels-1"] {
+        let (old, new) =
+            (fs::metadata(before.join(file)).unwrap().len(), fs::read(after.join(file)).unwrap());
+        for length in (usize::try_from(old).unwrap()..=new.len()).step_by(7) {
+            copy(&after, &torn);
+            fs::copy(before.join("head"), torn.join("head")).unwrap();
+            fs::File::options()
+                .write(true)
+                .open(torn.join(file))
+                .unwrap()
+                .set_len(length as u64)
+                .unwrap();
+            let meanings = Meanings::open(&torn, potion()).unwrap();
+            assert_eq!((meanings.cursor().as_str(), meanings.count()), ("9", 9));
+            assert_eq!(answer(&meanings), expected);
+            // And the next commit goes over what was left.
+            meanings.write(Batch { gone: vec!["n".to_owned()], ..batch.clone() }).unwrap();
+            assert_eq!(answer(&meanings), now);
+            assert_eq!(answer(&Meanings::open(&torn, potion()).unwrap()), now);
+        }
+    }
+}
+
+#[test]
+fn shorter_than_the_head_says_is_damaged() {
+    let folder = TempDir::new().unwrap();
+    let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
+    drop(with_sentences(&whole));
+    for file in ["head", "log-1", "signs-1", "levels-1"] {
+        let bytes = fs::metadata(whole.join(file)).unwrap().len();
+        copy(&whole, &cut);
+        for length in (0..bytes).rev() {
+            fs::File::options().write(true).open(cut.join(file)).unwrap().set_len(length).unwrap();
+            let opened = Meanings::open(&cut, potion());
+            assert!(matches!(opened, Err(FinderError::Damaged { .. })), "{file} of {length} bytes");
+        }
+        fs::remove_file(cut.join(file)).unwrap();
+        assert!(Meanings::open(&cut, potion()).is_err(), "{file}");
+    }
+}
+
+/// A byte that changed is noticed when it is read: on opening, or when the row is among the best.
+#[test]
+fn a_changed_byte_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let (whole, changed) = (folder.path().join("whole"), folder.path().join("changed"));
+    drop(with_sentences(&whole));
+    copy(&whole, &changed);
+    for file in ["head", "log-1", "signs-1", "levels-1"] {
+        let bytes = fs::read(whole.join(file)).unwrap();
+        for i in 0..bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[i] ^= 1 << (i % 8);
+            overwrite(&changed.join(file), &bytes);
+            let looked = Meanings::open(&changed, potion())
+                .and_then(|it| it.search("drop the table", &Filter::default(), 20));
+            let is_noticed = matches!(looked, Err(FinderError::Damaged { .. }));
+            assert!(is_noticed, "byte {i} of {file}");
+        }
+        overwrite(&changed.join(file), &bytes);
+    }
+    assert!(Meanings::open(&changed, potion()).unwrap().is_whole());
+}
+
+fn overwrite(path: &Path, bytes: &[u8]) {
+    use std::io::Write;
+    fs::File::create(path).unwrap().write_all(bytes).unwrap();
+}
+
+#[test]
+fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    drop(with_sentences(folder.path()));
+    for stray in ["log-2", "signs-2", "levels-2", "head.new"] {
+        overwrite(&folder.path().join(stray), b"half");
+    }
+    overwrite(&folder.path().join("notes.txt"), b"somebody's");
+    let meanings = Meanings::open(folder.path(), potion()).unwrap();
+    let files = fs::read_dir(folder.path()).unwrap().flatten();
+    let mut names: Vec<_> = files.map(|it| it.file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["head", "levels-1", "log-1", "notes.txt", "signs-1"]);
+    assert_eq!(meanings.count(), 8);
+}
+
+#[test]
+fn it_knows_when_its_files_are_gone() {
+    let folder = TempDir::new().unwrap();
+    for file in ["head", "log-1", "signs-1", "levels-1", ""] {
+        let place = folder.path().join("vectors");
+        let meanings = with_sentences(&place);
+        assert!(meanings.is_whole());
+        if file.is_empty() {
+            fs::remove_dir_all(&place).unwrap();
+        } else {
+            fs::remove_file(place.join(file)).unwrap();
+        }
+        assert!(!meanings.is_whole(), "{file}");
+    }
+    // Another one in its place is not it.
+    let place = folder.path().join("vectors");
+    let meanings = with_sentences(&place);
+    drop(Meanings::make(&place, potion()).unwrap());
+    assert!(!meanings.is_whole());
+}
+
+/// Fails, or gives what nobody can use.
+struct Broken(Answer);
+
+type Answer = fn(usize) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+impl Embedder for Broken {
+    fn name(&self) -> &str {
+        "broken"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        (self.0)(texts.len())
+    }
+}
+
+#[test]
+fn an_embedder_that_fails_changes_nothing() {
+    let cases: [Answer; 4] = [
+        |_| Err(EmbedError { embedder: "broken".to_owned(), problem: "no".to_owned() }),
+        |count| Ok(vec![vec![1.0, 0.0]; count + 1]),
+        |count| Ok(vec![vec![1.0]; count]),
+        |count| Ok(vec![vec![f32::INFINITY, 0.0]; count]),
+    ];
+    let folder = TempDir::new().unwrap();
+    for case in cases {
+        let meanings = Meanings::make(folder.path(), Arc::new(Broken(case))).unwrap();
+        let result = meanings.write(put(vec![event(1, SENTENCES[0])], "1"));
+        assert!(matches!(result, Err(FinderError::Embed(_))));
+        assert_eq!((meanings.count(), meanings.cursor().as_str()), (0, ""));
+        assert!(meanings.search("x", &Filter::default(), 1).is_err());
+        // Nothing to embed: nothing to go wrong.
+        meanings.write(put(Vec::new(), "2")).unwrap();
+        assert_eq!(meanings.cursor(), "2");
+    }
+}

@@ -1,0 +1,101 @@
+//! The index through its public doors: answers against looking at every entry, and files that were
+//! cut, changed or left behind.
+
+mod answers;
+mod damage;
+
+use std::sync::Arc;
+
+use tome_model::Millis;
+
+use crate::{Batch, EmbedError, Embedder, Entry, Key, Meanings, Part, Potion, Source};
+
+/// An embedder whose vectors are easy to foresee: the text is a list of numbers.
+pub(super) struct Numbers {
+    pub(super) dimensions: usize,
+}
+
+impl Embedder for Numbers {
+    fn name(&self) -> &str {
+        "numbers/1"
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let vector = |text: &&str| {
+            let numbers = text.split_whitespace().filter_map(|word| word.parse::<f32>().ok());
+            let mut numbers: Vec<f32> = numbers.collect();
+            numbers.resize(self.dimensions, 0.0);
+            let length = numbers.iter().map(|it| it * it).sum::<f32>().sqrt();
+            if length > 0.0 {
+                numbers.iter_mut().for_each(|it| *it /= length);
+            }
+            numbers
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+pub(super) fn potion() -> Arc<dyn Embedder> {
+    Arc::new(Potion)
+}
+
+pub(super) fn event(seq: u64, text: &str) -> Entry {
+    Entry {
+        key: Key::Event(seq),
+        part: Part { from: 0, to: u32::try_from(text.len()).unwrap() },
+        source: Source::Event,
+        at: Millis(1_000 + seq),
+        project: "/p".to_owned(),
+        session: format!("s{}", seq % 3),
+        agent: "claude".to_owned(),
+        kind: if seq.is_multiple_of(2) { "user_message" } else { "tool_result" }.to_owned(),
+        line: u32::try_from(seq).unwrap() + 1,
+        title: String::new(),
+        text: text.to_owned(),
+        keywords: String::new(),
+    }
+}
+
+pub(super) fn note(name: &str, part: u32, text: &str) -> Entry {
+    Entry {
+        key: Key::Named(name.to_owned()),
+        part: Part { from: part, to: part + 1 },
+        source: Source::Note,
+        at: Millis(5_000),
+        project: "/p".to_owned(),
+        session: String::new(),
+        agent: String::new(),
+        kind: String::new(),
+        line: part,
+        title: name.to_owned(),
+        text: text.to_owned(),
+        keywords: String::new(),
+    }
+}
+
+pub(super) fn put(entries: Vec<Entry>, cursor: &str) -> Batch {
+    Batch { gone: Vec::new(), put: entries, cursor: cursor.to_owned() }
+}
+
+pub(super) const SENTENCES: [&str; 8] = [
+    "the database migration failed on the staging server",
+    "we decided to use tokio for the async runtime",
+    "the parser does not handle unicode identifiers",
+    "pancakes with maple syrup for breakfast",
+    "rename the column before dropping the old table",
+    "the tests are flaky because of a race in the socket code",
+    "write the changelog entry for the release",
+    "我们昨天讨论了数据库的迁移",
+];
+
+/// An index with those sentences as events 1, 2, 3 and so on.
+pub(super) fn with_sentences(folder: &std::path::Path) -> Meanings {
+    let meanings = Meanings::make(folder, potion()).unwrap();
+    let events = (1..).zip(SENTENCES).map(|(seq, text)| event(seq, text)).collect();
+    meanings.write(put(events, "8")).unwrap();
+    meanings
+}

@@ -1,0 +1,70 @@
+//! Turns vectors before they are cut to bits, all of them the same way, so that every number says about as
+//! much as any other. Models put most of what they know into a few of their numbers; one bit of each would
+//! weigh the many others the same. A turn changes no angle.
+//!
+//! Signs are changed by a fixed row of numbers that look like chance, and then all numbers of a block are mixed
+//! (a Walsh-Hadamard transform). A block is the largest power of two that the length can be divided by.
+
+/// The vector, turned.
+pub(super) fn turned(vector: &[f32]) -> Vec<f32> {
+    let mut turned: Vec<f32> = (0_u64..)
+        .zip(vector)
+        .map(|(i, number)| if chance(i) { -number } else { *number })
+        .collect();
+    let length = turned.len().max(1);
+    let block = 1_usize << length.trailing_zeros();
+    turned.chunks_mut(block).for_each(mix);
+    turned
+}
+
+/// Every number becomes a sum of all of them, half of them taken away. As many as a power of two.
+fn mix(numbers: &mut [f32]) {
+    let mut half = 1;
+    while half < numbers.len() {
+        for pair in numbers.chunks_mut(half * 2) {
+            let (left, right) = pair.split_at_mut(half);
+            for (left, right) in left.iter_mut().zip(right) {
+                (*left, *right) = (*left + *right, *left - *right);
+            }
+        }
+        half *= 2;
+    }
+    let scale = (numbers.len() as f32).sqrt();
+    numbers.iter_mut().for_each(|number| *number /= scale);
+}
+
+/// Splitmix64, of which one bit is taken.
+fn chance(i: u64) -> bool {
+    let mut mixed = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn product(one: &[f32], other: &[f32]) -> f32 {
+        one.iter().zip(other).map(|(one, other)| one * other).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn angles_stay(pairs in proptest::collection::vec((-1_f32..1.0, -1_f32..1.0), 0..300)) {
+            let (one, other): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
+            let (one_turned, other_turned) = (turned(&one), turned(&other));
+            let error = product(&one, &other) - product(&one_turned, &other_turned);
+            prop_assert!(error.abs() < 1e-3, "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_one_number_is_in_all_afterwards() {
+        let mut vector = vec![0.0; 256];
+        vector[3] = 1.0;
+        assert!(turned(&vector).iter().all(|number| (number.abs() - 1.0 / 16.0).abs() < 1e-6));
+    }
+}

@@ -1,0 +1,139 @@
+//! Which entries of a segment a filter lets through: looked up before anything is scored.
+
+use tantivy::postings::BlockSegmentPostings;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{BitSet, DocId, Term};
+
+use super::schema::Fields;
+use super::snapshot::Segment;
+use crate::{Filter, Source};
+
+/// The entries that may be found.
+pub(crate) enum Allowed {
+    /// All of them.
+    All,
+    /// Those.
+    Only(BitSet),
+    /// None of them.
+    None,
+}
+
+impl Allowed {
+    /// The entries of a segment that a filter lets through. Whether they are alive is not asked here.
+    pub(crate) fn new(
+        filter: &Filter,
+        fields: &Fields,
+        segment: &Segment,
+    ) -> tantivy::Result<Self> {
+        let mut allowed = Self::All;
+        if !filter.sources.is_empty() {
+            let terms = filter.sources.iter().map(|source| numbered(fields.source, *source));
+            allowed.keep(segment, terms)?;
+        }
+        let one = |text: &Option<String>| text.iter().cloned().collect::<Vec<_>>();
+        for (field, wanted) in [
+            (fields.project, one(&filter.project)),
+            (fields.session, one(&filter.session)),
+            (fields.agent, filter.agents.clone()),
+            (fields.kind, filter.kinds.clone()),
+        ] {
+            if !wanted.is_empty() {
+                allowed
+                    .keep(segment, wanted.iter().map(|text| Term::from_field_text(field, text)))?;
+            }
+        }
+        allowed.keep_between(filter, segment);
+        Ok(allowed)
+    }
+
+    /// Whether a document may be found.
+    pub(crate) fn has(&self, doc: DocId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(docs) => docs.contains(doc),
+            Self::None => false,
+        }
+    }
+
+    /// The first document from here on that may be found, about: never one after it.
+    pub(crate) fn next(&self, doc: DocId) -> Option<DocId> {
+        match self {
+            Self::All => Some(doc),
+            Self::Only(docs) => {
+                docs.first_non_empty_bucket(doc / 64).map(|bucket| doc.max(bucket * 64))
+            }
+            Self::None => None,
+        }
+    }
+
+    /// Keeps the documents that have one of these terms.
+    fn keep(
+        &mut self,
+        segment: &Segment,
+        terms: impl Iterator<Item = Term>,
+    ) -> tantivy::Result<()> {
+        let docs = segment.reader.max_doc();
+        let mut lists = Vec::new();
+        for term in terms {
+            if let Some(list) = segment.postings(&term, IndexRecordOption::Basic)? {
+                if list.doc_freq() == docs {
+                    return Ok(());
+                }
+                lists.push(list);
+            }
+        }
+        self.keep_listed(lists, docs);
+        Ok(())
+    }
+
+    fn keep_listed(&mut self, lists: Vec<BlockSegmentPostings>, docs: DocId) {
+        if lists.is_empty() {
+            *self = Self::None;
+        }
+        if matches!(self, Self::None) {
+            return;
+        }
+        let mut kept = BitSet::with_max_value(docs);
+        for mut list in lists {
+            while !list.docs().is_empty() {
+                for doc in list.docs().iter().filter(|doc| self.has(**doc)) {
+                    kept.insert(*doc);
+                }
+                list.advance();
+            }
+        }
+        *self = Self::Only(kept);
+    }
+
+    /// Keeps what happened in the time that is asked for.
+    fn keep_between(&mut self, filter: &Filter, segment: &Segment) {
+        if (filter.since.is_none() && filter.until.is_none()) || matches!(self, Self::None) {
+            return;
+        }
+        let since = filter.since.map_or(0, |since| since.0);
+        let Some(last) = filter.until.map_or(Some(u64::MAX), |until| until.0.checked_sub(1)) else {
+            *self = Self::None;
+            return;
+        };
+        let moments = segment.moments();
+        if since <= moments.min_value() && moments.max_value() <= last {
+            return;
+        }
+        if since > last || since > moments.max_value() || last < moments.min_value() {
+            *self = Self::None;
+            return;
+        }
+        let docs = segment.reader.max_doc();
+        let mut inside = Vec::new();
+        moments.get_docids_for_value_range(since..=last, 0..docs, &mut inside);
+        let mut kept = BitSet::with_max_value(docs);
+        for doc in inside.into_iter().filter(|doc| self.has(*doc)) {
+            kept.insert(doc);
+        }
+        *self = Self::Only(kept);
+    }
+}
+
+fn numbered(field: Field, source: Source) -> Term {
+    Term::from_field_u64(field, source as u64)
+}

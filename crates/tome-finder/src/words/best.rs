@@ -1,0 +1,87 @@
+//! The best entries so far. Equally good ones are in the order of their source, key and part.
+
+use tantivy::DocId;
+
+use super::snapshot::Snapshot;
+use super::weight;
+use crate::Found;
+
+/// Room beyond the limit, so that it is not tidied for every entry.
+const ROOM: usize = 256;
+
+/// The best entries so far.
+pub(crate) struct Best<'a> {
+    snapshot: &'a Snapshot,
+    limit: usize,
+    floor: u32,
+    /// Score, segment, document.
+    entries: Vec<(u32, usize, DocId)>,
+}
+
+impl<'a> Best<'a> {
+    /// None yet.
+    pub(crate) fn new(snapshot: &'a Snapshot, limit: usize) -> Self {
+        Self { snapshot, limit, floor: 1, entries: Vec::new() }
+    }
+
+    /// What an entry must have to be among them, or to be as good as the last of them.
+    pub(crate) fn floor(&self) -> u32 {
+        self.floor
+    }
+
+    /// An entry, with its score.
+    pub(crate) fn offer(&mut self, score: u32, segment: usize, doc: DocId) -> tantivy::Result<()> {
+        if score < self.floor {
+            return Ok(());
+        }
+        self.entries.push((score, segment, doc));
+        if self.entries.len() >= self.limit.saturating_mul(2).saturating_add(ROOM) {
+            self.tidy()?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the best only.
+    fn tidy(&mut self) -> tantivy::Result<()> {
+        self.entries.sort_unstable_by_key(|(score, ..)| std::cmp::Reverse(*score));
+        let Some(last) = self.limit.checked_sub(1).and_then(|last| self.entries.get(last)) else {
+            return Ok(());
+        };
+        let floor = last.0;
+        let better = self.entries.partition_point(|(score, ..)| *score > floor);
+        let tied = self.entries.partition_point(|(score, ..)| *score >= floor);
+        self.entries.truncate(tied);
+        if tied > self.limit {
+            let mut ties = Vec::with_capacity(tied - better);
+            for (score, segment, doc) in self.entries.drain(better..) {
+                let place =
+                    self.snapshot.segments.get(segment).map(|of| of.place(doc)).transpose()?;
+                ties.push((place, (score, segment, doc)));
+            }
+            ties.sort_unstable();
+            let kept = ties.into_iter().map(|(_, entry)| entry).take(self.limit - better);
+            self.entries.extend(kept);
+        }
+        self.floor = floor;
+        Ok(())
+    }
+
+    /// The best, in order, and where each of them is: its segment, and its document there.
+    pub(crate) fn finish(mut self) -> tantivy::Result<Vec<(Found, (usize, DocId))>> {
+        self.tidy()?;
+        let mut all = Vec::with_capacity(self.entries.len());
+        for (score, ordinal, doc) in self.entries {
+            if let Some(segment) = self.snapshot.segments.get(ordinal) {
+                all.push((segment.found(doc, weight::shown(score))?, (ordinal, doc)));
+            }
+        }
+        all.sort_by(|(one, _), (other, _)| {
+            let better = other.score.total_cmp(&one.score);
+            better.then_with(|| {
+                (one.source, &one.key, one.part).cmp(&(other.source, &other.key, other.part))
+            })
+        });
+        all.truncate(self.limit);
+        Ok(all)
+    }
+}

@@ -1,0 +1,408 @@
+//! The index of words: BM25, over tantivy's files.
+//!
+//! A folder holds tantivy's segments and its `meta.json`, whose payload is ours:
+//! `{"scheme":1,"cut":1,"cursor":"…"}`. An index of another scheme, or whose terms were cut in another
+//! way, is damaged: it is made again. Content and cursor are of one commit.
+//!
+//! Answers do not depend on how entries are spread over segments, nor on what was there before: see
+//! `ranking.rs` and `snapshot.rs`.
+
+mod allowed;
+mod analysis;
+mod best;
+mod folder;
+mod merging;
+mod pen;
+mod question;
+mod ranking;
+mod schema;
+mod snapshot;
+mod weight;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use serde::{Deserialize, Serialize};
+use tantivy::index::SegmentComponent;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, TERMINATED};
+use tome_model::Millis;
+
+use crate::{Batch, Filter, FinderError, Found};
+use best::Best;
+use folder::OwnFolder;
+use pen::Pen;
+use schema::Fields;
+use snapshot::Snapshot;
+
+pub use analysis::terms;
+pub(crate) use analysis::{Piece, cut, is_spaceless, is_stop, stem};
+pub use question::{Place, Wanted};
+
+/// Goes up with every change of the fields or of what is in them.
+const SCHEME: u32 = 1;
+
+/// What tantivy calls the file that names the segments.
+const META: &str = "meta.json";
+
+/// The files that every segment has.
+const ALWAYS: [SegmentComponent; 5] = [
+    SegmentComponent::Postings,
+    SegmentComponent::Terms,
+    SegmentComponent::FastFields,
+    SegmentComponent::FieldNorms,
+    SegmentComponent::Store,
+];
+
+/// An index of words in a folder.
+pub struct Words {
+    folder: PathBuf,
+    own: OwnFolder,
+    fields: Fields,
+    index: Index,
+    reader: IndexReader,
+    pen: Mutex<Option<Pen>>,
+    now: RwLock<Now>,
+}
+
+/// What a search sees, and how far it is.
+struct Now {
+    snapshot: Arc<Snapshot>,
+    cursor: String,
+}
+
+/// What goes into every commit beside the entries.
+#[derive(Debug, Serialize, Deserialize)]
+struct Payload {
+    scheme: u32,
+    cut: u32,
+    cursor: String,
+}
+
+impl Payload {
+    fn new(cursor: &str) -> Self {
+        Self { scheme: SCHEME, cut: analysis::CUT_VERSION, cursor: cursor.to_owned() }
+    }
+}
+
+/// What matches, taken apart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matches {
+    /// The terms that were looked for, also those that nothing has.
+    pub terms: Vec<Wanted>,
+    /// What matches, the best first.
+    pub found: Vec<Match>,
+}
+
+/// An entry that matches, and by what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The entry.
+    pub found: Found,
+    /// Which terms it has, by their place among the terms, and what each adds to the score.
+    pub by_term: Vec<(usize, f32)>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WordsQuery {
+    /// The words, as they were said.
+    pub text: String,
+}
+
+impl Words {
+    /// Opens an index. One that was made in another way is damaged.
+    pub fn open(folder: &Path) -> Result<Self, FinderError> {
+        match std::fs::symlink_metadata(folder.join(META)) {
+            Ok(_) => guarded(folder, || Self::load(folder)),
+            Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
+                Err(FinderError::Missing(folder.to_owned()))
+            }
+            Err(failed) => Err(damaged(folder, &failed)),
+        }
+    }
+
+    /// Makes an empty one, in place of whatever is in the folder. One that was open there must have
+    /// been dropped.
+    pub fn make(folder: &Path) -> Result<Self, FinderError> {
+        folder::make_empty(folder).map_err(|problem| failed(folder, &problem))?;
+        caught(|| {
+            let (fields, schema) = Fields::new();
+            let index = Index::create(OwnFolder::open(folder)?, schema, IndexSettings::default())?;
+            let mut pen = Pen::new(&index)?;
+            pen.write(Batch::default(), &written(&Payload::new(""))?, &fields)
+        })
+        .map_err(|problem| failed(folder, &problem))?;
+        Self::open(folder)
+    }
+
+    fn load(folder: &Path) -> tantivy::Result<Self> {
+        let (fields, schema) = Fields::new();
+        let own = OwnFolder::open(folder)?;
+        let mut index = Index::open(own.clone())?;
+        let payload = read(index.load_metas()?.payload.as_deref())?;
+        if index.schema() != schema {
+            return Err(tantivy::TantivyError::SchemaError("it has other fields".to_owned()));
+        }
+        index.set_tokenizers(schema::analyzers());
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let snapshot = Snapshot::new(reader.searcher().segment_readers(), &fields, None)?;
+        let now = Now { snapshot: Arc::new(snapshot), cursor: payload.cursor };
+        Ok(Self {
+            folder: folder.to_owned(),
+            own,
+            fields,
+            index,
+            reader,
+            pen: Mutex::default(),
+            now: RwLock::new(now),
+        })
+    }
+
+    /// How far it has come; empty at first.
+    pub fn cursor(&self) -> String {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).cursor.clone()
+    }
+
+    /// How many entries it has.
+    pub fn count(&self) -> u64 {
+        self.snapshot().count
+    }
+
+    /// Writes, syncs, and makes it visible. Whole or not at all.
+    pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
+        let mut held = self.pen();
+        let outcome = caught(|| {
+            let mut pen = match held.take() {
+                Some(pen) => pen,
+                None => Pen::new(&self.index)?,
+            };
+            let payload = Payload::new(&batch.cursor);
+            pen.write(batch, &written(&payload)?, &self.fields)?;
+            self.look_again(Some(payload.cursor))?;
+            pen.tidy()?;
+            *held = Some(pen);
+            Ok(())
+        });
+        // After a failure the pen is gone, and with it what was not committed.
+        outcome.map_err(|problem| failed(&self.folder, &problem))
+    }
+
+    /// Lets go of what writing needs: its threads and memory. Says whether it could; it cannot while
+    /// segments are being put together, and is asked again then.
+    pub fn rest(&self) -> Result<bool, FinderError> {
+        let mut held = self.pen();
+        let Some(mut pen) = held.take() else { return Ok(true) };
+        guarded(&self.folder, || {
+            if !pen.is_tidying() {
+                pen.tidy()?;
+            }
+            if pen.is_tidying() {
+                *held = Some(pen);
+                return Ok(false);
+            }
+            self.look_again(None)?;
+            Ok(true)
+        })
+    }
+
+    /// What matches best.
+    pub fn search(
+        &self,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        Ok(entries(self.ranked(question::wanted(&query.text), filter, limit, false)?))
+    }
+
+    /// What matches best, with what each term of the question adds to it.
+    pub fn search_by_term(
+        &self,
+        query: &WordsQuery,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Matches, FinderError> {
+        self.ranked(question::wanted(&query.text), filter, limit, true)
+    }
+
+    /// What matches these terms best, which are as [`terms`] gives them, each with its weight.
+    pub fn search_terms(
+        &self,
+        terms: &[(String, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        let wanted: Vec<Wanted> = terms
+            .iter()
+            .map(|(term, weight)| Wanted::new(Place::Words, term.clone(), weight.max(0.0)))
+            .collect();
+        Ok(entries(self.ranked(wanted, filter, limit, false)?))
+    }
+
+    fn ranked(
+        &self,
+        mut wanted: Vec<Wanted>,
+        filter: &Filter,
+        limit: usize,
+        apart: bool,
+    ) -> Result<Matches, FinderError> {
+        let snapshot = self.snapshot();
+        let entries = usize::try_from(snapshot.count).unwrap_or(usize::MAX);
+        guarded(&self.folder, || {
+            let clauses = question::clauses(&mut wanted, &self.fields, &snapshot)?;
+            let mut best = Best::new(&snapshot, limit.min(entries));
+            if limit > 0 {
+                ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
+            }
+            let (found, places): (Vec<_>, Vec<_>) = best.finish()?.into_iter().unzip();
+            let by_term = if apart {
+                ranking::by_term(&clauses, &snapshot, &places)?
+            } else {
+                vec![Vec::new(); found.len()]
+            };
+            let found = found.into_iter().zip(by_term);
+            let found = found.map(|(found, by_term)| Match { found, by_term }).collect();
+            Ok(Matches { terms: wanted, found })
+        })
+    }
+
+    /// How much a term says (as [`terms`] gives it): the logarithm of how few entries have it.
+    pub fn idf(&self, term: &str) -> Result<f32, FinderError> {
+        let snapshot = self.snapshot();
+        guarded(&self.folder, || question::rarity(term, &self.fields, &snapshot))
+    }
+
+    /// How long its texts are on average, in terms.
+    pub fn usual_length(&self) -> f32 {
+        self.snapshot().average
+    }
+
+    /// What a term adds to the score of a text that has it so often and has so many terms: for texts
+    /// that were not asked for.
+    pub fn score(&self, idf: f32, frequency: u32, length: u32) -> f32 {
+        self.snapshot().weights.of_text(idf, frequency, length)
+    }
+
+    /// The named things that it has, with the `at` they were put in with.
+    pub fn named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
+        let snapshot = self.snapshot();
+        let mut named = guarded(&self.folder, || named(&snapshot, &self.fields))?;
+        named.sort();
+        named.dedup_by(|one, other| one.0 == other.0);
+        Ok(named)
+    }
+
+    /// Whether its files are still there as it left them.
+    pub fn is_whole(&self) -> bool {
+        // Segments may be put together meanwhile: then what was named a moment ago may be gone.
+        (0..3).any(|_| self.has_files())
+    }
+
+    fn has_files(&self) -> bool {
+        let Ok(metas) = self.index.load_metas() else { return false };
+        let is_ours = read(metas.payload.as_deref()).is_ok_and(|ours| ours.cursor == self.cursor());
+        is_ours
+            && metas.segments.iter().all(|segment| {
+                let dead = segment.has_deletes().then_some(SegmentComponent::Delete);
+                ALWAYS
+                    .into_iter()
+                    .chain(dead)
+                    .all(|of| self.folder.join(segment.relative_path(of)).is_file())
+            })
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.now.read().unwrap_or_else(PoisonError::into_inner).snapshot)
+    }
+
+    fn pen(&self) -> MutexGuard<'_, Option<Pen>> {
+        self.pen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes what was committed last visible.
+    fn look_again(&self, cursor: Option<String>) -> tantivy::Result<()> {
+        self.reader.reload()?;
+        let before = self.snapshot();
+        let searcher = self.reader.searcher();
+        let snapshot = Snapshot::new(searcher.segment_readers(), &self.fields, Some(&before))?;
+        let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
+        now.snapshot = Arc::new(snapshot);
+        if let Some(cursor) = cursor {
+            now.cursor = cursor;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        self.own.close();
+    }
+}
+
+fn entries(matches: Matches) -> Vec<Found> {
+    matches.found.into_iter().map(|matched| matched.found).collect()
+}
+
+fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, Millis)>> {
+    let mut named = Vec::new();
+    for segment in &snapshot.segments {
+        let index = segment.inverted(fields.key)?;
+        let mut names = index.terms().stream()?;
+        while names.advance() {
+            let mut postings =
+                index.read_block_postings_from_terminfo(names.value(), IndexRecordOption::Basic)?;
+            while postings.doc(0) != TERMINATED {
+                if let Some(doc) = postings.docs().iter().find(|doc| segment.is_alive(**doc)) {
+                    let name = String::from_utf8_lossy(names.key()).into_owned();
+                    named.push((name, segment.at(*doc)));
+                    break;
+                }
+                postings.advance();
+            }
+        }
+    }
+    Ok(named)
+}
+
+fn written(payload: &Payload) -> tantivy::Result<String> {
+    serde_json::to_string(payload)
+        .map_err(|failed| tantivy::TantivyError::InternalError(failed.to_string()))
+}
+
+fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
+    let other = || tantivy::TantivyError::SchemaError("it was made in another way".to_owned());
+    let payload: Payload =
+        payload.and_then(|text| serde_json::from_str(text).ok()).ok_or_else(other)?;
+    if (payload.scheme, payload.cut) == (SCHEME, analysis::CUT_VERSION) {
+        Ok(payload)
+    } else {
+        Err(other())
+    }
+}
+
+/// Runs what reads the index's files: where it cannot, the index is to be made again.
+fn guarded<T>(folder: &Path, run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, FinderError> {
+    caught(run).map_err(|problem| damaged(folder, &problem))
+}
+
+/// Runs what is tantivy's. Bytes that are not what they were make it fail, or panic.
+fn caught<T>(run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(outcome) => outcome.map_err(|problem| problem.to_string()),
+        Err(_) => Err("its files are not what they were".to_owned()),
+    }
+}
+
+fn damaged(folder: &Path, problem: &dyn std::fmt::Display) -> FinderError {
+    FinderError::Damaged { path: folder.to_owned(), problem: problem.to_string() }
+}
+
+fn failed(folder: &Path, problem: &dyn std::fmt::Display) -> FinderError {
+    FinderError::Failed { path: folder.to_owned(), problem: problem.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! From a question's text to what is looked up: terms, each in its field, each with a weight.
+
+use std::collections::HashSet;
+
+use tantivy::Term;
+use tantivy::schema::Field;
+
+use super::analysis::{self, Piece};
+use super::schema::Fields;
+use super::snapshot::Snapshot;
+
+/// Of a longer question only so many terms are looked at at all.
+const TERMS_SEEN_MAX: usize = 1_024;
+
+/// Of those the rarest are looked for.
+const TERMS_MAX: usize = 256;
+
+/// A single character of a script without spaces says less than a pair of them.
+const SINGLE_WEIGHT: f32 = 0.5;
+
+/// How much a match counts in each field, against one in the text.
+const IDENTIFIER_BOOST: f32 = 1.0;
+const PATH_BOOST: f32 = 1.0;
+const TITLE_BOOST: f32 = 1.5;
+const KEYWORD_BOOST: f32 = 1.0;
+
+/// A shorter word is not looked for among identifiers.
+const IDENTIFIER_BYTES_MIN: usize = 3;
+
+/// Where a term is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In texts, titles and keywords.
+    Words,
+    /// Among identifiers.
+    Identifiers,
+    /// Among paths.
+    Paths,
+}
+
+/// A term that is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// Where.
+    pub place: Place,
+    /// The term, as the index has it there.
+    pub term: String,
+    /// How much it counts in the question.
+    pub weight: f32,
+    /// How much it says: the more, the fewer entries have it. 0 until it was looked up.
+    pub idf: f32,
+}
+
+impl Wanted {
+    /// A term, not looked up yet.
+    pub(crate) fn new(place: Place, term: String, weight: f32) -> Self {
+        Self { place, term, weight, idf: 0.0 }
+    }
+}
+
+/// A term in a field.
+pub(crate) struct Clause {
+    pub(crate) term: Term,
+    /// What a match is worth: for a text, before its length and the term's frequency in it are considered.
+    pub(crate) worth: f32,
+    /// Whether it is in the text, where frequency and length count.
+    pub(crate) in_text: bool,
+    /// Which of the terms that are looked for it is.
+    pub(crate) wanted: usize,
+}
+
+/// The terms of a question. Words that say nothing are among them only if there is nothing else.
+pub(crate) fn wanted(text: &str) -> Vec<Wanted> {
+    let mut pieces = Pieces::default();
+    analysis::cut(text, &mut |piece, term| pieces.take(piece, term));
+    pieces.wanted()
+}
+
+#[derive(Default)]
+struct Pieces {
+    words: Vec<String>,
+    stop: Vec<String>,
+    others: Vec<Wanted>,
+    seen: HashSet<(Piece, String)>,
+}
+
+impl Pieces {
+    fn take(&mut self, piece: Piece, term: &str) {
+        if self.seen.len() >= TERMS_SEEN_MAX || !self.seen.insert((piece, term.to_owned())) {
+            return;
+        }
+        let term = term.to_owned();
+        match piece {
+            Piece::Word if analysis::is_stop(&term) => self.stop.push(term),
+            Piece::Word => self.words.push(term),
+            Piece::Single => self.other(Place::Words, term, SINGLE_WEIGHT),
+            Piece::Identifier => self.other(Place::Identifiers, term, 1.0),
+            Piece::Path => self.other(Place::Paths, term, 1.0),
+        }
+    }
+
+    fn other(&mut self, place: Place, term: String, weight: f32) {
+        self.others.push(Wanted::new(place, term, weight));
+    }
+
+    fn wanted(self) -> Vec<Wanted> {
+        let words =
+            if self.words.is_empty() && self.others.is_empty() { self.stop } else { self.words };
+        let mut wanted = Vec::new();
+        analysis::stemmed(&words.join(" "), &mut |term| {
+            wanted.push(Wanted::new(Place::Words, term.to_owned(), 1.0));
+        });
+        // `email` is looked for where `e-mail` is, `setup` where `set_up` is.
+        let as_identifiers =
+            words.into_iter().filter(|word| word.len() >= IDENTIFIER_BYTES_MIN && word.is_ascii());
+        let identifiers = as_identifiers.map(|term| Wanted::new(Place::Identifiers, term, 1.0));
+        let plain = plain_of(&self.others);
+        wanted.extend(identifiers.chain(self.others).chain(plain));
+        let mut seen = HashSet::new();
+        wanted.retain(|wanted| seen.insert((wanted.place, wanted.term.clone())));
+        wanted
+    }
+}
+
+/// `JavaScript` is looked for where `javascript` is.
+fn plain_of(others: &[Wanted]) -> Vec<Wanted> {
+    let words: Vec<&str> = others
+        .iter()
+        .filter(|other| other.place == Place::Identifiers)
+        .map(|other| other.term.as_str())
+        .filter(|term| term.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        .collect();
+    let mut plain = Vec::new();
+    analysis::stemmed(&words.join(" "), &mut |term| {
+        plain.push(Wanted::new(Place::Words, term.to_owned(), 1.0));
+    });
+    plain
+}
+
+/// What is looked up for the terms of a question: those that the index has, or the rarest of them.
+/// Says of every term how rare it is.
+pub(crate) fn clauses(
+    wanted: &mut [Wanted],
+    fields: &Fields,
+    snapshot: &Snapshot,
+) -> tantivy::Result<Vec<Clause>> {
+    let mut found = Vec::new();
+    for (ordinal, wanted) in wanted.iter_mut().enumerate() {
+        let (idf, has) = look_up(wanted.place, &wanted.term, fields, snapshot)?;
+        wanted.idf = idf;
+        if !has.is_empty() {
+            found.push((idf * wanted.weight, ordinal, wanted.term.clone(), has));
+        }
+    }
+    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    found.truncate(TERMS_MAX);
+    let made = found.into_iter().flat_map(|(worth, wanted, term, has)| {
+        has.into_iter().map(move |(field, boost, in_text)| Clause {
+            term: Term::from_field_text(field, &term),
+            worth: worth * boost,
+            in_text,
+            wanted,
+        })
+    });
+    Ok(made.collect())
+}
+
+/// A field that has a term, what a match there counts, and whether it is the text.
+type Has = (Field, f32, bool);
+
+fn look_up(
+    place: Place,
+    term: &str,
+    fields: &Fields,
+    snapshot: &Snapshot,
+) -> tantivy::Result<(f32, Vec<Has>)> {
+    let places: &[Has] = match place {
+        Place::Words => &[
+            (fields.text, 1.0, true),
+            (fields.title, TITLE_BOOST, false),
+            (fields.keywords, KEYWORD_BOOST, false),
+        ],
+        Place::Identifiers => &[(fields.identifiers, IDENTIFIER_BOOST, false)],
+        Place::Paths => &[(fields.paths, PATH_BOOST, false)],
+    };
+    // A word that is common in texts is common, also where it is in few titles.
+    let mut most = 0;
+    let mut has = Vec::new();
+    for place in places {
+        let frequency = snapshot.frequency(place.0, term)?;
+        if frequency > 0 {
+            has.push(*place);
+        }
+        most = most.max(frequency);
+    }
+    Ok((snapshot.rarity(most), has))
+}
+
+/// How much a word says: the more, the fewer entries have it.
+pub(crate) fn rarity(term: &str, fields: &Fields, snapshot: &Snapshot) -> tantivy::Result<f32> {
+    Ok(look_up(Place::Words, term, fields, snapshot)?.0)
+}

@@ -1,0 +1,179 @@
+//! What the index has of an entry.
+//!
+//! | field | what | how |
+//! | --- | --- | --- |
+//! | text | words, and characters of scripts without spaces, stemmed | frequencies, lengths |
+//! | identifiers | whole identifiers, error codes, hashes, versions | documents only |
+//! | paths | paths, their ends, names of files | documents only |
+//! | title, keywords | words, stemmed | documents only |
+//! | key | the name of a named thing | documents only, column |
+//! | project, session, agent, kind, source | as they are | documents only |
+//! | seq, from, to, line, at, source | numbers | columns |
+//!
+//! Nothing is stored, and there are no positions: the texts are where they came from.
+
+use tantivy::TantivyDocument;
+use tantivy::schema::{
+    FAST, Field, IndexRecordOption, NumericOptions, Schema, SchemaBuilder, TextFieldIndexing,
+    TextOptions,
+};
+use tantivy::tokenizer::{TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
+
+use super::analysis::{self, Piece};
+use crate::{Entry, Key};
+
+/// Names of columns, which tantivy wants as text.
+pub(crate) mod column {
+    pub(crate) const KEY: &str = "key";
+    pub(crate) const SEQ: &str = "seq";
+    pub(crate) const FROM: &str = "from";
+    pub(crate) const TO: &str = "to";
+    pub(crate) const LINE: &str = "line";
+    pub(crate) const AT: &str = "at";
+    pub(crate) const SOURCE: &str = "source";
+}
+
+/// Words parted by white space, stemmed.
+const STEMMED: &str = "stemmed";
+/// Terms parted by white space.
+const PARTED: &str = "parted";
+/// All of it is one term.
+const WHOLE: &str = "raw";
+
+/// The fields of the index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields {
+    pub(crate) text: Field,
+    pub(crate) identifiers: Field,
+    pub(crate) paths: Field,
+    pub(crate) title: Field,
+    pub(crate) keywords: Field,
+    pub(crate) key: Field,
+    pub(crate) project: Field,
+    pub(crate) session: Field,
+    pub(crate) agent: Field,
+    pub(crate) kind: Field,
+    pub(crate) source: Field,
+    seq: Field,
+    from: Field,
+    to: Field,
+    line: Field,
+    at: Field,
+}
+
+impl Fields {
+    /// The fields, and the schema that they are of: always the same.
+    pub(crate) fn new() -> (Self, Schema) {
+        let mut schema = Schema::builder();
+        let counted = TextFieldIndexing::default()
+            .set_tokenizer(STEMMED)
+            .set_index_option(IndexRecordOption::WithFreqs);
+        let fields = Self {
+            text: schema
+                .add_text_field("text", TextOptions::default().set_indexing_options(counted)),
+            identifiers: listed(&mut schema, "identifiers", PARTED),
+            paths: listed(&mut schema, "paths", PARTED),
+            title: listed(&mut schema, "title", STEMMED),
+            keywords: listed(&mut schema, "keywords", STEMMED),
+            key: schema.add_text_field(column::KEY, documents_only(WHOLE).set_fast(WHOLE)),
+            project: listed(&mut schema, "project", WHOLE),
+            session: listed(&mut schema, "session", WHOLE),
+            agent: listed(&mut schema, "agent", WHOLE),
+            kind: listed(&mut schema, "kind", WHOLE),
+            source: schema
+                .add_u64_field(column::SOURCE, NumericOptions::default().set_indexed().set_fast()),
+            seq: schema.add_u64_field(column::SEQ, FAST),
+            from: schema.add_u64_field(column::FROM, FAST),
+            to: schema.add_u64_field(column::TO, FAST),
+            line: schema.add_u64_field(column::LINE, FAST),
+            at: schema.add_u64_field(column::AT, FAST),
+        };
+        (fields, schema.build())
+    }
+
+    /// What the index has of an entry.
+    pub(crate) fn document(&self, entry: &Entry) -> TantivyDocument {
+        let mut document = TantivyDocument::default();
+        self.add_terms(entry, &mut document);
+        for (field, whole) in [
+            (self.project, &entry.project),
+            (self.session, &entry.session),
+            (self.agent, &entry.agent),
+            (self.kind, &entry.kind),
+        ] {
+            document.add_text(field, whole);
+        }
+        match &entry.key {
+            Key::Event(seq) => document.add_u64(self.seq, *seq),
+            Key::Named(name) => document.add_text(self.key, name),
+        }
+        document.add_u64(self.source, entry.source as u64);
+        document.add_u64(self.from, entry.part.from.into());
+        document.add_u64(self.to, entry.part.to.into());
+        document.add_u64(self.line, entry.line.into());
+        document.add_u64(self.at, entry.at.0);
+        document
+    }
+
+    fn add_terms(&self, entry: &Entry, document: &mut TantivyDocument) {
+        let mut whole = Terms::default();
+        whole.read(&entry.text);
+        document.add_text(self.text, &whole.words);
+        // A title's identifiers and paths count like the text's; its words have a field of their own.
+        for (field, text) in [(self.title, &entry.title), (self.keywords, &entry.keywords)] {
+            if !text.is_empty() {
+                whole.words.clear();
+                whole.read(text);
+                document.add_text(field, &whole.words);
+            }
+        }
+        for (field, terms) in [(self.identifiers, &whole.identifiers), (self.paths, &whole.paths)] {
+            if !terms.is_empty() {
+                document.add_text(field, terms);
+            }
+        }
+    }
+}
+
+/// Terms for each field, parted by spaces.
+#[derive(Default)]
+struct Terms {
+    words: String,
+    identifiers: String,
+    paths: String,
+}
+
+impl Terms {
+    fn read(&mut self, text: &str) {
+        analysis::cut(text, &mut |piece, term| {
+            let onto = match piece {
+                Piece::Word | Piece::Single => &mut self.words,
+                Piece::Identifier => &mut self.identifiers,
+                Piece::Path => &mut self.paths,
+            };
+            onto.push_str(term);
+            onto.push(' ');
+        });
+    }
+}
+
+fn documents_only(analyzer: &str) -> TextOptions {
+    TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer(analyzer)
+            .set_index_option(IndexRecordOption::Basic)
+            .set_fieldnorms(false),
+    )
+}
+
+fn listed(schema: &mut SchemaBuilder, name: &str, analyzer: &str) -> Field {
+    schema.add_text_field(name, documents_only(analyzer))
+}
+
+/// What the fields' terms are cut by.
+pub(crate) fn analyzers() -> TokenizerManager {
+    let analyzers = TokenizerManager::default();
+    analyzers.register(STEMMED, analysis::words_analyzer());
+    analyzers.register(PARTED, TextAnalyzer::from(WhitespaceTokenizer::default()));
+    analyzers
+}

@@ -1,0 +1,222 @@
+//! The index as one search sees it, with statistics of the entries that are alive.
+//!
+//! Entries that are gone stay in a segment until it is merged, and tantivy counts them. Here they are
+//! not counted: an answer is the same whether a segment was merged or not, and so the same from an
+//! index that was made again from scratch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tantivy::columnar::{Column, StrColumn};
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::index::SegmentId;
+use tantivy::postings::BlockSegmentPostings;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, InvertedIndexReader, SegmentReader, TERMINATED, Term};
+use tome_model::Millis;
+
+use super::schema::{Fields, column};
+use super::weight::Weights;
+use crate::{Found, Key, Part, Source};
+
+/// The index at one moment.
+pub(crate) struct Snapshot {
+    pub(crate) segments: Vec<Arc<Segment>>,
+    /// Entries that are alive.
+    pub(crate) count: u64,
+    /// How long their texts are, on average, in terms.
+    pub(crate) average: f32,
+    /// What a match in a text is worth, by the length that texts have on average.
+    pub(crate) weights: Weights,
+}
+
+/// One segment, and what is asked of it again and again.
+pub(crate) struct Segment {
+    pub(crate) reader: SegmentReader,
+    /// How long each entry's text is.
+    pub(crate) lengths: FieldNormReader,
+    /// Entries that are gone.
+    dead: Vec<DocId>,
+    /// The lengths of those that are alive, together.
+    length: u64,
+    columns: Columns,
+}
+
+struct Columns {
+    key: Option<StrColumn>,
+    seq: Option<Column<u64>>,
+    from: Column<u64>,
+    to: Column<u64>,
+    line: Column<u64>,
+    at: Column<u64>,
+    source: Column<u64>,
+}
+
+impl Snapshot {
+    /// Looks at an index. Segments that were looked at before, and have not changed since, are taken over.
+    pub(crate) fn new(
+        readers: &[SegmentReader],
+        fields: &Fields,
+        before: Option<&Self>,
+    ) -> tantivy::Result<Self> {
+        let known: HashMap<(SegmentId, Option<u64>), &Arc<Segment>> = before
+            .iter()
+            .flat_map(|before| &before.segments)
+            .map(|segment| (segment.identity(), segment))
+            .collect();
+        let mut segments = Vec::with_capacity(readers.len());
+        for reader in readers {
+            let identity = (reader.segment_id(), reader.delete_opstamp());
+            segments.push(match known.get(&identity) {
+                Some(segment) => Arc::clone(segment),
+                None => Arc::new(Segment::new(reader.clone(), fields)?),
+            });
+        }
+        let count: u64 = segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
+        let length: u64 = segments.iter().map(|segment| segment.length).sum();
+        let average = if count == 0 { 1.0 } else { (length as f32 / count as f32).max(1.0) };
+        Ok(Self { segments, count, average, weights: Weights::new(average) })
+    }
+
+    /// In how many entries a field has a term.
+    pub(crate) fn frequency(&self, field: Field, term: &str) -> tantivy::Result<u64> {
+        let term = Term::from_field_text(field, term);
+        let mut frequency = 0;
+        for segment in &self.segments {
+            frequency += segment.frequency(&term)?;
+        }
+        Ok(frequency)
+    }
+
+    /// How much a term says that so many entries have.
+    pub(crate) fn rarity(&self, frequency: u64) -> f32 {
+        let without = self.count.saturating_sub(frequency) as f32;
+        (1.0 + (without + 0.5) / (frequency as f32 + 0.5)).ln()
+    }
+}
+
+impl Segment {
+    fn new(reader: SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
+        let lengths = reader.get_fieldnorms_reader(fields.text)?;
+        let dead: Vec<DocId> = match reader.alive_bitset() {
+            Some(alive) => (0..reader.max_doc()).filter(|doc| alive.is_deleted(*doc)).collect(),
+            None => Vec::new(),
+        };
+        let all: u64 = (0..reader.max_doc()).map(|doc| u64::from(lengths.fieldnorm(doc))).sum();
+        let gone: u64 = dead.iter().map(|doc| u64::from(lengths.fieldnorm(*doc))).sum();
+        let columns = Columns::new(&reader)?;
+        Ok(Self { lengths, dead, length: all.saturating_sub(gone), columns, reader })
+    }
+
+    fn identity(&self) -> (SegmentId, Option<u64>) {
+        (self.reader.segment_id(), self.reader.delete_opstamp())
+    }
+
+    /// Where a term is, if it is anywhere.
+    pub(crate) fn postings(
+        &self,
+        term: &Term,
+        with: IndexRecordOption,
+    ) -> tantivy::Result<Option<BlockSegmentPostings>> {
+        let index = self.inverted(term.field())?;
+        Ok(index.read_block_postings(term, with)?)
+    }
+
+    pub(crate) fn inverted(&self, field: Field) -> tantivy::Result<Arc<InvertedIndexReader>> {
+        self.reader.inverted_index(field)
+    }
+
+    fn frequency(&self, term: &Term) -> tantivy::Result<u64> {
+        let index = self.inverted(term.field())?;
+        let Some(found) = index.get_term_info(term)? else { return Ok(0) };
+        let all = u64::from(found.doc_freq);
+        if self.dead.is_empty() {
+            return Ok(all);
+        }
+        let mut postings =
+            index.read_block_postings_from_terminfo(&found, IndexRecordOption::Basic)?;
+        let dead = self.dead.iter().filter(|doc| is_in(&mut postings, **doc)).count();
+        Ok(all.saturating_sub(dead as u64))
+    }
+
+    /// Whether an entry may be found at all.
+    pub(crate) fn is_alive(&self, doc: DocId) -> bool {
+        !self.reader.is_deleted(doc)
+    }
+
+    /// What decides between entries that match equally well.
+    pub(crate) fn place(&self, doc: DocId) -> tantivy::Result<(Source, Key, Part)> {
+        let columns = &self.columns;
+        Ok((columns.source(doc)?, columns.key(doc)?, columns.part(doc)))
+    }
+
+    /// An entry as it is answered.
+    pub(crate) fn found(&self, doc: DocId, score: f32) -> tantivy::Result<Found> {
+        let (source, key, part) = self.place(doc)?;
+        Ok(Found { key, part, source, at: self.at(doc), line: self.columns.line(doc), score })
+    }
+
+    /// When it happened.
+    pub(crate) fn at(&self, doc: DocId) -> Millis {
+        Millis(self.columns.at.first(doc).unwrap_or_default())
+    }
+
+    /// When each of them happened.
+    pub(crate) fn moments(&self) -> &Column<u64> {
+        &self.columns.at
+    }
+}
+
+/// Whether a document is in a list. Asked in order of documents only.
+pub(crate) fn is_in(postings: &mut BlockSegmentPostings, doc: DocId) -> bool {
+    let at = postings.seek(doc);
+    doc != TERMINATED && postings.doc(at) == doc
+}
+
+impl Columns {
+    fn new(reader: &SegmentReader) -> tantivy::Result<Self> {
+        let columns = reader.fast_fields();
+        Ok(Self {
+            key: columns.str(column::KEY)?,
+            seq: columns.column_opt(column::SEQ)?,
+            from: columns.u64(column::FROM)?,
+            to: columns.u64(column::TO)?,
+            line: columns.u64(column::LINE)?,
+            at: columns.u64(column::AT)?,
+            source: columns.u64(column::SOURCE)?,
+        })
+    }
+
+    fn key(&self, doc: DocId) -> tantivy::Result<Key> {
+        if let Some(seq) = self.seq.as_ref().and_then(|seq| seq.first(doc)) {
+            return Ok(Key::Event(seq));
+        }
+        let mut name = String::new();
+        if let Some(names) = &self.key
+            && let Some(ordinal) = names.ords().first(doc)
+        {
+            names.ord_to_str(ordinal, &mut name)?;
+        }
+        Ok(Key::Named(name))
+    }
+
+    fn part(&self, doc: DocId) -> Part {
+        Part { from: narrow(self.from.first(doc)), to: narrow(self.to.first(doc)) }
+    }
+
+    fn line(&self, doc: DocId) -> u32 {
+        narrow(self.line.first(doc))
+    }
+
+    fn source(&self, doc: DocId) -> tantivy::Result<Source> {
+        let number = self.source.first(doc).unwrap_or_default();
+        Source::ALL.into_iter().find(|source| *source as u64 == number).ok_or_else(|| {
+            tantivy::TantivyError::InternalError(format!("there is no source {number}"))
+        })
+    }
+}
+
+/// What was put in as 32 bits.
+fn narrow(number: Option<u64>) -> u32 {
+    number.and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
+}

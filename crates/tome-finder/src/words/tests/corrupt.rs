@@ -1,0 +1,187 @@
+//! What happens to the files, and what is said then.
+
+use std::fs;
+
+use super::*;
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn some(words: &Words) {
+    for seq in 0..20 {
+        words.write(put(vec![event(seq, "some words of an event")], &seq.to_string())).unwrap();
+    }
+    words
+        .write(Batch {
+            gone: vec!["n".into()],
+            put: vec![note("n", "some words of a note")],
+            cursor: "end".into(),
+        })
+        .unwrap();
+    words.write(Batch { gone: vec!["n".into()], put: vec![], cursor: "end".into() }).unwrap();
+}
+
+#[test]
+fn no_folder_or_an_empty_one_is_missing() {
+    let scene = Scene::new();
+    assert!(matches!(scene.open(), Err(FinderError::Missing(_))));
+    fs::create_dir_all(scene.folder()).unwrap();
+    assert!(matches!(scene.open(), Err(FinderError::Missing(_))));
+}
+
+#[test]
+fn a_new_one_takes_the_place_of_whatever_was_there() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.folder().join("foreign")).unwrap();
+    scene.make();
+    assert!(!scene.folder().join("foreign").exists());
+    fs::remove_dir_all(scene.folder()).unwrap();
+    fs::File::create(scene.folder()).unwrap();
+    let words = scene.make();
+    assert_eq!((words.cursor().as_str(), words.count()), ("", 0));
+    assert!(words.is_whole());
+}
+
+#[test]
+fn every_file_may_be_missing_cut_or_overwritten() {
+    let scene = Scene::new();
+    let words = scene.make();
+    some(&words);
+    while !words.rest().unwrap() {}
+    let expected = ask(&words, "some words");
+    drop(words);
+    for file in files(&scene.folder()) {
+        let name = file.file_name().unwrap();
+        for change in ["missing", "empty", "half", "garbage"] {
+            let other = Scene::new();
+            copy(&scene.folder(), &other.folder());
+            let path = other.folder().join(name);
+            let bytes = fs::read(&path).unwrap();
+            let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            match change {
+                "missing" => fs::remove_file(&path).unwrap(),
+                "empty" => file.set_len(0).unwrap(),
+                "half" => file.set_len(bytes.len() as u64 / 2).unwrap(),
+                _ => fs::copy(std::env::current_exe().unwrap(), &path).map(|_| ()).unwrap(),
+            }
+            // Whatever it is, it is said, or it does not matter: never another answer, never a panic.
+            match other.open() {
+                Ok(words) => {
+                    let found = words.search(
+                        &WordsQuery { text: "some words".into() },
+                        &Filter::default(),
+                        100,
+                    );
+                    if let Ok(found) = found {
+                        assert_eq!(found, expected, "{name:?} {change}");
+                    }
+                }
+                Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => {}
+                Err(other) => panic!("{name:?} {change}: {other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn foreign_files_do_no_harm() {
+    let scene = Scene::new();
+    let words = scene.make();
+    some(&words);
+    std::io::Write::write_all(&mut fs::File::create(scene.folder().join("x.idx")).unwrap(), b"?")
+        .unwrap();
+    fs::create_dir(scene.folder().join("y")).unwrap();
+    assert!(words.is_whole());
+    drop(words);
+    let words = scene.open().unwrap();
+    some(&words);
+    assert_eq!(ask(&words, "words").len(), 40);
+}
+
+#[test]
+fn an_index_of_another_scheme_is_damaged() {
+    let scene = Scene::new();
+    drop(scene.make());
+    let meta = scene.folder().join(META);
+    let text = fs::read_to_string(&meta).unwrap();
+    let other = text.replace("\\\"cut\\\":", "\\\"cut\\\":9");
+    assert_ne!(text, other);
+    std::io::Write::write_all(&mut fs::File::create(&meta).unwrap(), other.as_bytes()).unwrap();
+    assert!(matches!(scene.open(), Err(FinderError::Damaged { .. })));
+}
+
+#[test]
+fn it_notices_that_its_files_went_away_and_answers_meanwhile() {
+    let scene = Scene::new();
+    let words = scene.make();
+    some(&words);
+    while !words.rest().unwrap() {}
+    assert!(words.is_whole());
+    let before = ask(&words, "some words");
+    let gone = files(&scene.folder())
+        .into_iter()
+        .find(|file| file.extension().is_some_and(|ending| ending == "term"));
+    fs::remove_file(gone.unwrap()).unwrap();
+    assert!(!words.is_whole());
+    fs::remove_dir_all(scene.folder()).unwrap();
+    assert!(!words.is_whole());
+    assert_eq!(ask(&words, "some words"), before);
+    assert!(words.write(put(vec![event(99, "more")], "more")).is_err());
+    assert_eq!(words.cursor(), "end");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_their_owners() {
+    use std::os::unix::fs::PermissionsExt;
+    let scene = Scene::new();
+    let words = scene.make();
+    some(&words);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&scene.folder()), 0o700);
+    for file in files(&scene.folder()) {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn what_was_not_committed_is_not_there_and_nothing_holds_the_next_one_up() {
+    let scene = Scene::new();
+    let words = scene.make();
+    words.write(put(vec![event(1, "first")], "1")).unwrap();
+    // As if killed: the folder as it is while the pen is held, and with what it may leave half written.
+    let killed = Scene::new();
+    copy(&scene.folder(), &killed.folder());
+    fs::File::create(killed.folder().join("0123456789abcdef0123456789abcdef.idx")).unwrap();
+    let again = killed.open().unwrap();
+    assert_eq!(again.cursor(), "1");
+    again.write(put(vec![event(2, "second")], "2")).unwrap();
+    assert_eq!(seqs(&again, "first second"), [1, 2]);
+    assert_eq!(seqs(&words, "first second"), [1]);
+}
+
+#[test]
+fn many_small_writes_make_few_segments() {
+    let scene = Scene::new();
+    let words = scene.make();
+    for seq in 0..40 {
+        let gone = if seq % 3 == 0 { vec!["n".to_owned()] } else { vec![] };
+        let put = vec![event(seq, "one more"), note("n", "replaced")];
+        words.write(Batch { gone, put, cursor: seq.to_string() }).unwrap();
+    }
+    while !words.rest().unwrap() {}
+    assert!(words.snapshot().segments.len() < 5, "{}", words.snapshot().segments.len());
+    assert_eq!(words.count(), 41);
+    assert!(words.is_whole());
+    let segments = files(&scene.folder())
+        .iter()
+        .filter(|file| file.extension().is_some_and(|of| of == "idx"))
+        .count();
+    assert!(segments < 5, "{segments}");
+    drop(words);
+    assert_eq!(scene.open().unwrap().count(), 41);
+}

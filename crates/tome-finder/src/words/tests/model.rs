@@ -1,0 +1,249 @@
+//! Against a plain model: what is found, what a filter lets through, what a rebuild answers.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use proptest::prelude::*;
+
+use super::analysis::Piece;
+use super::*;
+
+/// Words that entries are made of; some of them share a stem, some are more than words.
+const VOCABULARY: [&str; 16] = [
+    "parser",
+    "parsing",
+    "quote",
+    "nested",
+    "файл",
+    "解析",
+    "src/main.rs",
+    "foo_bar",
+    "E0308",
+    "v1.2.3",
+    "3f9a2b1c4d",
+    "the",
+    "run",
+    "running",
+    "fooBar",
+    "x",
+];
+
+#[derive(Debug, Clone)]
+enum Step {
+    Put(Vec<Entry>),
+    Gone(Vec<u8>),
+    Reopen,
+}
+
+fn text() -> impl Strategy<Value = String> {
+    proptest::collection::vec(0..VOCABULARY.len(), 1..12)
+        .prop_map(|words| words.iter().map(|at| VOCABULARY[*at]).collect::<Vec<_>>().join(" "))
+}
+
+fn name(number: u8) -> String {
+    format!("note-{number}")
+}
+
+fn entry() -> impl Strategy<Value = Entry> {
+    (text(), text(), 0..6_usize, 0..4_u8, 0..3_u8, 0..3_u8, 0..50_u64).prop_map(
+        |(text, title, source, named, session, agent, at)| {
+            let source = Source::ALL[source];
+            let is_event = source == Source::Event;
+            Entry {
+                key: if is_event { Key::Event(0) } else { Key::Named(name(named)) },
+                source,
+                at: Millis(at),
+                session: format!("s{session}"),
+                agent: if is_event { format!("a{agent}") } else { String::new() },
+                kind: if is_event { format!("k{}", agent % 2) } else { String::new() },
+                title: if is_event { String::new() } else { title },
+                ..event(0, &text)
+            }
+        },
+    )
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => proptest::collection::vec(entry(), 0..6).prop_map(Step::Put),
+        2 => proptest::collection::vec(0..4_u8, 1..3).prop_map(Step::Gone),
+        1 => Just(Step::Reopen),
+    ];
+    proptest::collection::vec(step, 1..12)
+}
+
+fn filter() -> impl Strategy<Value = Filter> {
+    let few = |of: &'static str| {
+        proptest::collection::vec(0..4_u8, 0..3)
+            .prop_map(move |these| these.iter().map(|at| format!("{of}{at}")).collect::<Vec<_>>())
+    };
+    let moment = || proptest::option::of((0..60_u64).prop_map(Millis));
+    (
+        proptest::collection::vec(0..6_usize, 0..3),
+        proptest::option::weighted(0.2, prop_oneof![Just("/p".to_owned()), Just("/q".to_owned())]),
+        proptest::option::weighted(0.3, (0..4_u8).prop_map(|at| format!("s{at}"))),
+        few("a"),
+        few("k"),
+        moment(),
+        moment(),
+    )
+        .prop_map(|(sources, project, session, agents, kinds, since, until)| Filter {
+            sources: sources.into_iter().map(|at| Source::ALL[at]).collect(),
+            project,
+            session,
+            agents,
+            kinds,
+            since,
+            until,
+        })
+}
+
+fn lets_through(filter: &Filter, entry: &Entry) -> bool {
+    (filter.sources.is_empty() || filter.sources.contains(&entry.source))
+        && filter.project.as_ref().is_none_or(|project| *project == entry.project)
+        && filter.session.as_ref().is_none_or(|session| *session == entry.session)
+        && (filter.agents.is_empty() || filter.agents.contains(&entry.agent))
+        && (filter.kinds.is_empty() || filter.kinds.contains(&entry.kind))
+        && filter.since.is_none_or(|since| entry.at >= since)
+        && filter.until.is_none_or(|until| entry.at < until)
+}
+
+/// What the index should have, in the order in which it was put in.
+#[derive(Default)]
+struct Model {
+    entries: Vec<Entry>,
+    next: u64,
+}
+
+impl Model {
+    /// Takes a step, and says what the index is told.
+    fn step(&mut self, step: &Step) -> Batch {
+        let mut batch = Batch::default();
+        match step {
+            Step::Put(entries) => {
+                for entry in entries {
+                    let mut entry = entry.clone();
+                    self.next += 1;
+                    entry.part.from = u32::try_from(self.next).unwrap();
+                    match &mut entry.key {
+                        Key::Event(seq) => *seq = self.next,
+                        Key::Named(name) => batch.gone.push(name.clone()),
+                    }
+                    batch.put.push(entry);
+                }
+            }
+            Step::Gone(numbers) => {
+                batch.gone = numbers.iter().map(|number| name(*number)).collect();
+            }
+            Step::Reopen => {}
+        }
+        self.entries
+            .retain(|entry| !matches!(&entry.key, Key::Named(name) if batch.gone.contains(name)));
+        self.entries.extend(batch.put.iter().cloned());
+        batch.cursor = self.next.to_string();
+        batch
+    }
+
+    fn matching(&self, query: &str, filter: &Filter) -> BTreeSet<(Key, Part)> {
+        let wanted = question::wanted(query);
+        let matches = |entry: &&Entry| {
+            let own = own_terms(&format!("{} {}", entry.text, entry.title));
+            wanted.iter().any(|wanted| own.contains(&(wanted.place, wanted.term.clone())))
+        };
+        let through = self.entries.iter().filter(|entry| lets_through(filter, entry));
+        through.filter(matches).map(|entry| (entry.key.clone(), entry.part)).collect()
+    }
+}
+
+fn own_terms(text: &str) -> HashSet<(Place, String)> {
+    let mut own = HashSet::new();
+    let mut words = String::new();
+    cut(text, &mut |piece, term| {
+        let place = match piece {
+            Piece::Word | Piece::Single => {
+                words.push_str(term);
+                words.push(' ');
+                return;
+            }
+            Piece::Identifier => Place::Identifiers,
+            Piece::Path => Place::Paths,
+        };
+        own.insert((place, term.to_owned()));
+    });
+    analysis::stemmed(&words, &mut |term| {
+        own.insert((Place::Words, term.to_owned()));
+    });
+    own
+}
+
+fn places(found: &[Found]) -> BTreeSet<(Key, Part)> {
+    found.iter().map(|found| (found.key.clone(), found.part)).collect()
+}
+
+fn run(scene: &Scene, model: &mut Model, steps: &[Step]) -> Words {
+    let mut words = scene.make();
+    for step in steps {
+        if matches!(step, Step::Reopen) {
+            drop(words);
+            words = scene.open().unwrap();
+        }
+        words.write(model.step(step)).unwrap();
+    }
+    words
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_finds_what_is_there_and_lets_through_what_it_should(
+        steps in steps(), query in text(), filter in filter(),
+    ) {
+        let scene = Scene::new();
+        let mut model = Model::default();
+        let words = run(&scene, &mut model, &steps);
+        let found = words.search(&WordsQuery { text: query.clone() }, &filter, 1_000).unwrap();
+        prop_assert_eq!(places(&found), model.matching(&query, &filter));
+        prop_assert_eq!(words.count(), model.entries.len() as u64);
+        // Fewer are the first of more.
+        let few = words.search(&WordsQuery { text: query }, &filter, 3).unwrap();
+        prop_assert_eq!(&few[..], &found[..found.len().min(3)]);
+        let named: BTreeMap<String, Millis> = words.named().unwrap().into_iter().collect();
+        let expected: BTreeSet<&String> = model.entries.iter().filter_map(|entry| match &entry.key {
+            Key::Named(name) => Some(name),
+            Key::Event(_) => None,
+        }).collect();
+        prop_assert_eq!(named.keys().collect::<BTreeSet<_>>(), expected);
+    }
+
+    #[test]
+    fn made_again_it_answers_identically(steps in steps(), query in text(), filter in filter()) {
+        let scene = Scene::new();
+        let mut model = Model::default();
+        let words = run(&scene, &mut model, &steps);
+        let answer = |words: &Words| {
+            words.search(&WordsQuery { text: query.clone() }, &filter, 5).unwrap()
+        };
+        let before = answer(&words);
+        drop(words);
+        prop_assert_eq!(&answer(&scene.open().unwrap()), &before);
+        // From scratch, in one write: other segments, and nothing that was ever gone.
+        let other = Scene::new();
+        let fresh = other.make();
+        fresh.write(put(model.entries, "")).unwrap();
+        prop_assert_eq!(&answer(&fresh), &before);
+    }
+
+    #[test]
+    fn an_entry_is_found_by_any_of_its_words(text in "\\PC{1,60}") {
+        let scene = Scene::new();
+        let words = scene.make();
+        words.write(put(vec![event(1, &text)], "")).unwrap();
+        for term in terms(&text) {
+            let found = words.search_terms(&[(term.clone(), 1.0)], &Filter::default(), 10).unwrap();
+            prop_assert_eq!(found.len(), 1, "{:?}", term);
+        }
+        for word in text.split_whitespace().filter(|word| !terms(word).is_empty()) {
+            prop_assert_eq!(seqs(&words, word), vec![1], "{:?}", word);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Vectors of texts as OpenAI, Ollama, vLLM, LM Studio and others make them: `POST {base}/embeddings`.
+//!
+//! What comes back is checked: as many vectors as texts, each as long as it should be, all of them
+//! numbers. They are scaled to length 1; a text with nothing in it is not sent, and has a vector of zeros.
+
+use serde_json::{Value, json};
+use tome_model::truncate_to;
+
+use crate::http::{Endpoint, Http};
+use crate::limits::{
+    EMBEDDED_BYTES_MAX, EMBEDDED_NUMBER_BYTES, EMBEDDED_TEXTS_MAX, RESPONSE_BYTES_MAX,
+};
+use crate::retry::Again;
+use crate::{ModelFailure, Retry, Stop};
+
+/// An endpoint that makes vectors.
+#[derive(Debug)]
+pub struct Embeddings {
+    http: Http,
+    model: String,
+    name: String,
+    dimensions: usize,
+    again: Again,
+}
+
+impl Embeddings {
+    /// `model` at `endpoint`, whose vectors have `dimensions` numbers. Nothing is sent yet. What may
+    /// pass is asked again as `retry` says, until `stop`.
+    pub fn new(
+        endpoint: &Endpoint,
+        model: &str,
+        dimensions: usize,
+        retry: Retry,
+        stop: Stop,
+    ) -> Result<Self, ModelFailure> {
+        if dimensions == 0 {
+            let problem = "an embedding model has at least one dimension: say how many";
+            return Err(ModelFailure::Misconfigured(problem.to_owned()));
+        }
+        Ok(Self {
+            http: Http::new(endpoint, "/embeddings")?,
+            model: model.to_owned(),
+            name: format!("openai/{model}/{dimensions}"),
+            dimensions,
+            again: Again::new(retry, stop),
+        })
+    }
+
+    /// Which model, and how long its vectors are: what is made with two names does not go together.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many numbers a vector has.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// One vector a text, in order.
+    pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelFailure> {
+        let mut vectors = vec![vec![0.0; self.dimensions]; texts.len()];
+        let mut asked: Vec<_> =
+            vectors.iter_mut().zip(texts).filter(|(_, text)| !text.trim().is_empty()).collect();
+        for batch in asked.chunks_mut(self.texts_max()) {
+            let texts: Vec<&str> =
+                batch.iter().map(|(_, text)| truncate_to(text, EMBEDDED_BYTES_MAX)).collect();
+            let answers = self.again.ask(|| self.ask(&texts))?;
+            for ((vector, _), answer) in batch.iter_mut().zip(answers) {
+                **vector = answer;
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// How many vectors fit into one response.
+    fn texts_max(&self) -> usize {
+        let fit =
+            RESPONSE_BYTES_MAX / (self.dimensions as u64).saturating_mul(EMBEDDED_NUMBER_BYTES);
+        usize::try_from(fit.clamp(1, EMBEDDED_TEXTS_MAX)).unwrap_or(1)
+    }
+
+    fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelFailure> {
+        let headers = [("authorization", "Bearer {key}")];
+        let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
+        let answer = self.http.post(&headers, &body)?;
+        self.read(&answer, texts.len()).map_err(|said| ModelFailure::Malformed { said })
+    }
+
+    /// The vectors in the order of the texts, or what is wrong with them.
+    fn read(&self, answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, String> {
+        let items = answer.get("data").and_then(Value::as_array).ok_or("no vectors in it")?;
+        if items.len() != count {
+            return Err(format!("{} vectors for {count} texts", items.len()));
+        }
+        let mut vectors = vec![None; count];
+        for (place, item) in items.iter().enumerate() {
+            // Endpoints that leave the index out answer in order.
+            let index = item.get("index").map_or(Some(place as u64), Value::as_u64);
+            let slot = index.and_then(|index| vectors.get_mut(usize::try_from(index).ok()?));
+            let slot = slot.ok_or("a vector for a text that was not sent")?;
+            if slot.replace(self.vector(item)?).is_some() {
+                return Err("two vectors for one text".to_owned());
+            }
+        }
+        Ok(vectors.into_iter().flatten().collect())
+    }
+
+    fn vector(&self, item: &Value) -> Result<Vec<f32>, String> {
+        let numbers = item.get("embedding").and_then(Value::as_array).ok_or("no vectors in it")?;
+        if numbers.len() != self.dimensions {
+            return Err(format!("{} dimensions instead of {}", numbers.len(), self.dimensions));
+        }
+        let numbers: Option<Vec<f64>> = numbers.iter().map(Value::as_f64).collect();
+        let numbers = numbers.ok_or("something that is not a number")?;
+        let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
+        if !length.is_finite() {
+            return Err("numbers that are too large".to_owned());
+        }
+        let scale = if length > 0.0 { length } else { 1.0 };
+        #[expect(clippy::cast_possible_truncation, reason = "between -1 and 1, rounded")]
+        Ok(numbers.iter().map(|number| (number / scale) as f32).collect())
+    }
+}

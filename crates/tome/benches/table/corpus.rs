@@ -1,0 +1,239 @@
+//! What recall is measured on: coding sessions with the words, names and places of real ones.
+//!
+//! Words are as unevenly frequent as real ones (the n-th is n times rarer than the first), 20,000 of
+//! them; a session has topics of its own; names, paths, codes and hashes stand between them. The same
+//! at every run.
+
+use std::fmt::Write;
+
+use tome_model::EventId;
+use tome_proto::v1;
+
+use crate::sample::Numbers;
+
+const FIRST_MS: u64 = 1_750_000_000_000;
+const SESSION_EVENTS: u64 = 200;
+/// About so long is a text.
+const TEXT_BYTES: usize = 1_000;
+/// Names of functions and types that come up.
+const NAMES_MAX: usize = 20_000;
+/// Words that a session comes back to.
+const TOPICS: usize = 24;
+/// The shortest word that a query asks for.
+const QUERY_WORD_BYTES_MIN: usize = 4;
+
+#[rustfmt::skip]
+const COMMON: &[&str] = &[
+    "the", "to", "a", "of", "and", "in", "is", "that", "it", "for", "this", "with", "on", "not", "be", "we",
+    "as", "are", "when", "from", "if", "an", "by", "but", "so", "or", "was", "at", "which", "can", "has",
+    "there", "should", "then", "what", "only", "after", "before", "now", "because", "into", "still", "all",
+    "one", "you", "they", "have", "will", "would", "where", "how", "no", "does", "did", "more", "than",
+];
+#[rustfmt::skip]
+const STEMS: &[&str] = &[
+    "account", "anchor", "archive", "batch", "beacon", "border", "bottle", "branch", "bridge", "bucket",
+    "buffer", "build", "cable", "cache", "canvas", "cargo", "chain", "channel", "chart", "check", "client",
+    "clock", "cloud", "cluster", "collect", "color", "column", "compile", "connect", "copy", "count", "cover",
+    "crash", "cursor", "deploy", "design", "digest", "docker", "draft", "drain", "driver", "edit", "encode",
+    "engine", "event", "export", "factor", "feature", "field", "filter", "finger", "fixture", "flag", "flush",
+    "folder", "form", "frame", "garden", "gate", "glance", "graph", "guard", "handle", "harbor", "hash",
+    "header", "history", "hook", "host", "image", "import", "index", "insert", "island", "issue", "join",
+    "journal", "kernel", "label", "lane", "launch", "layer", "ledger", "letter", "level", "limit", "link",
+    "list", "load", "lock", "loop", "map", "mark", "market", "match", "memory", "merge", "metric", "migrate",
+    "mirror", "model", "module", "monitor", "mount", "network", "node", "notice", "number", "object", "offset",
+    "order", "outline", "owner", "packet", "page", "panel", "parse", "patch", "path", "pattern", "payload",
+    "permit", "pilot", "pipe", "place", "planet", "plugin", "point", "policy", "pool", "port", "print",
+    "process", "profile", "project", "prompt", "proof", "queue", "quota", "range", "reason", "record",
+    "region", "release", "render", "repeat", "report", "request", "resolve", "retry", "river", "role", "route",
+    "sample", "scale", "schema", "scope", "screen", "script", "search", "season", "segment", "select",
+    "server", "session", "shadow", "shard", "signal", "silver", "snapshot", "socket", "source", "spool",
+    "stage", "state", "storage", "stream", "string", "switch", "symbol", "table", "target", "template",
+    "thread", "ticket", "token", "trace", "track", "traffic", "trigger", "tunnel", "update", "upload",
+    "valley", "vector", "vendor", "version", "view", "volume", "wallet", "watch", "window", "worker",
+];
+#[rustfmt::skip]
+const PREFIXES: &[&str] = &["", "re", "un", "pre", "de", "over", "sub", "inter"];
+#[rustfmt::skip]
+const SUFFIXES: &[&str] = &["", "s", "ed", "ing", "er", "ers", "able", "ly", "ness", "ful", "less", "ment"];
+#[rustfmt::skip]
+const VERBS: &[&str] = &[
+    "read", "write", "open", "close", "parse", "load", "store", "find", "make", "drop", "send", "wait",
+    "check", "count", "merge", "split", "encode", "decode", "apply", "reset",
+];
+
+/// Words, and how often each comes up.
+pub struct Corpus {
+    words: Vec<String>,
+    /// The share of all words that are at most as rare as the one at this place.
+    sums: Vec<f64>,
+}
+
+/// One text, and what of it may be asked for.
+#[derive(Default)]
+struct Text {
+    text: String,
+    words: Vec<String>,
+    names: Vec<String>,
+}
+
+impl Corpus {
+    pub fn new() -> Self {
+        let mut rest: Vec<String> =
+            Vec::with_capacity(STEMS.len() * PREFIXES.len() * SUFFIXES.len());
+        for stem in STEMS {
+            for prefix in PREFIXES {
+                rest.extend(SUFFIXES.iter().map(|suffix| format!("{prefix}{stem}{suffix}")));
+            }
+        }
+        let mut numbers = Numbers::from(7);
+        for place in (1..rest.len()).rev() {
+            rest.swap(place, numbers.below(place + 1));
+        }
+        let words: Vec<String> = COMMON.iter().map(|word| (*word).to_owned()).chain(rest).collect();
+        let mut sum = 0.0;
+        let sums = (0..words.len()).map(|place| {
+            #[expect(clippy::cast_precision_loss, reason = "a few thousand words")]
+            let rank = (place + 1) as f64;
+            sum += 1.0 / rank;
+            sum
+        });
+        let sums: Vec<f64> = sums.collect();
+        Self { words, sums }
+    }
+
+    /// The `n`th event.
+    pub fn event(&self, n: u64, cwd: &str) -> v1::Draft {
+        let (kind, role) = match n % 4 {
+            0 => ("user_message", "user"),
+            1 => ("assistant_message", "assistant"),
+            _ => ("tool_result", "tool"),
+        };
+        let text = self.text(n).text;
+        let mut draft = v1::Draft {
+            id: EventId::derive(&["corpus", &n.to_string()]).into(),
+            at_ms: FIRST_MS + n * 10_000,
+            session_id: format!("session-{:06}", n / SESSION_EVENTS),
+            agent: "claude-code".into(),
+            cwd: cwd.into(),
+            project: cwd.into(),
+            kind: kind.into(),
+            role: role.into(),
+            ..v1::Draft::default()
+        };
+        match kind {
+            "tool_result" => {
+                let input = serde_json::json!({ "command": "cargo test" }).to_string();
+                let output_json = serde_json::Value::String(text).to_string();
+                draft.tool = Some(v1::Tool { name: "Bash".into(), input_json: input, output_json });
+            }
+            _ => draft.text = text,
+        }
+        draft
+    }
+
+    /// What the `n`th event says.
+    pub fn said(&self, n: u64) -> String {
+        self.text(n).text
+    }
+
+    /// The `n`th question: three to six words of some text, with a name in every other one.
+    pub fn query(&self, n: u64, events: u64) -> String {
+        let mut numbers = Numbers::from(n ^ (11 << 40));
+        let text = self.text(numbers.next() % events.max(1));
+        let pick = |from: &[String], numbers: &mut Numbers| {
+            from.get(numbers.below(from.len())).cloned().unwrap_or_default()
+        };
+        let mut asked: Vec<String> = Vec::new();
+        if n.is_multiple_of(2) {
+            asked.push(pick(&text.names, &mut numbers));
+        }
+        for _ in asked.len()..3 + numbers.below(4) {
+            asked.push(pick(&text.words, &mut numbers));
+        }
+        asked.retain(|word| !word.is_empty());
+        asked.join(" ")
+    }
+
+    fn text(&self, n: u64) -> Text {
+        let mut numbers = Numbers::from(n ^ (5 << 40));
+        let mut session = Numbers::from((n / SESSION_EVENTS) ^ (6 << 40));
+        let topics: Vec<&str> = (0..TOPICS).map(|_| self.word(&mut session)).collect();
+        let mut text = Text { text: String::with_capacity(TEXT_BYTES + 200), ..Text::default() };
+        while text.text.len() < TEXT_BYTES {
+            // Writing to a string cannot fail.
+            let _ = self.line(&mut text, &mut numbers, &topics);
+        }
+        text
+    }
+
+    fn line(&self, out: &mut Text, n: &mut Numbers, topics: &[&str]) -> std::fmt::Result {
+        match n.below(10) {
+            0..=5 => {
+                for _ in 0..8 + n.below(12) {
+                    let topic = topics.get(n.below(4 * topics.len())).copied();
+                    let word = topic.unwrap_or_else(|| self.word(n));
+                    write!(out.text, "{word} ")?;
+                    if word.len() >= QUERY_WORD_BYTES_MIN {
+                        out.words.push(word.to_owned());
+                    }
+                }
+                let name = out.name(n);
+                writeln!(out.text, "`{name}`.")
+            }
+            6 => {
+                let (name, of, to) = (out.name(n), n.one(STEMS), n.one(STEMS));
+                writeln!(out.text, "    let {to} = {of}.{name}({});", n.below(4096))
+            }
+            7 => {
+                let (name, code) = (out.name(n), n.below(1_000));
+                writeln!(out.text, "error[E{code:04}]: {} {name} at {}", self.word(n), place(n))
+            }
+            8 => writeln!(out.text, "{} {} {:>7} bytes", place(n), self.word(n), n.below(900_000)),
+            _ => writeln!(
+                out.text,
+                "commit {:07x} {} {}",
+                n.next() >> 36,
+                self.word(n),
+                self.word(n)
+            ),
+        }
+    }
+
+    /// A word, the first ones more often.
+    fn word(&self, n: &mut Numbers) -> &str {
+        #[expect(clippy::cast_precision_loss, reason = "a place among words need not be exact")]
+        let at = (n.next() >> 11) as f64 / (1u64 << 53) as f64 * self.sums.last().unwrap_or(&1.0);
+        let place = self.sums.partition_point(|sum| *sum < at);
+        self.words.get(place).map_or("the", String::as_str)
+    }
+}
+
+impl Text {
+    /// A name, remembered as one that may be asked for.
+    fn name(&mut self, n: &mut Numbers) -> String {
+        // The first ones more often.
+        let number = n.below(NAMES_MAX).min(n.below(NAMES_MAX)).min(n.below(NAMES_MAX));
+        let mut of = Numbers::from(number as u64);
+        let (verb, first, second) = (of.one(VERBS), of.one(STEMS), of.one(STEMS));
+        let name = match number % 3 {
+            0 => format!("{}{}", capital(first), capital(second)),
+            1 => format!("{verb}{}", capital(first)),
+            _ => format!("{verb}_{first}_{second}"),
+        };
+        self.names.push(name.clone());
+        name
+    }
+}
+
+/// A place in some file.
+fn place(n: &mut Numbers) -> String {
+    let ending = n.one(&["rs", "py", "ts", "go", "sql", "md"]);
+    format!("{}/src/{}_{}.{ending}:{}", n.one(STEMS), n.one(VERBS), n.one(STEMS), n.below(900))
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
+}

@@ -1,0 +1,322 @@
+//! Recall through the shipped daemon: what an event costs to index, when it is found, and how long a
+//! question takes, tier by tier, beside SQLite's full-text index and a scan of the lines.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use tokio_stream::StreamExt;
+use tome_proto::{Client, draft_from_wire, limits, v1};
+use tome_testkit::World;
+
+use crate::corpus::Corpus;
+use crate::daemon::{Daemon, settled};
+use crate::fts::Fts;
+use crate::report::{Aim, Row, Unit};
+use crate::scan::Scanner;
+use crate::timing::{Times, ms, rate};
+use crate::{Bench, Scale, machine, world};
+
+const CWD: &str = "/home/dev/app";
+const LARGE: u64 = 1_000_000;
+const HITS: u32 = 10;
+
+// What the aims ask for, at a million events.
+const AIM_WORDS_MS: f64 = 3.0;
+const AIM_FUSED_MS: f64 = 8.0;
+const AIM_MEMORY_MB: f64 = 200.0;
+const AIM_INDEX_SHARE: f64 = 0.6;
+const AIM_LAG_MS: f64 = 1_000.0;
+
+/// Indexes that make no progress for this long have stopped.
+const PATIENCE: Duration = Duration::from_secs(300);
+const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
+const MORE_EVENTS: u64 = 20;
+/// A scan takes its time.
+const SCANS: u64 = 5;
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let corpus = Corpus::new();
+    let mut counts = bench.scale.of(vec![10_000, 100_000], vec![2_000]);
+    counts.extend(bench.large.then_some(LARGE));
+    let mut rows = Vec::new();
+    for count in counts {
+        rows.extend(Size { corpus: &corpus, count, scale: bench.scale }.measure(bench)?);
+    }
+    Ok(rows)
+}
+
+/// So many events.
+struct Size<'a> {
+    corpus: &'a Corpus,
+    count: u64,
+    scale: Scale,
+}
+
+/// The times of one way of asking: as the client sees them, and the stages as the daemon does.
+#[derive(Default)]
+struct Asked {
+    seen: Times,
+    inside: Times,
+    stages: BTreeMap<String, Times>,
+}
+
+impl Size<'_> {
+    fn measure(&self, bench: &Bench) -> Result<Vec<Row>> {
+        let world = world();
+        let mut rows = bench.block_on(self.load(&world))?;
+        let (fts, fts_took) = self.baseline(&world)?;
+        let scanner = Scanner::find();
+        let project = project_folder(&world)?;
+        let (mut fts_times, mut scan_times) = (Times::default(), Times::default());
+        for n in 0..self.questions() {
+            fts_times.add(fts.search(&self.corpus.query(n, self.count))?);
+        }
+        for n in 0..SCANS {
+            let query = self.corpus.query(n, self.count);
+            scan_times.add(scanner.search(&query, &project.join("sessions"))?);
+        }
+        let asked = bench.block_on(self.ask_all(&world, &mut rows))?;
+        for (tier, asked) in TIERS.into_iter().zip(&asked) {
+            let baseline = match tier {
+                "literal" => Some((scanner.name(), &scan_times)),
+                "bm25" | "fused" => Some(("SQLite FTS5", &fts_times)),
+                _ => None,
+            };
+            rows.extend(self.tier_rows(tier, asked, baseline));
+        }
+        rows.extend(self.disk_rows(&world, &project)?);
+        rows.extend(bench.block_on(self.remake(&world, &project, fts_took))?);
+        Ok(rows)
+    }
+
+    fn what(&self, what: &str) -> String {
+        format!("{}k events: {what}", self.count / 1_000)
+    }
+
+    fn questions(&self) -> u64 {
+        self.scale.of(200, 40)
+    }
+
+    /// Stores the events and waits until both indexes have them.
+    async fn load(&self, world: &World) -> Result<Vec<Row>> {
+        let (daemon, client) = Daemon::start(world).await?;
+        let begun = Instant::now();
+        let firsts = (0..self.count).step_by(limits::BATCH_EVENTS_MAX);
+        let (corpus, count) = (Corpus::new(), self.count);
+        let batches = firsts.map(move |first| {
+            let numbers = first..count.min(first + limits::BATCH_EVENTS_MAX as u64);
+            v1::IngestEventsRequest { events: numbers.map(|n| corpus.event(n, CWD)).collect() }
+        });
+        let mut answers = client.ingest_stream(tokio_stream::iter(batches)).await?;
+        let mut created = 0;
+        while let Some(answer) = answers.next().await {
+            created += u64::from(answer?.created);
+        }
+        ensure!(created == self.count, "{} were sent and {created} were created", self.count);
+        until_indexed(&client).await?;
+        let searchable = begun.elapsed();
+        settled(&client).await?;
+        client.flush().await?;
+        client.compact().await?;
+        daemon.stop(client).await?;
+        Ok(vec![Row::new(
+            self.what("made, stored and in both indexes"),
+            Unit::PerSecond,
+            rate(self.count, searchable),
+        )])
+    }
+
+    fn baseline(&self, world: &World) -> Result<(Fts, Duration)> {
+        Fts::make(&world.folder("fts").join("said.sqlite"), self.corpus, self.count)
+    }
+}
+
+impl Size<'_> {
+    /// Asks every tier the same questions, and then sees how soon one more event is found.
+    async fn ask_all(&self, world: &World, rows: &mut Vec<Row>) -> Result<Vec<Asked>> {
+        let (daemon, client) = Daemon::start(world).await?;
+        until_indexed(&client).await?;
+        let mut all = Vec::new();
+        for tier in TIERS {
+            all.push(self.ask(&client, tier).await?);
+        }
+        for (what, mb) in [
+            ("memory after that, resident", machine::resident_mb(daemon.pid())),
+            ("memory after that, its own", machine::anonymous_mb(daemon.pid())),
+        ] {
+            let mb = mb.context("the daemon's memory is not in /proc")?;
+            let row = Row::new(self.what(what), Unit::Megabytes, mb);
+            rows.push(row.aim(Aim::Under(AIM_MEMORY_MB)));
+        }
+        rows.extend(self.lag(&client).await?);
+        daemon.stop(client).await?;
+        Ok(all)
+    }
+
+    async fn ask(&self, client: &Client, tier: &str) -> Result<Asked> {
+        let mut asked = Asked::default();
+        let (begun, budget) = (Instant::now(), self.scale.of(15, 3));
+        for n in 0..self.questions() {
+            let query = self.corpus.query(n, self.count);
+            let sent = Instant::now();
+            let answer = client.recall(question(&query, tier)).await?;
+            asked.seen.add(sent.elapsed());
+            ensure!(answer.tier == tier, "{tier} was asked and {} answered", answer.tier);
+            let took = |stage: &v1::RecallStage| Duration::from_micros(stage.took_us);
+            asked.inside.add(answer.stages.iter().map(took).sum());
+            // One that is gone through for each index, or each project, counts as one.
+            let mut sums: BTreeMap<&str, Duration> = BTreeMap::new();
+            for stage in &answer.stages {
+                *sums.entry(&stage.name).or_default() += took(stage);
+            }
+            for (name, took) in sums {
+                asked.stages.entry(name.to_owned()).or_default().add(took);
+            }
+            if begun.elapsed().as_secs() >= budget {
+                break;
+            }
+        }
+        Ok(asked)
+    }
+
+    /// From sending one more event until it is found, and until the index has it.
+    async fn lag(&self, client: &Client) -> Result<Vec<Row>> {
+        let (mut found, mut indexed) = (Times::default(), Times::default());
+        for n in 0..MORE_EVENTS {
+            let word = format!("quixotic{n}zephyr");
+            let mut draft = self.corpus.event(self.count + 4 * n, CWD);
+            draft.text = format!("{} {word}", draft.text);
+            let begun = Instant::now();
+            client.ingest(draft_from_wire(draft)?, limits::CALL_TIMEOUT).await?;
+            for (tier, times) in [("", &mut found), ("bm25", &mut indexed)] {
+                while client.recall(question(&word, tier)).await?.hits.is_empty() {
+                    ensure!(begun.elapsed() < PATIENCE, "{word} is never found");
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                times.add(begun.elapsed());
+            }
+        }
+        let row = |what: &str, times: &Times| {
+            Row::new(self.what(what), Unit::Ms, times.percentile(50)).aim(Aim::Under(AIM_LAG_MS))
+        };
+        Ok(vec![
+            row("one more event, until recall finds it, p50", &found),
+            row("one more event, until bm25 has it, p50", &indexed),
+        ])
+    }
+
+    fn tier_rows(&self, tier: &str, asked: &Asked, beside: Option<(&str, &Times)>) -> Vec<Row> {
+        let figure = |what: &str, percent: usize| {
+            let seen = asked.seen.percentile(percent);
+            let row = Row::new(self.what(&format!("{tier}, {what}")), Unit::Ms, seen);
+            match beside {
+                Some((name, times)) => row.against(name, times.percentile(percent)),
+                None => row,
+            }
+        };
+        let mut half = figure("p50", 50);
+        half.aim = match tier {
+            "bm25" => Some(Aim::Under(AIM_WORDS_MS)),
+            "fused" => Some(Aim::Under(AIM_FUSED_MS)),
+            _ => None,
+        };
+        let mut rows = vec![half, figure(&format!("p99 of {}", asked.seen.len()), 99)];
+        let inside = asked.inside.percentile(50);
+        rows.push(Row::new("  its stages in the daemon, p50", Unit::Ms, inside));
+        if tier == "fused" {
+            rows.extend(asked.stages.iter().map(|(name, times)| {
+                Row::new(format!("    {name}, p50"), Unit::Ms, times.percentile(50))
+            }));
+        }
+        rows
+    }
+
+    /// What an event takes on disk, part by part.
+    fn disk_rows(&self, world: &World, project: &Path) -> Result<Vec<Row>> {
+        #[expect(clippy::cast_precision_loss, reason = "bytes of a bench need not be exact")]
+        let bytes = |path: PathBuf| machine::disk_bytes(&path) as f64;
+        #[expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
+        let each = |bytes: f64| bytes / self.count as f64;
+        let fts = each(bytes(world.path().join("fts")));
+        let (words, meanings) =
+            (bytes(project.join("finder/bm25")), bytes(project.join("finder/vectors")));
+        #[expect(clippy::cast_precision_loss, reason = "bytes of a bench need not be exact")]
+        let text: f64 = (0..self.count).map(|n| self.corpus.said(n).len() as f64).sum();
+        ensure!(words > 0.0 && meanings > 0.0, "an index is not on disk");
+        let row = |what: &str, bytes: f64| Row::new(self.what(what), Unit::Bytes, each(bytes));
+        Ok(vec![
+            row("text of an event", text),
+            row("disk for it, ledger", bytes(project.join("ledger"))),
+            row("disk for it, messages.jsonl", bytes(project.join("sessions"))),
+            row("disk for it, bm25", words).against("SQLite FTS5, no texts", fts),
+            row("disk for it, vectors", meanings),
+            Row::new(self.what("indexes, of the text"), Unit::Times, (words + meanings) / text)
+                .aim(Aim::Under(AIM_INDEX_SHARE)),
+        ])
+    }
+
+    /// Deletes each index and sees how long the daemon takes to make it anew.
+    async fn remake(&self, world: &World, project: &Path, fts: Duration) -> Result<Vec<Row>> {
+        #[expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
+        let each = |time: Duration| ms(time) * 1e3 / self.count as f64;
+        let mut rows = Vec::new();
+        for index in ["bm25", "vectors"] {
+            std::fs::remove_dir_all(project.join("finder").join(index))?;
+            let (daemon, client) = Daemon::start(world).await?;
+            let begun = Instant::now();
+            until_indexed(&client).await?;
+            let took = each(begun.elapsed());
+            let row = Row::new(self.what(&format!("{index} made anew, an event")), Unit::Us, took);
+            rows.push(match index {
+                "bm25" => row.against("SQLite FTS5, 1000 a commit", each(fts)),
+                _ => row,
+            });
+            daemon.stop(client).await?;
+        }
+        Ok(rows)
+    }
+}
+
+fn question(query: &str, tier: &str) -> v1::RecallRequest {
+    v1::RecallRequest {
+        query: query.to_owned(),
+        project: CWD.to_owned(),
+        limit: Some(HITS),
+        tier: tier.to_owned(),
+        ..v1::RecallRequest::default()
+    }
+}
+
+/// Waits until both indexes have every event. Asked for the best there is, recall says which of them
+/// it has and how much is missing, and does not look through what one of them has.
+async fn until_indexed(client: &Client) -> Result<()> {
+    let (begun, mut since, mut last) = (Instant::now(), Instant::now(), u64::MAX);
+    loop {
+        let asked = v1::RecallRequest { limit: Some(0), ..question("anything", "") };
+        let answer = client.recall(asked).await?;
+        if answer.tier == "fused" && answer.behind == 0 {
+            return Ok(());
+        }
+        if answer.behind != last {
+            (last, since) = (answer.behind, Instant::now());
+        }
+        if since.elapsed() > PATIENCE {
+            bail!("the indexes make no progress: {} to go", answer.behind);
+        }
+        // Asking costs the daemon time that it needs for the work.
+        tokio::time::sleep((begun.elapsed() / 20).max(Duration::from_millis(2))).await;
+    }
+}
+
+/// The folder of the only project.
+fn project_folder(world: &World) -> Result<PathBuf> {
+    let folders = std::fs::read_dir(world.home().join("projects"))?;
+    let folders: Vec<PathBuf> =
+        folders.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    match folders.as_slice() {
+        [one] => Ok(one.clone()),
+        _ => bail!("one project was stored, and there are {}", folders.len()),
+    }
+}

@@ -1,0 +1,133 @@
+//! Every query of a data set, asked as anybody would ask it, and what came of each.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use tome_engine::estimate_tokens;
+use tome_proto::{Client, ClientError, v1};
+
+use super::resolve::Resolver;
+use super::score::Scored;
+use super::set::{Query, Set};
+use super::timeline::Timeline;
+
+/// All ways of finding.
+pub const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
+
+/// What the queries came to, asked of one tier.
+pub struct Asked {
+    pub tier: String,
+    /// One for each query, in their order.
+    pub scored: Vec<Scored>,
+    /// Answers that another tier gave.
+    pub by_others: usize,
+    /// Queries that recall would not take.
+    pub refused: usize,
+    /// Citations that could not be opened.
+    pub unopened: usize,
+}
+
+/// How to ask.
+pub struct Asking<'a> {
+    pub client: &'a Client,
+    pub set: &'a Set,
+    pub timeline: &'a Timeline,
+    pub limit: u32,
+    pub bar: &'a ProgressBar,
+}
+
+impl Asking<'_> {
+    /// Asks one tier every query. Writes a row for each.
+    pub async fn tier(&self, tier: &str, rows: &mut Option<Box<dyn Write>>) -> Result<Asked> {
+        let mut resolver = Resolver::new(self.client, self.timeline);
+        let mut asked = Asked {
+            tier: tier.to_owned(),
+            scored: Vec::with_capacity(self.set.queries.len()),
+            by_others: 0,
+            refused: 0,
+            unopened: 0,
+        };
+        self.bar.set_message(format!("asking {tier}"));
+        for query in &self.set.queries {
+            let answered = self.one(tier, query).await;
+            let (answer, took) =
+                answered.with_context(|| format!("query {} of {}", query.id, self.set.name))?;
+            asked.refused += usize::from(answer.is_none());
+            let answer = answer.unwrap_or_default();
+            asked.by_others += usize::from(!answer.hits.is_empty() && answer.tier != tier);
+            let mut hits = Vec::with_capacity(answer.hits.len());
+            for hit in &answer.hits {
+                hits.push(resolver.documents(&query.group, &hit.citation).await?);
+            }
+            let scored = Scored {
+                ranks: Scored::ranks(&hits, &query.gold),
+                gold: query.gold.len(),
+                hits: hits.len(),
+                tokens: answer.hits.iter().map(tokens).sum(),
+                took,
+            };
+            if let Some(rows) = rows {
+                let row = self.row(tier, query, &scored, &answer, &hits);
+                writeln!(rows, "{row}").context("cannot write the rows")?;
+            }
+            asked.scored.push(scored);
+            self.bar.inc(1);
+        }
+        asked.unopened = resolver.unopened;
+        Ok(asked)
+    }
+
+    /// Asks one query; no answer when recall would not take it.
+    async fn one(
+        &self,
+        tier: &str,
+        query: &Query,
+    ) -> Result<(Option<v1::RecallResponse>, Duration)> {
+        let request = v1::RecallRequest {
+            query: query.text.clone(),
+            scope: "all".to_owned(),
+            across: "project".to_owned(),
+            limit: Some(self.limit),
+            project: self.timeline.root_of(&query.group),
+            tier: tier.to_owned(),
+            ..v1::RecallRequest::default()
+        };
+        let begun = Instant::now();
+        let answer = self.client.recall(request).await;
+        let took = begun.elapsed();
+        match answer {
+            Ok(answer) => Ok((Some(answer), took)),
+            Err(ClientError::Invalid(_)) => Ok((None, took)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn row(
+        &self,
+        tier: &str,
+        query: &Query,
+        scored: &Scored,
+        answer: &v1::RecallResponse,
+        hits: &[Vec<String>],
+    ) -> Value {
+        let hits: Vec<Value> = answer
+            .hits
+            .iter()
+            .zip(hits)
+            .map(|(hit, documents)| json!({"citation": hit.citation, "documents": documents}))
+            .collect();
+        json!({
+            "set": self.set.name, "id": query.id, "type": query.kind, "tier": tier,
+            "gold": query.gold, "ranks": scored.ranks, "hits": hits, "tokens": scored.tokens,
+            "latency_ms": scored.took.as_secs_f64() * 1e3,
+        })
+    }
+}
+
+/// What a hit costs whoever reads it: its citation and its text, about.
+fn tokens(hit: &v1::RecallHit) -> u64 {
+    estimate_tokens(&hit.citation) + estimate_tokens(&hit.text)
+}

@@ -1,0 +1,65 @@
+//! Which documents a citation opens. Nothing else of an answer is looked at.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use tome_engine::Citation;
+use tome_proto::v1::open_response::Place;
+use tome_proto::{Client, ClientError, v1};
+
+use super::timeline::Timeline;
+
+/// Opens citations as `tome show` does, each once.
+pub struct Resolver<'a> {
+    client: &'a Client,
+    timeline: &'a Timeline,
+    /// The documents of a group's citation.
+    known: HashMap<(String, String), Vec<String>>,
+    /// Citations that could not be opened.
+    pub unopened: usize,
+}
+
+impl<'a> Resolver<'a> {
+    pub fn new(client: &'a Client, timeline: &'a Timeline) -> Self {
+        Self { client, timeline, known: HashMap::new(), unopened: 0 }
+    }
+
+    /// The documents of a group that a citation opens: an event's own, those of a grip's events, and
+    /// none for what is made from many.
+    pub async fn documents(&mut self, group: &str, citation: &str) -> Result<Vec<String>> {
+        let key = (group.to_owned(), citation.to_owned());
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let events = match self.events(group, citation).await {
+            Err(ClientError::NotFound(_) | ClientError::Invalid(_)) => {
+                self.unopened += 1;
+                Vec::new()
+            }
+            events => events?,
+        };
+        let documents = events.iter().filter_map(|event| self.timeline.documents.get(event));
+        let documents = documents.filter(|(of, _)| of == group);
+        let documents: Vec<String> = documents.map(|(_, document)| document.clone()).collect();
+        self.known.insert(key, documents.clone());
+        Ok(documents)
+    }
+
+    async fn events(&self, group: &str, citation: &str) -> Result<Vec<String>, ClientError> {
+        let root = self.timeline.root_of(group);
+        // An event whose line is not known yet is cited by its id.
+        if !Citation::is_meant(citation) {
+            return Ok(vec![self.client.event(citation, Some(&root)).await?.id.into()]);
+        }
+        let request = v1::OpenRequest {
+            citation: citation.to_owned(),
+            project: root,
+            session_id: String::new(),
+        };
+        Ok(match self.client.open(request).await?.place {
+            Some(Place::Event(event)) => vec![event.id],
+            Some(Place::Grip(grip)) => grip.events.into_iter().map(|event| event.id).collect(),
+            Some(Place::Nodes(_) | Place::Lines(_) | Place::Foreign(_)) | None => Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! Scores of ranked documents, as retrieval is usually judged; relevance is yes or no.
+//!
+//! A place in the list belongs to a hit. One that opens no document, or one that stood higher already,
+//! keeps its place and counts for nothing.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// What one query came to.
+pub struct Scored {
+    /// The places, from 1, at which documents of the answer stood.
+    pub ranks: Vec<usize>,
+    /// How many documents answer it; none when nothing does.
+    pub gold: usize,
+    /// How many hits came.
+    pub hits: usize,
+    pub tokens: u64,
+    pub took: Duration,
+}
+
+impl Scored {
+    /// Finds the places of the answers. Each hit is the documents that it opens.
+    pub fn ranks(hits: &[Vec<String>], gold: &BTreeSet<String>) -> Vec<usize> {
+        let mut seen = BTreeSet::new();
+        let (mut ranks, mut place) = (Vec::new(), 0);
+        for documents in hits {
+            for document in documents {
+                place += 1;
+                if seen.insert(document) && gold.contains(document) {
+                    ranks.push(place);
+                }
+            }
+            place += usize::from(documents.is_empty());
+        }
+        ranks
+    }
+
+    fn within(&self, k: usize) -> usize {
+        self.ranks.iter().filter(|rank| **rank <= k).count()
+    }
+
+    /// The share of the answers among the first k.
+    fn recall(&self, k: usize) -> f64 {
+        share(self.within(k), self.gold)
+    }
+
+    fn has_all(&self, k: usize) -> f64 {
+        f64::from(self.within(k) == self.gold)
+    }
+
+    fn has_any(&self, k: usize) -> f64 {
+        f64::from(self.within(k) > 0)
+    }
+
+    fn reciprocal_rank(&self, k: usize) -> f64 {
+        self.ranks.first().filter(|rank| **rank <= k).map_or(0.0, |rank| 1.0 / *rank as f64)
+    }
+
+    fn ndcg(&self, k: usize) -> f64 {
+        let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
+        let ideal: f64 = (1..=self.gold.min(k)).map(gain).sum();
+        let found = self.ranks.iter().filter(|rank| **rank <= k).copied();
+        // The sum of nothing is -0.
+        let found = found.map(gain).fold(0.0, |sum, gain| sum + gain);
+        if ideal > 0.0 { found / ideal } else { 0.0 }
+    }
+}
+
+/// What many queries came to. Shares are averages over the queries that have an answer.
+#[derive(Debug, Serialize, PartialEq)]
+pub struct Scores {
+    pub queries: usize,
+    /// Of which have an answer.
+    pub answerable: usize,
+    pub r1: Option<f64>,
+    pub r5: Option<f64>,
+    pub r10: Option<f64>,
+    pub recall_all5: Option<f64>,
+    pub recall_all10: Option<f64>,
+    pub hit5: Option<f64>,
+    pub ndcg10: Option<f64>,
+    pub mrr10: Option<f64>,
+    /// The share of queries without an answer that got no hit.
+    pub abstention_accuracy: Option<f64>,
+    /// The share of queries with an answer that got no hit.
+    pub false_refusals: Option<f64>,
+    pub tokens: Option<f64>,
+    pub p50_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
+}
+
+impl Scores {
+    /// The averages.
+    pub fn of<'a>(queries: impl IntoIterator<Item = &'a Scored>) -> Self {
+        let all: Vec<&Scored> = queries.into_iter().collect();
+        let (answerable, others): (Vec<&Scored>, Vec<&Scored>) =
+            all.iter().partition(|query| query.gold > 0);
+        let mean = |of: &dyn Fn(&Scored) -> f64| average(answerable.iter().map(|query| of(query)));
+        let refused = |query: &&Scored| f64::from(query.hits == 0);
+        let mut times: Vec<Duration> = all.iter().map(|query| query.took).collect();
+        times.sort_unstable();
+        Self {
+            queries: all.len(),
+            answerable: answerable.len(),
+            r1: mean(&|query| query.recall(1)),
+            r5: mean(&|query| query.recall(5)),
+            r10: mean(&|query| query.recall(10)),
+            recall_all5: mean(&|query| query.has_all(5)),
+            recall_all10: mean(&|query| query.has_all(10)),
+            hit5: mean(&|query| query.has_any(5)),
+            ndcg10: mean(&|query| query.ndcg(10)),
+            mrr10: mean(&|query| query.reciprocal_rank(10)),
+            abstention_accuracy: average(others.iter().map(refused)),
+            false_refusals: average(answerable.iter().map(refused)),
+            tokens: average(all.iter().map(|query| query.tokens as f64)),
+            p50_ms: percentile(&times, 50),
+            p99_ms: percentile(&times, 99),
+        }
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+fn average(figures: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = figures.len();
+    (count > 0).then(|| figures.sum::<f64>() / count as f64)
+}
+
+/// The time, in milliseconds, that this share of the sorted times did not exceed.
+fn percentile(sorted: &[Duration], percent: usize) -> Option<f64> {
+    let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(at).map(|time| time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(hits: &[&[&str]], gold: &[&str]) -> Scored {
+        let gold: BTreeSet<String> = gold.iter().map(|id| (*id).to_owned()).collect();
+        let hits: Vec<Vec<String>> =
+            hits.iter().map(|one| one.iter().map(|id| (*id).to_owned()).collect()).collect();
+        Scored {
+            ranks: Scored::ranks(&hits, &gold),
+            gold: gold.len(),
+            hits: hits.len(),
+            tokens: 10,
+            took: Duration::from_millis(hits.len() as u64),
+        }
+    }
+
+    fn is_near(found: Option<f64>, wanted: f64) -> bool {
+        found.is_some_and(|found| (found - wanted).abs() < 1e-9)
+    }
+
+    #[test]
+    fn a_hit_keeps_its_place() {
+        // The first opens nothing, the third opens what the second has opened.
+        let one = scored(&[&[], &["a"], &["a"], &["b", "c"]], &["a", "b", "c", "d"]);
+        assert_eq!(one.ranks, [2, 4, 5]);
+        let scores = Scores::of([&one]);
+        assert!(is_near(scores.r1, 0.0) && is_near(scores.r5, 0.75), "{scores:?}");
+        assert!(is_near(scores.mrr10, 0.5) && is_near(scores.hit5, 1.0), "{scores:?}");
+        assert!(is_near(scores.recall_all5, 0.0), "{scores:?}");
+        let gain = |rank: f64| 1.0 / (rank + 1.0).log2();
+        let ideal = gain(1.0) + gain(2.0) + gain(3.0) + gain(4.0);
+        let found = gain(2.0) + gain(4.0) + gain(5.0);
+        assert!(is_near(scores.ndcg10, found / ideal), "{scores:?}");
+    }
+
+    #[test]
+    fn averages_are_over_queries_with_an_answer() {
+        let all = [
+            scored(&[&["a"], &["b"]], &["a", "b"]),
+            scored(&[&["x"], &["y"], &["a"]], &["a"]),
+            scored(&[], &["a"]),
+            scored(&[], &[]),
+            scored(&[&["a"]], &[]),
+        ];
+        let scores = Scores::of(&all);
+        assert_eq!((scores.queries, scores.answerable), (5, 3));
+        assert!(is_near(scores.r1, 0.5 / 3.0) && is_near(scores.r5, 2.0 / 3.0), "{scores:?}");
+        assert!(is_near(scores.recall_all5, 2.0 / 3.0), "{scores:?}");
+        assert!(is_near(scores.mrr10, (1.0 + 1.0 / 3.0) / 3.0), "{scores:?}");
+        assert!(is_near(scores.abstention_accuracy, 0.5), "{scores:?}");
+        assert!(is_near(scores.false_refusals, 1.0 / 3.0), "{scores:?}");
+        assert!(is_near(scores.p50_ms, 1.0) && is_near(scores.p99_ms, 3.0), "{scores:?}");
+    }
+
+    #[test]
+    fn beyond_the_tenth_place_nothing_counts() {
+        let hits: Vec<&[&str]> = (0..10).map(|_| &[][..]).chain([&["a"][..]]).collect();
+        let scores = Scores::of([&scored(&hits, &["a"])]);
+        let all = [scores.r10, scores.ndcg10, scores.mrr10, scores.recall_all10];
+        assert!(all.iter().all(|one| is_near(*one, 0.0)), "{scores:?}");
+    }
+
+    #[test]
+    fn nothing_asked_is_no_score() {
+        let scores = Scores::of([]);
+        assert_eq!((scores.queries, scores.r5, scores.p50_ms), (0, None, None));
+    }
+}

@@ -1,0 +1,169 @@
+//! A data set as it lies on disk: documents, questions, and which documents answer which.
+//!
+//! Three files in a folder: `docs.jsonl`, `queries.jsonl`, `qrels.tsv`. A line that cannot be read is
+//! an error that names its file and number: a score over half a data set would be no score.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::command::Refusal;
+
+const DOCUMENTS: &str = "docs.jsonl";
+const QUERIES: &str = "queries.jsonl";
+const ANSWERS: &str = "qrels.tsv";
+
+/// A data set.
+pub struct Set {
+    /// The folder's name.
+    pub name: String,
+    pub documents: Vec<Document>,
+    pub queries: Vec<Query>,
+    /// Documents that answer a query and are not there: nobody can find them.
+    pub missing: usize,
+}
+
+/// Something that may be found.
+#[derive(Debug, Deserialize)]
+pub struct Document {
+    #[serde(deserialize_with = "words")]
+    pub id: String,
+    pub text: String,
+    #[serde(default, deserialize_with = "words")]
+    pub group: String,
+    /// When it happened, as its source writes times.
+    #[serde(default, deserialize_with = "words")]
+    pub ts: String,
+}
+
+/// Something that is asked.
+#[derive(Debug, Deserialize)]
+pub struct Query {
+    #[serde(deserialize_with = "words")]
+    pub id: String,
+    pub text: String,
+    #[serde(default, deserialize_with = "words")]
+    pub group: String,
+    #[serde(default, rename = "type", deserialize_with = "words")]
+    pub kind: String,
+    /// The documents that answer it; none when nothing does.
+    #[serde(skip)]
+    pub gold: BTreeSet<String>,
+}
+
+/// The folders with data sets: this one, or those in it, in the order of their names.
+pub fn folders(data: &Path) -> Result<Vec<PathBuf>> {
+    let is_set =
+        |folder: &Path| [DOCUMENTS, QUERIES, ANSWERS].iter().any(|name| folder.join(name).exists());
+    if is_set(data) {
+        return Ok(vec![data.to_owned()]);
+    }
+    let entries = std::fs::read_dir(data)
+        .map_err(|error| Refusal::bad_input(format!("cannot read {}: {error}", data.display())))?;
+    let mut found: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| is_set(path)).collect();
+    found.sort();
+    if found.is_empty() {
+        let problem = format!("{} holds no data set", data.display());
+        let hint = format!("a data set is a folder with {DOCUMENTS}, {QUERIES} and {ANSWERS}");
+        return Err(Refusal::bad_input(problem).hint(hint).into());
+    }
+    Ok(found)
+}
+
+impl Set {
+    /// Reads a data set whole.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let name = folder.canonicalize().ok();
+        let name = name.as_deref().unwrap_or(folder).file_name();
+        let documents: Vec<Document> = json_lines(&folder.join(DOCUMENTS))?;
+        let mut queries: Vec<Query> = json_lines(&folder.join(QUERIES))?;
+        read_answers(&folder.join(ANSWERS), &mut queries)?;
+        let missing = missing(&documents, &queries);
+        Ok(Self {
+            name: name.unwrap_or_default().to_string_lossy().into_owned(),
+            documents,
+            queries,
+            missing,
+        })
+    }
+}
+
+/// How many answers are not among the documents of their query's group.
+fn missing(documents: &[Document], queries: &[Query]) -> usize {
+    let there: BTreeSet<(&str, &str)> =
+        documents.iter().map(|one| (one.group.as_str(), one.id.as_str())).collect();
+    let answers =
+        queries.iter().flat_map(|query| query.gold.iter().map(|id| (query.group.as_str(), id)));
+    answers.filter(|(group, id)| !there.contains(&(*group, id.as_str()))).count()
+}
+
+fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
+    let mut read = Vec::new();
+    for (number, line) in lines(&text_of(path)?) {
+        let one = serde_json::from_str(line).map_err(|error| {
+            let problem = error.to_string();
+            // serde_json counts within the line; the line's number is known here.
+            bad_line(path, number, problem.split(" at line 1 column").next().unwrap_or_default())
+        })?;
+        read.push(one);
+    }
+    Ok(read)
+}
+
+/// Adds to each query the documents that answer it.
+fn read_answers(path: &Path, queries: &mut [Query]) -> Result<()> {
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+    for (place, query) in queries.iter().enumerate() {
+        places.entry(query.id.clone()).or_default().push(place);
+    }
+    for (number, line) in lines(&text_of(path)?) {
+        let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
+        let [query, document, relevance] = fields.as_slice() else {
+            let problem = "is not query id, document id and relevance with tabs between them";
+            return Err(bad_line(path, number, problem).into());
+        };
+        let relevance: f64 = relevance.parse().map_err(|_| {
+            bad_line(path, number, &format!("the relevance {relevance:?} is not a number"))
+        })?;
+        let Some(places) = places.get(*query) else {
+            return Err(bad_line(path, number, &format!("there is no query {query:?}")).into());
+        };
+        for place in places.iter().filter(|_| relevance > 0.0) {
+            if let Some(query) = queries.get_mut(*place) {
+                query.gold.insert((*document).to_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The lines that say something, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = (1..).zip(text.trim_start_matches('\u{feff}').lines());
+    numbered.filter(|(_, line)| !line.trim().is_empty())
+}
+
+fn text_of(path: &Path) -> Result<String, Refusal> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| Refusal::bad_input(format!("cannot read {}: {error}", path.display())))?;
+    String::from_utf8(bytes)
+        .map_err(|_| Refusal::bad_input(format!("{} is not UTF-8", path.display())))
+}
+
+fn bad_line(path: &Path, number: usize, problem: &str) -> Refusal {
+    Refusal::bad_input(format!("{}:{number}: {problem}", path.display()))
+}
+
+/// A text, or what else stands for one: a number as it is written, null for nothing.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    })
+}

@@ -1,0 +1,239 @@
+//! A data set as it would have been recorded: each document an event of its group's project, at its
+//! time, in the order of the file.
+//!
+//! Documents of a group that follow each other on one day are a session. What was said at the same
+//! minute, or on the same day, follows each other within it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use tome_model::{EventId, EventLine, Millis};
+
+use super::moment::{self, Moment};
+use super::set::{Document, Set};
+
+/// Who the events are from.
+const AGENT: &str = "bench";
+/// How long after the one before a document is, that does not say when it was.
+const UNSAID_MS: u64 = 60_000;
+/// Where nothing says when anything was: the first hour of 2024.
+const BEGINNING: Millis = Millis(1_704_067_200_000);
+/// Documents of one time are at most so far apart.
+const STEP_MS_MAX: u64 = 1_000;
+const DAY_MS: u64 = 86_400_000;
+/// A folder's name is at most so long, but for the hash.
+const NAME_CHARS_MAX: usize = 60;
+
+/// What is to be stored, and which document each event is.
+pub struct Timeline {
+    pub events: Vec<EventLine>,
+    /// The group and the document of each event, by the event's id.
+    pub documents: HashMap<String, (String, String)>,
+    /// The root of each group's project.
+    pub projects: BTreeMap<String, String>,
+    folder: PathBuf,
+    /// Documents whose time was not said, or could not be read.
+    pub untimed: usize,
+    /// Documents whose id another one of the group has too.
+    pub repeated: usize,
+}
+
+/// How far one group is.
+#[derive(Default)]
+struct Group {
+    root: String,
+    last: Option<Millis>,
+    day: Option<u64>,
+    sessions: usize,
+    /// How many documents had this time so far.
+    said: HashMap<Moment, u64>,
+    ids: HashMap<String, usize>,
+}
+
+impl Timeline {
+    /// The events of a data set. The projects' roots lie below a folder.
+    pub fn of(set: &Set, folder: &Path) -> Self {
+        let moments: Vec<Option<Moment>> =
+            set.documents.iter().map(|document| moment::parse(&document.ts)).collect();
+        let mut sharing: HashMap<(&str, Moment), u64> = HashMap::new();
+        for (document, moment) in set.documents.iter().zip(&moments) {
+            if let Some(moment) = moment {
+                *sharing.entry((&document.group, *moment)).or_default() += 1;
+            }
+        }
+        let mut timeline = Self {
+            events: Vec::with_capacity(set.documents.len()),
+            documents: HashMap::with_capacity(set.documents.len()),
+            projects: BTreeMap::new(),
+            folder: folder.to_owned(),
+            untimed: 0,
+            repeated: 0,
+        };
+        let mut groups: HashMap<&str, Group> = HashMap::new();
+        for (document, moment) in set.documents.iter().zip(moments) {
+            let group = groups.entry(&document.group).or_insert_with(|| {
+                let root = folder.join(folder_name(&document.group)).to_string_lossy().into_owned();
+                timeline.projects.insert(document.group.clone(), root.clone());
+                Group { root, ..Group::default() }
+            });
+            timeline.untimed += usize::from(moment.is_none());
+            let sharing = moment.and_then(|moment| sharing.get(&(&document.group, moment)));
+            let at = group.next(moment, sharing.copied().unwrap_or(1));
+            timeline.add(set, document, group, at);
+        }
+        timeline
+    }
+
+    /// The root of a group's project. One without documents has none that anything was stored in.
+    pub fn root_of(&self, group: &str) -> String {
+        let known = self.projects.get(group).cloned();
+        known.unwrap_or_else(|| self.folder.join(folder_name(group)).to_string_lossy().into_owned())
+    }
+
+    fn add(&mut self, set: &Set, document: &Document, group: &mut Group, at: Millis) {
+        let seen = group.ids.entry(document.id.clone()).or_default();
+        self.repeated += usize::from(*seen > 0);
+        let id = ["document", &set.name, &document.group, &document.id, &seen.to_string()];
+        let id = EventId::derive(&id).to_string();
+        *seen += 1;
+        self.documents.insert(id.clone(), (document.group.clone(), document.id.clone()));
+        let name = Path::new(&group.root).file_name().unwrap_or_default().to_string_lossy();
+        self.events.push(EventLine {
+            id: Some(id),
+            at,
+            session_id: format!("{name}-{}", group.sessions),
+            agent: AGENT.to_owned(),
+            cwd: group.root.clone(),
+            project: Some(group.root.clone()),
+            kind: kind(&document.text).to_owned(),
+            text: document.text.clone(),
+            ..EventLine::default()
+        });
+    }
+}
+
+impl Group {
+    /// When the next document is, and whether it begins a session.
+    fn next(&mut self, moment: Option<Moment>, sharing: u64) -> Millis {
+        let at = match moment {
+            Some(moment) => {
+                let before = self.said.entry(moment).or_default();
+                let step = (moment.lasts_ms / sharing.max(1)).min(STEP_MS_MAX);
+                let at = Millis(moment.at.0 + *before * step);
+                *before += 1;
+                at
+            }
+            None => self.last.map_or(BEGINNING, |last| Millis(last.0 + UNSAID_MS)),
+        };
+        let day = at.0 / DAY_MS;
+        if self.day != Some(day) {
+            self.sessions += 1;
+        }
+        (self.last, self.day) = (Some(at), Some(day));
+        at
+    }
+}
+
+/// Whose words a document is, where it says so.
+fn kind(text: &str) -> &'static str {
+    let head: String = text.trim_start().chars().take(12).collect::<String>().to_lowercase();
+    match head.starts_with("assistant:") {
+        true => "assistant_message",
+        false => "user_message",
+    }
+}
+
+/// A group's name as the name of a folder: no two groups get the same one.
+fn folder_name(group: &str) -> String {
+    if group.is_empty() {
+        return "all".to_owned();
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let plain: String = group.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    let plain: String = plain.chars().take(NAME_CHARS_MAX).collect();
+    let hash = blake3::hash(group.as_bytes()).to_hex();
+    let hash: String = hash.chars().take(8).collect();
+    format!("{plain}-{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use expect_test::expect;
+
+    use super::*;
+
+    /// A timeline from lines of group, id, time and text; shown as what is stored.
+    fn shown(documents: &[[&str; 4]]) -> String {
+        let documents = documents.iter().map(|[group, id, ts, text]| Document {
+            id: (*id).to_owned(),
+            text: (*text).to_owned(),
+            group: (*group).to_owned(),
+            ts: (*ts).to_owned(),
+        });
+        let set = Set {
+            name: "set".to_owned(),
+            documents: documents.collect(),
+            queries: Vec::new(),
+            missing: 0,
+        };
+        let timeline = Timeline::of(&set, Path::new("/b"));
+        let mut shown = String::new();
+        for event in &timeline.events {
+            let id = event.id.clone().unwrap();
+            let (group, document) = &timeline.documents[&id];
+            assert_eq!(event.project.as_ref(), Some(&timeline.projects[group]));
+            let (at, session, kind) = (event.at, &event.session_id, &event.kind);
+            writeln!(shown, "{document} {at} {session} {kind}").unwrap();
+        }
+        write!(shown, "untimed {}, repeated {}", timeline.untimed, timeline.repeated).unwrap();
+        shown
+    }
+
+    #[test]
+    fn the_order_of_the_file_is_kept_and_days_are_sessions() {
+        let minute = "1:56 pm on 8 May, 2023";
+        let shown = shown(&[
+            ["", "a", minute, "Ann: hello"],
+            ["", "b", minute, "user: hello"],
+            ["", "c", minute, " Assistant: hello"],
+            ["", "d", "2023-05-09", "one day later"],
+            ["", "e", "2023-05-09", "and the same day"],
+            ["", "f", "", "some time after that"],
+            ["", "f", "never", "and after that"],
+            ["", "g", minute, "out of order"],
+        ]);
+        expect![[r#"
+            a 2023-05-08T13:56:00.000Z all-1 user_message
+            b 2023-05-08T13:56:01.000Z all-1 user_message
+            c 2023-05-08T13:56:02.000Z all-1 assistant_message
+            d 2023-05-09T00:00:00.000Z all-2 user_message
+            e 2023-05-09T00:00:01.000Z all-2 user_message
+            f 2023-05-09T00:01:01.000Z all-2 user_message
+            f 2023-05-09T00:02:01.000Z all-2 user_message
+            g 2023-05-08T13:56:03.000Z all-3 user_message
+            untimed 2, repeated 1"#]]
+        .assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_crowded_minute_stays_a_minute() {
+        let all: Vec<[&str; 4]> = (0..600).map(|_| ["g", "x", "2023-05-09 10:00", "t"]).collect();
+        let shown = shown(&all);
+        let last = shown.lines().rev().nth(1).unwrap();
+        assert!(last.contains("2023-05-09T10:00:59.900Z"), "{last}");
+    }
+
+    #[test]
+    fn groups_have_folders_of_their_own() {
+        let long = "x".repeat(300);
+        let names = ["", "a/b", "a-b", "a b", "../a", "é", "", &long, &(long.clone() + "y")];
+        let folders: std::collections::BTreeSet<String> =
+            names.iter().map(|name| folder_name(name)).collect();
+        assert_eq!(folders.len(), names.len() - 1, "{folders:?}");
+        for folder in folders {
+            assert!(folder.len() < 80 && !folder.contains(['/', '.']), "{folder}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a citation names, shown at the cited place.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_engine::{Citation, Projects};
+use tome_proto::v1::open_response::Place;
+use tome_proto::{event_from_wire, v1};
+
+use super::events::project_of;
+use super::{Context, Outcome, Refusal, show, toc};
+use crate::cli::contents::Show;
+use crate::reach::Start;
+use crate::render::{self, BOLD, DIM, PLAIN, counted};
+
+/// An id behind `projects/<folder>/`, and the root of that project. Anything else is as it was.
+pub fn within_project<'a>(context: &Context, id: &'a str) -> Result<(&'a str, Option<String>)> {
+    let split = id.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
+    let Some((folder, inner)) = split else { return Ok((id, None)) };
+    if !inner.starts_with(toc::NODE) && !inner.starts_with(toc::GRIP) {
+        return Ok((id, None));
+    }
+    let all = Projects::load(&context.settings.home).all();
+    let named =
+        all.into_iter().find(|(_, path)| path.file_name().is_some_and(|name| name == folder));
+    match named {
+        Some((root, _)) => Ok((inner, Some(root))),
+        None => {
+            let refusal = Refusal::not_found(format!("there is no project in projects/{folder}"));
+            Err(refusal.hint("`tome toc --all-projects` shows what there is").into())
+        }
+    }
+}
+
+/// Shows what a citation names.
+pub fn show(context: &Context, asked: &Show) -> Result<Outcome> {
+    let citation: Citation = asked.id.parse()?;
+    let request = v1::OpenRequest {
+        citation: citation.to_string(),
+        project: project_of(context, asked.project.as_deref())?.unwrap_or_default(),
+        session_id: asked.session.clone().unwrap_or_default(),
+    };
+    let opened = context.block_on(async {
+        let open = async |client: &tome_proto::Client| client.open(request.clone()).await;
+        Ok(context.reach.ask(Start::IfAway, open).await?)
+    })?;
+    if context.json {
+        context.print_json(&opened_json(&citation, opened)?)?;
+        return Ok(Outcome::Done);
+    }
+    print(&citation, opened)
+}
+
+fn print(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
+    let mut out = anstream::stdout().lock();
+    if !opened.file.is_empty() {
+        writeln!(
+            out,
+            "{BOLD}{}{PLAIN}  {DIM}{}{PLAIN}",
+            safe(&citation.to_string()),
+            safe(&opened.file)
+        )?;
+    }
+    if opened.session_assumed {
+        let session = render::one_line(&opened.session_id, 200);
+        writeln!(
+            out,
+            "{DIM}session {session}, the newest of this project; --session names another{PLAIN}"
+        )?;
+    }
+    match opened.place {
+        Some(Place::Event(event)) => {
+            writeln!(out)?;
+            show::print(&event_from_wire(event)?, &mut out)?;
+        }
+        Some(Place::Foreign(text)) => {
+            writeln!(out, "{DIM}this line is no event of Tome's{PLAIN}\n")?;
+            print_line(&mut out, opened.line, &text, true)?;
+        }
+        Some(Place::Lines(lines)) => print_lines(&mut out, &lines, opened.line)?,
+        // Nodes and grips are shown by their ids, whole.
+        Some(Place::Nodes(_) | Place::Grip(_)) | None => {}
+    }
+    Ok(Outcome::Done)
+}
+
+fn print_lines(out: &mut dyn Write, lines: &v1::NoteLines, cited: u32) -> Result<()> {
+    writeln!(out)?;
+    for (number, text) in (lines.first..).zip(&lines.lines) {
+        print_line(out, number, text, number == cited)?;
+    }
+    let shown = u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
+    let behind = lines.total.saturating_sub(lines.first.saturating_add(shown).saturating_sub(1));
+    if behind > 0 {
+        let more = counted(behind.into(), "more line", "more lines");
+        writeln!(out, "{DIM}        … {more}{PLAIN}")?;
+    }
+    Ok(())
+}
+
+fn print_line(out: &mut dyn Write, number: u32, text: &str, is_cited: bool) -> Result<()> {
+    let text = render::safe(text);
+    if is_cited {
+        writeln!(out, "{BOLD}> {number:>5}  {text}{PLAIN}")?;
+    } else {
+        writeln!(out, "{DIM}  {number:>5}{PLAIN}  {text}")?;
+    }
+    Ok(())
+}
+
+fn opened_json(citation: &Citation, opened: v1::OpenResponse) -> Result<Value> {
+    let (mut event, mut text, mut lines) = (None, None, None);
+    match opened.place {
+        Some(Place::Event(found)) => event = Some(event_from_wire(found)?),
+        Some(Place::Foreign(found)) => text = Some(found),
+        Some(Place::Lines(found)) => lines = Some(found),
+        Some(Place::Nodes(_) | Place::Grip(_)) | None => {}
+    }
+    let fields = json!({
+        "citation": citation.to_string(),
+        "project": given(opened.project), "session_id": given(opened.session_id),
+        "session_assumed": opened.session_assumed, "file": given(opened.file),
+        "line": Some(opened.line).filter(|line| *line > 0),
+        "event": event, "text": text,
+        "first": lines.as_ref().map(|lines| lines.first),
+        "total": lines.as_ref().map(|lines| lines.total),
+        "lines": lines.map(|lines| lines.lines),
+    });
+    Ok(fields)
+}
+
+fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn safe(text: &str) -> String {
+    render::one_line(text, 1_000)
+}

@@ -1,0 +1,54 @@
+//! An answer of recall as JSON: what a program reads.
+
+use serde_json::{Map, Value, json};
+use tome_model::Millis;
+use tome_proto::v1;
+
+pub fn answer(query: &str, answer: &v1::RecallResponse, explain: bool) -> Value {
+    let hits: Vec<Value> = answer.hits.iter().map(|found| hit(found, explain)).collect();
+    let elsewhere = answer.elsewhere.iter();
+    let elsewhere: Vec<Value> =
+        elsewhere.map(|other| json!({"project": other.project, "hits": other.hits})).collect();
+    let mut all = fields(json!({
+        "query": query, "tier": answer.tier, "behind": answer.behind, "hits": hits,
+        "more": answer.more, "elsewhere": elsewhere, "time": given(&answer.time),
+        "unread": answer.unread,
+    }));
+    if explain {
+        let stages = answer.stages.iter();
+        let stages: Vec<Value> = stages
+            .map(|one| json!({"name": one.name, "found": one.found, "took_us": one.took_us}))
+            .collect();
+        all.insert("stages".to_owned(), stages.into());
+    }
+    all.into()
+}
+
+fn hit(hit: &v1::RecallHit, explain: bool) -> Value {
+    let line = Some(hit.line).filter(|line| *line > 0);
+    let mut all = fields(json!({
+        "source": hit.source, "citation": hit.citation, "text": hit.text,
+        "at": hit.at_ms.map(Millis), "score": hit.score, "title": hit.title,
+        "session": given(&hit.session_id), "agent": given(&hit.agent), "project": hit.project,
+        "kind": hit.kind, "file": given(&hit.file), "line": line, "also": hit.also,
+    }));
+    if explain {
+        let ranks = hit.ranks.iter();
+        let ranks: Vec<Value> = ranks
+            .map(|one| json!({"tier": one.tier, "rank": one.rank, "score": one.score}))
+            .collect();
+        all.insert("ranks".to_owned(), ranks.into());
+    }
+    all.into()
+}
+
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,140 @@
+//! Which characters of a snippet the query asked for. They are shown in bold, and nothing depends on
+//! them: what matched is decided elsewhere.
+
+use crate::render::{BOLD, PLAIN};
+
+/// Words that say little; they are marked only when a query has no others.
+const SMALL: &[&str] = &[
+    "a", "about", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "for", "from",
+    "had", "has", "have", "how", "i", "in", "is", "it", "its", "me", "my", "not", "of", "on", "or",
+    "our", "say", "that", "the", "there", "this", "to", "was", "we", "were", "what", "when",
+    "where", "which", "who", "why", "with", "you",
+];
+
+/// A word this long is marked inside longer ones too.
+const INSIDE_CHARS_MIN: usize = 4;
+
+/// Forms of one word share their beginning, and end in at most so many other characters.
+const STEM_CHARS_MIN: usize = 5;
+const ENDING_CHARS_MAX: usize = 3;
+
+/// From here on characters are words, or nearly so: Chinese, Japanese, Korean.
+const WIDE: char = '\u{2e80}';
+
+/// What of a query is worth marking.
+pub struct Marks {
+    words: Vec<Vec<char>>,
+    /// Neighbours in writing that has no spaces.
+    pairs: Vec<(char, char)>,
+}
+
+impl Marks {
+    pub fn of(query: &str) -> Self {
+        let low: Vec<char> = query.chars().map(lower).collect();
+        let mut words: Vec<Vec<char>> = low
+            .split(|c| !is_word(*c) || *c >= WIDE)
+            .filter(|word| !word.is_empty())
+            .map(<[char]>::to_vec)
+            .collect();
+        let is_small = |word: &Vec<char>| SMALL.contains(&String::from_iter(word).as_str());
+        if !words.iter().all(is_small) {
+            words.retain(|word| !is_small(word));
+        }
+        let neighbours = low.iter().zip(low.iter().skip(1));
+        let pairs = neighbours.map(|(a, b)| (*a, *b)).filter(|(a, b)| *a >= WIDE && *b >= WIDE);
+        Self { words, pairs: pairs.collect() }
+    }
+
+    /// Nothing is marked.
+    pub fn none() -> Self {
+        Self { words: Vec::new(), pairs: Vec::new() }
+    }
+
+    /// A text with what was asked for in bold.
+    pub fn bold(&self, text: &str) -> String {
+        let chars: Vec<char> = text.chars().collect();
+        let mut styled = String::with_capacity(text.len());
+        let mut is_bold = false;
+        for (c, marked) in chars.iter().zip(self.marked(&chars)) {
+            if marked != is_bold {
+                styled.push_str(if marked { BOLD } else { PLAIN });
+                is_bold = marked;
+            }
+            styled.push(*c);
+        }
+        if is_bold {
+            styled.push_str(PLAIN);
+        }
+        styled
+    }
+
+    fn marked(&self, chars: &[char]) -> Vec<bool> {
+        let low: Vec<char> = chars.iter().map(|c| lower(*c)).collect();
+        let mut marked = vec![false; chars.len()];
+        let mut mark = |from: usize, count: usize| {
+            marked.iter_mut().skip(from).take(count).for_each(|mark| *mark = true);
+        };
+        for (at, pair) in low.windows(2).enumerate() {
+            if let [a, b] = pair
+                && self.pairs.contains(&(*a, *b))
+            {
+                mark(at, 2);
+            }
+        }
+        let mut at = 0;
+        for run in low.split(|c| !is_word(*c)) {
+            for word in &self.words {
+                if run == word || is_form(run, word) {
+                    mark(at, run.len());
+                } else if word.len() >= INSIDE_CHARS_MIN {
+                    let places = run.windows(word.len()).enumerate();
+                    places.filter(|(_, part)| part == word).for_each(|(from, _)| {
+                        mark(at + from, word.len());
+                    });
+                }
+            }
+            at += run.len() + 1;
+        }
+        marked
+    }
+}
+
+/// Whether two words are likely forms of one: `identifier` and `identifiers`, `deciding` and
+/// `decided`.
+fn is_form(a: &[char], b: &[char]) -> bool {
+    let shared = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    shared >= STEM_CHARS_MIN && a.len().max(b.len()) - shared <= ENDING_CHARS_MAX
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric()
+}
+
+/// One character for one, so that places stay where they are.
+fn lower(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(query: &str, text: &str, marked: &str) {
+        let bold = Marks::of(query).bold(text);
+        assert_eq!(bold.replace(BOLD, "[").replace(PLAIN, "]"), marked, "{query}");
+    }
+
+    #[test]
+    fn what_was_asked_for_is_bold() {
+        check("JWT refresh", "refresh the jwt, JWTs too", "[refresh] the [jwt], JWTs too");
+        check("what about the lexer", "the src/lexer.rs", "the src/[lexer].rs");
+        check("identifier", "unicode Identifiers", "unicode [Identifiers]");
+        check("parser", "fn newParserState()", "fn new[Parser]State()");
+        check("to be or not to be", "to be sure", "[to] [be] sure");
+        check("E0502", "error[E0502]: cannot", "error[[E0502]]: cannot");
+        check("数据库连接", "关于数据库的连接池", "关于[数据库]的[连接]池");
+        check("İstanbul", "nach ISTANBUL", "nach [ISTANBUL]");
+        check("!?", "what?!", "what?!");
+        check("x", "", "");
+    }
+}

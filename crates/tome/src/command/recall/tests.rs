@@ -1,0 +1,305 @@
+//! Answers as a person and as a program see them.
+
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tome_model::Millis;
+use tome_proto::v1;
+
+use super::print::Shown;
+use super::{again, explain, json};
+use crate::command::toc::Labels;
+use crate::render::{BOLD, DIM, GREEN, PLAIN, YELLOW};
+
+/// 2026-11-15T09:30:00Z.
+const MORNING_MS: u64 = 1_794_735_000_000;
+const DAY_MS: u64 = 86_400_000;
+
+fn message() -> v1::RecallHit {
+    v1::RecallHit {
+        source: "messages".into(),
+        citation: "sessions/s1/messages.jsonl#L2".into(),
+        line: 2,
+        text: "Please make the lexer accept unicode identifiers such as café, and keep spans as they are in the source.".into(),
+        at_ms: Some(MORNING_MS),
+        project: "/app".into(),
+        session_id: "s1".into(),
+        agent: "codex".into(),
+        kind: "user_message".into(),
+        score: 0.0325,
+        ranks: vec![
+            v1::TierRank { tier: "bm25".into(), rank: 1, score: 12.25 },
+            v1::TierRank { tier: "vectors".into(), rank: 4, score: 0.5 },
+        ],
+        also: vec!["sessions/s1/messages.jsonl#L4".into()],
+        ..v1::RecallHit::default()
+    }
+}
+
+fn note() -> v1::RecallHit {
+    v1::RecallHit {
+        source: "notes".into(),
+        citation: "memory/lexer rules.md#L3".into(),
+        file: "memory/lexer rules.md".into(),
+        line: 3,
+        text: "Identifiers follow the XID rules.".into(),
+        title: "Lexer rules".into(),
+        at_ms: Some(MORNING_MS + DAY_MS),
+        project: "/other".into(),
+        score: 0.016,
+        ..v1::RecallHit::default()
+    }
+}
+
+fn answer() -> v1::RecallResponse {
+    v1::RecallResponse {
+        tier: "fused".into(),
+        hits: vec![message(), note()],
+        ..v1::RecallResponse::default()
+    }
+}
+
+fn request() -> v1::RecallRequest {
+    v1::RecallRequest {
+        query: "unicode identifiers".into(),
+        project: "/app".into(),
+        limit: Some(5),
+        ..v1::RecallRequest::default()
+    }
+}
+
+/// The codes of colours as letters: b bold, d dim, g green, y yellow, and `>` for their end.
+fn plain(bytes: Vec<u8>) -> String {
+    let codes = [(BOLD, "<b:"), (DIM, "<d:"), (GREEN, "<g:"), (YELLOW, "<y:"), (PLAIN, ">")];
+    let text = String::from_utf8(bytes).unwrap();
+    codes.iter().fold(text, |text, (code, letter)| text.replace(code, letter))
+}
+
+fn check(
+    request: &v1::RecallRequest,
+    answer: &v1::RecallResponse,
+    explain: bool,
+    expected: &Expect,
+) {
+    let labels = Labels::utc();
+    let now = Millis(MORNING_MS + 3 * DAY_MS);
+    let show_project = Some("/app".to_owned());
+    let shown = Shown { request, labels: &labels, now, show_project, width: 60, explain };
+    let mut out = Vec::new();
+    match answer.hits.is_empty() {
+        true => shown.nothing(&mut out, answer).unwrap(),
+        false => shown.print(&mut out, answer).unwrap(),
+    }
+    expected.assert_eq(&plain(out));
+}
+
+#[test]
+fn hits_for_a_person() {
+    check(
+        &request(),
+        &answer(),
+        false,
+        &expect![[r#"
+        <b:2 hits> for unicode identifiers
+
+        <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
+            Please make the lexer accept <b:unicode> <b:identifiers> such as
+            café, and keep spans as they are in the source.
+            <g:sessions/s1/messages.jsonl#L2>
+            <d:1 more in this session: sessions/s1/messages.jsonl#L4>
+
+        <b: 2>  <g:notes>  <b:Lexer rules>  <d:Mon 2026-11-16 09:30, 2 d ago · /other>
+            <b:Identifiers> follow the XID rules.
+            <g:'memory/lexer rules.md#L3'>
+
+        <d:Found by: fused>
+        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
+    "#]],
+    );
+}
+
+#[test]
+fn what_there_is_to_know_of_an_answer() {
+    let mut answer = answer();
+    answer.hits.truncate(1);
+    answer.hits[0].also.extend(["a", "b", "c"].map(str::to_owned));
+    answer.more = 7;
+    answer.behind = 120;
+    answer.time = "last week".into();
+    check(
+        &request(),
+        &answer,
+        true,
+        &expect![[r#"
+        <b:1 hit> for unicode identifiers
+
+        <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
+            Please make the lexer accept <b:unicode> <b:identifiers> such as
+            café, and keep spans as they are in the source.
+            <g:sessions/s1/messages.jsonl#L2>
+            <d:4 more in this session: sessions/s1/messages.jsonl#L4, a, b, …>
+            <d:bm25 #1 (12.250) · vectors #4 (0.500) · score 0.0325>
+
+        7 more: tome recall --limit 12 'unicode identifiers'
+        <d:Preferred: last week>
+        <y:The index is 120 events behind; they were looked through directly>
+        <d:Found by: fused>
+        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
+    "#]],
+    );
+    answer.unread = vec!["/app: the store is in use elsewhere".into()];
+    answer.behind = 1;
+    let request = v1::RecallRequest { tokens_max: 100, ..request() };
+    check(
+        &request,
+        &answer,
+        false,
+        &expect![[r#"
+        <b:1 hit> for unicode identifiers
+
+        <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
+            Please make the lexer accept <b:unicode> <b:identifiers> such as
+            café, and keep spans as they are in the source.
+            <g:sessions/s1/messages.jsonl#L2>
+            <d:4 more in this session: sessions/s1/messages.jsonl#L4, a, b, …>
+
+        7 more: without --tokens they are shown
+        <d:Preferred: last week>
+        <y:The index is 1 event behind>
+        <d:Found by: fused>
+        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_is_said_plainly() {
+    let mut answer = v1::RecallResponse { tier: "fused".into(), ..v1::RecallResponse::default() };
+    check(
+        &request(),
+        &answer,
+        false,
+        &expect![[r#"
+        No results: nothing relevant to unicode identifiers in /app
+        --all-projects looks everywhere
+    "#]],
+    );
+    let none = v1::RecallRequest { limit: Some(0), ..request() };
+    check(
+        &none,
+        &answer,
+        false,
+        &expect![[r#"
+        No results: --limit 0 asks for none
+    "#]],
+    );
+    answer.elsewhere = vec![v1::Elsewhere { project: "/x y".into(), hits: 3 }];
+    check(
+        &request(),
+        &answer,
+        false,
+        &expect![[r#"
+        No results: nothing relevant to unicode identifiers in /app
+        project /x y has 3 hits: tome recall --project '/x y' 'unicode identifiers'
+    "#]],
+    );
+    let all = v1::RecallRequest { across: "all".into(), ..request() };
+    let answer = v1::RecallResponse { behind: 2, ..v1::RecallResponse::default() };
+    check(
+        &all,
+        &answer,
+        false,
+        &expect![[r#"
+        No results: nothing relevant to unicode identifiers
+        <y:The index is 2 events behind; they were looked through directly>
+    "#]],
+    );
+}
+
+#[test]
+fn no_hit_steers_a_terminal() {
+    let mut answer = answer();
+    for hit in &mut answer.hits {
+        hit.text = "\u{1b}[2J".into();
+        hit.title = "\u{1b}[31m".into();
+        hit.citation = "memory/\u{1b}.md#L1".into();
+        hit.agent = "\u{7}".into();
+        hit.also = vec!["\u{1b}".into()];
+    }
+    let labels = Labels::utc();
+    let shown = Shown {
+        request: &request(),
+        labels: &labels,
+        now: Millis(0),
+        show_project: None,
+        width: 60,
+        explain: true,
+    };
+    let mut out = Vec::new();
+    shown.print(&mut out, &answer).unwrap();
+    let text = plain(out);
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text:?}");
+}
+
+#[test]
+fn stages_for_a_person() {
+    let stage = |name: &str, found: &str, took_us| v1::RecallStage {
+        name: name.into(),
+        found: found.into(),
+        took_us,
+    };
+    let stages = [
+        stage("understand", "2 words", 12),
+        stage("bm25", "40 entries", 1_250),
+        stage("fuse", "9", 0),
+    ];
+    let mut out = Vec::new();
+    explain::print(&mut out, &stages, Duration::from_millis(2_500)).unwrap();
+    expect![[r#"
+
+        <d:  stage         time  found>
+          understand   12 µs  2 words
+          bm25        1.2 ms  40 entries
+          fuse          0 µs  9
+          in all       2.5 s  with the way to the daemon and back
+    "#]]
+    .assert_eq(&plain(out));
+}
+
+#[test]
+fn an_answer_for_a_program() {
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let short = json::answer("unicode", &answer(), false);
+    assert_eq!(
+        keys(&short),
+        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread"]
+    );
+    assert_eq!(
+        short["hits"][1],
+        json!({
+            "source": "notes", "citation": "memory/lexer rules.md#L3",
+            "text": "Identifiers follow the XID rules.", "at": "2026-11-16T09:30:00.000Z",
+            "score": 0.016, "title": "Lexer rules", "session": null, "agent": null,
+            "project": "/other", "kind": "", "file": "memory/lexer rules.md", "line": 3,
+            "also": [],
+        })
+    );
+    let long = json::answer("unicode", &answer(), true);
+    assert_eq!(long["stages"], json!([]));
+    assert_eq!(long["hits"][0]["ranks"][1], json!({"tier": "vectors", "rank": 4, "score": 0.5}));
+    let unknown = v1::RecallHit { source: "contents".into(), ..v1::RecallHit::default() };
+    let answer = v1::RecallResponse { hits: vec![unknown], ..v1::RecallResponse::default() };
+    let hit = &json::answer("x", &answer, false)["hits"][0];
+    assert_eq!(
+        (&hit["at"], &hit["line"], &hit["file"]),
+        (&json!(null), &json!(null), &json!(null))
+    );
+}
+
+#[test]
+fn the_same_question_again() {
+    assert_eq!(again("lexer", "--limit 9"), "tome recall --limit 9 lexer");
+    assert_eq!(again("it's late", "--limit 9"), r"tome recall --limit 9 'it'\''s late'");
+    assert_eq!(again(&"x".repeat(500), "--limit 9"), "tome recall --limit 9 …");
+}

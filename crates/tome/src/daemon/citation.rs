@@ -1,0 +1,157 @@
+//! Citations, over the wire. Whoever opens one sees what has arrived: the spool is drained and the
+//! session's copy catches up first.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tome_engine::{
+    Citation, Citations as Places, CopiesRebuilt, EngineError, Expanded, NodeInPlace, Opened,
+    OpenedPlace, Viewpoint,
+};
+use tome_proto::v1::citations_server::Citations;
+use tome_proto::v1::open_response::Place;
+use tome_proto::{event_to_wire, v1};
+use tonic::{Request, Response, Status};
+
+use super::contents::{grip_to_wire, node_to_wire};
+use super::drain::drain;
+use super::shared::{Shared, status_of};
+
+/// The citations service.
+pub struct CitationsService(pub Arc<Shared>);
+
+/// Stores that are done and have not been told yet.
+const REBUILT_WAITING_MAX: usize = 16;
+
+#[tonic::async_trait]
+impl Citations for CitationsService {
+    type RebuildMessagesStream = ReceiverStream<Result<v1::RebuildMessagesResponse, Status>>;
+
+    async fn open(
+        &self,
+        request: Request<v1::OpenRequest>,
+    ) -> Result<Response<v1::OpenResponse>, Status> {
+        let asked = request.into_inner();
+        let citation: Citation = asked
+            .citation
+            .parse()
+            .map_err(|error: tome_model::ModelError| Status::invalid_argument(error.to_string()))?;
+        let from = Viewpoint { project: given(asked.project), session: given(asked.session_id) };
+        let opening = self.0.wait_for(move |shared| {
+            drain(shared);
+            places(shared).open(&citation, &from)
+        });
+        let opened = opening.await?.map_err(|error| status_of(&error))?;
+        Ok(Response::new(opened_to_wire(opened)))
+    }
+
+    /// Store by store. Whoever asked may be gone by then; it is done all the same.
+    async fn rebuild_messages(
+        &self,
+        request: Request<v1::RebuildMessagesRequest>,
+    ) -> Result<Response<Self::RebuildMessagesStream>, Status> {
+        let project = given(request.into_inner().project);
+        let (told, waiting) = mpsc::channel(REBUILT_WAITING_MAX);
+        let shared = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            let work = shared.wait_for(move |shared| {
+                drain(shared);
+                rebuild(shared, project.as_deref(), &|store| {
+                    let _ = told.blocking_send(Ok(store));
+                });
+            });
+            let _ = work.await;
+        });
+        Ok(Response::new(ReceiverStream::new(waiting)))
+    }
+}
+
+fn places(shared: &Shared) -> Places {
+    let (notebooks, calendar) = (Arc::clone(&shared.notebooks), Arc::clone(&shared.calendar));
+    Places::new(notebooks, calendar, Arc::clone(&shared.copies))
+}
+
+fn rebuild(shared: &Shared, project: Option<&str>, tell: &dyn Fn(v1::RebuildMessagesResponse)) {
+    let paths = match project {
+        Some(root) => shared.stores.existing(root).into_iter().collect(),
+        None => shared.stores.paths(),
+    };
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    for (done, path) in (1..).zip(&paths) {
+        let was_open = shared.stores.is_open(path);
+        let rebuilt = rebuilt_to_wire(rebuild_store(shared, path, project));
+        tell(v1::RebuildMessagesResponse {
+            store: path.display().to_string(),
+            stores_done: count(done),
+            stores: count(paths.len()),
+            ..rebuilt
+        });
+        if !was_open {
+            shared.stores.close(path);
+        }
+    }
+}
+
+fn rebuild_store(
+    shared: &Shared,
+    path: &Path,
+    project: Option<&str>,
+) -> Result<CopiesRebuilt, EngineError> {
+    shared.copies.rebuild(&*shared.stores.open(path)?, project)
+}
+
+fn rebuilt_to_wire(outcome: Result<CopiesRebuilt, EngineError>) -> v1::RebuildMessagesResponse {
+    match outcome {
+        Ok(rebuilt) => v1::RebuildMessagesResponse {
+            files: rebuilt.files,
+            changed: rebuilt.changed,
+            events: rebuilt.events,
+            foreign: rebuilt.foreign,
+            ..v1::RebuildMessagesResponse::default()
+        },
+        Err(error) => {
+            let problem = error.explained();
+            v1::RebuildMessagesResponse { problem, ..v1::RebuildMessagesResponse::default() }
+        }
+    }
+}
+
+fn opened_to_wire(opened: Opened) -> v1::OpenResponse {
+    v1::OpenResponse {
+        project: opened.project,
+        session_id: opened.session.map(Into::into).unwrap_or_default(),
+        session_assumed: opened.session_assumed,
+        file: opened.file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default(),
+        line: opened.line.unwrap_or(0),
+        place: Some(match opened.place {
+            OpenedPlace::Event(event) => Place::Event(event_to_wire(*event)),
+            OpenedPlace::Foreign(text) => Place::Foreign(text),
+            OpenedPlace::Lines { first, lines, total } => {
+                Place::Lines(v1::NoteLines { first, lines, total })
+            }
+            OpenedPlace::Nodes(nodes) => Place::Nodes(nodes_to_wire(nodes)),
+            OpenedPlace::Grip(grip) => Place::Grip(expanded_to_wire(*grip)),
+        }),
+    }
+}
+
+fn nodes_to_wire(nodes: Vec<NodeInPlace>) -> v1::GetNodeResponse {
+    v1::GetNodeResponse { nodes: nodes.into_iter().map(node_to_wire).collect() }
+}
+
+fn expanded_to_wire(found: Expanded) -> v1::ExpandGripResponse {
+    let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
+    v1::ExpandGripResponse {
+        project: found.project,
+        grip: Some(grip_to_wire(found.grip)),
+        before: events(found.before),
+        events: events(found.events),
+        after: events(found.after),
+    }
+}
+
+fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,160 @@
+//! Recall, over the wire. Whoever asks finds what has arrived: the spool is drained first.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use tome_engine::{
+    Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, source_name,
+};
+use tome_model::{Agent, EventKind, Millis, ModelError};
+use tome_proto::v1::recall_server::Recall;
+use tome_proto::{limits, v1};
+use tonic::{Request, Response, Status};
+
+use super::drain::drain;
+use super::shared::{Shared, status_of};
+
+/// The recall service.
+pub struct RecallService(pub Arc<Shared>);
+
+#[tonic::async_trait]
+impl Recall for RecallService {
+    async fn recall(
+        &self,
+        request: Request<v1::RecallRequest>,
+    ) -> Result<Response<v1::RecallResponse>, Status> {
+        let question = question(request.into_inner())?;
+        let answer = self.0.wait_for_recall(move |shared| {
+            drain(shared);
+            shared.recall.ask(&question)
+        });
+        let answer = tokio::time::timeout(limits::RECALL_TIMEOUT, answer).await.map_err(|_| {
+            let within = limits::RECALL_TIMEOUT.as_secs();
+            Status::deadline_exceeded(format!("nothing was found within {within} s"))
+        })?;
+        let answer = answer?.map_err(|error| status_of(&error))?;
+        Ok(Response::new(answer_to_wire(answer)))
+    }
+}
+
+/// What is asked, with every field checked.
+fn question(asked: v1::RecallRequest) -> Result<RecallQuestion, Status> {
+    check_query(&asked.query)?;
+    let project = given(asked.project);
+    let session = given(asked.session_id);
+    let across = named(&asked.across)?.unwrap_or(match project {
+        Some(_) => Across::Project,
+        None => Across::All,
+    });
+    match across {
+        Across::Session if session.is_none() => {
+            return Err(Status::invalid_argument("across session needs session_id"));
+        }
+        Across::Project if project.is_none() => {
+            return Err(Status::invalid_argument("across project needs the project's root"));
+        }
+        _ => {}
+    }
+    for agent in &asked.agents {
+        Agent::parse(agent).map_err(|error| refused(&error))?;
+    }
+    for kind in &asked.kinds {
+        EventKind::from_str(kind).map_err(|error| refused(&error))?;
+    }
+    let (since, until) = (asked.from_ms.map(Millis), asked.to_ms.map(Millis));
+    if let (Some(since), Some(until)) = (since, until)
+        && since >= until
+    {
+        return Err(Status::invalid_argument(
+            "the end of the time has to be later than its beginning",
+        ));
+    }
+    let limit = asked.limit.unwrap_or(limits::RECALL_HITS_DEFAULT).min(limits::RECALL_HITS_MAX);
+    Ok(RecallQuestion {
+        query: asked.query,
+        within: named(&asked.scope)?.unwrap_or_default(),
+        across,
+        limit: limit as usize,
+        tokens_max: asked.tokens_max as usize,
+        project,
+        session,
+        agents: asked.agents,
+        kinds: asked.kinds,
+        since,
+        until,
+        tier: named(&asked.tier)?,
+        is_regex: asked.regex,
+        no_floor: asked.no_floor,
+    })
+}
+
+fn check_query(query: &str) -> Result<(), Status> {
+    if query.trim().is_empty() {
+        return Err(Status::invalid_argument("the query is empty: say what to look for"));
+    }
+    let (bytes, bytes_max) = (query.len(), limits::RECALL_QUERY_BYTES_MAX);
+    if bytes > bytes_max {
+        return Err(Status::invalid_argument(format!(
+            "the query is {bytes} bytes long: at most {bytes_max} are taken"
+        )));
+    }
+    Ok(())
+}
+
+fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// A value by its name; `None` for no name.
+fn named<T: FromStr<Err = ModelError>>(name: &str) -> Result<Option<T>, Status> {
+    let name = Some(name).filter(|name| !name.is_empty());
+    name.map(str::parse).transpose().map_err(|error| refused(&error))
+}
+
+fn refused(error: &ModelError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
+    let elsewhere =
+        |other: Elsewhere| v1::Elsewhere { project: other.project, hits: other.hits as u64 };
+    let stage = |stage: Stage| v1::RecallStage {
+        name: stage.name,
+        found: stage.found,
+        took_us: u64::try_from(stage.took.as_micros()).unwrap_or(u64::MAX),
+    };
+    v1::RecallResponse {
+        tier: answer.tier.as_str().to_owned(),
+        behind: answer.behind,
+        unread: answer.unread,
+        hits: answer.hits.into_iter().map(hit_to_wire).collect(),
+        more: answer.more as u64,
+        elsewhere: answer.elsewhere.into_iter().map(elsewhere).collect(),
+        time: answer.time.unwrap_or_default(),
+        stages: answer.stages.into_iter().map(stage).collect(),
+    }
+}
+
+fn hit_to_wire(hit: RecallHit) -> v1::RecallHit {
+    let rank = |(tier, rank, score): (Tier, usize, f32)| v1::TierRank {
+        tier: tier.as_str().to_owned(),
+        rank: u32::try_from(rank).unwrap_or(u32::MAX),
+        score,
+    };
+    v1::RecallHit {
+        source: source_name(hit.source).to_owned(),
+        citation: hit.citation,
+        file: hit.file.unwrap_or_default(),
+        line: hit.line.unwrap_or_default(),
+        text: hit.text,
+        title: hit.title,
+        at_ms: hit.at.map(|at| at.0),
+        project: hit.project,
+        session_id: hit.session.unwrap_or_default(),
+        agent: hit.agent.unwrap_or_default(),
+        kind: hit.kind,
+        score: hit.score,
+        ranks: hit.ranks.into_iter().map(rank).collect(),
+        also: hit.also,
+    }
+}

@@ -1,0 +1,168 @@
+//! `tome show` with a citation: every place opens, and what cannot be opened says what to do.
+
+use serde_json::{Value, json};
+use tome_testkit::{Ran, World};
+
+use crate::contents::lexer_session;
+use crate::scene::{MORNING_MS, line, line_with, world};
+use crate::session_copy::{copied, session_folder};
+
+/// Two sessions in `/app`, the second one newer, and one in another project.
+fn told() -> World {
+    let world = world();
+    world.ingest(&(line("e1", MORNING_MS, "one") + &line("e2", MORNING_MS + 1, "two words")));
+    world.ingest(&line_with(
+        &json!({"id": "n1", "session_id": "new/er", "at": MORNING_MS + 9, "text": "newest"}),
+    ));
+    world.ingest(&line_with(&json!({"id": "o1", "cwd": "/other", "text": "elsewhere"})));
+    world
+}
+
+fn show(world: &World, args: &[&str]) -> Ran {
+    world.tome(&[&["show"], args, &["--project", "/app"]].concat())
+}
+
+/// What is at a cited place, as JSON; it has to be there.
+fn opened(world: &World, args: &[&str]) -> Value {
+    let ran = show(world, &[args, &["--json"]].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+    ran.json()
+}
+
+#[track_caller]
+fn check_refused(ran: &Ran, code: i32, words: &[&str]) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{}", ran.stderr);
+    for word in words {
+        assert!(ran.stderr.contains(word), "{word} in {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_line_of_the_session_at_hand() {
+    let world = told();
+    // Right after it was said: opening catches up.
+    let found = opened(&world, &["messages.jsonl#L2", "--session", "s1"]);
+    assert_eq!(
+        (&found["event"]["id"], &found["event"]["text"]),
+        (&json!("e2"), &json!("two words"))
+    );
+    assert_eq!((&found["line"], &found["session_assumed"]), (&json!(2), &json!(false)));
+    assert_eq!(found["file"], json!(session_folder(&world, "s1").join("messages.jsonl")));
+    // Nobody said which session: the newest, and that is said.
+    let found = opened(&world, &["messages.jsonl#L1"]);
+    assert_eq!((&found["event"]["id"], &found["session_assumed"]), (&json!("n1"), &json!(true)));
+    let text = show(&world, &["messages.jsonl#L1"]).stdout;
+    assert!(text.contains("session new/er, the newest of this project; --session names another"));
+    assert!(text.starts_with("messages.jsonl#L1  /") && text.ends_with("\nnewest\n"), "{text}");
+    // The session at hand says which project is.
+    let ran = world.tome(&["show", "messages.jsonl#L1", "--session", "new/er", "--json"]);
+    assert_eq!(ran.json()["event"]["id"], "n1", "{}", ran.stderr);
+}
+
+#[test]
+fn a_line_of_another_session_or_project() {
+    let world = told();
+    let found = opened(&world, &["sessions/s1/messages.jsonl#L1"]);
+    assert_eq!(found["event"]["id"], "e1");
+    let found = opened(&world, &["sessions/~new%2Fer/messages.jsonl#L1", "--session", "s1"]);
+    assert_eq!((&found["event"]["id"], &found["session_id"]), (&json!("n1"), &json!("new/er")));
+    let far = "projects/--other--/sessions/s1/messages.jsonl#L1";
+    assert_eq!(opened(&world, &[far])["event"]["text"], "elsewhere");
+    // From nowhere, too.
+    let ran = world.tome(&["show", far, "--json"]);
+    assert_eq!(ran.json()["event"]["text"], "elsewhere", "{}", ran.stderr);
+}
+
+#[test]
+fn a_line_that_is_no_event_and_a_file_that_is_gone() {
+    let world = told();
+    let whole = copied(&world, "s1", 2);
+    let file = session_folder(&world, "s1").join("messages.jsonl");
+    std::fs::write(&file, format!("{whole}by \u{1b}[31mhand\n")).unwrap();
+    assert_eq!(opened(&world, &["sessions/s1/messages.jsonl#L3"])["text"], "by \u{1b}[31mhand");
+    let text = show(&world, &["sessions/s1/messages.jsonl#L3"]).stdout;
+    assert!(text.contains("this line is no event") && !text.contains('\u{1b}'), "{text:?}");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(opened(&world, &["sessions/s1/messages.jsonl#L2"])["event"]["id"], "e2");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
+}
+
+#[test]
+fn notes_open_at_the_cited_line() {
+    let world = told();
+    let twenty: String = (1..=20).map(|n| format!("- point {n}\n")).collect();
+    let write = |args: &[&str]| {
+        let all =
+            [&["memory", "write"], args, &["--project", "/app", "--content", &twenty]].concat();
+        let ran = world.tome(&all);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    };
+    write(&["plan.md"]);
+    write(&["detail/design.md", "--session", "s1"]);
+    write(&["semantic/rust.md", "--scope", "coder"]);
+    for citation in ["memory/plan.md", "sessions/s1/detail/design.md", "coder/semantic/rust.md"] {
+        let whole = opened(&world, &[citation]);
+        assert_eq!((&whole["first"], &whole["line"]), (&json!(1), &Value::Null));
+        let total = whole["total"].as_u64().unwrap();
+        let cited = format!("{citation}#L{}", total - 5);
+        let found = opened(&world, &[&cited]);
+        let lines = found["lines"].as_array().unwrap();
+        assert_eq!((found["first"].as_u64(), lines.len()), (Some(total - 8), 9), "{found}");
+        assert_eq!(lines[3], "- point 15");
+        let text = show(&world, &[&cited]).stdout;
+        let marked: Vec<&str> = text.lines().filter(|line| line.starts_with("> ")).collect();
+        assert_eq!(marked, [format!("> {:>5}  - point 15", total - 5)], "{text}");
+        let behind = show(&world, &[&format!("{citation}#L{}", total + 1)]);
+        check_refused(&behind, 4, &["lines, not"]);
+    }
+    assert_eq!(opened(&world, &["detail/design.md#L1", "--session", "s1"])["session_id"], "s1");
+    let overview = opened(&world, &["overview.md#L3", "--session", "s1"]);
+    assert_eq!(overview["lines"][2], "## Current Task");
+    let far = world.tome(&["show", "projects/--app--/memory/plan.md#L2", "--json"]);
+    assert_eq!(far.json()["project"], "/app", "{}", far.stderr);
+}
+
+#[test]
+fn nodes_and_grips_open_as_before() {
+    let world = world();
+    world.ingest(&lexer_session("s1", 0));
+    let day = "toc:day:2026-11-15";
+    let node = opened(&world, &[day]);
+    assert_eq!(node["id"], day);
+    let grip = world.tome(&["toc", day, "--project", "/app"]).stdout;
+    let start = grip.find("grip:").unwrap();
+    let grip: String =
+        grip[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == ':').collect();
+    let near = opened(&world, &[&grip, "--before", "1"]);
+    let far = opened(&world, &[&format!("projects/--app--/{grip}"), "--before", "1"]);
+    assert_eq!((&near["id"], &near), (&far["id"], &far));
+    assert_eq!(opened(&world, &[&format!("projects/--app--/{day}")])["id"], day);
+    check_refused(&show(&world, &[&format!("projects/--nobody--/{day}")]), 4, &["--nobody--"]);
+}
+
+#[test]
+fn what_cannot_be_opened_says_what_to_do() {
+    let world = told();
+    let refused = |args: &[&str], code, words: &[&str]| {
+        check_refused(&show(&world, args), code, words);
+    };
+    refused(&["messages.jsonl#L9", "--session", "s1"], 4, &["has 2 lines, not 9"]);
+    refused(
+        &["messages.jsonl#L1", "--session", "nobody"],
+        4,
+        &["no session nobody", "tome events"],
+    );
+    refused(&["sessions/nobody/overview.md"], 4, &["no session nobody"]);
+    refused(&["sessions/~~00ff/messages.jsonl#L1"], 4, &["no session in sessions/~~00ff"]);
+    refused(&["detail/none.md#L1", "--session", "s1"], 4, &["detail/none.md"]);
+    refused(&["memory/none.md#L1"], 4, &["none.md"]);
+    refused(&["projects/--nobody--/memory/x.md"], 4, &["projects/--nobody--"]);
+    refused(&["messages.jsonl"], 2, &["say which line"]);
+    refused(&["memory/../../etc/passwd.md"], 2, &["has to name a note"]);
+    refused(&["memory/.history/history.md#L1"], 2, &[".history"]);
+    refused(&["sessions/s1/../../project.toml"], 2, &["a session has"]);
+    refused(&["e1", "--session", "s1"], 2, &["--session goes with a citation"]);
+    refused(&["messages.jsonl#L1", "--session", "s1", "--before", "2"], 2, &["go with a grip"]);
+    check_refused(&world.tome(&["show", "memory/x.md"]), 2, &["--project"]);
+    assert!(!session_folder(&world, "nobody").exists(), "asking makes nothing");
+}
