@@ -75,36 +75,36 @@ fn what_names_no_place_is_refused_with_what_to_do() {
 fn the_same_place_is_short_at_hand_and_long_from_afar() {
     let home = tempfile::tempdir().unwrap();
     let projects = Projects::load(&Home::at(home.path()));
-    for root in ["/work/app", "/work-app"] {
+    for root in ["/code/app", "/code-app"] {
         projects.folder(root, Millis(1)).unwrap();
     }
     let view = |project: Option<&str>, session: Option<&str>| Viewpoint {
         project: project.map(str::to_owned),
         session: session.map(str::to_owned),
     };
-    let message = |from: Viewpoint| from.message(&projects, "/work/app", "s/1", 4).to_string();
-    assert_eq!(message(view(Some("/work/app"), Some("s/1"))), "messages.jsonl#L4");
+    let message = |from: Viewpoint| from.message(&projects, "/code/app", "s/1", 4).to_string();
+    assert_eq!(message(view(Some("/code/app"), Some("s/1"))), "messages.jsonl#L4");
     let other = "sessions/~s%2F1/messages.jsonl#L4";
-    assert_eq!(message(view(Some("/work/app"), Some("s2"))), other);
-    assert_eq!(message(view(Some("/work/app"), None)), other);
-    let afar = format!("projects/--work-app--/{other}");
+    assert_eq!(message(view(Some("/code/app"), Some("s2"))), other);
+    assert_eq!(message(view(Some("/code/app"), None)), other);
+    let afar = format!("projects/--code-app--/{other}");
     assert_eq!(message(view(None, None)), afar);
     assert_eq!(message(view(None, Some("s/1"))), afar, "a session is at hand in its project");
-    assert_eq!(message(view(Some("/work-app"), Some("s/1"))), afar);
-    let here = view(Some("/work/app"), Some("s2"));
+    assert_eq!(message(view(Some("/code-app"), Some("s/1"))), afar);
+    let here = view(Some("/code/app"), Some("s2"));
     let note = ("facts/x.md", Some(3));
-    assert_eq!(here.note(&projects, "/work/app", note).to_string(), "memory/facts/x.md#L3");
+    assert_eq!(here.note(&projects, "/code/app", note).to_string(), "memory/facts/x.md#L3");
     // Two projects of the same name are told apart.
-    let far = here.note(&projects, "/work-app", note).to_string();
-    assert!(far.starts_with("projects/--work-app--.") && far.ends_with("/memory/facts/x.md#L3"));
+    let far = here.note(&projects, "/code-app", note).to_string();
+    assert!(far.starts_with("projects/--code-app--.") && far.ends_with("/memory/facts/x.md#L3"));
     assert_eq!(here.insight("semantic/a.md", None).to_string(), "coder/semantic/a.md");
-    let detail = here.detail(&projects, "/work/app", "s2", ("detail/x.md", Some(1)));
+    let detail = here.detail(&projects, "/code/app", "s2", ("detail/x.md", Some(1)));
     assert_eq!(detail.to_string(), "detail/x.md#L1");
     let day = NodeId::parse("toc:day:2026-11-14").unwrap();
-    assert_eq!(here.node(&projects, "/work/app", &day).to_string(), "toc:day:2026-11-14");
+    assert_eq!(here.node(&projects, "/code/app", &day).to_string(), "toc:day:2026-11-14");
     let grip = GripId::parse("grip:5:01M7F8NJE081NE5M6R663JJXQ2").unwrap();
-    let grip = view(None, None).grip(&projects, "/work/app", &grip).to_string();
-    assert_eq!(grip, "projects/--work-app--/grip:5:01M7F8NJE081NE5M6R663JJXQ2");
+    let grip = view(None, None).grip(&projects, "/code/app", &grip).to_string();
+    assert_eq!(grip, "projects/--code-app--/grip:5:01M7F8NJE081NE5M6R663JJXQ2");
 }
 
 fn place() -> impl Strategy<Value = CitedPlace> {
