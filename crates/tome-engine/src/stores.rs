@@ -17,8 +17,8 @@ use crate::{EngineError, Home, Projects, tally};
 const REOPEN_EVERY_MS: u64 = 1_000;
 
 /// Stores that are kept open, about: those that somebody holds stay open whatever their number. A
-/// store takes up to ten file descriptors, and some systems give a process 256.
-const OPEN_MAX: usize = 12;
+/// store takes up to ten file descriptors, its indexes as many, and some systems give a process 256.
+const OPEN_MAX: usize = 8;
 
 /// One ledger a project, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -162,6 +162,8 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
         shared.calendar.catch_up(&store)?;
     }
     found.and_then(|_| shared.recall.keep_up(&store, &is_leaving))?;
+    // Indexes take file descriptors too: those of stores that were closed meanwhile are not kept.
+    shared.recall.close_unused();
     Ok(())
 }
 
@@ -189,6 +191,7 @@ async fn read_what_was_left(shared: Arc<Shared>) {
             }
             complain(&shared, path, read(&shared, path));
             shared.stores.close(path);
+            shared.recall.close_unused();
         }
     });
     // One that panics is logged by its thread; what it left is read when it is asked for.
