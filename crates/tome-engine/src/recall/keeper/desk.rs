@@ -96,13 +96,14 @@ impl Desk {
         }
     }
 
-    /// Closes what is open; it is opened again when it is needed.
+    /// Closes what is open; it is opened again when it is needed. While somebody brings it up to date it
+    /// stays as it is.
     pub(crate) fn close(&self) {
+        let Ok(mut kept) = self.keeping.try_lock() else { return };
         for pair in [&self.events, &self.pages] {
             pair.words.put(None);
             pair.meanings.put(None);
         }
-        let mut kept = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
         kept.files = None;
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -63,6 +63,9 @@ impl Keeper {
             done.made += u64::from(made.words) + u64::from(made.meanings);
             if made.words || made.meanings {
                 kept.files = None;
+                // Nothing counts as read until the files were compared with both.
+                let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
+                *known = Some(Arc::default());
             }
         }
         let ledger = desk.ledger.as_ref().map(|path| self.stores.open(path)).transpose()?;
@@ -221,7 +224,7 @@ impl Keeper {
             write_each(&words, &meanings, batch)?;
         }
         let mut shown = desk.known.write().unwrap_or_else(PoisonError::into_inner);
-        if put > 0 || shown.is_none() {
+        if shown.as_ref().is_none_or(|shown| **shown != *known) {
             *shown = Some(Arc::new(known.clone()));
         }
         Ok(put)
