@@ -197,7 +197,11 @@ pub(super) fn field_text(text: &str) -> String {
     let trimmed = text.trim();
     let first = trimmed.lines().next().unwrap_or_default();
     let below = text.starts_with('\n') && (stands_alone(first) || first.starts_with("<!--"));
-    if below { format!("\n{trimmed}") } else { trimmed.to_owned() }
+    if below {
+        return format!("\n{trimmed}");
+    }
+    // It comes to stand beside the label, where the end of a line is not kept.
+    format!("{}{}", first.trim_end(), &trimmed[first.len()..])
 }
 
 /// Whether a line is more than prose: of a list, a heading, a fence, a table or a quote.

@@ -36,7 +36,9 @@ impl Page {
             reader.line(at + 1, line, shielded);
         }
         reader.finish();
-        let windows = lines.first().is_some_and(|line| line.ends_with("\r\n"));
+        // Blank lines at the beginning do not stay, so they do not decide.
+        let first = lines.iter().find(|line| !line.trim().is_empty());
+        let windows = first.is_some_and(|line| line.ends_with("\r\n"));
         Self { blocks: reader.blocks, line_end: if windows { "\r\n" } else { "\n" } }
     }
 
