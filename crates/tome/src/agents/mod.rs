@@ -1,6 +1,6 @@
 //! The coding agents: what each one's hooks say, turned into drafts of events.
 //!
-//! One file per agent. Reading never fails and never panics: what cannot be read becomes one
+//! One folder per agent. Reading never fails and never panics: what cannot be read becomes one
 //! `unknown` draft with the raw text, an event that nobody here knows becomes an `unknown` draft
 //! with everything it said, and only the events on an agent's named list are left out, because
 //! their content arrives in another event. Nothing here redacts or caps text; that comes later on
@@ -49,13 +49,13 @@ pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
         Reading::Empty => None,
         Reading::Text(text) => Scene::bare(heard).map(|scene| scene.raw(heard.event, text)),
         Reading::Object(fields) => match heard.agent.as_str() {
-            "codex" => codex::draft(heard, fields),
-            "gemini" => gemini::draft(heard, fields),
-            "copilot" => copilot::draft(heard, fields),
-            "opencode" => opencode::draft(heard, fields),
+            "codex" => codex::hook::draft(heard, fields),
+            "gemini" => gemini::hook::draft(heard, fields),
+            "copilot" => copilot::hook::draft(heard, fields),
+            "opencode" => opencode::hook::draft(heard, fields),
             // Agents that Tome has never heard of mostly speak Claude Code's shapes; if they do
             // not, what they say is kept as unknown.
-            _ => claude_code::draft(heard, fields),
+            _ => claude_code::hook::draft(heard, fields),
         },
     };
     draft.into_iter().collect()

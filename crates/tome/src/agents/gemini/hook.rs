@@ -5,11 +5,11 @@
 use serde_json::Value;
 use tome_model::{Draft, Tool, cap_json};
 
-use super::Heard;
-use super::claude_code::{compaction, event_of, session_end, session_start};
-use super::fields::{Fields, joined};
-use super::prompt::{unwrapped, without_leading_blocks};
-use super::scene::Scene;
+use crate::agents::Heard;
+use crate::agents::claude_code::hook::{compaction, event_of, session_end, session_start};
+use crate::agents::fields::{Fields, joined};
+use crate::agents::prompt::{unwrapped, without_leading_blocks};
+use crate::agents::scene::Scene;
 
 /// Events whose content arrives in another event.
 const ECHOES: [&str; 4] = [
@@ -25,7 +25,7 @@ const ECHOES: [&str; 4] = [
 const DISPLAY_BYTES_MAX: usize = 8 * 1024;
 
 /// The event that a payload of Gemini CLI stands for.
-pub(super) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
+pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
     let event = event_of(heard, &fields);
     if ECHOES.contains(&event.as_str()) {
         return None;

@@ -9,10 +9,10 @@ use std::path::Path;
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Tool};
 
-use super::Heard;
-use super::claude_code::{compaction, session_end, session_start, subagent};
-use super::fields::Fields;
-use super::scene::Scene;
+use crate::agents::Heard;
+use crate::agents::claude_code::hook::{compaction, session_end, session_start, subagent};
+use crate::agents::fields::Fields;
+use crate::agents::scene::Scene;
 
 /// Events whose content arrives in another event.
 const ECHOES: [&str; 4] = [
@@ -43,7 +43,7 @@ const TOOLS_ALSO_CALLED: [(&str, &str); 8] = [
 ];
 
 /// The event that a payload of Copilot CLI stands for.
-pub(super) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
+pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
     let mut fields = fields.in_snake_case();
     let named = fields.str("hook_event_name").or(heard.event);
     let event = named.map_or_else(|| guessed(&fields).to_owned(), in_camel_case);

@@ -3,10 +3,10 @@
 
 use tome_model::Draft;
 
-use super::Heard;
-use super::claude_code::{event_of, known};
-use super::fields::Fields;
-use super::scene::Scene;
+use crate::agents::Heard;
+use crate::agents::claude_code::hook::{event_of, known};
+use crate::agents::fields::Fields;
+use crate::agents::scene::Scene;
 
 /// Events whose content arrives in another event.
 const ECHOES: [&str; 3] = [
@@ -19,7 +19,7 @@ const ECHOES: [&str; 3] = [
 ];
 
 /// The event that a payload of Codex stands for.
-pub(super) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
+pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
     let event = event_of(heard, &fields);
     if ECHOES.contains(&event.as_str()) {
         return None;

@@ -6,9 +6,9 @@
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Tool};
 
-use super::Heard;
-use super::fields::Fields;
-use super::scene::Scene;
+use crate::agents::Heard;
+use crate::agents::fields::Fields;
+use crate::agents::scene::Scene;
 
 /// Events whose content arrives in another event.
 const ECHOES: [&str; 5] = [
@@ -29,7 +29,7 @@ const NOT_A_PERSON: [&str; 7] =
     ["system", "wakeup", "cron", "schedule", "task", "agent", "teammate"];
 
 /// The event that a payload of Claude Code stands for.
-pub(super) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
+pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
     let event = event_of(heard, &fields);
     if ECHOES.contains(&event.as_str()) {
         return None;
@@ -39,13 +39,13 @@ pub(super) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
 }
 
 /// What the payload calls itself; failing that, what the command line calls it.
-pub(super) fn event_of(heard: &Heard<'_>, fields: &Fields) -> String {
+pub(in crate::agents) fn event_of(heard: &Heard<'_>, fields: &Fields) -> String {
     let named = fields.str("hook_event_name").or(heard.event);
     named.unwrap_or_default().to_owned()
 }
 
 /// The event, if its agent has not already left it out. Codex shares all of it.
-pub(super) fn known(scene: &Scene<'_>, event: &str, fields: Fields) -> Option<Draft> {
+pub(in crate::agents) fn known(scene: &Scene<'_>, event: &str, fields: Fields) -> Option<Draft> {
     Some(match event {
         "SessionStart" => session_start(scene, fields),
         "SessionEnd" => session_end(scene, fields),
@@ -63,7 +63,7 @@ pub(super) fn known(scene: &Scene<'_>, event: &str, fields: Fields) -> Option<Dr
 }
 
 /// The start is where the transcript's path is kept: every later event can be traced to it.
-pub(super) fn session_start(scene: &Scene<'_>, mut fields: Fields) -> Draft {
+pub(in crate::agents) fn session_start(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     let source = fields.str("source").unwrap_or_default().to_owned();
     let turn = turn_of(&fields).to_owned();
     let transcript = fields.take("transcript_path");
@@ -71,7 +71,7 @@ pub(super) fn session_start(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     scene.moment(EventKind::SessionStart, &[&source, &turn], String::new(), fields)
 }
 
-pub(super) fn session_end(scene: &Scene<'_>, fields: Fields) -> Draft {
+pub(in crate::agents) fn session_end(scene: &Scene<'_>, fields: Fields) -> Draft {
     let reason = fields.str("reason").unwrap_or_default().to_owned();
     let turn = turn_of(&fields).to_owned();
     scene.moment(EventKind::SessionEnd, &[&reason, &turn], String::new(), fields)
@@ -121,13 +121,13 @@ fn stop_failure(scene: &Scene<'_>, mut fields: Fields) -> Draft {
 }
 
 /// Its own id, and its words: a subagent that a hook sent back to work stops twice.
-pub(super) fn subagent(scene: &Scene<'_>, kind: EventKind, mut fields: Fields) -> Draft {
+pub(in crate::agents) fn subagent(scene: &Scene<'_>, kind: EventKind, mut fields: Fields) -> Draft {
     let text = fields.words("last_assistant_message");
     let id = fields.str("agent_id").unwrap_or_default().to_owned();
     scene.moment(kind, &[&id], text, fields)
 }
 
-pub(super) fn compaction(
+pub(in crate::agents) fn compaction(
     scene: &Scene<'_>,
     phase: &str,
     text_field: &str,

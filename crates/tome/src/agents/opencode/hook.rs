@@ -6,10 +6,10 @@
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Role, Tool, cap_json};
 
-use super::Heard;
-use super::fields::{Fields, joined};
-use super::prompt::unquoted;
-use super::scene::{Scene, stamp_of};
+use crate::agents::Heard;
+use crate::agents::fields::{Fields, joined};
+use crate::agents::prompt::unquoted;
+use crate::agents::scene::{Scene, stamp_of};
 
 /// Events that say nothing of their own. A name that ends in `.` stands for all that begin so.
 const ECHOES: [&str; 35] = [
@@ -70,7 +70,7 @@ struct Told {
 }
 
 /// The event that a payload of OpenCode stands for.
-pub(super) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
+pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
     let (event, mut told) = opened(heard, fields);
     if ECHOES.iter().any(|echo| is_echo(&event, echo)) {
         return None;

@@ -1,0 +1,3 @@
+//! Claude Code: all that Tome knows about it.
+
+pub(super) mod hook;

@@ -1,0 +1,3 @@
+//! Codex: all that Tome knows about it.
+
+pub(super) mod hook;

@@ -1,0 +1,3 @@
+//! Copilot CLI: all that Tome knows about it.
+
+pub(super) mod hook;

@@ -1,0 +1,3 @@
+//! Gemini CLI: all that Tome knows about it.
+
+pub(super) mod hook;

@@ -1,0 +1,3 @@
+//! OpenCode: all that Tome knows about it.
+
+pub(super) mod hook;
