@@ -5,6 +5,7 @@
 
 mod candidate;
 mod cite;
+mod elsewhere;
 mod floor;
 mod fuse;
 mod gather;
@@ -31,7 +32,7 @@ use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
-use keeper::{Desk, Keeper};
+use keeper::{Desk, Forms, Keeper};
 use plan::Plan;
 use rank::Ranked;
 
@@ -39,9 +40,6 @@ pub use keeper::Followed;
 pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
-
-/// Other projects that are looked at when this one has nothing.
-const ELSEWHERE_MAX: usize = 8;
 
 /// Events that contents are made of while somebody waits, at most.
 const CATCH_UP_MAX: u64 = 50;
@@ -71,7 +69,8 @@ impl Recall {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
-        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks };
+        let forms = Forms::default();
+        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks, forms };
         Self { keeper, calendar, clock }
     }
 
@@ -82,17 +81,42 @@ impl Recall {
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in self.desks(&plan, question)? {
-            gathered.behind = gathered.behind.max(self.catch_up(&plan, &desk)?);
-            if let Err(error) = gathered.ask(&self.keeper, &plan, &desk, project.as_deref()) {
+            if let Err(error) = self.ask_desk(&mut gathered, &plan, &desk, project.as_deref()) {
                 if question.across != Across::All {
                     return Err(error);
                 }
                 gathered.unread.push(error.explained());
             }
         }
-        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, &plan)?;
+        let mut answer = self.answer(question, &plan, gathered)?;
+        if answer.hits.is_empty() && plan.limit > 0 && question.across == Across::Project {
+            self.look_elsewhere(question, &mut answer);
+        }
+        Ok(answer)
+    }
+
+    /// Has one desk say what it has.
+    fn ask_desk(
+        &self,
+        gathered: &mut Gathered,
+        plan: &Plan,
+        desk: &Arc<Desk>,
+        project: Option<&str>,
+    ) -> Result<(), EngineError> {
+        gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
+        gathered.ask(&self.keeper, plan, desk, project)
+    }
+
+    /// The answer that comes of what was gathered.
+    fn answer(
+        &self,
+        question: &RecallQuestion,
+        plan: &Plan,
+        gathered: Gathered,
+    ) -> Result<RecallAnswer, EngineError> {
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
         let since = Instant::now();
-        let evidence = Evidence::of(&ranked, &plan);
+        let evidence = Evidence::of(&ranked, plan);
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
         }
@@ -104,7 +128,7 @@ impl Recall {
         let cite = Cite { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
         self.number_lines(&mut ranked, &gathered)?;
-        let packed = pack::pack(&ranked, &plan, &cite, question.tokens_max);
+        let packed = pack::pack(&ranked, plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
@@ -120,9 +144,6 @@ impl Recall {
             found: format!("{} hits", answer.hits.len()),
             took: since.elapsed(),
         });
-        if answer.hits.is_empty() && plan.limit > 0 && question.across == Across::Project {
-            answer.elsewhere = self.elsewhere(question);
-        }
         Ok(answer)
     }
 
@@ -191,27 +212,6 @@ impl Recall {
             desks.push((self.keeper.coder(), None));
         }
         Ok(desks)
-    }
-
-    /// Other projects that have hits.
-    fn elsewhere(&self, question: &RecallQuestion) -> Vec<Elsewhere> {
-        let here = question.project.as_deref();
-        let mut all =
-            RecallQuestion { across: Across::All, limit: plan::HITS_MAX, ..question.clone() };
-        all.tokens_max = 0;
-        let Ok(answer) = self.ask(&all) else { return Vec::new() };
-        let mut counts: Vec<Elsewhere> = Vec::new();
-        for hit in answer.hits {
-            if hit.project.is_empty() || Some(hit.project.as_str()) == here {
-                continue;
-            }
-            match counts.iter_mut().find(|one| one.project == hit.project) {
-                Some(one) => one.hits += 1,
-                None => counts.push(Elsewhere { project: hit.project, hits: 1 }),
-            }
-        }
-        counts.truncate(ELSEWHERE_MAX);
-        counts
     }
 
     /// Brings the indexes over a store up to date, if they are behind.

@@ -46,6 +46,7 @@ mod polish;
 mod projects;
 mod recall_cli;
 mod recall_indexes;
+mod recall_properties;
 mod recall_tools;
 mod scene;
 mod session_copy;

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
@@ -58,6 +58,8 @@ pub(crate) struct Pair {
 pub(crate) struct Slot<T> {
     pub folder: PathBuf,
     open: RwLock<Option<Arc<T>>>,
+    /// It was opened and then turned out to be damaged: it is made anew, and not opened before that.
+    spoiled: AtomicBool,
 }
 
 /// What the two kinds of indexes have in common.
@@ -86,7 +88,6 @@ impl Desk {
         let (events, pages) = (pair("events"), pair("pages"));
         Self {
             of,
-
             ledger,
             events,
             pages,
@@ -94,6 +95,11 @@ impl Desk {
             known: RwLock::default(),
             wanting: AtomicBool::new(false),
         }
+    }
+
+    /// Whether it has this project and no other.
+    pub(crate) fn is_of(&self, root: Option<&str>) -> bool {
+        matches!(&self.of, DeskOf::Project(own) if Some(own.as_str()) == root)
     }
 
     /// Closes what is open; it is opened again when it is needed. While somebody brings it up to date it
@@ -135,7 +141,7 @@ pub(crate) struct Made {
 
 impl<T: Index> Slot<T> {
     fn at(folder: PathBuf) -> Self {
-        Self { folder, open: RwLock::new(None) }
+        Self { folder, open: RwLock::new(None), spoiled: AtomicBool::new(false) }
     }
 
     /// The index, if it is open and its files are there.
@@ -152,8 +158,20 @@ impl<T: Index> Slot<T> {
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = index;
     }
 
+    /// Closes it after it could not answer. One that is damaged is made anew by whoever keeps it; an
+    /// embedder that did not answer is no fault of the index.
+    pub(crate) fn give_up(&self, why: &FinderError) {
+        match why {
+            FinderError::Embed(_) => return,
+            FinderError::Damaged { .. } => self.spoiled.store(true, Ordering::Release),
+            FinderError::Missing(_) | FinderError::Failed { .. } => {}
+        }
+        self.put(None);
+    }
+
     fn look(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) {
         if self.get().is_none()
+            && !self.spoiled.load(Ordering::Acquire)
             && let Ok(index) = open(&self.folder)
         {
             self.put(Some(Arc::new(index)));
@@ -169,13 +187,18 @@ impl<T: Index> Slot<T> {
         if self.get().is_some() {
             return Ok(false);
         }
-        let (index, made) = match open(&self.folder) {
+        let opened = match self.spoiled.load(Ordering::Acquire) {
+            true => Err(FinderError::Missing(self.folder.clone())),
+            false => open(&self.folder),
+        };
+        let (index, made) = match opened {
             Ok(index) => (index, false),
             Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => {
                 (make(&self.folder)?, true)
             }
             Err(error) => return Err(error),
         };
+        self.spoiled.store(false, Ordering::Release);
         self.put(Some(Arc::new(index)));
         Ok(made)
     }

@@ -58,10 +58,10 @@ impl Keeper {
         let mut kept = desk.keeping.lock().unwrap_or_else(PoisonError::into_inner);
         desk.wanting.store(false, Ordering::Relaxed);
         let mut done = Followed::default();
-        for pair in [&desk.events, &desk.pages] {
+        for (pair, has_files) in [(&desk.events, false), (&desk.pages, true)] {
             let made = pair.open_or_make(&self.embedder)?;
             done.made += u64::from(made.words) + u64::from(made.meanings);
-            if made.words || made.meanings {
+            if has_files && (made.words || made.meanings) {
                 kept.files = None;
                 // Nothing counts as read until the files were compared with both.
                 let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -89,17 +89,17 @@ impl Keeper {
         if desk.wanting.load(Ordering::Relaxed) {
             return true;
         }
-        let pairs = [&desk.events, &desk.pages];
-        if pairs.iter().any(|pair| pair.words.get().is_none() || pair.meanings.get().is_none()) {
-            return true;
-        }
-        let Some(ledger) = ledger else { return false };
-        let is_at = |pair: &Pair, last: u64| {
-            let words = pair.words.get().is_some_and(|words| number(&words.cursor()) >= last);
-            words && pair.meanings.get().is_some_and(|it| number(&it.cursor()) >= last)
+        // Whether an index is whole is asked of the disk: once each, as this is asked again and again.
+        let read_by = |pair: &Pair| -> Option<u64> {
+            let words = number(&pair.words.get()?.cursor());
+            Some(words.min(number(&pair.meanings.get()?.cursor())))
         };
+        let (Some(events), Some(pages)) = (read_by(&desk.events), read_by(&desk.pages)) else {
+            return true;
+        };
+        let Some(ledger) = ledger else { return false };
         let Ok(changes) = ledger.last_node_change() else { return true };
-        !is_at(&desk.events, ledger.last_seq()) || !is_at(&desk.pages, changes)
+        events < ledger.last_seq() || pages < changes
     }
 
     /// Puts in the events that arrived since the last time.
