@@ -28,7 +28,7 @@ use self::commit::{Commit, Embedded, check_dimensions, check_vector};
 use self::files::{damaged, empty_folder, failed};
 use self::head::Head;
 use self::store::Store;
-use crate::{Batch, Embedder, Filter, FinderError, Found};
+use crate::{Batch, Embedder, Filter, FinderError, Found, Glance};
 
 /// An index of vectors in a folder.
 pub struct Meanings {
@@ -51,6 +51,12 @@ impl Meanings {
             return Err(damaged(folder, problem));
         }
         Ok(Self::of(Store::open(folder, head)?, embedder))
+    }
+
+    /// What an index says of itself, read from its head alone.
+    pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
+        let head = Head::read(folder)?;
+        Ok(Glance { cursor: head.cursor, entries: None, embedder: Some(head.embedder) })
     }
 
     /// Makes an empty one, in place of whatever is in the folder.
@@ -130,7 +136,7 @@ impl Meanings {
     }
 
     /// What lies nearest to a vector, with the cosine as score. What points away from it is not found.
-    pub fn search_vector(
+    fn search_vector(
         &self,
         vector: &[f32],
         filter: &Filter,
