@@ -3,6 +3,9 @@
 //! What is sent has no secrets in it: events were redacted before they were stored, and a note that
 //! somebody wrote by hand, or a question, is redacted here. A question waits only so long, its vector
 //! is remembered, and after a failure nobody is asked again before a pause that grows with each.
+//!
+//! Cosines of some models are all close to 1. So with the first question a few sentences about nothing in
+//! common are sent along: what they have in common all the same is what nearness is counted from.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +24,16 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 const ASKED_PAUSE_MAX: Duration = Duration::from_secs(600);
 /// Questions whose vectors are remembered: one recall asks several indexes the same.
 const QUESTIONS_MAX: usize = 64;
+
+/// Sentences that have nothing to do with each other.
+const UNRELATED: [&str; 4] = [
+    "The kettle boils on the stove in the kitchen.",
+    "Parliament adjourned without a vote on the treaty.",
+    "A migration failed because the column was not nullable.",
+    "Fresh snow fell on the northern slopes all night.",
+];
+/// A model that finds everything alike is not believed further than this.
+const UNRELATED_MAX: f32 = 0.9;
 
 /// An embedder that an endpoint is asked for.
 pub struct EndpointEmbedder {
@@ -43,6 +56,8 @@ struct State {
     failures: u32,
     problem: Option<String>,
     until: Option<Instant>,
+    /// The cosine of texts that have nothing to do with each other; `None` until it was measured.
+    unrelated: Option<f32>,
     /// The latest last.
     questions: VecDeque<(blake3::Hash, Vec<f32>)>,
 }
@@ -147,6 +162,17 @@ impl State {
     }
 }
 
+/// The mean of the cosines of vectors of length 1, each with each other.
+fn in_common(vectors: &[Vec<f32>]) -> f32 {
+    let mut cosines = Vec::new();
+    for (n, one) in vectors.iter().enumerate() {
+        for other in vectors.iter().skip(n + 1) {
+            cosines.push(one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
+        }
+    }
+    cosines.iter().sum::<f32>() / cosines.len().max(1) as f32
+}
+
 /// What is wrong, and what to do about it where that is known.
 fn explained(failure: &ModelFailure) -> String {
     match failure {
@@ -170,6 +196,10 @@ impl Embedder for EndpointEmbedder {
         true
     }
 
+    fn unrelated(&self) -> f32 {
+        self.state().unrelated.unwrap_or(0.0)
+    }
+
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.ask(&self.clients()?.patient, texts)
     }
@@ -190,8 +220,15 @@ impl Embedder for EndpointEmbedder {
                 return Err(self.error(state.problem.as_deref().unwrap_or("is not asked now")));
             }
         }
-        let vector = self.ask(&clients.quick, &[text])?.pop().unwrap_or_default();
+        let is_measured = self.state().unrelated.is_some();
+        let along: &[&str] = if is_measured { &[] } else { &UNRELATED };
+        let mut vectors = self.ask(&clients.quick, &[&[text], along].concat())?.into_iter();
+        let vector = vectors.next().unwrap_or_default();
         let mut state = self.state();
+        if !is_measured {
+            let others: Vec<_> = vectors.collect();
+            state.unrelated = Some(in_common(&others).clamp(0.0, UNRELATED_MAX));
+        }
         if state.questions.len() >= QUESTIONS_MAX {
             state.questions.pop_front();
         }

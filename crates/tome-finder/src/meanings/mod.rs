@@ -121,7 +121,8 @@ impl Meanings {
         }
     }
 
-    /// What lies nearest to a text, with the cosine as score.
+    /// What lies nearest to a text. The score is 1 for the same, and 0 for what has nothing to do with
+    /// it: the cosine, counted from that of unrelated texts. What is below 0 is not found.
     pub fn search(
         &self,
         text: &str,
@@ -132,7 +133,15 @@ impl Meanings {
         let tokens = self.embedder.tokens(text);
         let weights = self.read().table.counts.weights(tokens);
         let question = self.embedder.embed_question(text, &|token| weights.of(token))?;
-        self.search_vector(&question, filter, limit)
+        let mut found = self.search_vector(&question, filter, limit)?;
+        let unrelated = self.embedder.unrelated();
+        if unrelated > 0.0 {
+            for one in &mut found {
+                one.score = (one.score - unrelated) / (1.0 - unrelated);
+            }
+            found.retain(|one| one.score > 0.0);
+        }
+        Ok(found)
     }
 
     /// What lies nearest to a vector, with the cosine as score. What points away from it is not found.

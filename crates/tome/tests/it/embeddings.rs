@@ -1,5 +1,6 @@
 //! An embeddings endpoint on loopback, whose vectors a test understands: one dimension for each of a few
-//! meanings, whatever word says it.
+//! meanings, whatever word says it, some for texts that say none of them, and one that all texts have
+//! in common. The cosine of texts that have nothing to do with each other is 0.5.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,9 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-/// Words that mean the same, a dimension each. What says none of it points elsewhere.
-const MEANINGS: [&[&str]; 3] =
-    [&["car", "automobile"], &["heron", "wading bird"], &["broth", "soup"]];
+/// Words that mean the same, a dimension each.
+const MEANINGS: [&[&str]; 4] =
+    [&["car", "automobile"], &["heron", "wading bird"], &["broth", "soup"], &["build"]];
+/// Dimensions for texts that say none of it.
+const OTHERS: usize = 29;
 
 /// How the endpoint answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +42,7 @@ pub struct Embeddings {
 
 impl Embeddings {
     /// How many numbers its vectors have.
-    pub const DIMENSIONS: usize = 4;
+    pub const DIMENSIONS: usize = MEANINGS.len() + OTHERS + 1;
 
     pub fn start(mood: Mood) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -112,12 +115,12 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<Asked>>, mood: &Mutex<Mood>) 
 fn vectors(texts: &[String], dimensions: usize) -> String {
     let vector = |text: &String| {
         let text = text.to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        let mut vector: Vec<f64> =
-            MEANINGS.iter().map(|words| if says(words) { 1.0 } else { 0.0 }).collect();
-        let is_silent = vector.iter().all(|number| *number == 0.0);
-        vector.push(if is_silent { 1.0 } else { 0.0 });
-        vector.resize(dimensions, 0.0);
+        let says = |words: &&[&str]| words.iter().any(|word| text.contains(word));
+        let other = text.bytes().map(usize::from).sum::<usize>() % OTHERS;
+        let place = MEANINGS.iter().position(says).unwrap_or(MEANINGS.len() + other);
+        let mut vector = vec![0.0; dimensions];
+        vector[place] = 1.0;
+        vector[MEANINGS.len() + OTHERS] = 1.0;
         vector
     };
     let each = texts.iter().enumerate();
