@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::Calendar;
-use crate::{CONTENTS, TALLY, EngineError, Rebuilt, Report, Store, WorkerReport, catch_up_contents, rebuild_contents, verify_contents};
+use crate::{
+    CONTENTS, EngineError, Rebuilt, Report, Store, TALLY, WorkerReport, catch_up_contents,
+    rebuild_contents, verify_contents,
+};
 
 /// What became of one store when its contents were made anew.
 #[derive(Debug)]

@@ -101,8 +101,7 @@ impl EndpointEmbedder {
     /// How it is.
     pub fn reading(&self) -> EmbedderReading {
         let state = self.state();
-        let again_in =
-            state.until.and_then(|until| until.checked_duration_since(Instant::now()));
+        let again_in = state.until.and_then(|until| until.checked_duration_since(Instant::now()));
         EmbedderReading { texts: state.texts, problem: state.problem.clone(), again_in }
     }
 

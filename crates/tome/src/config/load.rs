@@ -283,9 +283,8 @@ impl Config {
 
 /// Who makes vectors.
 fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
-    let time = |name, usual_s| {
-        keys::gap(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s))
-    };
+    let time =
+        |name, usual_s| keys::gap(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s));
     EmbedSettings {
         provider: keys::embedder(text("embed.provider")).unwrap_or(EmbedProvider::Builtin),
         model: text("embed.model").to_owned(),

@@ -60,8 +60,7 @@ fn clients(asked: &EmbedSettings) -> Result<(Embeddings, Embeddings), ModelFailu
         timeout: asked.timeout,
         proxy: None,
     };
-    let quick =
-        Endpoint { timeout: asked.question_timeout.min(asked.timeout), ..endpoint.clone() };
+    let quick = Endpoint { timeout: asked.question_timeout.min(asked.timeout), ..endpoint.clone() };
     // The embedder itself knows when to ask again.
     let once = Retry { attempts: 1, base: Duration::ZERO, seed: 0 };
     let client = |endpoint: &Endpoint| {

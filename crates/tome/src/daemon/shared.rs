@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    Calendar, CaptureError, EndpointEmbedder, EngineError, Extractive, Ingested, Intake, Notebooks, Prepared, Recall,
-    Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
+    Calendar, CaptureError, EndpointEmbedder, EngineError, Extractive, Ingested, Intake, Notebooks,
+    Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
 };
 use tome_finder::{Embedder, Potion};
 use tome_ledger::Outcome;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const MEANINGS: [&[&str]; 4] =
     [&["car", "automobile"], &["heron", "wading bird"], &["broth", "soup"], &["build"]];
 /// Dimensions for texts that say none of it.
-const OTHERS: usize = 29;
+const OTHERS: usize = 499;
 
 /// How the endpoint answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Embeddings {
 impl Embeddings {
     /// How many numbers its vectors have.
     pub const DIMENSIONS: usize = MEANINGS.len() + OTHERS + 1;
+    /// And how many more when they are longer.
+    pub const LONGER: usize = 3;
 
     pub fn start(mood: Mood) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -97,7 +99,7 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<Asked>>, mood: &Mutex<Mood>) 
     heard.lock().unwrap().push(Asked { head, texts: texts.clone() });
     let (code, said) = match mood {
         Mood::Well => (200, vectors(&texts, Embeddings::DIMENSIONS)),
-        Mood::Longer => (200, vectors(&texts, Embeddings::DIMENSIONS + 3)),
+        Mood::Longer => (200, vectors(&texts, Embeddings::DIMENSIONS + Embeddings::LONGER)),
         Mood::Refusing(code) => (code, json!({"error": {"message": "not today"}}).to_string()),
         Mood::Silent => {
             // Until whoever asked hangs up.

@@ -10,7 +10,10 @@ use crate::embeddings::{Embeddings, Mood};
 use crate::recall_indexes::{finder, listed, recall};
 use crate::scene::{MORNING_MS, line_with, world};
 
-const NAME: &str = "openai/meanings/34";
+/// What the endpoint is called with vectors of its length and so much more.
+fn name(longer: usize) -> String {
+    format!("openai/meanings/{}", Embeddings::DIMENSIONS + longer)
+}
 
 fn configured(settings: &str) -> World {
     let world = world();
@@ -96,8 +99,8 @@ fn an_endpoint_makes_the_vectors_and_is_asked_once() {
     let sent = endpoint.texts();
     let times = sent.iter().filter(|text| text.as_str() == "The automobile was repaired at last.");
     assert_eq!(times.count(), 1, "{sent:?}");
-    assert_eq!(status(&world)["embedder"], NAME);
-    assert_eq!(index(&world, "vectors/events")["embedder"], NAME);
+    assert_eq!(status(&world)["embedder"], name(0));
+    assert_eq!(index(&world, "vectors/events")["embedder"], name(0));
     // Nothing has changed: the same question, and a new daemon, send nothing that is stored.
     let before = endpoint.asked().len();
     recall(&world, "car");
@@ -122,7 +125,10 @@ fn another_embedder_has_everything_made_anew_and_the_first_one_too() {
         assert_eq!(world.tome(&["stop"]).code, 0);
         set(&world, &endpoint.settings());
         let far = settled(&world, query);
-        assert_eq!((of(&world), &far["hits"][0]["text"]), (json!(NAME), &before["hits"][0]["text"]));
+        assert_eq!(
+            (of(&world), &far["hits"][0]["text"]),
+            (json!(name(0)), &before["hits"][0]["text"])
+        );
         assert!(texts(&settled(&world, "car"))[0].contains("automobile"));
         assert_eq!(world.tome(&["stop"]).code, 0);
         set(&world, "");
@@ -135,9 +141,11 @@ fn another_embedder_has_everything_made_anew_and_the_first_one_too() {
     settled(&world, query);
     assert_eq!(world.tome(&["stop"]).code, 0);
     endpoint.becomes(Mood::Longer);
-    set(&world, &endpoint.settings().replace("dimensions = 34", "dimensions = 37"));
+    let longer = format!("dimensions = {}", Embeddings::DIMENSIONS + Embeddings::LONGER);
+    let usual = format!("dimensions = {}", Embeddings::DIMENSIONS);
+    set(&world, &endpoint.settings().replace(&usual, &longer));
     settled(&world, query);
-    assert_eq!(of(&world), "openai/meanings/37");
+    assert_eq!(of(&world), name(Embeddings::LONGER));
 }
 
 /// Whatever the endpoint does, words are found, it is said that and why there are no vectors, and they
@@ -246,7 +254,7 @@ fn no_secret_leaves() {
     let world = configured(&endpoint.settings());
     remember(&world);
     settled(&world, "car");
-    let secret = "sk-ant-REDACTED";
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
     let note = finder(&world).with_file_name("memory").join("facts/project.md");
     fs::write(note, format!("# Facts\n\nThe soup is hot, the key is {secret}.\n")).unwrap();
     recall(&world, &format!("broth with {secret}"));
@@ -254,7 +262,8 @@ fn no_secret_leaves() {
         endpoint.texts().iter().any(|text| text.contains("The soup is hot")).then_some(())
     });
     assert!(endpoint.texts().iter().any(|text| text.contains("broth with")));
-    let leaked: Vec<_> = endpoint.texts().into_iter().filter(|text| text.contains(secret)).collect();
+    let leaked: Vec<_> =
+        endpoint.texts().into_iter().filter(|text| text.contains(&secret)).collect();
     assert!(leaked.is_empty(), "{leaked:?}");
 }
 
@@ -267,7 +276,13 @@ fn the_workers_are_shown() {
     let workers = store["workers"].as_array().unwrap();
     let names: Vec<_> = workers.iter().map(|worker| worker["name"].as_str().unwrap()).collect();
     let expected = [
-        "tally", "contents", "copy", "bm25/events", "bm25/pages", "vectors/events", "vectors/pages",
+        "tally",
+        "contents",
+        "copy",
+        "bm25/events",
+        "bm25/pages",
+        "vectors/events",
+        "vectors/pages",
     ];
     assert_eq!(names, expected);
     let of = |name: &str| workers.iter().find(|worker| worker["name"] == name).unwrap();
