@@ -8,7 +8,7 @@ use prost::Message;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files = [
         "event", "capture", "events", "daemon", "tools", "notebook", "contents", "recall",
-        "citation",
+        "citation", "finder",
     ]
     .map(|name| format!("proto/tome/v1/{name}.proto"));
     println!("cargo::rerun-if-changed=proto");

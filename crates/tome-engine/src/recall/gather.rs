@@ -206,6 +206,9 @@ impl Gathered {
         let alone = matches!(visit.plan.tier, Some(Tier::Words | Tier::Meanings)) && from > 0;
         let slowest = if has_words && has_meanings { at_words.min(at_meanings) } else { from };
         self.behind = self.behind.max(if from > 0 { last.saturating_sub(slowest) } else { 0 });
+        if visit.plan.wants(Tier::Meanings) {
+            self.note_far(visit.keeper, desk, last.saturating_sub(at_meanings));
+        }
         if from == 0 || (last > from && !alone) {
             self.behind = self.behind.max(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
@@ -299,10 +302,31 @@ impl Gathered {
             // Nothing is left out for it: a lower tier answers, and says so.
             Some(Err(FinderError::Missing(_) | FinderError::Damaged { .. })) | None => false,
             Some(Err(error)) => {
-                self.unread.push(error.to_string());
+                self.leave_out(error.to_string());
                 false
             }
         }
+    }
+
+    /// Says once what could not be looked at.
+    fn leave_out(&mut self, problem: String) {
+        if !self.unread.contains(&problem) {
+            self.unread.push(problem);
+        }
+    }
+
+    /// Says that vectors which an endpoint makes are not all there yet, and why.
+    fn note_far(&mut self, keeper: &Keeper, desk: &Desk, to_go: u64) {
+        if to_go == 0 || !keeper.embedder.is_far() {
+            return;
+        }
+        self.behind = self.behind.max(to_go);
+        let problem = desk.problems().meanings.clone();
+        let name = keeper.embedder.name();
+        self.leave_out(match problem {
+            Some(problem) => format!("vectors of {to_go} events or nodes: {problem}"),
+            None => format!("{name} has yet to make the vectors of {to_go} events or nodes"),
+        });
     }
 
     fn note_tier(&mut self, has_words: bool, has_meanings: bool) {
@@ -355,7 +379,9 @@ impl Gathered {
                 self.add_scan(visit.number, scan, "nodes of the contents");
             }
         } else if let (Some(ledger), Some(words)) = (ledger, &words) {
-            let cursors = meanings.iter().map(|meanings| number(&meanings.cursor()));
+            // Vectors that are kept apart may be far behind; words have those nodes.
+            let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
+            let cursors = together.map(|meanings| number(&meanings.cursor()));
             let cursor = cursors.fold(number(&words.cursor()), u64::min);
             looked += self.look_at_changed(&visit, ledger, cursor)?;
         }

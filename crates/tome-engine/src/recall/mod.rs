@@ -6,6 +6,7 @@
 mod candidate;
 mod cite;
 mod elsewhere;
+mod endpoint;
 mod floor;
 mod fuse;
 mod gather;
@@ -21,7 +22,7 @@ mod weights;
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tome_finder::{Embedder, Source};
@@ -36,7 +37,8 @@ use keeper::{Desk, Forms, Keeper};
 use plan::Plan;
 use rank::Ranked;
 
-pub use keeper::Followed;
+pub use endpoint::{EmbedderReading, EndpointEmbedder};
+pub use keeper::{DeskReport, Followed, WorkerReport};
 pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
@@ -228,26 +230,65 @@ impl Recall {
     /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
     /// date where a question has seen that they are behind.
     pub fn keep_up_notes(&self, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
-        let desks: Vec<Arc<Desk>> = {
-            let desks = self.keeper.desks.lock().unwrap_or_else(PoisonError::into_inner);
-            desks.values().filter(|desk| desk.ledger.is_none()).map(Arc::clone).collect()
-        };
         let mut done = Followed::default();
-        for desk in desks {
-            if desk.wanting.load(Ordering::Relaxed) {
+        for desk in self.keeper.known_desks() {
+            if desk.ledger.is_none() && desk.wanting.load(Ordering::Relaxed) {
                 done.pages += self.keeper.keep_up(&desk, stop)?.pages;
             }
         }
         Ok(done)
     }
 
+    /// Brings the vectors over a store up to date where they are kept apart, because the embedder is
+    /// far. Asks nobody when they are.
+    pub fn keep_up_meanings(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, EngineError> {
+        let Some(desk) = self.keeper.of_ledger(store.path()) else {
+            return Ok(Followed::default());
+        };
+        match self.keeper.are_meanings_behind(&desk, Some(store)) {
+            true => self.keeper.keep_up_meanings(&desk, stop),
+            false => Ok(Followed::default()),
+        }
+    }
+
+    /// The same for the coder's notebook, and for projects that have only notes, where somebody has
+    /// asked about them.
+    pub fn keep_up_meanings_of_notes(
+        &self,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, EngineError> {
+        let mut done = Followed::default();
+        for desk in self.keeper.known_desks() {
+            if desk.ledger.is_none() && self.keeper.are_meanings_behind(&desk, None) {
+                done.pages += self.keeper.keep_up_meanings(&desk, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// What makes vectors: its name and version.
+    pub fn embedder(&self) -> &str {
+        self.keeper.embedder.name()
+    }
+
+    /// How the indexes over a store are, read from their files; nothing is opened or made.
+    pub fn report(&self, store: &Store) -> Result<Option<DeskReport>, EngineError> {
+        let desk = self.keeper.of_ledger(store.path());
+        desk.map(|desk| self.keeper.report(&desk, Some(store))).transpose()
+    }
+
+    /// How the indexes over the coder's notebook are.
+    pub fn report_of_coder(&self) -> Result<DeskReport, EngineError> {
+        self.keeper.report(&self.keeper.coder(), None)
+    }
+
     /// Closes the indexes of every store that is not open any more.
     pub fn close_unused(&self) {
-        let desks: Vec<Arc<Desk>> = {
-            let desks = self.keeper.desks.lock().unwrap_or_else(PoisonError::into_inner);
-            desks.values().map(Arc::clone).collect()
-        };
-        for desk in desks {
+        for desk in self.keeper.known_desks() {
             if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
                 desk.close();
             }

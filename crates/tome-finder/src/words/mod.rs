@@ -32,16 +32,16 @@ use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, TERMINATED};
 use tome_model::Millis;
 
 use crate::files::empty_folder;
-use crate::{Batch, Filter, FinderError, Found};
+use crate::{Batch, Filter, FinderError, Found, Glance};
 use best::Best;
 use folder::OwnFolder;
 use pen::Pen;
+use question::Wanted;
 use schema::Fields;
 use snapshot::Snapshot;
 
 pub use analysis::terms;
 pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_spaceless, is_stop, stem};
-pub use question::{Place, Wanted};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 1;
@@ -89,24 +89,6 @@ impl Payload {
     }
 }
 
-/// What matches, taken apart.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Matches {
-    /// The terms that were looked for, also those that nothing has.
-    pub terms: Vec<Wanted>,
-    /// What matches, the best first.
-    pub found: Vec<Match>,
-}
-
-/// An entry that matches, and by what.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Match {
-    /// The entry.
-    pub found: Found,
-    /// Which terms it has, by their place among the terms, and what each adds to the score.
-    pub by_term: Vec<(usize, f32)>,
-}
-
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WordsQuery {
@@ -119,6 +101,22 @@ impl Words {
     pub fn open(folder: &Path) -> Result<Self, FinderError> {
         match std::fs::symlink_metadata(folder.join(META)) {
             Ok(_) => guarded(folder, || Self::load(folder)),
+            Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
+                Err(FinderError::Missing(folder.to_owned()))
+            }
+            Err(failed) => Err(damaged(folder, &failed)),
+        }
+    }
+
+    /// What an index says of itself, read from the file that names its segments alone.
+    pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
+        match std::fs::symlink_metadata(folder.join(META)) {
+            Ok(_) => guarded(folder, || {
+                let metas = Index::open(OwnFolder::open(folder)?)?.load_metas()?;
+                let payload = read(metas.payload.as_deref())?;
+                let entries = metas.segments.iter().map(|one| u64::from(one.num_docs())).sum();
+                Ok(Glance { cursor: payload.cursor, entries: Some(entries), embedder: None })
+            }),
             Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
                 Err(FinderError::Missing(folder.to_owned()))
             }
@@ -217,57 +215,24 @@ impl Words {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        Ok(entries(self.ranked(question::wanted(&query.text), filter, limit, false)?))
-    }
-
-    /// What matches best, with what each term of the question adds to it.
-    pub fn search_by_term(
-        &self,
-        query: &WordsQuery,
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Matches, FinderError> {
-        self.ranked(question::wanted(&query.text), filter, limit, true)
-    }
-
-    /// What matches these terms best, which are as [`terms`] gives them, each with its weight.
-    pub fn search_terms(
-        &self,
-        terms: &[(String, f32)],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
-        let wanted: Vec<Wanted> = terms
-            .iter()
-            .map(|(term, weight)| Wanted::new(Place::Words, term.clone(), weight.max(0.0)))
-            .collect();
-        Ok(entries(self.ranked(wanted, filter, limit, false)?))
+        self.ranked(question::wanted(&query.text), filter, limit)
     }
 
     fn ranked(
         &self,
-        mut wanted: Vec<Wanted>,
+        wanted: Vec<Wanted>,
         filter: &Filter,
         limit: usize,
-        apart: bool,
-    ) -> Result<Matches, FinderError> {
+    ) -> Result<Vec<Found>, FinderError> {
         let snapshot = self.snapshot();
         let entries = usize::try_from(snapshot.count).unwrap_or(usize::MAX);
         guarded(&self.folder, || {
-            let clauses = question::clauses(&mut wanted, &self.fields, &snapshot)?;
+            let clauses = question::clauses(wanted, &self.fields, &snapshot)?;
             let mut best = Best::new(&snapshot, limit.min(entries));
             if limit > 0 {
                 ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
             }
-            let (found, places): (Vec<_>, Vec<_>) = best.finish()?.into_iter().unzip();
-            let by_term = if apart {
-                ranking::by_term(&clauses, &snapshot, &places)?
-            } else {
-                vec![Vec::new(); found.len()]
-            };
-            let found = found.into_iter().zip(by_term);
-            let found = found.map(|(found, by_term)| Match { found, by_term }).collect();
-            Ok(Matches { terms: wanted, found })
+            best.finish()
         })
     }
 
@@ -280,12 +245,6 @@ impl Words {
     /// How long its texts are on average, in terms.
     pub fn usual_length(&self) -> f32 {
         self.snapshot().average
-    }
-
-    /// What a term adds to the score of a text that has it so often and has so many terms: for texts
-    /// that were not asked for.
-    pub fn score(&self, idf: f32, frequency: u32, length: u32) -> f32 {
-        self.snapshot().weights.of_text(idf, frequency, length)
     }
 
     /// The named things that it has, with the `at` they were put in with.
@@ -345,10 +304,6 @@ impl Drop for Words {
     fn drop(&mut self) {
         self.own.close();
     }
-}
-
-fn entries(matches: Matches) -> Vec<Found> {
-    matches.found.into_iter().map(|matched| matched.found).collect()
 }
 
 fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, Millis)>> {

@@ -9,9 +9,10 @@ use anyhow::Result;
 use serde::Serialize;
 use tome_engine::{Notebooks, Projects, StoreMode, Whose};
 use tome_model::{Scope, SystemClock};
+use tome_proto::v1;
 
 use super::status::{Daemon, gather};
-use super::{Context, Outcome};
+use super::{Context, Outcome, finder};
 use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
@@ -93,6 +94,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
         let size = bytes(status.disk_bytes);
         let stores = counted(status.projects.len() as u64, "project", "projects");
         checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
+        checks.extend(status.finder.iter().flat_map(check_finder));
     }
     checks.push(if report.waiting.events == 0 {
         good("spool", "nothing waits")
@@ -284,6 +286,39 @@ fn count_notes(folder: &Path) -> u64 {
         }
     }
     notes
+}
+
+/// The indexes that recall uses. None of them can lose anything.
+fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
+    let mut checks = vec![good("finder", finder::summed_up(indexes))];
+    if let Some(problem) = finder::away(indexes) {
+        checks.push(warning(
+            "finder",
+            format!("{} makes no vectors: {problem}", indexes.embedder),
+            "see to the endpoint, or to embed.* in `tome config`, and `tome stop`; until then words are found, and meanings are not",
+        ));
+    }
+    for desk in &indexes.desks {
+        let broken = desk.indexes.iter().map(|index| index.problem.as_str());
+        // What an endpoint says was said above.
+        let problems = desk.problems.iter().map(String::as_str).filter(|problem| {
+            indexes
+                .far
+                .as_ref()
+                .is_none_or(|far| !problem.contains(&far.problem) || far.problem.is_empty())
+        });
+        for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
+            checks.push(warning(
+                "finder",
+                format!("an index of {} cannot be used: {problem}", finder::whose(desk)),
+                &format!(
+                    "it is made again by itself; if it is not, delete {}: nothing is lost with it",
+                    desk.path
+                ),
+            ));
+        }
+    }
+    checks
 }
 
 fn check_daemon(daemon: &Daemon) -> Check {

@@ -9,6 +9,7 @@ mod daemon;
 mod demo;
 mod doctor;
 mod events;
+mod finder;
 mod ingest;
 mod init;
 mod memory;

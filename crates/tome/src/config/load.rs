@@ -10,7 +10,7 @@ use tome_notebook::Rules;
 use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
-use super::{Settings, SummarizerKind, SummarizerSettings, duration};
+use super::{EmbedProvider, EmbedSettings, Settings, SummarizerKind, SummarizerSettings, duration};
 use crate::platform;
 
 /// What the command line says about the configuration.
@@ -276,7 +276,23 @@ impl Config {
                 timeout: keys::gap(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
+            embed: embed(&text),
         }
+    }
+}
+
+/// Who makes vectors.
+fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
+    let time =
+        |name, usual_s| keys::gap(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s));
+    EmbedSettings {
+        provider: keys::embedder(text("embed.provider")).unwrap_or(EmbedProvider::Builtin),
+        model: text("embed.model").to_owned(),
+        dimensions: keys::dimensions(text("embed.dimensions")).unwrap_or(0),
+        base_url: text("embed.base_url").to_owned(),
+        key_env: text("embed.key_env").to_owned(),
+        timeout: time("embed.timeout", 30),
+        question_timeout: time("embed.question_timeout", 1),
     }
 }
 

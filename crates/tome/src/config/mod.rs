@@ -7,7 +7,7 @@ mod duration;
 mod keys;
 mod load;
 
-pub use keys::{KEYS, SummarizerKind};
+pub use keys::{EmbedProvider, KEYS, SummarizerKind};
 pub use load::{Config, ConfigError, Flags};
 
 use std::net::SocketAddr;
@@ -46,6 +46,27 @@ pub struct Settings {
     pub contents: ContentsSettings,
     /// Who words them.
     pub summarizer: SummarizerSettings,
+    /// Who makes vectors.
+    pub embed: EmbedSettings,
+}
+
+/// Who makes the vectors that recall uses.
+#[derive(Debug, Clone)]
+pub struct EmbedSettings {
+    /// Who.
+    pub provider: EmbedProvider,
+    /// Which model.
+    pub model: String,
+    /// How many numbers its vectors have; 0 where nobody has said it.
+    pub dimensions: usize,
+    /// Where it answers; empty for OpenAI's own.
+    pub base_url: String,
+    /// The variable that holds its key; empty for OpenAI's own.
+    pub key_env: String,
+    /// A call in the background takes no longer.
+    pub timeout: Duration,
+    /// A question waits no longer.
+    pub question_timeout: Duration,
 }
 
 /// Who words the contents, and what that may cost.

@@ -33,7 +33,7 @@ fn remembered() -> World {
     world
 }
 
-fn recall(world: &World, query: &str) -> Value {
+pub fn recall(world: &World, query: &str) -> Value {
     let ran = world.tome(&["recall", query, "--project", "/app", "--limit", "10", "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{query}");
     ran.json()
@@ -47,14 +47,14 @@ fn settled(world: &World, query: &str) -> Value {
     })
 }
 
-fn finder(world: &World) -> PathBuf {
+pub fn finder(world: &World) -> PathBuf {
     let projects = fs::read_dir(world.home().join("projects")).unwrap();
     let app = projects.flatten().find(|entry| entry.file_name().to_string_lossy().contains("app"));
     app.unwrap().path().join("finder")
 }
 
 /// What an answer lists, with its scores, and what it names beside it.
-fn listed(answer: &Value) -> Vec<[&Value; 4]> {
+pub fn listed(answer: &Value) -> Vec<[&Value; 4]> {
     let hits = answer["hits"].as_array().unwrap().iter();
     hits.map(|hit| ["citation", "text", "score", "also"].map(|field| &hit[field])).collect()
 }

@@ -11,9 +11,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
+
+use super::hands::Pass;
 
 /// Whose texts a desk has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -33,18 +35,33 @@ pub(crate) struct Desk {
     pub ledger: Option<PathBuf>,
     pub events: Pair,
     pub pages: Pair,
-    /// Held by whoever brings it up to date.
+    /// Held by whoever brings it up to date: the indexes of words, and those of vectors. Who needs both
+    /// takes them in this order.
     pub keeping: Mutex<Kept>,
+    pub keeping_meanings: Mutex<Kept>,
     /// The files that were put in, as whoever asks sees them; `None` until they were compared.
     pub known: RwLock<Option<Arc<HashSet<String>>>>,
     /// Whether somebody has seen that something is missing.
     pub wanting: AtomicBool,
+    /// The same for vectors that are kept apart. They begin with it: nobody has compared them yet.
+    pub wanting_meanings: AtomicBool,
+    /// What went wrong the last time.
+    pub problems: Mutex<Problems>,
+}
+
+/// Why indexes are not up to date, as far as it is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Problems {
+    /// Of all of them, or of those of words.
+    pub indexes: Option<String>,
+    /// Of vectors that are kept apart.
+    pub meanings: Option<String>,
 }
 
 /// What is remembered between two visits.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// The files that both indexes of pages have, by name; `None` until they were asked.
+    /// The files that the indexes of pages have, by name; `None` until they were asked.
     pub files: Option<HashSet<String>>,
 }
 
@@ -92,8 +109,11 @@ impl Desk {
             events,
             pages,
             keeping: Mutex::default(),
+            keeping_meanings: Mutex::default(),
             known: RwLock::default(),
             wanting: AtomicBool::new(false),
+            wanting_meanings: AtomicBool::new(true),
+            problems: Mutex::default(),
         }
     }
 
@@ -105,13 +125,22 @@ impl Desk {
     /// Closes what is open; it is opened again when it is needed. While somebody brings it up to date it
     /// stays as it is.
     pub(crate) fn close(&self) {
-        let Ok(mut kept) = self.keeping.try_lock() else { return };
-        for pair in [&self.events, &self.pages] {
-            pair.words.put(None);
-            pair.meanings.put(None);
+        if let Ok(mut kept) = self.keeping.try_lock() {
+            self.events.words.put(None);
+            self.pages.words.put(None);
+            kept.files = None;
+            *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
-        kept.files = None;
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+        if let Ok(mut kept) = self.keeping_meanings.try_lock() {
+            self.events.meanings.put(None);
+            self.pages.meanings.put(None);
+            kept.files = None;
+        }
+    }
+
+    /// What went wrong the last time.
+    pub(crate) fn problems(&self) -> MutexGuard<'_, Problems> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -123,12 +152,19 @@ impl Pair {
     }
 
     /// Opens what can be opened and makes the rest anew.
-    pub(crate) fn open_or_make(&self, embedder: &Arc<dyn Embedder>) -> Result<Made, FinderError> {
-        let words = self.words.open_or_make(Words::open, Words::make)?;
-        let meanings = self.meanings.open_or_make(
-            |folder| Meanings::open(folder, Arc::clone(embedder)),
-            |folder| Meanings::make(folder, Arc::clone(embedder)),
-        )?;
+    pub(crate) fn open_or_make(
+        &self,
+        pass: Pass,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<Made, FinderError> {
+        let words = pass.has_words() && self.words.open_or_make(Words::open, Words::make)?;
+        let open = |folder: &Path| Meanings::open(folder, Arc::clone(embedder));
+        let make = |folder: &Path| {
+            // An embedder that does not answer is not to cost the vectors of the one before.
+            embedder.embed(&["Does it answer?"])?;
+            Meanings::make(folder, Arc::clone(embedder))
+        };
+        let meanings = pass.has_meanings() && self.meanings.open_or_make(open, make)?;
         Ok(Made { words, meanings })
     }
 }

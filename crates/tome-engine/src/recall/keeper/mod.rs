@@ -5,7 +5,9 @@ mod desk;
 mod entries;
 mod files;
 mod follow;
+mod hands;
 mod pages;
+mod report;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,7 @@ pub(crate) use files::{FileFound, Forms};
 pub use follow::Followed;
 pub(crate) use follow::number;
 pub(crate) use pages::Page;
+pub use report::{DeskReport, WorkerReport};
 
 /// The indexes of a home, and how they are kept.
 pub(crate) struct Keeper {
@@ -76,6 +79,12 @@ impl Keeper {
         }
         let roots = self.stores.projects().all();
         roots.into_iter().filter_map(|(root, _)| self.of_project(&root)).collect()
+    }
+
+    /// The desks that anybody has asked for.
+    pub(crate) fn known_desks(&self) -> Vec<Arc<Desk>> {
+        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        desks.values().map(Arc::clone).collect()
     }
 
     /// The desk that is kept at this folder. One that got a ledger since is another one.
