@@ -11,6 +11,7 @@ use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
 use super::{Settings, SummarizerKind, SummarizerSettings, duration};
+use crate::mcp::Toolsets;
 use crate::platform;
 
 /// What the command line says about the configuration.
@@ -186,6 +187,10 @@ impl Config {
                     Value::Integer(_) | Value::Boolean(_) => {
                         self.set(&key, value.to_string(), source());
                     }
+                    Value::Array(items) => match words(items) {
+                        Some(words) => self.set(&key, words, source()),
+                        None => self.unknown(&key, path),
+                    },
                     _ => self.unknown(&key, path),
                 }
             }
@@ -276,8 +281,15 @@ impl Config {
                 timeout: keys::gap(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
+            mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
         }
     }
+}
+
+/// A list of texts as one text, the way a variable has it.
+fn words(items: &[Value]) -> Option<String> {
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    words.map(|words| words.join(","))
 }
 
 /// How the contents are made.

@@ -17,6 +17,8 @@ use tome_engine::{ContentsSettings, Home, OwnPattern, StoreMode};
 use tome_ledger::Engine;
 use tome_notebook::Rules;
 
+use crate::mcp::Toolsets;
+
 /// The effective settings, typed.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -46,6 +48,8 @@ pub struct Settings {
     pub contents: ContentsSettings,
     /// Who words them.
     pub summarizer: SummarizerSettings,
+    /// The tools that clients of the Model Context Protocol are offered.
+    pub mcp_toolsets: Toolsets,
 }
 
 /// Who words the contents, and what that may cost.
