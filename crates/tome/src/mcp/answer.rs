@@ -17,6 +17,9 @@ const LEFT_OUT_BELOW: [(&str, &[&str]); 2] = [
     ("files", &["name", "size", "version"]),
 ];
 
+/// Fields that say something only where there is something.
+const LEFT_OUT_IF_NONE: [&str; 6] = ["elsewhere", "unread", "hints", "more", "behind", "left_out"];
+
 /// Fields whose values the words say in another way.
 const SAID_OTHERWISE: [&str; 7] =
     ["success", "kind", "truncated", "open", "from", "to", "children_total"];
@@ -44,7 +47,10 @@ fn object(answer: &CallToolResponse) -> Map<String, Value> {
     };
     match slim(value) {
         Value::Object(mut fields) => {
-            fields.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
+            fields.retain(|name, value| {
+                let name = name.as_str();
+                !LEFT_OUT.contains(&name) && !(LEFT_OUT_IF_NONE.contains(&name) && is_none(value))
+            });
             for (list, names) in LEFT_OUT_BELOW {
                 if let Some(Value::Array(items)) = fields.get_mut(list) {
                     items.iter_mut().for_each(|item| leave_out(item, names));
@@ -53,6 +59,13 @@ fn object(answer: &CallToolResponse) -> Map<String, Value> {
             fields
         }
         _ => Map::new(),
+    }
+}
+
+fn is_none(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        value => value.as_u64() == Some(0),
     }
 }
 
@@ -106,7 +119,7 @@ fn beside(object: &Map<String, Value>, words: &str) -> Option<String> {
         };
         // A note's own text may have been cut in the words, where they say so.
         let is_said = words.contains(&value) || matches!(name.as_str(), "content" | "text");
-        (!is_said && value != "0").then(|| format!("{name}: {value}"))
+        (!is_said).then(|| format!("{name}: {value}"))
     });
     let missing: Vec<String> = missing.collect();
     (!missing.is_empty()).then(|| missing.join(", "))
@@ -154,7 +167,7 @@ mod tests {
         let (texts, json) = answered("[1] t a#L1", &found);
         assert_eq!(texts, ["[1] t a#L1"]);
         let hits = json!([{"citation": "a#L1", "text": "t", "line": 1}]);
-        assert_eq!(json, json!({"more": 0, "unread": [], "hits": hits}));
+        assert_eq!(json, json!({"hits": hits}));
     }
 
     #[test]

@@ -5,7 +5,10 @@
 //! JSON-RPC asks). Notifications that nobody here knows are passed over.
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta, ProtocolVersion};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, NumberOrString,
+    ProtocolVersion,
+};
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::{Value, json};
 
@@ -46,6 +49,8 @@ pub enum Heard {
     Refused(Value),
     /// It asks for nothing.
     Nothing,
+    /// Several at once.
+    Several(Vec<Heard>),
 }
 
 /// Reads a line. A client that has not opened a session yet has nothing to notify.
@@ -56,15 +61,17 @@ pub fn read(line: &[u8], is_open: bool) -> Heard {
     }
     match serde_json::from_slice(line) {
         Err(_) => Heard::Refused(refusal(&Value::Null, PARSE_ERROR, "this line is not JSON")),
-        Ok(Value::Object(fields)) => classified(Value::Object(fields), is_open),
-        Ok(Value::Array(_)) => Heard::Refused(refusal(
-            &Value::Null,
-            INVALID_REQUEST,
-            "several messages at once are not taken: send one a line",
-        )),
-        Ok(_) => {
-            Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, "a message is a JSON object"))
+        Ok(Value::Array(several)) if !several.is_empty() => {
+            Heard::Several(several.into_iter().map(|one| whole(one, is_open)).collect())
         }
+        Ok(one) => whole(one, is_open),
+    }
+}
+
+fn whole(value: Value, is_open: bool) -> Heard {
+    match value {
+        Value::Object(_) => classified(value, is_open),
+        _ => Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, "a message is a JSON object")),
     }
 }
 
@@ -123,6 +130,23 @@ pub fn opens(message: &Message) -> bool {
     }
 }
 
+/// The id of a request.
+pub fn request_id(message: &Message) -> Option<Value> {
+    match message {
+        ClientJsonRpcMessage::Request(request) => Some(request.id.clone().into_json_value()),
+        _ => None,
+    }
+}
+
+/// The request that a message takes back.
+pub fn taken_back(message: &Message) -> Option<Value> {
+    let ClientJsonRpcMessage::Notification(notification) = message else { return None };
+    let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
+        return None;
+    };
+    cancelled.params.request_id.clone().map(NumberOrString::into_json_value)
+}
+
 fn refusal(id: &Value, code: i64, said: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": said } })
 }
@@ -137,7 +161,7 @@ mod tests {
                 (answer["id"].clone(), answer["error"]["code"].as_i64().unwrap())
             }
             Heard::Message(_) => panic!("{line} was taken"),
-            Heard::Nothing => panic!("{line} was passed over"),
+            _ => panic!("{line} was passed over"),
         }
     }
 
@@ -159,6 +183,16 @@ mod tests {
         }
         let Heard::Refused(answer) = read(b"\xff\xfe{}", true) else { panic!("no UTF-8") };
         assert_eq!(answer["error"]["code"], -32700);
+    }
+
+    #[test]
+    fn several_messages_are_read_one_by_one() {
+        let line = br#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"method": "x"}]"#;
+        let Heard::Several(several) = read(line, true) else { panic!("not several") };
+        assert!(matches!(
+            &several[..],
+            [Heard::Message(_), Heard::Refused(_), Heard::Nothing]
+        ));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! but messages is written to standard output. It ends with its standard input.
 
 mod answer;
+mod batches;
 mod calls;
 mod instructions;
 mod limits;

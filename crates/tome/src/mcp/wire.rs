@@ -5,16 +5,19 @@
 //! time, so that nothing that is given up halfway leaves half a line. When the client reads no more,
 //! the server hears no more.
 
+use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 
 use rmcp::RoleServer;
 use rmcp::service::TxJsonRpcMessage;
 use rmcp::transport::Transport;
-use serde::Serialize;
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::batches::Batches;
 use super::limits::{LINE_BYTES_MAX, LINES_WAITING_MAX};
 use super::message::{self, Heard, Message};
 
@@ -28,6 +31,9 @@ pub struct Wire<R> {
     is_open: bool,
     /// An answer that has to go out before the next line is read.
     refusal: Option<Vec<u8>>,
+    /// The rest of a line that held several messages.
+    rest: VecDeque<Message>,
+    batches: Arc<Batches>,
     /// `None` once it is closed.
     output: Option<mpsc::Sender<Vec<u8>>>,
 }
@@ -53,6 +59,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             is_too_long: false,
             is_open: false,
             refusal: None,
+            rest: VecDeque::new(),
+            batches: Arc::default(),
             output: Some(lines),
         };
         (wire, writing)
@@ -96,6 +104,31 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         }
     }
 
+    /// Notes what a message does to the session before the server gets it.
+    fn hand_on(&mut self, message: Message) -> Message {
+        self.is_open = self.is_open || message::opens(&message);
+        let whole = message::taken_back(&message).and_then(|id| self.batches.forget(&id));
+        self.refusal = whole.as_ref().map(as_line);
+        message
+    }
+
+    /// Several messages: the server gets them one by one, the client their answers together.
+    fn take_apart(&mut self, several: Vec<Heard>) {
+        let (mut waiting, mut answers) = (Vec::new(), Vec::new());
+        for heard in several {
+            match heard {
+                Heard::Message(message) => {
+                    waiting.extend(message::request_id(&message));
+                    self.rest.push_back(*message);
+                }
+                Heard::Refused(answer) => answers.push(answer),
+                // A list in a list is refused when it is read.
+                Heard::Nothing | Heard::Several(_) => {}
+            }
+        }
+        self.refusal = self.batches.begin(waiting, answers).as_ref().map(as_line);
+    }
+
     /// Sends the answer that waits, if one does. `None` when nobody takes it any more.
     async fn refuse(&mut self) -> Option<()> {
         if self.refusal.is_some() {
@@ -115,10 +148,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let output = self.output.clone();
+        let (output, batches) = (self.output.clone(), self.batches.clone());
         async move {
             let output = output.ok_or(io::ErrorKind::NotConnected)?;
-            let sent = output.send(as_line(&message)?).await;
+            let Some(message) = batches.answer(serde_json::to_value(&message)?) else {
+                return Ok(());
+            };
+            let sent = output.send(as_line(&message)).await;
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
     }
@@ -126,18 +162,19 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
     async fn receive(&mut self) -> Option<Message> {
         loop {
             self.refuse().await?;
+            if let Some(message) = self.rest.pop_front() {
+                return Some(self.hand_on(message));
+            }
             let heard = match self.next().await {
                 Read::Line(line) => message::read(&line, self.is_open),
                 Read::TooLong => Heard::Refused(message::too_long(LINE_BYTES_MAX)),
                 Read::End => return None,
             };
             match heard {
-                Heard::Message(message) => {
-                    self.is_open = self.is_open || message::opens(&message);
-                    return Some(*message);
-                }
-                Heard::Refused(answer) => self.refusal = as_line(&answer).ok(),
+                Heard::Message(message) => return Some(self.hand_on(*message)),
+                Heard::Refused(answer) => self.refusal = Some(as_line(&answer)),
                 Heard::Nothing => {}
+                Heard::Several(several) => self.take_apart(several),
             }
         }
     }
@@ -148,10 +185,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
     }
 }
 
-fn as_line(message: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    Ok(line)
+fn as_line(message: &Value) -> Vec<u8> {
+    format!("{message}\n").into_bytes()
 }
 
 /// Writes what comes, until nothing can come any more or nobody reads.

@@ -95,11 +95,21 @@ fn what_cannot_be_taken_is_answered_and_the_session_goes_on() {
     assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
     client.initialize("2025-06-18", "test-client");
 
-    for (line, code) in [("{\"jsonrpc\": ", -32700), ("hello", -32700), ("[1]", -32600)] {
+    for (line, code) in [("{\"jsonrpc\": ", -32700), ("hello", -32700), ("7", -32600)] {
         client.write(line);
         let heard = client.hear();
         assert_eq!((&heard["id"], &heard["error"]["code"]), (&Value::Null, &json!(code)), "{line}");
     }
+    let several = json!([
+        {"jsonrpc": "2.0", "id": "a", "method": "ping"}, 7,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": "b", "method": "tools/list"},
+    ]);
+    client.write(&several.to_string());
+    let heard = client.hear_several();
+    let ids: Vec<&Value> = heard.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids.len(), 3, "one list for all of them: {heard:?}");
+    assert!([json!("a"), json!("b"), Value::Null].iter().all(|id| ids.contains(&id)), "{ids:?}");
     client.write("");
     client.write(r#"{"jsonrpc": "2.0", "method": "notifications/nobody/knows"}"#);
     client.write(&format!(

@@ -116,6 +116,12 @@ impl McpClient {
         message
     }
 
+    /// The next line, which holds several messages.
+    pub fn hear_several(&mut self) -> Vec<Value> {
+        let line = self.lines.recv_timeout(HANGS).expect("the server says something");
+        serde_json::from_str(&line).expect("a list of messages")
+    }
+
     /// The answer to a request.
     pub fn answer(&mut self, id: i64) -> Value {
         if let Some(at) = self.early.iter().position(|message| message["id"] == id) {

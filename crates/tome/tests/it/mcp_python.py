@@ -38,7 +38,8 @@ async def use(session, way):
     read = await session.call_tool("memory_read", {"path": path})
     assert read.content[0].text == content, read
     assert field(read, "structured_content", "structuredContent")["content"] == content, read
-    found = await session.call_tool("recall_memory", {"query": "how often do tokens rotate"})
+    question = {"query": f"how often do tokens rotate ({way})", "scope": "notes"}
+    found = await session.call_tool("recall_memory", question)
     assert path in found.content[0].text, found
     refused = await session.call_tool("memory_read", {"path": "none.md"})
     assert field(refused, "is_error", "isError"), refused
