@@ -96,11 +96,7 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "recall: found again among events of 1 KB, 200 a session; questions of 3 to 6 words, half with a name",
         recall::measure,
     ),
-    (
-        "mcp",
-        "mcp: from spawning the server to its answer, and a tool call over it",
-        mcp::measure,
-    ),
+    ("mcp", "mcp: from spawning the server to its answer, and a tool call over it", mcp::measure),
     ("memory", "memory: resident, of the daemon", memory::measure),
     ("disk", "disk: bytes an event takes", disk::measure),
 ];

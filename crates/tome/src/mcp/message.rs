@@ -189,10 +189,7 @@ mod tests {
     fn several_messages_are_read_one_by_one() {
         let line = br#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"method": "x"}]"#;
         let Heard::Several(several) = read(line, true) else { panic!("not several") };
-        assert!(matches!(
-            &several[..],
-            [Heard::Message(_), Heard::Refused(_), Heard::Nothing]
-        ));
+        assert!(matches!(&several[..], [Heard::Message(_), Heard::Refused(_), Heard::Nothing]));
     }
 
     #[test]
