@@ -14,6 +14,9 @@ use super::{Settings, SummarizerKind, SummarizerSettings, duration};
 use crate::mcp::Toolsets;
 use crate::platform;
 
+/// The keys that take several words: in the file, as a list too.
+const LISTS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
+
 /// What the command line says about the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
@@ -187,7 +190,7 @@ impl Config {
                     Value::Integer(_) | Value::Boolean(_) => {
                         self.set(&key, value.to_string(), source());
                     }
-                    Value::Array(items) => match words(items) {
+                    Value::Array(items) if LISTS.contains(&key.as_str()) => match words(items) {
                         Some(words) => self.set(&key, words, source()),
                         None => self.unknown(&key, path),
                     },

@@ -25,8 +25,8 @@ const SAID_OTHERWISE: [&str; 7] =
     ["success", "kind", "truncated", "open", "from", "to", "children_total"];
 
 /// What a tool said.
-pub fn result(answer: CallToolResponse) -> CallToolResult {
-    let object = object(&answer);
+pub fn result(answer: &CallToolResponse) -> CallToolResult {
+    let object = object(answer);
     let mut content = vec![ContentBlock::text(answer.text.as_str())];
     content.extend(beside(&object, &answer.text).map(ContentBlock::text));
     let mut result = match answer.is_error {
@@ -49,7 +49,8 @@ fn object(answer: &CallToolResponse) -> Map<String, Value> {
         Value::Object(mut fields) => {
             fields.retain(|name, value| {
                 let name = name.as_str();
-                !LEFT_OUT.contains(&name) && !(LEFT_OUT_IF_NONE.contains(&name) && is_none(value))
+                let is_idle = LEFT_OUT_IF_NONE.contains(&name) && is_none(value);
+                !is_idle && !LEFT_OUT.contains(&name)
             });
             for (list, names) in LEFT_OUT_BELOW {
                 if let Some(Value::Array(items)) = fields.get_mut(list) {
@@ -74,7 +75,8 @@ fn leave_out(item: &mut Value, names: &[&str]) {
         // A citation says where something is better than the title of its file.
         let is_cited = fields.contains_key("citation");
         fields.retain(|name, _| {
-            !names.contains(&name.as_str()) && !(is_cited && name.as_str() == "title")
+            let is_told = is_cited && name.as_str() == "title";
+            !is_told && !names.contains(&name.as_str())
         });
     }
 }
@@ -135,7 +137,7 @@ mod tests {
             result_json: json.to_string(),
             ..CallToolResponse::default()
         };
-        let result = result(answer);
+        let result = result(&answer);
         let texts = result.content.iter().map(|block| {
             let ContentBlock::Text(text) = block else { panic!("{block:?}") };
             text.text.clone()

@@ -33,7 +33,7 @@ pub async fn list(
     let mut all = fixed();
     // Where the daemon does not answer, the list is short, and reading says why.
     all.extend(notes(&consult(calls, who, "memory_list", json!({})).await));
-    nodes(&consult(calls, who, "get_toc_root", json!({})).await["entries"], &mut all);
+    nodes(&consult(calls, who, "get_toc_root", json!({})).await, &mut all);
     let next = before.saturating_add(PAGE_RESOURCES);
     let next = (next < all.len()).then(|| next.to_string());
     let page = all.into_iter().skip(before).take(PAGE_RESOURCES).collect();
@@ -60,23 +60,26 @@ fn resource(address: &Address, name: &str) -> Resource {
 fn notes(listed: &Value) -> Vec<Resource> {
     let notes = listed.as_array().into_iter().flatten();
     let notes = notes.filter_map(|note| {
-        let path = note["path"].as_str().filter(|path| !path.is_empty())?;
+        let path = text(note, "path").filter(|path| !path.is_empty())?;
         let address = Address::Note(path.to_owned(), Scope::Project);
-        let summary = note["summary"].as_str().unwrap_or_default();
-        let found = resource(&address, path).with_description(summary);
-        Some(found.with_size(note["size"].as_u64().unwrap_or_default()))
+        let found = resource(&address, path).with_description(text(note, "summary")?);
+        Some(found.with_size(note.get("size")?.as_u64()?))
     });
     notes.collect()
 }
 
-fn nodes(entries: &Value, all: &mut Vec<Resource>) {
-    for entry in entries.as_array().into_iter().flatten() {
-        if let Some(id) = entry["id"].as_str() {
-            let title = entry["title"].as_str().unwrap_or_default();
+/// The nodes below this one, and those below them.
+fn nodes(above: &Value, all: &mut Vec<Resource>) {
+    for entry in above.get("entries").and_then(Value::as_array).into_iter().flatten() {
+        if let (Some(id), Some(title)) = (text(entry, "id"), text(entry, "title")) {
             all.push(resource(&Address::Node(id.to_owned()), id).with_description(title));
         }
-        nodes(&entry["entries"], all);
+        nodes(entry, all);
     }
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name)?.as_str()
 }
 
 /// What the addresses look like.

@@ -83,7 +83,7 @@ impl ServerHandler for Server {
         let who = self.who(&asked);
         unless_cancelled(&asked, async {
             let said = self.calls.tool(tool.name, tool.effect, &arguments, &who).await;
-            Ok(answer::result(said).into())
+            Ok(answer::result(&said).into())
         })
         .await
     }

@@ -31,6 +31,7 @@ pub struct McpClient {
     next_id: i64,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "params are written where they are used")]
 impl McpClient {
     /// Starts a server.
     pub fn start(command: &mut Command) -> Self {
@@ -157,7 +158,7 @@ impl McpClient {
     /// Calls a tool that has to succeed; all its words.
     pub fn said(&mut self, tool: &str, arguments: Value) -> String {
         let called = self.call(tool, arguments);
-        assert_eq!(called["isError"].as_bool().unwrap_or_default(), false, "{tool}: {called}");
+        assert!(!called["isError"].as_bool().unwrap_or_default(), "{tool}: {called}");
         words(&called)
     }
 

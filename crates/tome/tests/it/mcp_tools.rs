@@ -208,8 +208,9 @@ fn words_and_json_say_the_same() {
     let read = client.call("memory_read", json!({"path": "login.md"}));
     let version = read["structuredContent"]["version"].as_str().unwrap();
     assert!(words(&read).ends_with(&format!("version: {version}")), "{read}");
-    let stale = json!({"path": "login.md", "content": "x", "if_version": version});
-    assert_eq!(client.call("memory_write", stale)["isError"].as_bool().unwrap_or_default(), false);
+    let newer = json!({"path": "login.md", "content": "x", "if_version": version});
+    client.said("memory_write", newer.clone());
+    assert_eq!(client.call("memory_write", newer)["isError"], true, "it has another by now");
 }
 
 /// Words say a moment to the minute, with or without the T.
