@@ -52,4 +52,4 @@ pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};
-pub use tools::{Caller, Failure, ToolAnswer, ToolSpec, Tools};
+pub use tools::{Caller, Effect, Failure, ToolAnswer, ToolSpec, Tools};

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod contents;
+pub mod mcp;
 pub mod notes;
 pub mod recall;
 
@@ -39,7 +40,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Tome itself",
         &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin", "bench"],
     ),
-    ("For agents and shells", &["hook", "tool", "completions", "man"]),
+    ("For agents and shells", &["hook", "mcp", "tool", "completions", "man"]),
 ];
 
 impl Cli {
@@ -156,6 +157,9 @@ pub enum Command {
     /// Record one step of a coding agent; for hooks, reads its JSON on standard input
     #[command(after_help = HOOK_HELP)]
     Hook(Hook),
+    /// Serve tools, notes and contents to a client of the Model Context Protocol
+    #[command(after_help = mcp::HELP)]
+    Mcp(mcp::Mcp),
     /// Call a tool as an agent does, or list the tools
     Tool(notes::Tool),
     /// Care for the stores

@@ -10,6 +10,7 @@ mod config;
 mod daemon;
 mod endpoint;
 mod hook;
+mod mcp;
 mod platform;
 mod reach;
 mod render;

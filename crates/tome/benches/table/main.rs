@@ -8,7 +8,7 @@
 //! cargo bench                          everything, in less than four minutes
 //! cargo bench -- --quick               the same with less of it, in less than 40 seconds
 //! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, notes, contents,
-//!                                      recall, memory or disk
+//!                                      recall, mcp, memory or disk
 //! cargo bench -- --only recall --large recall among a million events too; half an hour and 10 GB of disk
 //! cargo bench -- --json                one JSON object a row
 //! ```
@@ -22,6 +22,7 @@ mod disk;
 mod fts;
 mod hook;
 mod machine;
+mod mcp;
 mod memory;
 mod notes;
 mod read;
@@ -95,6 +96,7 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "recall: found again among events of 1 KB, 200 a session; questions of 3 to 6 words, half with a name",
         recall::measure,
     ),
+    ("mcp", "mcp: from spawning the server to its answer, and a tool call over it", mcp::measure),
     ("memory", "memory: resident, of the daemon", memory::measure),
     ("disk", "disk: bytes an event takes", disk::measure),
 ];

@@ -12,6 +12,7 @@ mod events;
 mod finder;
 mod ingest;
 mod init;
+mod mcp;
 mod memory;
 mod messages;
 mod notes;
@@ -145,6 +146,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
         Some(Command::Init(asked)) => init::run(&context, &asked),
         Some(Command::Tool(asked)) => tool::run(&context, &asked),
+        Some(Command::Mcp(asked)) => mcp::run(context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
         Some(Command::Demo) => demo::run(&context),
         Some(Command::Start) => start::start(&context),

@@ -8,6 +8,7 @@ use tome_ledger::Engine;
 use tome_model::{Zone, limits};
 
 use super::duration;
+use crate::mcp::{TOOLSETS_DEFAULT, Toolsets};
 
 /// One key: its name, what it is without being set, what it means, and what it takes.
 pub struct Key {
@@ -196,6 +197,12 @@ pub const KEYS: &[Key] = &[
         default: "1s",
         about: "a question waits no longer for its vector; it is answered without vectors then",
         check: |text| gap(text).map(drop),
+    },
+    Key {
+        name: "mcp.toolsets",
+        default: TOOLSETS_DEFAULT,
+        about: "the tools that tome mcp offers: recall, notes, coder, contents, anthropic, all; read-only leaves out what changes something",
+        check: |text| Toolsets::parse(text).map(drop),
     },
 ];
 

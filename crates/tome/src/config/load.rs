@@ -11,7 +11,11 @@ use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
 use super::{EmbedProvider, EmbedSettings, Settings, SummarizerKind, SummarizerSettings, duration};
+use crate::mcp::Toolsets;
 use crate::platform;
+
+/// The keys that take several words: in the file, as a list too.
+const LISTS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
 
 /// What the command line says about the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -186,6 +190,10 @@ impl Config {
                     Value::Integer(_) | Value::Boolean(_) => {
                         self.set(&key, value.to_string(), source());
                     }
+                    Value::Array(items) if LISTS.contains(&key.as_str()) => match words(items) {
+                        Some(words) => self.set(&key, words, source()),
+                        None => self.unknown(&key, path),
+                    },
                     _ => self.unknown(&key, path),
                 }
             }
@@ -277,6 +285,7 @@ impl Config {
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
             embed: embed(&text),
+            mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
         }
     }
 }
@@ -294,6 +303,12 @@ fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
         timeout: time("embed.timeout", 30),
         question_timeout: time("embed.question_timeout", 1),
     }
+}
+
+/// A list of texts as one text, the way a variable has it.
+fn words(items: &[Value]) -> Option<String> {
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    words.map(|words| words.join(","))
 }
 
 /// How the contents are made.

@@ -17,6 +17,8 @@ use tome_engine::{ContentsSettings, Home, OwnPattern, StoreMode};
 use tome_ledger::Engine;
 use tome_notebook::Rules;
 
+use crate::mcp::Toolsets;
+
 /// The effective settings, typed.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -48,6 +50,8 @@ pub struct Settings {
     pub summarizer: SummarizerSettings,
     /// Who makes vectors.
     pub embed: EmbedSettings,
+    /// The tools that clients of the Model Context Protocol are offered.
+    pub mcp_toolsets: Toolsets,
 }
 
 /// Who makes the vectors that recall uses.
