@@ -13,6 +13,7 @@ mod hook;
 mod platform;
 mod reach;
 mod render;
+mod setup;
 
 use std::process::ExitCode;
 use std::time::Instant;
