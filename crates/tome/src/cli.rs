@@ -38,7 +38,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Notes", &["memory", "coder", "init"]),
     (
         "Tome itself",
-        &["setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin", "bench"],
+        &[
+            "setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin",
+            "bench",
+        ],
     ),
     ("For agents and shells", &["hook", "tool", "completions", "man"]),
 ];

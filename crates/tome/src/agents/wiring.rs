@@ -23,6 +23,8 @@ pub struct Client {
     pub parts: fn(&Ground<'_>) -> Vec<Part>,
     /// The same as a plugin that can be carried to other machines: paths in it, and contents.
     pub bundle: fn(&Launch) -> Vec<(String, String)>,
+    /// Whether its settings may have comments and trailing commas.
+    pub takes_comments: bool,
     /// What is left for the person to do.
     pub to_do: &'static [&'static str],
     /// A setting of the agent's own that keeps the wiring from working: its file, the way to it in
@@ -61,17 +63,14 @@ impl Client {
 /// The groups of hooks of agents that have Claude Code's shape: event, and how long a hook may take
 /// in the agent's own unit. Without a matcher a hook hears of everything.
 pub(super) fn groups(line: &str, events: &[(&'static str, u32)]) -> Vec<(&'static str, Value)> {
-    let group = |timeout: u32| {
-        json!({ "hooks": [{ "type": "command", "command": line, "timeout": timeout }] })
-    };
+    let group = |timeout: u32| json!({ "hooks": [{ "type": "command", "command": line, "timeout": timeout }] });
     events.iter().map(|(event, timeout)| (*event, group(*timeout))).collect()
 }
 
 /// The same as a file of its own.
-pub(super) fn hooks_file(groups: Vec<(&'static str, Value)>) -> String {
-    let events: Map<String, Value> =
-        groups.into_iter().map(|(event, group)| (event.to_owned(), json!([group]))).collect();
-    pretty(&json!({ "description": "Records what happens here in Tome's memory", "hooks": events }))
+pub(super) fn hooks_file(groups: &[(&'static str, Value)]) -> String {
+    let about = json!("Records what happens here in Tome's memory");
+    setup::hooks_text(&[("description", about)], groups)
 }
 
 /// The MCP server, in the shape that most agents have.
@@ -102,9 +101,12 @@ pub(super) fn shared_skills(ground: &Ground<'_>) -> PathBuf {
     ground.either(".agents/skills", ground.home.join(".agents/skills"))
 }
 
-/// What is the same in every bundle.
-pub(super) fn bundled_skill() -> (String, String) {
-    ("skills/tome-memory/SKILL.md".to_owned(), setup::skill())
+/// What is the same in every bundle: the skill, and a page about it.
+pub(super) fn bundled() -> [(String, String); 2] {
+    [
+        ("skills/tome-memory/SKILL.md".to_owned(), setup::skill()),
+        ("README.md".to_owned(), setup::PLUGIN_README.to_owned()),
+    ]
 }
 
 /// What a bundle's manifest says of it.

@@ -12,7 +12,9 @@ use super::status::{Daemon, Report};
 use crate::agents::wiring::{CLIENTS, Client};
 use crate::reach::Start;
 use crate::render::ago;
-use crate::setup::{Action, Book, FilePlan, Ground, Trust, codex_trust, plan, settings_at};
+use crate::setup::{
+    Action, Book, FilePlan, Ground, Trust, codex_trust, is_strict_json, plan, settings_at,
+};
 
 /// What every check of an agent is called.
 const WHAT: &str = "agent";
@@ -26,7 +28,8 @@ pub(super) fn check(context: &Context, report: &Report) -> Vec<Check> {
     let book = match Book::open(context.settings.home.root()) {
         Ok(book) => book,
         Err(error) => {
-            let advice = "mend or delete that file; without it `tome setup --undo` goes by what it sees";
+            let advice =
+                "mend or delete that file; without it `tome setup --undo` goes by what it sees";
             return vec![bad(WHAT, error.to_string(), advice)];
         }
     };
@@ -76,6 +79,7 @@ fn check_one(
         );
         checks.push(warning(WHAT, found, &mend));
     }
+    checks.extend(check_letters(client, ground, &files));
     checks.extend(check_switch(client, ground));
     checks.extend(check_trust(client, &files));
     if checks.is_empty() {
@@ -100,6 +104,19 @@ fn not_wired(context: &Context, client: &'static Client, report: &Report) -> Che
     warning(WHAT, format!("{title} is here, and Tome is not wired into it"), &advice)
 }
 
+/// An agent that reads nothing but JSON passes over a file with comments, hooks and all.
+fn check_letters(client: &Client, ground: &Ground<'_>, files: &[FilePlan]) -> Option<Check> {
+    let is_refused = |file: &&FilePlan| {
+        let is_json = file.path.extension().is_some_and(|end| end == "json");
+        is_json && file.now.as_deref().is_some_and(|now| !is_strict_json(now))
+    };
+    let file = files.iter().filter(|_| !client.takes_comments).find(is_refused)?;
+    let path = ground.short(&file.path);
+    let found =
+        format!("{} does not read {path}: it has comments or trailing commas", client.title);
+    Some(bad(WHAT, found, "take them out; it takes nothing but plain JSON"))
+}
+
 /// A setting of the agent's own that turns all hooks off.
 fn check_switch(client: &Client, ground: &Ground<'_>) -> Option<Check> {
     let switch = (client.off_switch?)(ground);
@@ -122,7 +139,8 @@ fn check_trust(client: &Client, files: &[FilePlan]) -> Option<Check> {
     let folder = hooks.path.parent().filter(|_| client.name == "codex")?;
     match codex_trust(folder) {
         Trust::Untrusted(events) => {
-            let found = format!("{}: no trust yet for its hooks: {}", client.title, events.join(", "));
+            let found =
+                format!("{}: no trust yet for its hooks: {}", client.title, events.join(", "));
             Some(warning(WHAT, found, "start codex, type /hooks, and trust Tome's"))
         }
         Trust::Trusted | Trust::Unknown => None,
@@ -148,7 +166,8 @@ fn last_event(context: &Context, client: &Client) -> Option<Millis> {
         ..Query::default()
     };
     let page = context.block_on(async {
-        let asked = context.reach.ask(Start::Never, async |asked| asked.events(query.clone()).await);
+        let asked =
+            context.reach.ask(Start::Never, async |asked| asked.events(query.clone()).await);
         Ok(asked.await?)
     });
     page.ok()?.events.first().map(|event| event.at)

@@ -52,6 +52,12 @@ pub fn holds_ours(form: &Form, text: &str) -> bool {
     }
 }
 
+/// Whether a text says nothing at all.
+pub fn is_nothing(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    matches!(without_bom(&text).1.trim(), "" | "{}")
+}
+
 fn without_bom(text: &str) -> (&str, &str) {
     text.strip_prefix(BOM).map_or(("", text), |rest| (BOM, rest))
 }

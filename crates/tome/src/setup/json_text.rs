@@ -57,7 +57,8 @@ pub fn set(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError
     let text = made(text, way)?;
     let page = Page::parse(&text)?;
     let steps: Vec<Step<'_>> = way.iter().map(|key| Step::Key(key)).collect();
-    let object = page.find(&steps).ok_or_else(|| not_an_object(way))?;
+    let object = page.find(&steps).filter(|node| matches!(node.kind, Kind::Object(_)));
+    let object = object.ok_or_else(|| not_an_object(way))?;
     match object.member(Step::Key(last)) {
         Some(member) => Ok(page.replaced(member.value.at.clone(), &page.one_line(value))),
         None => page.inserted(object, Some(last), value).ok_or_else(|| not_an_object(way)),
@@ -75,10 +76,22 @@ pub fn push(text: &str, keys: &[&str], value: &Value) -> Result<String, EditErro
     }
     let page = Page::parse(&text)?;
     let array = page.find(&steps).filter(|node| matches!(node.kind, Kind::Array(_)));
-    let array = array.ok_or_else(|| {
-        EditError::Shape(format!("`{}` in it is not a list", keys.join(".")))
-    })?;
+    let array = array
+        .ok_or_else(|| EditError::Shape(format!("`{}` in it is not a list", keys.join("."))))?;
     page.inserted(array, None, value).ok_or_else(|| not_an_object(keys))
+}
+
+/// A new text: members, then lists under `hooks`, one value a line.
+pub fn hooks_text(members: &[(&str, Value)], hooks: &[(&'static str, Value)]) -> String {
+    let mut text = "{}\n".to_owned();
+    // Nothing can be in the way in an empty object.
+    for (name, value) in members {
+        text = set(&text, &[name], value).unwrap_or(text);
+    }
+    for (event, value) in hooks {
+        text = push(&text, &["hooks", event], value).unwrap_or(text);
+    }
+    text
 }
 
 /// Puts another value in the place of one that is there.
@@ -155,8 +168,8 @@ impl<'t> Page<'t> {
     /// What one level of indentation looks like here.
     fn unit_used(&self) -> Option<String> {
         let root = self.root.as_ref()?;
-        let first = root.members().first()?;
-        let indent = self.indent_before(first.at.start)?;
+        let starts = root.members().iter().map(|member| member.at.start);
+        let indent = starts.filter_map(|at| self.indent_before(at)).next()?;
         let outer = self.line_indent(root.at.start);
         indent.strip_prefix(outer).filter(|unit| !unit.is_empty()).map(str::to_owned)
     }
@@ -190,7 +203,7 @@ impl<'t> Page<'t> {
         };
         let close = holder.at.end.checked_sub(1)?;
         let inside = self.slice(holder.at.start + 1..close);
-        let tail = holder.at.start + 1 + inside.trim_end().len();
+        let tail = self.line_end(holder.at.start + 1 + inside.trim_end().len());
         let outer = self.line_indent(holder.at.start);
         let Some(last) = holder.members().last() else {
             return Some(if self.is_one_line {
@@ -198,7 +211,10 @@ impl<'t> Page<'t> {
             } else {
                 let (newline, unit) = (self.newline, &self.unit);
                 let member = named(": ");
-                self.replaced(tail..close, &format!("{newline}{outer}{unit}{member}{newline}{outer}"))
+                self.replaced(
+                    tail..close,
+                    &format!("{newline}{outer}{unit}{member}{newline}{outer}"),
+                )
             });
         };
         let comma = self.comma_in(last.at.end..close);
@@ -228,10 +244,7 @@ impl<'t> Page<'t> {
         let end = after.map_or(member.at.end, |comma| comma + 1);
         let cut = self.with_lines(member.at.start..end);
         if members.len() == 1 {
-            let rest = [
-                self.slice(holder.at.start + 1..cut.start),
-                self.slice(cut.end..close),
-            ];
+            let rest = [self.slice(holder.at.start + 1..cut.start), self.slice(cut.end..close)];
             if rest.iter().all(|part| part.trim().is_empty()) {
                 return Some(self.replaced(holder.at.start + 1..close, ""));
             }
@@ -261,6 +274,14 @@ impl<'t> Page<'t> {
             (false, _) => lead.len()..range.end,
             (true, false) => range,
         }
+    }
+
+    /// The place behind the blanks after a place, where those end the line.
+    fn line_end(&self, at: usize) -> usize {
+        let rest = self.slice(at..self.text.len());
+        let bare = rest.trim_start_matches([' ', '\t']);
+        let ends = bare.starts_with('\n') || bare.starts_with("\r\n");
+        if ends { at + rest.len() - bare.len() } else { at }
     }
 
     fn comma_in(&self, range: Range<usize>) -> Option<usize> {

@@ -16,6 +16,8 @@ mod plan;
 mod plugins;
 mod record;
 mod sha256;
+#[cfg(test)]
+mod tests;
 mod texts;
 mod toml_text;
 mod trust;
@@ -24,13 +26,14 @@ mod undo;
 use thiserror::Error;
 
 pub use ground::{Ground, Launch};
+pub use json_text::hooks_text;
 pub use part::{Form, Part, Server};
 pub use plan::{Action, FilePlan, Plan, apply, plan};
 pub use plugins::write_bundles;
 pub use record::{Book, Lock};
-pub use texts::{COMMANDS, Hint, MARK, navigator, opencode_plugin, skill};
+pub use texts::{COMMANDS, Hint, MARK, PLUGIN_README, navigator, opencode_plugin, skill};
 pub use trust::{Trust, codex_trust};
-pub use undo::{Undone, Undoing, undo, undoing};
+pub use undo::{Undoing, Undone, undo, undoing};
 
 /// Why a text was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -73,6 +76,12 @@ pub enum SetupError {
 pub fn settings_at(path: &std::path::Path) -> Option<serde_json::Value> {
     let text = String::from_utf8(disk::read(path).ok()??).ok()?;
     json_text::read(text.trim_start_matches('\u{feff}')).ok()?
+}
+
+/// Whether a text is JSON to the letter, without comments and trailing commas.
+pub fn is_strict_json(text: &[u8]) -> bool {
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 impl SetupError {

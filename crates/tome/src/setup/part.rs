@@ -102,7 +102,9 @@ impl Words {
 
     /// What follows `tome`; variables may be set before it.
     fn after_program(&self) -> Option<&[String]> {
-        let at = self.0.iter().position(|word| !word.contains('=') || word.contains('/'))?;
+        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let sets = |word: &String| word.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let at = self.0.iter().position(|word| !sets(word))?;
         let name = Path::new(self.0.get(at)?).file_stem()?;
         (name == "tome").then(|| self.0.get(at + 1..).unwrap_or_default())
     }
@@ -148,7 +150,8 @@ mod tests {
         assert!(is_hook(json!({"command": "'/my tools/tome' --home /x hook gemini"})));
         assert!(is_hook(json!({"command": "/x/tome", "args": ["hook", "claude-code"]})));
         assert!(is_hook(json!({"command": "TOME_HOME=/x /opt/tome hook codex"})));
-        for other in ["tome recall x", "gnome hook codex", "echo tome hook codex", "", "tomes hook"] {
+        for other in ["tome recall x", "gnome hook codex", "echo tome hook codex", "", "tomes hook"]
+        {
             assert!(!is_hook(json!({"command": other})), "{other}");
         }
         assert!(!is_hook(json!({"prompt": "tome hook codex"})));

@@ -186,7 +186,10 @@ fn record(file: &FilePlan, ground: &Ground<'_>, book: &mut Book) -> Result<(), S
         // Changed since, or wired by hand: what it is without Tome is what it was.
         known => {
             let bare = now.as_deref().map(|now| bare(file, now, known.as_ref(), book));
-            let bare = bare.filter(|bare| !matches!(file.form, Form::Text { .. }) || !bare.is_empty());
+            // Where all of it is Tome's, it was not there.
+            let is_ours = known.as_ref().is_some_and(|known| known.before.is_none())
+                || matches!(file.form, Form::Text { .. });
+            let bare = bare.filter(|bare| !is_ours || !edit::is_nothing(bare));
             entry.before = bare.map(|bare| book.keep(&bare)).transpose().map_err(disk_error())?;
             entry.made = [known.map(|known| known.made).unwrap_or_default(), entry.made].concat();
         }

@@ -146,8 +146,9 @@ impl Book {
     pub fn before(&self, entry: &Entry) -> io::Result<Option<Vec<u8>>> {
         let Some(hash) = &entry.before else { return Ok(None) };
         let file = self.folder.join("before").join(hash);
-        let bytes = fs::read(&file)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
+        let bytes = fs::read(&file).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", file.display()))
+        })?;
         if hash_of(&bytes) == *hash {
             Ok(Some(bytes))
         } else {

@@ -52,6 +52,9 @@ pub const COMMANDS: [Command; 3] = [
     },
 ];
 
+/// The page that comes with a plugin.
+pub const PLUGIN_README: &str = include_str!("texts/plugin.md");
+
 /// What only files of Tome's hold.
 pub const MARK: &str = "Tome's memory";
 

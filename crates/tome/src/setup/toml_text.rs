@@ -43,11 +43,8 @@ pub fn set(text: &str, program: &str, args: &[String]) -> Result<String, EditErr
     if meant == before {
         return Ok(text.to_owned());
     }
-    let after = if server(&before).is_some() {
-        mended(text, &wanted)?
-    } else {
-        added(text, &wanted)?
-    };
+    let after =
+        if server(&before).is_some() { mended(text, &wanted)? } else { added(text, &wanted)? };
     checked(after, &meant)
 }
 
@@ -210,8 +207,7 @@ fn with_commas(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 fn parsed(text: &str) -> Result<Document<&str>, EditError> {
-    Document::parse(text)
-        .map_err(|error| broken(text, error.message(), error.span()))
+    Document::parse(text).map_err(|error| broken(text, error.message(), error.span()))
 }
 
 /// The text, if it says what is meant and nothing else.

@@ -108,4 +108,26 @@ mod tests {
         assert_eq!(snake("SessionStart"), "session_start");
         assert_eq!(snake("Stop"), "stop");
     }
+
+    /// The hash is that of the text in Codex's own words, computed elsewhere.
+    #[test]
+    fn trust_is_the_hash_of_the_hook_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let hooks = |line: &str| {
+            let hook = json!({"type": "command", "command": line, "timeout": 10});
+            let hooks = json!({"hooks": {"SessionStart": [{"hooks": [hook]}]}});
+            disk::write(&folder.path().join("hooks.json"), hooks.to_string().as_bytes()).unwrap();
+        };
+        assert_eq!(codex_trust(folder.path()), Trust::Unknown);
+        hooks("tome hook codex");
+        let untrusted = Trust::Untrusted(vec!["SessionStart".to_owned()]);
+        assert_eq!(codex_trust(folder.path()), untrusted);
+        let key = format!("{}:session_start:0:0", folder.path().join("hooks.json").display());
+        let hash = "cc76eee78e37d06252f3bfe68d343ed5ced40ded278cc57b739dca011aac4ebe";
+        let state = format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:{hash}\"\n");
+        disk::write(&folder.path().join("config.toml"), state.as_bytes()).unwrap();
+        assert_eq!(codex_trust(folder.path()), Trust::Trusted);
+        hooks("/elsewhere/tome hook codex");
+        assert_eq!(codex_trust(folder.path()), untrusted);
+    }
 }

@@ -69,7 +69,8 @@ fn of_entry(entry: &Entry, names: &BTreeSet<String>, book: &Book) -> Undoing {
     let path = entry.path.clone();
     let others: BTreeSet<String> = entry.agents.difference(names).cloned().collect();
     if !others.is_empty() {
-        let why = format!("{} still uses it", others.iter().cloned().collect::<Vec<_>>().join(", "));
+        let why =
+            format!("{} still uses it", others.iter().cloned().collect::<Vec<_>>().join(", "));
         let rest = Some(Entry { agents: others, ..entry.clone() });
         let undone = Undone::Left(Some(why));
         return Undoing { path, undone, now: None, made: Vec::new(), rest };
@@ -116,14 +117,12 @@ fn stripped(
     before: Option<&str>,
 ) -> Result<Undone, SetupError> {
     let refused = |cause| SetupError::Text { path: path.display().to_string(), cause };
-    let text = std::str::from_utf8(now).map_err(|_| {
-        refused(super::EditError::Shape("it is not UTF-8".to_owned()))
-    })?;
+    let text = std::str::from_utf8(now)
+        .map_err(|_| refused(super::EditError::Shape("it is not UTF-8".to_owned())))?;
     let bare = edit::unwire(form, text, before).map_err(refused)?;
-    let is_nothing = |text: &str| matches!(text.trim().trim_start_matches('\u{feff}'), "" | "{}");
     Ok(match before {
         _ if bare == text => Undone::Left(None),
-        None if is_nothing(&bare) => Undone::Deleted,
+        None if edit::is_nothing(bare.as_bytes()) => Undone::Deleted,
         _ => Undone::Stripped(bare),
     })
 }
@@ -137,7 +136,9 @@ fn unrecorded(path: PathBuf, form: &Form) -> Option<Undoing> {
     }
     let undone = match form {
         Form::Text { content, .. } if content == text => Undone::Deleted,
-        Form::Text { .. } => Undone::Left(Some("it is not as Tome makes it; it stays so".to_owned())),
+        Form::Text { .. } => {
+            Undone::Left(Some("it is not as Tome makes it; it stays so".to_owned()))
+        }
         _ => stripped(&path, form, &now, Some("")).unwrap_or_else(Undone::Refused),
     };
     Some(Undoing { path, undone, now: Some(now), made: Vec::new(), rest: None })

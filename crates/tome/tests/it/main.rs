@@ -49,6 +49,7 @@ mod recall_indexes;
 mod recall_tools;
 mod scene;
 mod session_copy;
+mod setup;
 mod show;
 mod slow_agents;
 mod spool;

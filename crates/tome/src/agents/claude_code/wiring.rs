@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, OffSwitch, bundled_skill, groups, hooks_file, manifest, own, pretty, server, skill_in,
+    Client, OffSwitch, bundled, groups, hooks_file, manifest, own, pretty, server, skill_in,
 };
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, navigator};
 
@@ -22,6 +22,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
     traces: |ground| vec![folder(ground), state(ground)],
     parts,
     bundle,
+    takes_comments: false,
     to_do: &[],
     off_switch: Some(|ground| OffSwitch {
         path: settings(ground),
@@ -98,13 +99,15 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
     let line = launch.line(&["hook", "claude-code"]);
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
-        ("hooks/hooks.json".to_owned(), hooks_file(groups(&line, &EVENTS))),
+        ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
         (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": mcp(launch) } }))),
         ("agents/memory-navigator.md".to_owned(), agent()),
-        bundled_skill(),
     ];
-    files.extend(COMMANDS.iter().map(|command| {
-        (format!("commands/{}.md", command.name), command.markdown(Hint::Said))
-    }));
+    files.extend(bundled());
+    files.extend(
+        COMMANDS
+            .iter()
+            .map(|command| (format!("commands/{}.md", command.name), command.markdown(Hint::Said))),
+    );
     files
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, bundled_skill, groups, hooks_file, manifest, pretty, server, shared_skills, skill_in,
+    Client, bundled, groups, hooks_file, manifest, pretty, server, shared_skills, skill_in,
 };
 use crate::setup::{Form, Ground, Launch, Part};
 
@@ -20,6 +20,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
     traces: |ground| vec![folder(ground)],
     parts,
     bundle,
+    takes_comments: false,
     to_do: &["Codex runs no hook before you trust it: start codex, type /hooks, and trust Tome's"],
     off_switch: None,
 };
@@ -60,10 +61,11 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
     about.insert("hooks".to_owned(), json!("./hooks/hooks.json"));
     about.insert("mcpServers".to_owned(), json!("./.mcp.json"));
     let line = launch.line(&["hook", "codex"]);
-    vec![
+    let mut files = vec![
         (".codex-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
-        ("hooks/hooks.json".to_owned(), hooks_file(groups(&line, &EVENTS))),
+        ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
         (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": server(launch) } }))),
-        bundled_skill(),
-    ]
+    ];
+    files.extend(bundled());
+    files
 }

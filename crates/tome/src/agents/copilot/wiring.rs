@@ -6,12 +6,10 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::agents::wiring::{
-    Client, bundled_skill, manifest, own, pretty, shared_skills, skill_in,
-};
-use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, navigator};
+use crate::agents::wiring::{Client, bundled, manifest, own, pretty, shared_skills, skill_in};
+use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, hooks_text, navigator};
 
 pub(in crate::agents) static CLIENT: Client = Client {
     name: "copilot",
@@ -20,6 +18,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
     traces: |ground| vec![folder(ground)],
     parts,
     bundle,
+    takes_comments: true,
     to_do: &[],
     off_switch: None,
 };
@@ -58,11 +57,11 @@ fn parts(ground: &Ground<'_>) -> Vec<Part> {
 fn hooks_of(launch: &Launch) -> String {
     let hook = |event: &str, timeout: u32| {
         let line = launch.line(&["hook", "copilot", event]);
-        json!([{ "type": "command", "bash": line, "powershell": line, "timeoutSec": timeout }])
+        json!({ "type": "command", "bash": line, "powershell": line, "timeoutSec": timeout })
     };
-    let events: Map<String, Value> =
-        EVENTS.iter().map(|(event, timeout)| ((*event).to_owned(), hook(event, *timeout))).collect();
-    pretty(&json!({ "version": 1, "hooks": events }))
+    let hooks: Vec<(&str, Value)> =
+        EVENTS.iter().map(|(event, timeout)| (*event, hook(event, *timeout))).collect();
+    hooks_text(&[("version", json!(1))], &hooks)
 }
 
 fn mcp(launch: &Launch) -> Value {
@@ -87,10 +86,12 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
         ("hooks.json".to_owned(), hooks_of(launch)),
         (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": mcp(launch) } }))),
         ("agents/memory-navigator.agent.md".to_owned(), agent()),
-        bundled_skill(),
     ];
-    files.extend(COMMANDS.iter().map(|command| {
-        (format!("commands/{}.md", command.name), command.markdown(Hint::Said))
-    }));
+    files.extend(bundled());
+    files.extend(
+        COMMANDS
+            .iter()
+            .map(|command| (format!("commands/{}.md", command.name), command.markdown(Hint::Said))),
+    );
     files
 }

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, OffSwitch, bundled_skill, hooks_file, manifest, own, pretty, server, shared_skills,
-    skill_in,
+    Client, OffSwitch, bundled, hooks_file, manifest, own, pretty, server, shared_skills, skill_in,
 };
 use crate::setup::{COMMANDS, Form, Ground, Launch, Part, Server, navigator};
 
@@ -21,6 +20,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
     traces: |ground| vec![folder(ground)],
     parts,
     bundle,
+    takes_comments: true,
     to_do: &[],
     off_switch: Some(|ground| OffSwitch {
         path: settings(ground),
@@ -88,10 +88,10 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
     about.insert("mcpServers".to_owned(), json!({ "tome": server(launch) }));
     let mut files = vec![
         ("gemini-extension.json".to_owned(), pretty(&Value::Object(about))),
-        ("hooks/hooks.json".to_owned(), hooks_file(named_groups(launch))),
+        ("hooks/hooks.json".to_owned(), hooks_file(&named_groups(launch))),
         ("agents/memory-navigator.md".to_owned(), agent()),
-        bundled_skill(),
     ];
+    files.extend(bundled());
     files.extend(
         COMMANDS.iter().map(|command| (format!("commands/{}.toml", command.name), command.toml())),
     );

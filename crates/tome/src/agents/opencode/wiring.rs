@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::agents::wiring::{Client, bundled_skill, own, pretty, skill_in};
+use crate::agents::wiring::{Client, bundled, own, pretty, skill_in};
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, navigator, opencode_plugin};
 
 pub(in crate::agents) static CLIENT: Client = Client {
@@ -18,6 +18,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
     traces: |ground| vec![folder(ground)],
     parts,
     bundle,
+    takes_comments: true,
     to_do: &[],
     off_switch: None,
 };
@@ -64,10 +65,12 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
         ("plugins/tome.js".to_owned(), opencode_plugin(launch)),
         ("opencode.json".to_owned(), pretty(&settings)),
         ("agents/memory-navigator.md".to_owned(), agent()),
-        bundled_skill(),
     ];
-    files.extend(COMMANDS.iter().map(|command| {
-        (format!("commands/{}.md", command.name), command.markdown(Hint::Left))
-    }));
+    files.extend(bundled());
+    files.extend(
+        COMMANDS
+            .iter()
+            .map(|command| (format!("commands/{}.md", command.name), command.markdown(Hint::Left))),
+    );
     files
 }

@@ -46,7 +46,9 @@ pub(super) fn ground<'a>(
     })?;
     let project = if in_project {
         let here = std::env::current_dir()?;
-        Some(tome_engine::locate(&here).map_or(here, |found| found.root))
+        // A linked worktree has settings of its own.
+        let found = tome_engine::locate(&here);
+        Some(found.map_or(here, |found| found.worktree.unwrap_or(found.root)))
     } else {
         None
     };

@@ -36,8 +36,8 @@ pub fn plan(ground: &Ground<'_>, clients: &[&'static Client], plan: &Plan) -> Re
             one_file(&mut out, ground, file)?;
         }
         if kept > 0 {
-            let kept = counted(kept, "file is", "files are");
-            writeln!(out, "  {GREEN}ok{PLAIN}      {kept} as it should be")?;
+            let kept = counted(kept, "file is as it should be", "files are as they should be");
+            writeln!(out, "  {GREEN}ok{PLAIN}      {kept}")?;
         }
     }
     Ok(())
@@ -50,7 +50,10 @@ fn one_file(out: &mut dyn Write, ground: &Ground<'_>, file: &FilePlan) -> Result
         Action::Create(text) => {
             let lines = counted(text.lines().count() as u64, "line", "lines");
             writeln!(out, "  {GREEN}new{PLAIN}     {path}  {DIM}{lines}{PLAIN}")?;
-            if !matches!(file.form, Form::Text { .. }) {
+            // Settings are shown whole; a page of words is only named.
+            let is_page = matches!(file.form, Form::Text { .. })
+                && file.path.extension().is_none_or(|end| end != "json");
+            if !is_page {
                 changes(out, "", text)?;
             }
         }
@@ -119,7 +122,10 @@ pub fn outcome(
         }
     }
     if done {
-        writeln!(out, "New sessions of these agents are remembered from now on; `tome doctor` checks.")?;
+        writeln!(
+            out,
+            "New sessions of these agents are remembered from now on; `tome doctor` checks."
+        )?;
     }
     Ok(())
 }

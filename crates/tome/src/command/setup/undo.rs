@@ -84,7 +84,10 @@ fn outcome(all: &[Undoing], done: bool, failed: &[SetupError]) -> Result<()> {
     let files = all.iter().filter(touches).count() as u64;
     if done {
         let files = counted(files - (failed.len() as u64).min(files), "file", "files");
-        writeln!(out, "Done: {files} undone. What Tome remembers stays; `tome status` says where.")?;
+        writeln!(
+            out,
+            "Done: {files} undone. What Tome remembers stays; `tome status` says where."
+        )?;
     } else {
         let files = counted(files, "file would be", "files would be");
         writeln!(out, "{files} undone; nothing was changed.")?;
