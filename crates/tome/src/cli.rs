@@ -5,6 +5,7 @@ pub mod contents;
 pub mod mcp;
 pub mod notes;
 pub mod recall;
+pub mod setup;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -38,7 +39,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Notes", &["memory", "coder", "init"]),
     (
         "Tome itself",
-        &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin", "bench"],
+        &[
+            "setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin",
+            "bench",
+        ],
     ),
     ("For agents and shells", &["hook", "mcp", "tool", "completions", "man"]),
 ];
@@ -52,6 +56,11 @@ impl Cli {
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// Whether there is a command of this name.
+pub fn has_command(name: &str) -> bool {
+    Cli::command().find_subcommand(name).is_some()
 }
 
 /// The help with its commands in groups, which clap does not know.
@@ -140,11 +149,13 @@ pub enum Command {
     Coder(notes::Coder),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
+    /// Wire Tome into the coding agents on this machine, or take it out again
+    Setup(setup::Setup),
     /// Say how the daemon, the stores and the spool are
     Status(Status),
     /// Show every setting, its value and where it comes from
     Config,
-    /// Check paths, rights, daemon, spool and stores, and say what to do
+    /// Check paths, rights, daemon, spool, stores and agents, and say what to do
     Doctor,
     /// Show the main job on sample sessions, in a home that is thrown away
     Demo,

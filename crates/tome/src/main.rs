@@ -14,6 +14,7 @@ mod mcp;
 mod platform;
 mod reach;
 mod render;
+mod setup;
 
 use std::process::ExitCode;
 use std::time::Instant;

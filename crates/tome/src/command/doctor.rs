@@ -20,14 +20,14 @@ use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+pub(super) enum Verdict {
     Good,
     Warning,
     Bad,
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
+pub(super) struct Check {
     what: &'static str,
     verdict: Verdict,
     found: String,
@@ -124,6 +124,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
         checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
     }
+    checks.extend(super::agents::check(context, &report));
     Ok(checks)
 }
 
@@ -357,14 +358,14 @@ fn check_daemon(daemon: &Daemon) -> Check {
     }
 }
 
-fn good(what: &'static str, found: impl Into<String>) -> Check {
+pub(super) fn good(what: &'static str, found: impl Into<String>) -> Check {
     Check { what, verdict: Verdict::Good, found: found.into(), advice: None }
 }
 
-fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
+pub(super) fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
     Check { what, verdict: Verdict::Warning, found: found.into(), advice: Some(advice.to_owned()) }
 }
 
-fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
+pub(super) fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
     Check { what, verdict: Verdict::Bad, found: found.into(), advice: Some(advice.to_owned()) }
 }

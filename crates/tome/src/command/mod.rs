@@ -1,6 +1,7 @@
 //! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
 
 mod admin;
+mod agents;
 mod bench;
 mod citation;
 mod coder;
@@ -19,6 +20,7 @@ mod notes;
 mod overview;
 mod pages;
 mod recall;
+mod setup;
 mod show;
 mod start;
 mod status;
@@ -147,6 +149,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Init(asked)) => init::run(&context, &asked),
         Some(Command::Tool(asked)) => tool::run(&context, &asked),
         Some(Command::Mcp(asked)) => mcp::run(context, &asked),
+        Some(Command::Setup(asked)) => setup::run(&context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
         Some(Command::Demo) => demo::run(&context),
         Some(Command::Start) => start::start(&context),

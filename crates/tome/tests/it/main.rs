@@ -57,6 +57,7 @@ mod recall_properties;
 mod recall_tools;
 mod scene;
 mod session_copy;
+mod setup;
 mod show;
 mod slow_agents;
 mod spool;

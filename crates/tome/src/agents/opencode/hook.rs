@@ -78,6 +78,7 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
     let scene = told.scene(heard, &event)?;
     match event.as_str() {
         "session.created" => Some(created(&scene, told)),
+        "session.resumed" => Some(resumed(&scene)),
         "session.deleted" => Some(deleted(&scene, told)),
         "session.idle" => Some(idle(&scene, told)),
         "session.compacted" => Some(compaction(&scene, "after", told)),
@@ -186,6 +187,13 @@ fn created(scene: &Scene<'_>, mut told: Told) -> Draft {
         fields.put(name, info.take(name));
     }
     scene.moment(kind, &["created"], String::new(), fields)
+}
+
+/// The plugin's own word: a session goes on that began before the plugin was there.
+fn resumed(scene: &Scene<'_>) -> Draft {
+    let mut fields = Fields::default();
+    fields.put("source", "resume");
+    scene.moment(EventKind::SessionStart, &["resume"], String::new(), fields)
 }
 
 fn deleted(scene: &Scene<'_>, mut told: Told) -> Draft {
