@@ -18,6 +18,7 @@ mod prompt;
 mod scene;
 #[cfg(test)]
 mod tests;
+pub mod transcript;
 
 use std::path::Path;
 

@@ -5,10 +5,12 @@ mod bench;
 mod citation;
 mod coder;
 mod config;
+mod coverage;
 mod daemon;
 mod demo;
 mod doctor;
 mod events;
+mod import;
 mod ingest;
 mod init;
 mod memory;
@@ -127,8 +129,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     if matches!(cli.command, Some(Command::Config)) {
         return config::run(&context);
     }
-    if matches!(cli.command, Some(Command::Doctor)) {
-        return doctor::run(&context);
+    if let Some(Command::Doctor(asked)) = &cli.command {
+        return doctor::run(&context, asked.deep);
     }
     if let Some(problem) = context.config.problems.first() {
         return Err(problem.clone().into());
@@ -140,6 +142,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
+        Some(Command::Import(asked)) => import::run(&context, &asked),
         Some(Command::Memory(asked)) => memory::run(&context, &asked),
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
         Some(Command::Init(asked)) => init::run(&context, &asked),
@@ -157,7 +160,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
             Command::Config
-            | Command::Doctor
+            | Command::Doctor(_)
             | Command::Hook(_)
             | Command::Bench(_)
             | Command::Completions(_)

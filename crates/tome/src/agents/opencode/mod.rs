@@ -1,3 +1,4 @@
 //! OpenCode: all that Tome knows about it.
 
 pub(super) mod hook;
+pub(super) mod transcript;
