@@ -98,7 +98,10 @@ impl Coverage {
     pub fn print(&self) -> Result<()> {
         let mut out = anstream::stdout().lock();
         if self.agents.is_empty() {
-            writeln!(out, "{GREEN}ok{PLAIN}    capture   there are no transcripts to compare with")?;
+            writeln!(
+                out,
+                "{GREEN}ok{PLAIN}    capture   there are no transcripts to compare with"
+            )?;
         }
         for agent in &self.agents {
             let (colour, mark) = if agent.missing == 0 { (GREEN, "ok") } else { (YELLOW, "look") };

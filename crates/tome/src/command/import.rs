@@ -8,11 +8,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Handle;
 use tome_engine::{Projects, Redactor, Sealer};
 use tome_model::{Agent, Clock, Millis, SystemClock};
+use tome_proto::v1;
 
 use super::{Context, Outcome, Refusal, time};
 use crate::bulk;
 use crate::cli::import::Import as Asked;
-use crate::import::{self, DAMAGED_MAX, Damaged, Done, From, Import, Report, Source};
+use crate::import::{self, AgentReport, DAMAGED_MAX, Damaged, Done, From, Import, Report, Source};
 use crate::reach::Start;
 use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted};
 
@@ -101,51 +102,62 @@ pub fn look(
             progress: progress.clone(),
         };
         let reader = tokio::task::spawn_blocking(move || import.run());
-        let mut stored: Vec<(u64, u64)> = Vec::new();
-        let mut refused = Vec::new();
-        if !is_dry {
-            bulk::stream(&client, incoming, |answer, tags: Vec<From>| {
-                if let Some(agent) = tags.first().map(|from| from.agent) {
-                    stored.resize(stored.len().max(agent + 1), (0, 0));
-                    if let Some((created, duplicates)) = stored.get_mut(agent) {
-                        *created += u64::from(answer.created);
-                        *duplicates += u64::from(answer.duplicates);
-                    }
-                }
-                for rejected in &answer.rejected {
-                    if let Some(from) = tags.get(rejected.index as usize) {
-                        refused.push((*from, rejected.reason.clone()));
-                    }
-                }
-            })
-            .await?;
-        }
-        let mut done = reader.await.context("the reader of transcripts died")??;
-        settle(&mut done.report, &stored, &refused, &files);
+        let mut answers = Answers::default();
+        let streamed = match is_dry {
+            true => Ok(()),
+            false => {
+                bulk::stream(&client, incoming, |answer, tags| answers.add(answer, &tags)).await
+            }
+        };
+        // The reader asks through this thread, so it is waited for, whatever became of the stream.
+        let read = reader.await.context("the reader of transcripts died")?;
+        streamed?;
+        let mut done = read?;
+        answers.settle(&mut done.report, &files);
         Ok(done)
     });
     progress.finish_and_clear();
     done
 }
 
-/// Adds what the daemon said.
-fn settle(
-    report: &mut Report,
-    stored: &[(u64, u64)],
-    refused: &[(From, String)],
-    files: &[String],
-) {
-    for (agent, (created, duplicates)) in report.agents.iter_mut().zip(stored) {
-        agent.imported += created;
-        agent.already_there += duplicates;
-    }
-    for (from, reason) in refused {
-        if let Some(agent) = report.agents.get_mut(from.agent) {
-            agent.damaged_lines += 1;
+/// What the daemon said.
+#[derive(Default)]
+struct Answers {
+    /// Created and known before, for each agent of the report.
+    stored: Vec<(u64, u64)>,
+    refused: Vec<(From, String)>,
+}
+
+impl Answers {
+    /// Adds the answer to one batch, which holds events of one agent.
+    fn add(&mut self, answer: &v1::IngestEventsResponse, tags: &[From]) {
+        let Some(agent) = tags.first().map(|from| from.agent) else { return };
+        self.stored.resize(self.stored.len().max(agent + 1), (0, 0));
+        if let Some((created, duplicates)) = self.stored.get_mut(agent) {
+            *created += u64::from(answer.created);
+            *duplicates += u64::from(answer.duplicates);
         }
-        if report.damaged.len() < DAMAGED_MAX {
-            let file = files.get(from.source).cloned().unwrap_or_default();
-            report.damaged.push(Damaged { file, line: from.line, reason: reason.clone() });
+        for rejected in &answer.rejected {
+            if let Some(from) = tags.get(rejected.index as usize) {
+                self.refused.push((*from, rejected.reason.clone()));
+            }
+        }
+    }
+
+    /// Puts it into the report.
+    fn settle(self, report: &mut Report, files: &[String]) {
+        for (agent, (created, duplicates)) in report.agents.iter_mut().zip(self.stored) {
+            agent.imported += created;
+            agent.already_there += duplicates;
+        }
+        for (from, reason) in self.refused {
+            if let Some(agent) = report.agents.get_mut(from.agent) {
+                agent.damaged_lines += 1;
+            }
+            if report.damaged.len() < DAMAGED_MAX {
+                let file = files.get(from.source).cloned().unwrap_or_default();
+                report.damaged.push(Damaged { file, line: from.line, reason });
+            }
         }
     }
 }
@@ -166,25 +178,47 @@ fn print(report: &Report) -> Result<()> {
     let mut out = anstream::stdout().lock();
     let verb = if report.dry_run { "to import" } else { "imported" };
     for agent in &report.agents {
-        writeln!(
-            out,
-            "{:<11}  {verb} {}, already there {}  {DIM}{}, {}, {}{PLAIN}",
-            agent.agent,
-            count(agent.imported),
-            count(agent.already_there),
-            counted(agent.sessions, "session", "sessions"),
-            counted(agent.files, "file", "files"),
-            bytes(agent.bytes),
-        )?;
-        if !agent.skipped.is_empty() {
-            let skipped = agent.skipped.iter();
-            let words: Vec<String> =
-                skipped.map(|(why, n)| format!("{} {}", count(*n), why.words())).collect();
-            writeln!(out, "             {DIM}skipped: {}{PLAIN}", words.join(", "))?;
-        }
+        print_agent(&mut out, verb, agent)?;
     }
-    let shown = report.damaged.iter().take(DAMAGED_SHOWN);
-    for damaged in shown {
+    print_left_out(&mut out, report)?;
+    let hint = if report.dry_run && report.imported > 0 {
+        "; without --dry-run they are stored"
+    } else {
+        ""
+    };
+    writeln!(
+        out,
+        "{verb} {}, already there {}, skipped {}, damaged {}{hint}",
+        count(report.imported),
+        count(report.already_there),
+        count(report.skipped.values().sum()),
+        count(report.damaged_lines),
+    )?;
+    Ok(())
+}
+
+fn print_agent(out: &mut impl Write, verb: &str, agent: &AgentReport) -> Result<()> {
+    writeln!(
+        out,
+        "{:<11}  {verb} {}, already there {}  {DIM}{}, {}, {}{PLAIN}",
+        agent.agent,
+        count(agent.imported),
+        count(agent.already_there),
+        counted(agent.sessions, "session", "sessions"),
+        counted(agent.files, "file", "files"),
+        bytes(agent.bytes),
+    )?;
+    if !agent.skipped.is_empty() {
+        let skipped = agent.skipped.iter();
+        let words: Vec<String> =
+            skipped.map(|(why, n)| format!("{} {}", count(*n), why.words())).collect();
+        writeln!(out, "             {DIM}skipped: {}{PLAIN}", words.join(", "))?;
+    }
+    Ok(())
+}
+
+fn print_left_out(out: &mut impl Write, report: &Report) -> Result<()> {
+    for damaged in report.damaged.iter().take(DAMAGED_SHOWN) {
         let line = if damaged.line > 0 { format!(":{}", damaged.line) } else { String::new() };
         writeln!(out, "{YELLOW}left out{PLAIN}     {}{line}: {}", damaged.file, damaged.reason)?;
     }
@@ -195,19 +229,5 @@ fn print(report: &Report) -> Result<()> {
     for file in &report.unreadable {
         writeln!(out, "{YELLOW}not read{PLAIN}     {}: {}", file.file, file.reason)?;
     }
-    let total = format!("{verb} {}", count(report.imported));
-    let hint = if report.dry_run && report.imported > 0 {
-        "; without --dry-run they are stored"
-    } else {
-        ""
-    };
-    let skipped: u64 = report.skipped.values().sum();
-    writeln!(
-        out,
-        "{total}, already there {}, skipped {}, damaged {}{hint}",
-        count(report.already_there),
-        count(skipped),
-        count(report.damaged_lines),
-    )?;
     Ok(())
 }

@@ -191,11 +191,7 @@ struct Head {
 type Each<'a> = &'a mut dyn FnMut(Map<String, Value>) -> Result<()>;
 
 /// Reads a chat's head and hands on its messages. Returns where it broke off, if it did.
-fn parse(
-    path: &Path,
-    header: &mut ChatHeader,
-    each: Each<'_>,
-) -> Result<Option<(u64, String)>> {
+fn parse(path: &Path, header: &mut ChatHeader, each: Each<'_>) -> Result<Option<(u64, String)>> {
     let file = BufReader::with_capacity(256 * 1024, File::open(path)?);
     let mut json = serde_json::Deserializer::from_reader(file);
     let mut failed = None;

@@ -68,8 +68,10 @@ pub fn at_paths(paths: &[PathBuf], agents: &[Agent]) -> Result<Vec<Source>> {
         }
         let before = sources.len();
         if path.is_dir() {
-            walk(path, DEPTH_MAX, &mut |file| sources.extend(sniffed(file)));
-            sources.extend(storage_at(path));
+            walk(path, DEPTH_MAX, &mut |file| {
+                sources.extend(sniffed(file));
+                sources.extend(storage_of(file));
+            });
         } else {
             sources.extend(sniffed(path));
         }
@@ -78,7 +80,10 @@ pub fn at_paths(paths: &[PathBuf], agents: &[Agent]) -> Result<Vec<Source>> {
             sources.extend(source(agent.as_str(), path, form_of(agent, path)));
         }
         if sources.len() == before {
-            bail!("{} is no transcript that Tome knows; --agent NAME says whose it is", path.display());
+            bail!(
+                "{} is no transcript that Tome knows; --agent NAME says whose it is",
+                path.display()
+            );
         }
     }
     sources.retain(|source| agents.contains(&source.agent));
@@ -228,10 +233,16 @@ fn writer(path: &Path) -> Option<&'static str> {
 /// OpenCode's old folder of JSON files, in a folder or as that folder.
 fn storage_at(folder: &Path) -> Option<Source> {
     let inside = folder.join("storage");
-    let storage = [inside.as_path(), folder].into_iter().find(|storage| {
-        ["session", "message"].iter().all(|part| storage.join(part).is_dir())
-    })?;
+    let storage = [inside.as_path(), folder]
+        .into_iter()
+        .find(|storage| ["session", "message"].iter().all(|part| storage.join(part).is_dir()))?;
     source("opencode", storage, Some(Form::Storage))
+}
+
+/// The same, by a session in it: `storage/session/<project>/ses_….json`.
+fn storage_of(file: &Path) -> Option<Source> {
+    let is_session = name_of(file).starts_with("ses_") && ends(file, "json");
+    storage_at(file.ancestors().nth(3).filter(|_| is_session)?)
 }
 
 /// A rollout stands twice while it is being compressed, a chat while it is being converted: what is

@@ -205,12 +205,7 @@ fn sealed(draft: &Draft, sealer: &Sealer) -> Draft {
         input: tool.input.clone(),
         output: Value::Null,
     });
-    let slim = Draft { tool, meta: Map::new(), ..without_tool(draft) };
-    sealer.seal(slim)
-}
-
-fn without_tool(draft: &Draft) -> Draft {
-    Draft {
+    sealer.seal(Draft {
         identity: draft.identity.clone(),
         at: draft.at,
         session: draft.session.clone(),
@@ -220,9 +215,9 @@ fn without_tool(draft: &Draft) -> Draft {
         kind: draft.kind,
         role: draft.role,
         text: draft.text.clone(),
-        tool: None,
+        tool,
         meta: Map::new(),
-    }
+    })
 }
 
 fn call_of(kind: EventKind, meta: &Map<String, Value>) -> Option<String> {

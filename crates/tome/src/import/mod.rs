@@ -201,7 +201,7 @@ impl Running {
             coverage.stored += 1;
         } else {
             coverage.missing += 1;
-            coverage.since.get_or_insert(draft.at);
+            coverage.since = Some(coverage.since.map_or(draft.at, |since| since.min(draft.at)));
         }
         let is_dry = self.import.to.is_none();
         if let Some(report) = self.now() {
@@ -212,9 +212,12 @@ impl Running {
         if is_known || is_dry {
             return Ok(());
         }
-        let bytes = draft.text.len() + tool_bytes(&draft);
+        let event = draft_to_wire(draft);
+        let tool = event.tool.as_ref();
+        let tool = tool.map_or(0, |tool| tool.input_json.len() + tool.output_json.len());
+        let bytes = event.text.len() + tool;
         let from = From { agent: self.agent, source: self.source, line };
-        self.batch.push(draft_to_wire(draft), from, bytes);
+        self.batch.push(event, from, bytes);
         if self.batch.is_full() { self.send() } else { Ok(()) }
     }
 
@@ -310,11 +313,6 @@ impl Sink for Running {
 #[derive(Debug, thiserror::Error)]
 #[error("the stream to the daemon ended")]
 struct Stopped;
-
-fn tool_bytes(draft: &Draft) -> usize {
-    let tool = draft.tool.as_ref();
-    tool.map_or(0, |tool| tool.input.to_string().len() + tool.output.to_string().len())
-}
 
 /// What is known of a transcript before its first record.
 fn origin_of(source: &Source) -> Origin {

@@ -136,12 +136,16 @@ fn sessions(
     let columns = columns_of(database, "session")?;
     for needed in ["id", "directory"] {
         if !columns.contains(needed) {
-            bail!("its table session has no column {needed}: a version of OpenCode that Tome does not know");
+            bail!(
+                "its table session has no column {needed}: a version of OpenCode that Tome does not know"
+            );
         }
     }
     for (table, needed) in [("message", "session_id"), ("part", "message_id")] {
         if !columns_of(database, table)?.contains(needed) {
-            bail!("it has no table {table} with a {needed}: a version of OpenCode that Tome does not know");
+            bail!(
+                "it has no table {table} with a {needed}: a version of OpenCode that Tome does not know"
+            );
         }
     }
     let column = |name: &str| if columns.contains(name) { name.to_owned() } else { "NULL".into() };

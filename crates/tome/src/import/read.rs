@@ -107,7 +107,11 @@ fn input(source: &Source) -> Result<Box<dyn Read>> {
 
 fn opened(path: &std::path::Path, is_compressed: bool) -> Result<Box<dyn Read>> {
     let file = File::open(path).context("cannot be read")?;
-    Ok(if is_compressed { Box::new(zstd::stream::read::Decoder::new(file)?) } else { Box::new(file) })
+    Ok(if is_compressed {
+        Box::new(zstd::stream::read::Decoder::new(file)?)
+    } else {
+        Box::new(file)
+    })
 }
 
 fn rollout_session(source: &Source) -> Option<String> {

@@ -101,8 +101,14 @@ pub fn listed(events: &[Value], base_ms: u64) -> String {
         if !event["tool"].is_null() {
             let failed = if event["meta"]["failed"] == true { " failed" } else { "" };
             let tool = &event["tool"];
-            write!(out, " {}({}){failed} -> {}", tool["name"].as_str().unwrap(), tool["input"], tool["output"])
-                .unwrap();
+            write!(
+                out,
+                " {}({}){failed} -> {}",
+                tool["name"].as_str().unwrap(),
+                tool["input"],
+                tool["output"]
+            )
+            .unwrap();
         }
         out.push('\n');
     }
@@ -127,27 +133,101 @@ fn check(agent: &str, expected: &Expect) {
 
 #[test]
 fn claude_code() {
-    check("claude-code", &expect![[""]]);
+    check(
+        "claude-code",
+        &expect![[r#"
+        +100 session_start
+        +100 user_message "the tokenizer drops the last line of a file, find out why"
+        +1000 assistant_message "I will read the tokenizer first."
+        +1100 tool_result Read({"file_path":"/home/dev/app/src/tokens.rs"}) -> {"type":"text","file":{"filePath":"/home/dev/app/src/tokens.rs","content":"fn tokens() {}\n","numLines":1,"startLine":1,"totalLines":1}}
+        +1510 subagent_start [agent-7f3e21] "Find every caller of tokens()."
+        +1520 assistant_message [agent-7f3e21] "Searching for callers."
+        +1540 tool_result [agent-7f3e21] Grep({"pattern":"tokens\\("}) -> "src/main.rs"
+        +1550 subagent_stop [agent-7f3e21] "Only src/main.rs calls it."
+        +1600 tool_result Bash({"command":"cargo test tokens","description":"Run the tests"}) failed -> "Exit code 101\nlast_line panicked"
+        +2000 assistant_message "The loop ends at the last newline,\nso a line without one is dropped. "
+        +2500 assistant_message "Saved the lesson."
+        +3000 user_message "here is a picture of it"
+        +4000 compaction "This session is being continued from a previous conversation.\n\nThe tokenizer ended at the last newline."
+    "#]],
+    );
 }
 
 #[test]
 fn codex() {
-    check("codex", &expect![[""]]);
+    check(
+        "codex",
+        &expect![[r#"
+        +0 session_start
+        +100 user_message "make the parser accept trailing commas"
+        +600 assistant_message "I look at the grammar."
+        +800 tool_result Bash({"command":"cat grammar.txt"}) -> "list = item, {\",\", item}\n"
+        +950 tool_result apply_patch("*** Begin Patch\n*** End Patch") -> "Success. Updated grammar.txt"
+        +1050 tool_result mcp__tracker__find({"q":"commas"}) -> "1 issue"
+        +1500 assistant_message "Trailing commas are accepted now. "
+        +2000 compaction "The parser accepts trailing commas."
+        +2200 user_message "and in tuples too"
+        +2700 tool_result Bash({"command":"cargo test"}) failed -> "tuples FAILED\n"
+        +3000 assistant_message "Tuples accept them too."
+    "#]],
+    );
 }
 
 #[test]
 fn gemini() {
-    check("gemini", &expect![[""]]);
+    check(
+        "gemini",
+        &expect![[r#"
+        +0 session_start
+        +200 user_message "count the words of a text"
+        +600 assistant_message "I count them."
+        +900 tool_result run_shell_command({"command":"wc -w text.md"}) -> "Output: 42 text.md"
+        +1400 assistant_message "There are 42 words."
+        +2000 assistant_message "Saved."
+        +4000 user_message "and the lines?"
+        +4500 assistant_message "Seven."
+    "#]],
+    );
 }
 
 #[test]
 fn copilot() {
-    check("copilot", &expect![[""]]);
+    check(
+        "copilot",
+        &expect![[r#"
+        +0 session_start
+        +200 user_message "add a flag for colours"
+        +500 assistant_message "Reading the options."
+        +700 tool_result view({"path":"/home/dev/app/src/options.rs"}) -> "struct Options;"
+        +810 subagent_start [call_2]
+        +820 assistant_message [call_2] "Looking for colours."
+        +830 tool_result [call_2] grep({"pattern":"colour"}) failed -> "no match"
+        +840 subagent_stop [call_2]
+        +850 tool_result task({"prompt":"look for colours"}) -> "there are none yet"
+        +1200 assistant_message "The flag is --colour. "
+        +1800 assistant_message "The linter is happy."
+        +2000 compaction "A flag for colours was added."
+        +2500 session_end
+    "#]],
+    );
 }
 
 #[test]
 fn opencode() {
-    check("opencode", &expect![[""]]);
+    check(
+        "opencode",
+        &expect![[r#"
+        +0 session_start
+        +100 user_message "count the commas in \"text.md\""
+        +700 tool_result bash({"command":"grep -c , text.md","description":"Count"}) -> "9"
+        +900 tool_result edit({"filePath":"text.md"}) failed -> "oldString not found"
+        +1300 assistant_message "Nine commas."
+        +1500 subagent_start
+        +1510 unknown "look for commas elsewhere"
+        +1590 assistant_message "There are none."
+        +2100 compaction "Commas were counted."
+    "#]],
+    );
 }
 
 /// The same session by its hooks first, then by its transcript: only what hooks missed is added.
@@ -259,7 +339,9 @@ fn everything_at_once_says_what_it_did() {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for event in world.events() {
         *seen.entry(event["id"].as_str().unwrap().to_owned()).or_default() += 1;
-        for own in ["tome-memory", "hook_context", "system-reminder", "session_context", "AGENTS.md"] {
+        for own in
+            ["tome-memory", "hook_context", "system-reminder", "session_context", "AGENTS.md"]
+        {
             assert!(!event["text"].as_str().unwrap().contains(own), "{event}");
         }
     }
@@ -285,7 +367,8 @@ fn roots_are_where_the_environment_says() {
     command.env("XDG_DATA_HOME", &moved);
     let report: Ran = World::run(&mut command, b"");
     let report = report.json();
-    let found: Vec<&str> = report["agents"].as_array().unwrap().iter().map(|a| a["agent"].as_str().unwrap()).collect();
+    let found: Vec<&str> =
+        report["agents"].as_array().unwrap().iter().map(|a| a["agent"].as_str().unwrap()).collect();
     assert_eq!(found, ["claude-code", "codex", "gemini", "copilot", "opencode"]);
 }
 
@@ -299,7 +382,8 @@ fn since_agent_and_path_narrow_it() {
     let person = world.folder("person");
     let path = |name: &str| person.join(name).to_string_lossy().into_owned();
     let one = import(&world, &[&path(".copilot"), &path(".gemini/tmp")]);
-    let agents: Vec<&Value> = one["agents"].as_array().unwrap().iter().map(|a| &a["agent"]).collect();
+    let agents: Vec<&Value> =
+        one["agents"].as_array().unwrap().iter().map(|a| &a["agent"]).collect();
     assert_eq!(agents, ["copilot", "gemini"]);
     let copy = world.write("copy/anything.jsonl", &fixture("claude-code.jsonl", MORNING_MS));
     let copied = import(&world, &[copy.to_str().unwrap()]);
@@ -322,7 +406,8 @@ fn a_session_lands_in_its_project() {
     std::fs::write(app.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     std::fs::create_dir_all(app.join("src/deep")).unwrap();
     let inside = app.join("src/deep").to_string_lossy().into_owned();
-    let text = fixture("claude-code.jsonl", MORNING_MS).replace("\"/home/dev/app\"", &format!("{inside:?}"));
+    let text = fixture("claude-code.jsonl", MORNING_MS)
+        .replace("\"/home/dev/app\"", &format!("{inside:?}"));
     world.write("person/.claude/projects/-x/s.jsonl", &text);
     assert!(import(&world, &[])["imported"].as_u64().unwrap() > 3);
     for event in world.events() {
@@ -358,7 +443,11 @@ fn doctor_says_how_much_was_captured() {
     let ran = world.tome(&["doctor", "--deep"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.contains("capture   codex: 0 of "), "{}", ran.stdout);
-    assert!(ran.stdout.contains("`tome import --agent codex` stores what is missing"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("`tome import --agent codex` stores what is missing"),
+        "{}",
+        ran.stdout
+    );
     assert_eq!(world.events().len(), 0, "a look stores nothing");
     import(&world, &["--agent", "codex"]);
     import(&world, &["--agent", "claude", "--since", "2026-11-15T09:30:02Z"]);
@@ -370,6 +459,9 @@ fn doctor_says_how_much_was_captured() {
     let gap = &claude["gaps"][0];
     assert_eq!(gap["session"], "4b7d1c52-6a0e-4f3a-9d15-0c2e8f9a1b40");
     assert_eq!(gap["missing"], claude["missing"]);
-    assert!(claude["missing"].as_u64().unwrap() > 0 && claude["missing"].as_u64() < claude["events"].as_u64());
+    assert!(
+        claude["missing"].as_u64().unwrap() > 0
+            && claude["missing"].as_u64() < claude["events"].as_u64()
+    );
     assert_eq!(gap["first_missing"], "2026-11-15T09:30:00.100Z");
 }

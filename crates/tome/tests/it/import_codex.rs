@@ -38,10 +38,12 @@ fn what_a_fork_copied_is_not_stored_twice() {
     world.write(&format!("{SESSIONS}/{PARENT}"), &fixture("codex.jsonl", MORNING_MS));
     world.write(&format!("{SESSIONS}/{FORK}"), &fixture("codex.fork.jsonl", MORNING_MS));
     let report = import(&world, &[]);
-    assert!(report["skipped"]["copied"].as_u64().unwrap() >= 10, "{report}");
+    assert!(report["skipped"]["copied"].as_u64().unwrap() == 9, "{report}");
     let events = world.events();
-    let forked: Vec<_> =
-        events.into_iter().filter(|event| event["session_id"].as_str().unwrap().starts_with("019a9d33")).collect();
+    let forked: Vec<_> = events
+        .into_iter()
+        .filter(|event| event["session_id"].as_str().unwrap().starts_with("019a9d33"))
+        .collect();
     expect![[r#"
         +60000 session_start
         +70000 user_message "instead, forbid them and say why"
@@ -56,7 +58,12 @@ fn a_fork_whose_parent_is_gone_keeps_the_history() {
     world.write(&format!("{SESSIONS}/{FORK}"), &fixture("codex.fork.jsonl", MORNING_MS));
     let report = import(&world, &[]);
     assert!(report["skipped"].get("copied").is_none(), "{report}");
-    assert!(world.events().iter().any(|event| event["text"] == "make the parser accept trailing commas"));
+    assert!(
+        world
+            .events()
+            .iter()
+            .any(|event| event["text"] == "make the parser accept trailing commas")
+    );
 }
 
 #[test]

@@ -53,7 +53,10 @@ fn a_line_that_is_being_written_is_read_when_it_is_whole() {
     let torn = &whole[..whole.len() - 30];
     world.write(CLAUDE, torn);
     let report = import(&world, &[]);
-    assert_eq!((&report["damaged_lines"], &report["skipped"]["unfinished"]), (&json!(0), &json!(1)));
+    assert_eq!(
+        (&report["damaged_lines"], &report["skipped"]["unfinished"]),
+        (&json!(0), &json!(1))
+    );
     assert_eq!(texts(&world.events()), ["", "first"]);
     world.write(CLAUDE, &whole);
     assert_eq!(import(&world, &[])["imported"], 1);
@@ -65,10 +68,12 @@ fn an_answer_that_comes_later_is_stored_when_it_is_there() {
     let world = world();
     let text = fixture("claude-code.jsonl", MORNING_MS);
     let lines: Vec<&str> = text.lines().collect();
-    let called = lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
+    let called =
+        lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
     world.write(CLAUDE, &(lines[..=called].join("\n") + "\n"));
     import(&world, &[]);
-    let tool = |events: &[Value]| events.iter().filter(|event| event["kind"] == "tool_result").count();
+    let tool =
+        |events: &[Value]| events.iter().filter(|event| event["kind"] == "tool_result").count();
     assert_eq!(tool(&world.events()), 1);
     world.write(CLAUDE, &text);
     import(&world, &[]);
@@ -107,7 +112,10 @@ fn what_is_no_transcript_breaks_nothing() {
     world.write("person/.codex/sessions/rollout-1.jsonl.zst", "not compressed at all");
     world.write("person/.gemini/tmp/x/chats/session-1.json", "[]");
     world.write("person/.gemini/tmp/x/chats/session-2.jsonl", "{\"$rewindTo\":\"nothing\"}\n{}\n");
-    world.write("person/.copilot/session-state/a/events.jsonl", "{\"type\":\"session.start\",\"data\":7}\n");
+    world.write(
+        "person/.copilot/session-state/a/events.jsonl",
+        "{\"type\":\"session.start\",\"data\":7}\n",
+    );
     let ran = world.tome(&["import", "--json"]);
     assert!(ran.code == 0 || ran.code == 1, "{ran:?}");
     assert_eq!(ran.stderr, "");

@@ -50,7 +50,8 @@ fn fill(folder: &Path, base_ms: u64) -> Connection {
     }
     for message in rows["message"].as_array().unwrap() {
         let at = message["at"].as_u64().unwrap().cast_signed();
-        let values = (message["id"].as_str(), message["session"].as_str(), at, message["data"].to_string());
+        let values =
+            (message["id"].as_str(), message["session"].as_str(), at, message["data"].to_string());
         database.execute("INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)", values).unwrap();
     }
     for part in rows["part"].as_array().unwrap() {
@@ -70,7 +71,10 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     files
         .map(|path| {
-            (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap())
+            (
+                path.file_name().unwrap().to_string_lossy().into_owned(),
+                std::fs::read(&path).unwrap(),
+            )
         })
         .collect()
 }
@@ -87,8 +91,11 @@ fn a_database_in_use_is_read_without_a_change() {
     assert_eq!(contents(&folder), before);
     // What is written meanwhile is there the next time.
     let data = r#"{"role":"user","time":{"created":1794735100000}}"#;
-    open.execute("INSERT INTO message VALUES ('msg_x', (SELECT min(id) FROM session), 1794735100000, 0, ?1)", [data])
-        .unwrap();
+    open.execute(
+        "INSERT INTO message VALUES ('msg_x', (SELECT min(id) FROM session), 1794735100000, 0, ?1)",
+        [data],
+    )
+    .unwrap();
     let part = r#"{"type":"text","text":"one more thing"}"#;
     open.execute("INSERT INTO part VALUES ('prt_x', 'msg_x', 's', 0, 0, ?1)", [part]).unwrap();
     assert_eq!(import(&world, &[])["imported"], 1);
@@ -136,7 +143,11 @@ fn a_database_of_a_version_that_nobody_knows_is_named() {
     drop(open);
     let ran = world.tome(&["import"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.contains("opencode.db: its table session has no column directory"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("opencode.db: its table session has no column directory"),
+        "{}",
+        ran.stdout
+    );
     world.write("person/.local/share/opencode/opencode.db", "this is no database, it only says so");
     let ran = world.tome(&["import"]);
     assert_eq!(ran.code, 1, "{ran:?}");
@@ -166,7 +177,10 @@ fn the_old_folder_says_the_same_as_the_database() {
         data["id"] = name.into();
         by_folder.write(&format!("{storage}/part/{of}/{name}.json"), &data.to_string());
     }
-    by_folder.write(&format!("{storage}/part/msg_cf104e67b001PromptOfTheMorn/prt_zz.json"), "{\"type\":");
+    by_folder.write(
+        &format!("{storage}/part/msg_cf104e67b001PromptOfTheMorn/prt_zz.json"),
+        "{\"type\":",
+    );
     let report = import(&by_folder, &[]);
     assert_eq!(report["damaged_lines"], 1);
     assert!(report["damaged"][0]["reason"].as_str().unwrap().contains("prt_zz.json"), "{report}");

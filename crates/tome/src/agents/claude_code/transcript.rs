@@ -322,9 +322,8 @@ fn compaction(here: &Here, text: String, mut fields: Fields) -> Step {
 fn plain(content: Value) -> Value {
     match content {
         Value::String(text) => Value::String(without_outer_blocks(&text, "system-reminder")),
-        content => crate::agents::fields::joined(&content).map_or(content, |text| {
-            Value::String(without_outer_blocks(&text, "system-reminder"))
-        }),
+        content => crate::agents::fields::joined(&content)
+            .map_or(content, |text| Value::String(without_outer_blocks(&text, "system-reminder"))),
     }
 }
 

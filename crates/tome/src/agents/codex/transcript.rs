@@ -96,6 +96,12 @@ impl Copies {
             }
         }
     }
+
+    /// Whether the record is a compaction that was copied with the rest.
+    fn echoes(&self, record: &Map<String, Value>, at: Millis) -> bool {
+        let is_then = self.until.is_some_and(|until| at.0 <= until.0.saturating_add(COPYING_MS));
+        is_then && self.next > 0 && kind_of(record) == "compacted"
+    }
 }
 
 /// The reader of one rollout.
@@ -288,8 +294,9 @@ impl Transcript for Rollout {
     fn record(&mut self, record: Map<String, Value>, steps: &mut Steps) {
         self.here.pass(record.get("timestamp"));
         if let Some(copies) = &mut self.copies
-            && copies.has(&record, self.here.at)
+            && (copies.has(&record, self.here.at) || copies.echoes(&record, self.here.at))
         {
+            self.has_items = true;
             return steps.push(Step::Skipped(Skip::Copied));
         }
         let kind = kind_of(&record).to_owned();

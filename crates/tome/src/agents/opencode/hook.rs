@@ -271,7 +271,12 @@ fn tool_result(scene: &Scene<'_>, mut told: Told) -> Draft {
     tool(scene, told.input.take("callID"), Tool { name, input, output }, fields)
 }
 
-pub(in crate::agents) fn tool(scene: &Scene<'_>, call: Value, tool: Tool, mut fields: Fields) -> Draft {
+pub(in crate::agents) fn tool(
+    scene: &Scene<'_>,
+    call: Value,
+    tool: Tool,
+    mut fields: Fields,
+) -> Draft {
     let identity = scene.whose().tool(call.as_str(), &tool.name, &tool.input, &tool.output);
     fields.put("call_id", call);
     scene.tool(identity, tool, fields)

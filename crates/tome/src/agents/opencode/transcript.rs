@@ -26,8 +26,7 @@ impl Session {
         here.pass(info.get("time").and_then(|time| time.get("created")));
         let parent = info.take("parentID");
         let is_subagent = !parent.is_null();
-        let kind =
-            if is_subagent { EventKind::SubagentStart } else { EventKind::SessionStart };
+        let kind = if is_subagent { EventKind::SubagentStart } else { EventKind::SessionStart };
         let mut fields = Fields::default();
         fields.put("parent", parent);
         for name in ["title", "version", "agent", "model"] {
@@ -39,7 +38,13 @@ impl Session {
     }
 
     /// One message with its parts, each with its id in it.
-    pub fn message(&mut self, id: &str, info: Map<String, Value>, parts: Vec<Value>, steps: &mut Steps) {
+    pub fn message(
+        &mut self,
+        id: &str,
+        info: Map<String, Value>,
+        parts: Vec<Value>,
+        steps: &mut Steps,
+    ) {
         let mut info = Fields::new(info);
         self.here.pass(info.get("time").and_then(|time| time.get("created")));
         let path = info.get("path").and_then(|path| path.get("cwd")).cloned();
