@@ -139,7 +139,8 @@ impl Coverage {
             }
         }
         for file in &self.unreadable {
-            writeln!(out, "{YELLOW}look{PLAIN}  capture   {}: {}", file.file, file.reason)?;
+            let (file, reason) = (render::safe(&file.file), render::safe(&file.reason));
+            writeln!(out, "{YELLOW}look{PLAIN}  capture   {file}: {reason}")?;
         }
         Ok(())
     }

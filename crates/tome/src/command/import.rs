@@ -15,7 +15,7 @@ use crate::bulk;
 use crate::cli::import::Import as Asked;
 use crate::import::{self, AgentReport, DAMAGED_MAX, Damaged, Done, From, Import, Report, Source};
 use crate::reach::Start;
-use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted};
+use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, safe};
 
 /// Damaged lines that are shown; `--json` has more.
 const DAMAGED_SHOWN: usize = 20;
@@ -220,14 +220,16 @@ fn print_agent(out: &mut impl Write, verb: &str, agent: &AgentReport) -> Result<
 fn print_left_out(out: &mut impl Write, report: &Report) -> Result<()> {
     for damaged in report.damaged.iter().take(DAMAGED_SHOWN) {
         let line = if damaged.line > 0 { format!(":{}", damaged.line) } else { String::new() };
-        writeln!(out, "{YELLOW}left out{PLAIN}     {}{line}: {}", damaged.file, damaged.reason)?;
+        let (file, reason) = (safe(&damaged.file), safe(&damaged.reason));
+        writeln!(out, "{YELLOW}left out{PLAIN}     {file}{line}: {reason}")?;
     }
     let more = report.damaged_lines.saturating_sub(DAMAGED_SHOWN as u64);
     if more > 0 {
         writeln!(out, "             and {} more; --json names them", count(more))?;
     }
     for file in &report.unreadable {
-        writeln!(out, "{YELLOW}not read{PLAIN}     {}: {}", file.file, file.reason)?;
+        let (file, reason) = (safe(&file.file), safe(&file.reason));
+        writeln!(out, "{YELLOW}not read{PLAIN}     {file}: {reason}")?;
     }
     Ok(())
 }

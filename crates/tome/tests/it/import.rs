@@ -223,8 +223,8 @@ fn opencode() {
         +900 tool_result edit({"filePath":"text.md"}) failed -> "oldString not found"
         +1300 assistant_message "Nine commas."
         +1500 subagent_start
-        +1510 unknown "look for commas elsewhere"
-        +1590 assistant_message "There are none."
+        +1510 unknown [ses_52a1d3bae00eChildOfTheOther] "look for commas elsewhere"
+        +1590 assistant_message [ses_52a1d3bae00eChildOfTheOther] "There are none."
         +2100 compaction "Commas were counted."
     "#]],
     );

@@ -1,6 +1,9 @@
 //! Transcripts that are damaged, torn, endless or hostile: the rest of them is read.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
+use tome_testkit::eventually;
 
 use crate::import::{fixture, import};
 use crate::scene::{MORNING_MS, texts, world};
@@ -120,4 +123,27 @@ fn what_is_no_transcript_breaks_nothing() {
     assert!(ran.code == 0 || ran.code == 1, "{ran:?}");
     assert_eq!(ran.stderr, "");
     assert!(ran.json()["damaged_lines"].as_u64().unwrap() >= 2);
+}
+
+/// Prompts in a transcript that takes a while.
+const SAID: u64 = 6_000;
+
+#[test]
+fn an_import_that_is_killed_is_taken_up_again() {
+    let world = world();
+    let lines: String =
+        (0..SAID).map(|n| said(n, &format!("prompt {n} {}", "x".repeat(400))) + "\n").collect();
+    world.write(CLAUDE, &lines);
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let mut child = world.command(&["import"]).stdout(Stdio::null()).spawn().unwrap();
+    eventually("the first events", || {
+        (!world.tome(&["events", "--all-projects"]).stdout.is_empty()).then_some(())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report = import(&world, &[]);
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!(count("imported") + count("already_there"), SAID + 1, "{report}");
+    assert!(count("already_there") > 0);
+    assert_eq!(world.events().len() as u64, SAID + 1);
 }

@@ -16,6 +16,15 @@ pub struct Session {
 }
 
 impl Session {
+    /// A subagent's words and deeds are marked with its session.
+    fn fields(&self) -> Fields {
+        let mut fields = Fields::default();
+        if self.is_subagent {
+            fields.put("agent_id", self.here.session.clone());
+        }
+        fields
+    }
+
     /// Begins with what the store says of the session (`id`, `directory`, `parentID`, `title`,
     /// `version`, `time.created`), and pushes its start.
     pub fn new(origin: &Origin, info: Map<String, Value>, steps: &mut Steps) -> Self {
@@ -67,7 +76,7 @@ impl Session {
         if texts.is_empty() && !files.is_empty() {
             texts.push(format!("[{}]", files.join("] [")));
         }
-        let mut fields = Fields::default();
+        let mut fields = self.fields();
         for name in ["agent", "model"] {
             fields.put(name, info.take(name));
         }
@@ -118,7 +127,7 @@ impl Session {
             Some(id) => scene.whose().named(Role::Assistant, id),
             None => scene.whose().reply(&text, ""),
         };
-        let mut fields = Fields::default();
+        let mut fields = self.fields();
         fields.put("message_id", message);
         fields.put("model", info.get("modelID").cloned().unwrap_or_default());
         Step::event(scene.draft(EventKind::AssistantMessage, identity, text, fields))
@@ -127,7 +136,7 @@ impl Session {
     fn compacted(&mut self, mut part: Fields) -> Step {
         let end = part.get("time").and_then(|time| time.get("end")).cloned();
         self.here.pass(end.as_ref());
-        let mut fields = Fields::default();
+        let mut fields = self.fields();
         fields.put("phase", "after");
         let text = part.words("text");
         self.here.moment(EventKind::Compaction, &["after"], text, fields)
@@ -147,7 +156,7 @@ impl Session {
             Value::String(text) => Value::String(strip_injections(&text)),
             other => other,
         };
-        let mut fields = Fields::default();
+        let mut fields = self.fields();
         fields.put("title", state.take("title"));
         let mut metadata = state.object("metadata");
         if metadata.get("output") == Some(&output) {
