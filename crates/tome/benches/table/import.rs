@@ -65,7 +65,7 @@ fn write_session(folder: &Path, n: u64) -> Result<u64> {
     let mut file = BufWriter::new(File::create(&path)?);
     let mut numbers = sample::Numbers::from(n);
     let mut at = FIRST_MS + n * 3_600_000;
-    let mut put = |file: &mut BufWriter<File>, at: u64, id: String, fields: Value| -> Result<()> {
+    let put = |file: &mut BufWriter<File>, at: u64, id: String, fields: Value| -> Result<()> {
         let mut record = json!({
             "parentUuid": "1531c291-181c-4798-bb17-b7f3ce266a8d", "isSidechain": false, "uuid": id,
             "timestamp": Millis(at).to_string(), "userType": "external", "entrypoint": "cli",

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
+use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tome_engine::{Projects, Sealer};
@@ -29,6 +30,7 @@ use tome_proto::{Client, Query, draft_to_wire, limits};
 use crate::agents::transcript::{Origin, Skip, Step};
 use crate::bulk::Batch;
 
+use find::Form;
 pub use find::{Source, at_home, at_paths};
 use known::Known;
 use read::Reader;
@@ -36,6 +38,9 @@ pub use report::{AgentReport, DAMAGED_MAX, Damaged, Report, Unreadable};
 
 /// Sessions whose stored events are held at a time. Files of one session lie side by side.
 const SESSIONS_HELD: usize = 16;
+
+/// A draft larger than this is capped before it is sent.
+const LARGE_BYTES: usize = 1024 * 1024;
 
 /// What takes the steps of a transcript.
 trait Sink {
@@ -118,10 +123,11 @@ impl Import {
         };
         for (place, source) in sources.iter().enumerate() {
             running.begin(place, source)?;
-            // What was last written before the time asked for holds nothing from after it.
-            let is_older =
-                running.import.since.zip(source.modified).is_some_and(|(since, at)| at < since);
-            if is_older {
+            // A file that was last written before the time asked for holds nothing from after it. (What
+            // is written to a database stands in its log first.)
+            let is_file = !matches!(source.form, Form::Database | Form::Storage);
+            let times = running.import.since.zip(source.modified);
+            if is_file && times.is_some_and(|(since, at)| at < since) {
                 running.skip(Skip::Older);
                 running.read(source.bytes);
                 continue;
@@ -212,12 +218,11 @@ impl Running {
         if is_known || is_dry {
             return Ok(());
         }
-        let event = draft_to_wire(draft);
-        let tool = event.tool.as_ref();
-        let tool = tool.map_or(0, |tool| tool.input_json.len() + tool.output_json.len());
-        let bytes = event.text.len() + tool;
+        let bytes = weight(&draft);
+        // The daemon caps what it stores; what is far larger would not even fit into a message.
+        let draft = if bytes > LARGE_BYTES { self.import.sealer.seal(draft) } else { draft };
         let from = From { agent: self.agent, source: self.source, line };
-        self.batch.push(event, from, bytes);
+        self.batch.push(draft_to_wire(draft), from, bytes.min(LARGE_BYTES));
         if self.batch.is_full() { self.send() } else { Ok(()) }
     }
 
@@ -313,6 +318,23 @@ impl Sink for Running {
 #[derive(Debug, thiserror::Error)]
 #[error("the stream to the daemon ended")]
 struct Stopped;
+
+/// How large a draft is, about.
+fn weight(draft: &Draft) -> usize {
+    let tool = draft.tool.iter().flat_map(|tool| [&tool.input, &tool.output]);
+    draft.text.len() + tool.chain(draft.meta.values()).map(value_weight).sum::<usize>()
+}
+
+fn value_weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(value_weight).sum::<usize>() + items.len(),
+        Value::Object(map) => {
+            map.iter().map(|(name, value)| name.len() + 4 + value_weight(value)).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
+}
 
 /// What is known of a transcript before its first record.
 fn origin_of(source: &Source) -> Origin {

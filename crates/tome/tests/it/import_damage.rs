@@ -147,3 +147,22 @@ fn an_import_that_is_killed_is_taken_up_again() {
     assert!(count("already_there") > 0);
     assert_eq!(world.events().len() as u64, SAID + 1);
 }
+
+#[test]
+fn an_answer_of_many_megabytes_is_capped_and_kept() {
+    let world = world();
+    let call = json!({"type": "assistant", "sessionId": "s1", "cwd": "/home/dev/app", "uuid": "a1",
+        "timestamp": "2026-11-15T09:30:00Z", "message": {"id": "m1", "content": [
+            {"type": "tool_use", "id": "toolu_0123456789", "name": "Bash", "input": {"command": "cat core"}}]}});
+    let answer = json!({"type": "user", "sessionId": "s1", "cwd": "/home/dev/app", "uuid": "a2",
+        "timestamp": "2026-11-15T09:30:01Z", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_0123456789",
+             "content": format!("head {} tail", "x".repeat(3 * 1024 * 1024))}]}});
+    world.write(CLAUDE, &format!("{call}\n{answer}\n{}\n", said(9, "after it")));
+    let report = import(&world, &[]);
+    assert_eq!((&report["imported"], &report["damaged_lines"]), (&json!(3), &json!(0)));
+    let events = world.events();
+    let output = events[1]["tool"]["output"].as_str().unwrap();
+    assert!(output.starts_with("head ") && output.ends_with(" tail"));
+    assert_eq!(import(&world, &[])["already_there"], 3);
+}

@@ -122,7 +122,7 @@ impl Lines {
         self.end_reply(false, steps);
         let mut message = record.object("message");
         if record.is_true("isCompactSummary") {
-            return self.compacted(words_of(message.take("content")), steps);
+            return self.compacted(&words_of(message.take("content")), steps);
         }
         self.end_boundary(steps);
         let Value::Array(blocks) = message.take("content") else {
@@ -145,12 +145,12 @@ impl Lines {
             }
         }
         if !texts.is_empty() || images > 0 {
-            self.said(&record, texts, images, steps);
+            self.said(&record, &texts, images, steps);
         }
     }
 
     /// Somebody said something: the person, the harness, or the parent of a subagent.
-    fn said(&mut self, record: &Fields, texts: Vec<String>, images: usize, steps: &mut Steps) {
+    fn said(&mut self, record: &Fields, texts: &[String], images: usize, steps: &mut Steps) {
         let texts: Vec<String> = texts
             .iter()
             .map(|text| without_outer_blocks(text, "system-reminder"))
@@ -291,7 +291,7 @@ impl Lines {
     }
 
     /// The summary that the context was compacted into; nobody said it.
-    fn compacted(&mut self, text: String, steps: &mut Steps) {
+    fn compacted(&mut self, text: &str, steps: &mut Steps) {
         let (here, fields) =
             self.boundary.take().unwrap_or_else(|| (self.standing(), self.fields()));
         steps.push(compaction(&here, text, fields));
@@ -299,14 +299,14 @@ impl Lines {
 
     fn end_boundary(&mut self, steps: &mut Steps) {
         if let Some((here, fields)) = self.boundary.take() {
-            steps.push(compaction(&here, String::new(), fields));
+            steps.push(compaction(&here, "", fields));
         }
     }
 }
 
-fn compaction(here: &Here, text: String, mut fields: Fields) -> Step {
+fn compaction(here: &Here, text: &str, mut fields: Fields) -> Step {
     fields.put("phase", "after");
-    let text = without_outer_blocks(&text, "system-reminder");
+    let text = without_outer_blocks(text, "system-reminder");
     // Not the text: a summary that is not yet written belongs to the same compaction.
     let step = here.moment(EventKind::Compaction, &["after"], String::new(), fields);
     match step {
