@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod contents;
+pub mod import;
 pub mod mcp;
 pub mod notes;
 pub mod recall;
@@ -35,7 +36,7 @@ pub struct Cli {
 
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("What happened", &["recall", "toc", "events", "show", "ingest"]),
+    ("What happened", &["recall", "toc", "events", "show", "ingest", "import"]),
     ("Notes", &["memory", "coder", "init"]),
     (
         "Tome itself",
@@ -142,6 +143,9 @@ pub enum Command {
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
     Ingest(Ingest),
+    /// Store the history that coding agents left on disk
+    #[command(after_help = import::HELP)]
+    Import(import::Import),
     /// Read, write and correct notes, and get any version of them back
     Memory(notes::Memory),
     /// Recall and store insights that hold across projects
@@ -156,7 +160,7 @@ pub enum Command {
     /// Show every setting, its value and where it comes from
     Config,
     /// Check paths, rights, daemon, spool, stores and agents, and say what to do
-    Doctor,
+    Doctor(import::Doctor),
     /// Show the main job on sample sessions, in a home that is thrown away
     Demo,
     /// Start the daemon, or replace one that is older than this program

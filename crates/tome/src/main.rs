@@ -4,12 +4,14 @@
 //! does not need: no command tree, no threads, no daemon's runtime.
 
 mod agents;
+mod bulk;
 mod cli;
 mod command;
 mod config;
 mod daemon;
 mod endpoint;
 mod hook;
+mod import;
 mod mcp;
 mod platform;
 mod reach;

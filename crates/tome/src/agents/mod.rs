@@ -18,6 +18,7 @@ mod prompt;
 mod scene;
 #[cfg(test)]
 mod tests;
+pub mod transcript;
 pub mod wiring;
 
 use std::path::Path;

@@ -12,7 +12,7 @@ use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
 use super::status::{Daemon, gather};
-use super::{Context, Outcome, finder};
+use super::{Context, Outcome, coverage, finder};
 use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
@@ -38,13 +38,20 @@ pub(super) struct Check {
 /// Files looked at for their rights; a home can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
 
-pub fn run(context: &Context) -> Result<Outcome> {
+pub fn run(context: &Context, is_deep: bool) -> Result<Outcome> {
     let checks = check(context)?;
     let is_bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
+    // What is broken shows here too; comparing needs a daemon that answers.
+    let coverage = (is_deep && !is_bad).then(|| coverage::look_at_all(context)).transpose()?;
     if context.json {
-        context.print_json(&serde_json::json!({"ok": !is_bad, "checks": checks}))?;
+        let mut answer = serde_json::json!({"ok": !is_bad, "checks": checks});
+        if let (Some(coverage), Some(answer)) = (&coverage, answer.as_object_mut()) {
+            answer.insert("coverage".to_owned(), serde_json::to_value(coverage)?);
+        }
+        context.print_json(&answer)?;
     } else {
         print(&checks)?;
+        coverage.iter().try_for_each(coverage::Coverage::print)?;
     }
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }

@@ -6,11 +6,13 @@ mod bench;
 mod citation;
 mod coder;
 mod config;
+mod coverage;
 mod daemon;
 mod demo;
 mod doctor;
 mod events;
 mod finder;
+mod import;
 mod ingest;
 mod init;
 mod mcp;
@@ -131,8 +133,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     if matches!(cli.command, Some(Command::Config)) {
         return config::run(&context);
     }
-    if matches!(cli.command, Some(Command::Doctor)) {
-        return doctor::run(&context);
+    if let Some(Command::Doctor(asked)) = &cli.command {
+        return doctor::run(&context, asked.deep);
     }
     if let Some(problem) = context.config.problems.first() {
         return Err(problem.clone().into());
@@ -144,6 +146,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
+        Some(Command::Import(asked)) => import::run(&context, &asked),
         Some(Command::Memory(asked)) => memory::run(&context, &asked),
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
         Some(Command::Init(asked)) => init::run(&context, &asked),
@@ -163,7 +166,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
             Command::Config
-            | Command::Doctor
+            | Command::Doctor(_)
             | Command::Hook(_)
             | Command::Bench(_)
             | Command::Completions(_)

@@ -1,4 +1,5 @@
 //! OpenCode: all that Tome knows about it.
 
 pub(super) mod hook;
+pub(super) mod transcript;
 pub(super) mod wiring;
