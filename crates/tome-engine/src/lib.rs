@@ -22,6 +22,7 @@ mod spool;
 mod stores;
 mod tally;
 mod tools;
+pub mod triggers;
 
 pub use calendar::{
     Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked,

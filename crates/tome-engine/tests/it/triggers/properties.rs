@@ -1,0 +1,1 @@
+//! What holds for every session, however it goes.
