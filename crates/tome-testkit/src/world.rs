@@ -160,22 +160,33 @@ impl World {
     }
 
     /// Runs a hook with a payload. What every hook promises is checked here, every time: it
-    /// succeeds, complains of nothing and says nothing.
+    /// succeeds, complains of nothing and says nothing but what an agent can read.
     ///
     /// # Panics
     /// When it does not.
     pub fn hook(&self, args: &[&str], payload: impl AsRef<[u8]>) {
+        self.hook_says(args, payload);
+    }
+
+    /// The same, with what it says to its agent; `None` where it is silent.
+    ///
+    /// # Panics
+    /// When the promise is not kept.
+    pub fn hook_says(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Option<Value> {
         let args: Vec<&str> = ["hook"].iter().chain(args).copied().collect();
-        Self::hook_command(&mut self.command(&args), payload);
+        Self::hook_command(&mut self.command(&args), payload)
     }
 
     /// Runs a hook by a command of the test's own making, and checks what every hook promises.
     ///
     /// # Panics
     /// When the promise is not kept.
-    pub fn hook_command(command: &mut Command, payload: impl AsRef<[u8]>) {
+    pub fn hook_command(command: &mut Command, payload: impl AsRef<[u8]>) -> Option<Value> {
         let ran = Self::run_within(command, payload.as_ref(), HOOK_HANGS);
-        assert_eq!(ran, Ran::silent(), "{command:?}");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command:?}");
+        let said = ran.json_lines();
+        assert!(said.len() <= 1 && said.iter().all(Value::is_object), "{command:?} said {said:?}");
+        said.into_iter().next()
     }
 
     /// Stores lines with `tome ingest`.

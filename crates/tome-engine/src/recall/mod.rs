@@ -82,7 +82,9 @@ impl Recall {
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in self.desks(&plan, question)? {
-            gathered.behind = gathered.behind.max(self.catch_up(&plan, &desk)?);
+            if !question.unasked {
+                gathered.behind = gathered.behind.max(self.catch_up(&plan, &desk)?);
+            }
             if let Err(error) = gathered.ask(&self.keeper, &plan, &desk, project.as_deref()) {
                 if question.across != Across::All {
                     return Err(error);
@@ -92,6 +94,9 @@ impl Recall {
         }
         let (mut ranked, mut gathered) = gathered.rank(&self.keeper, &plan)?;
         let since = Instant::now();
+        if question.unasked {
+            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        }
         let evidence = Evidence::of(&ranked, &plan);
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
@@ -103,7 +108,10 @@ impl Recall {
         let projects = self.keeper.stores.projects();
         let cite = Cite { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
-        self.number_lines(&mut ranked, &gathered)?;
+        match question.unasked {
+            true => without_lines(&mut ranked),
+            false => self.number_lines(&mut ranked, &gathered)?,
+        }
         let packed = pack::pack(&ranked, &plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
@@ -120,7 +128,8 @@ impl Recall {
             found: format!("{} hits", answer.hits.len()),
             took: since.elapsed(),
         });
-        if answer.hits.is_empty() && plan.limit > 0 && question.across == Across::Project {
+        let is_asked = plan.limit > 0 && !question.unasked;
+        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
             answer.elsewhere = self.elsewhere(question);
         }
         Ok(answer)
@@ -253,4 +262,10 @@ impl Recall {
             }
         }
     }
+}
+
+/// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
+fn without_lines(ranked: &mut [Ranked]) {
+    let events = ranked.iter_mut().filter(|one| one.candidate.source == Source::Event);
+    events.for_each(|one| one.candidate.line = 0);
 }

@@ -8,7 +8,7 @@
 //! cargo bench                          everything, in less than four minutes
 //! cargo bench -- --quick               the same with less of it, in less than 40 seconds
 //! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, notes, contents,
-//!                                      recall, memory or disk
+//!                                      recall, inject, memory or disk
 //! cargo bench -- --only recall --large recall among a million events too; half an hour and 10 GB of disk
 //! cargo bench -- --json                one JSON object a row
 //! ```
@@ -21,6 +21,7 @@ mod daemon;
 mod disk;
 mod fts;
 mod hook;
+mod inject;
 mod machine;
 mod memory;
 mod notes;
@@ -94,6 +95,11 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "recall",
         "recall: found again among events of 1 KB, 200 a session; questions of 3 to 6 words, half with a name",
         recall::measure,
+    ),
+    (
+        "inject",
+        "inject: a hook and what it says to its agent, from its start to its end",
+        inject::measure,
     ),
     ("memory", "memory: resident, of the daemon", memory::measure),
     ("disk", "disk: bytes an event takes", disk::measure),

@@ -11,6 +11,7 @@ mod doctor;
 mod events;
 mod ingest;
 mod init;
+mod injections;
 mod memory;
 mod messages;
 mod notes;
@@ -139,6 +140,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
+        Some(Command::Injections(asked)) => injections::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
         Some(Command::Memory(asked)) => memory::run(&context, &asked),
         Some(Command::Coder(asked)) => coder::run(&context, &asked),

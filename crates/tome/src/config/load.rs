@@ -10,7 +10,7 @@ use tome_notebook::Rules;
 use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
-use super::{Settings, SummarizerKind, SummarizerSettings, duration};
+use super::{InjectSettings, Settings, SummarizerKind, SummarizerSettings, duration};
 use crate::platform;
 
 /// What the command line says about the configuration.
@@ -276,7 +276,26 @@ impl Config {
                 timeout: keys::gap(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
+            inject: inject(&text),
         }
+    }
+}
+
+/// What hooks say to their agents.
+fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
+    let is_on = |name| keys::truth(text(name)).unwrap_or(true);
+    let steps = |name, usual| keys::steps(text(name)).unwrap_or(usual);
+    let enabled = is_on("inject.enabled");
+    InjectSettings {
+        start: enabled && is_on("inject.start"),
+        hints: enabled && is_on("inject.hints"),
+        plan: enabled && is_on("inject.plan"),
+        store: enabled && is_on("inject.store"),
+        overview: enabled && is_on("inject.overview"),
+        budget_tokens: keys::tokens(text("inject.budget_tokens"), 0).unwrap_or(2_000),
+        plan_steps: steps("inject.plan_steps", 5),
+        store_tool_calls: steps("inject.store_tool_calls", 10),
+        overview_rounds: steps("inject.overview_rounds", 10),
     }
 }
 

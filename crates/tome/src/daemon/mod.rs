@@ -12,6 +12,7 @@ mod contents;
 mod control;
 mod drain;
 mod events;
+mod injection;
 mod listen;
 mod log;
 mod notebook;

@@ -32,6 +32,7 @@ mod events;
 mod hard_places;
 mod hooks;
 mod ingest;
+mod injections;
 mod many_stores;
 mod memory_tool;
 mod notes_cli;

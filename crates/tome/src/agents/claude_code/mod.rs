@@ -1,3 +1,4 @@
 //! Claude Code: all that Tome knows about it.
 
+pub(super) mod answer;
 pub(super) mod hook;

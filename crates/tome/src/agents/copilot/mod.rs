@@ -1,3 +1,4 @@
 //! Copilot CLI: all that Tome knows about it.
 
+pub(super) mod answer;
 pub(super) mod hook;

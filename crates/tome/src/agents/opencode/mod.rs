@@ -1,3 +1,4 @@
 //! OpenCode: all that Tome knows about it.
 
+pub(super) mod answer;
 pub(super) mod hook;
