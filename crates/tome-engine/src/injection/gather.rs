@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use tome_finder::Source;
 use tome_model::{Scope, SessionId};
 use tome_notebook::{Ask, Listed, NoteKind, Notebook, OVERVIEW, RecalledInsight};
 
@@ -16,6 +17,8 @@ use crate::{Across, EngineError, RecallHit, RecallQuestion, Whose};
 const QUERY_CHARS_MAX: usize = 400;
 /// Fewer words than this are no question: "yes", "go on", "fix it".
 const WORDS_MIN: usize = 3;
+/// A file of insights that is no larger has none yet: an entry alone takes more.
+const HEADING_BYTES_MAX: u64 = 100;
 /// Hits that are looked at for hints.
 const HITS_MAX: usize = 12;
 
@@ -93,7 +96,7 @@ impl Injector {
         let files = newest(&*self.notebooks.open(&CODER)?)?;
         let insights = files.into_iter().filter(|file| file.kind == NoteKind::Insight);
         // A file that has only its heading has nothing to say.
-        let insights = insights.filter(|file| !file.summary.is_empty());
+        let insights = insights.filter(|file| file.bytes > HEADING_BYTES_MAX);
         parts.insights = insights.map(|file| self.line(file)).collect();
         Ok(())
     }
@@ -137,6 +140,7 @@ impl Injector {
             ..RecallQuestion::default()
         };
         let mut hits = self.recall.ask(&question)?.hits;
+        hits.retain(is_to_the_point);
         hits.iter_mut().for_each(|hit| hit.text = self.cut(&hit.text));
         Ok(hits)
     }
@@ -170,6 +174,14 @@ impl StartParts {
         self.overview = overview.or(self.overview.take());
         self.last = last.or(self.last.take());
     }
+}
+
+/// Whether a hit says something by itself: not a period in which much happened, nor a guide for
+/// working with memory.
+fn is_to_the_point(hit: &RecallHit) -> bool {
+    let is_period = hit.source == Source::Node && hit.kind != "segment";
+    let is_guide = hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
+    !is_period && !(is_guide && hit.source == Source::Insight)
 }
 
 const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };

@@ -83,6 +83,12 @@ fn known(world: &World) -> std::path::PathBuf {
     app
 }
 
+/// A project, and a daemon that is there: an event that has to wait in the spool triggers nothing.
+fn ready(world: &World) -> std::path::PathBuf {
+    assert_eq!(world.tome(&["start"]).code, 0);
+    world.folder("app")
+}
+
 fn injections(world: &World) -> Vec<Value> {
     world.tome(&["injections", "--all-projects", "--json"]).json_lines()
 }
@@ -305,7 +311,7 @@ fn work(world: &World, agent: &str, app: &Path, session: &str, calls: std::ops::
 #[test]
 fn a_stop_after_work_asks_exactly_once() {
     let world = world();
-    let app = world.folder("app");
+    let app = ready(&world);
     hook(&world, &["codex"], &says(&app, "s1", "rework the parser"));
     work(&world, "codex", &app, "s1", 0..6);
     // A crash in the middle of it loses nothing.
@@ -332,7 +338,7 @@ fn a_stop_after_work_asks_exactly_once() {
 #[test]
 fn trivial_work_and_switched_off_nudges_end_in_silence() {
     let world = world();
-    let app = world.folder("app");
+    let app = ready(&world);
     work(&world, "claude-code", &app, "s1", 0..3);
     assert_eq!(hook(&world, &["claude-code"], &stop(&app, "s1", false)), None);
     work(&world, "claude-code", &app, "s2", 0..3);
@@ -347,7 +353,7 @@ fn trivial_work_and_switched_off_nudges_end_in_silence() {
 #[test]
 fn own_words_that_come_back_are_nobodys() {
     let world = world();
-    let app = world.folder("app");
+    let app = ready(&world);
     let few = [("TOME_INJECT_STORE_TOOL_CALLS", "2")];
     let gemini = |event: &str, at: u64, more: &Value| {
         let mut payload = json!({"session_id": "g1", "cwd": app, "hook_event_name": event,
