@@ -115,6 +115,6 @@ fn shell(tool: &Tool) -> Option<&str> {
 
 /// The first of these fields that holds a text.
 pub(super) fn text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
-    let texts = names.iter().filter_map(|name| value.get(name)?.as_str());
-    texts.filter(|text| !text.is_empty()).next()
+    let mut texts = names.iter().filter_map(|name| value.get(name)?.as_str());
+    texts.find(|text| !text.is_empty())
 }

@@ -195,10 +195,11 @@ impl State {
         None
     }
 
-    /// The conversation is gone, and what was planned in it; habits stay.
+    /// The conversation is gone, and what was planned in it; habits stay. A prompt opens the next
+    /// loop, as always.
     fn clear(&mut self) -> Option<Due> {
-        let Self { recent, pace, .. } = std::mem::take(self);
-        *self = Self { recent, pace, ..Self::default() };
+        let Self { recent, in_loop, pace, .. } = std::mem::take(self);
+        *self = Self { recent, in_loop, pace, ..Self::default() };
         None
     }
 

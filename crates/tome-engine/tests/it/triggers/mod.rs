@@ -17,7 +17,13 @@ use serde_json::{Map, Value, json};
 use tome_engine::triggers::{Due, Seen, Settings, State, Why, texts};
 use tome_model::{Agent, Draft, EventKind, Identity, Millis, Role, SessionId, Tool};
 
-fn draft(number: usize, kind: EventKind, text: &str, tool: Option<Tool>, meta: Value) -> Draft {
+fn draft(
+    number: usize,
+    kind: EventKind,
+    text: &str,
+    tool: Option<Tool>,
+    meta: impl Into<Value>,
+) -> Draft {
     let agent = Agent::parse("claude-code").unwrap();
     let session = SessionId::parse("s").unwrap();
     let role = kind.default_role();
@@ -32,7 +38,10 @@ fn draft(number: usize, kind: EventKind, text: &str, tool: Option<Tool>, meta: V
         role,
         text: text.to_owned(),
         tool,
-        meta: meta.as_object().cloned().unwrap_or_else(Map::new),
+        meta: match meta.into() {
+            Value::Object(meta) => meta,
+            _ => Map::new(),
+        },
     }
 }
 
