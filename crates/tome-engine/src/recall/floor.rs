@@ -11,7 +11,7 @@ use super::rank::Ranked;
 /// What coverage and nearness come to at least, together.
 const SUM_MIN: f32 = 0.66;
 /// What the coverage alone comes to at least, where no vector says anything.
-const COVERAGE_MIN: f32 = 0.3;
+const COVERAGE_MIN: f32 = 0.2;
 
 /// A text that covers so much answers the whole question.
 const WHOLE: f32 = 0.99;
@@ -40,7 +40,7 @@ pub(super) struct Evidence {
     pub coverage: f32,
     /// How near the nearest text is; `None` where nothing is known of it.
     pub nearness: Option<f32>,
-    /// Whether a text has what was asked for as it stands.
+    /// Whether a text has what was asked for as it stands. Looked up where nothing else is enough.
     pub exact: bool,
 }
 
@@ -48,12 +48,14 @@ impl Evidence {
     pub(super) fn of(ranked: &[Ranked], plan: &Plan) -> Self {
         let coverage = ranked.iter().map(|one| one.coverage).fold(0.0, f32::max);
         let nearness = ranked.iter().filter_map(|one| one.cosine).reduce(f32::max);
+        let evidence = Self { coverage, nearness, exact: false };
         let is_exact = |one: &Ranked| {
             let body = one.candidate.body.as_ref();
             let look = body.and_then(|body| plan.needle.look_under(&body.title, &body.text));
             look.is_some_and(|look| look.exact != Exact::No)
         };
-        Self { coverage, nearness, exact: ranked.iter().take(EXACT_AMONG).any(is_exact) }
+        let exact = !evidence.is_enough() && ranked.iter().take(EXACT_AMONG).any(is_exact);
+        Self { exact, ..evidence }
     }
 
     /// Whether there is an answer.

@@ -37,7 +37,7 @@ use schema::Fields;
 use snapshot::Snapshot;
 
 pub use analysis::terms;
-pub(crate) use analysis::{Piece, cut, is_spaceless, is_stop, stem};
+pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_spaceless, is_stop, stem};
 pub use question::{Place, Wanted};
 
 /// Goes up with every change of the fields or of what is in them.
