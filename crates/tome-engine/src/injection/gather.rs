@@ -37,11 +37,14 @@ pub struct Starting {
     pub goes_on: bool,
 }
 
+/// Reads one part.
+type Step<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), EngineError>;
+
 impl Injector {
     /// Reads what there is to say at the start of a session into `parts`, one after the other. What
     /// cannot be read is left out, and said to be missing.
     pub fn gather_start(&self, starting: &Starting, parts: &Mutex<StartParts>) {
-        let steps: [&dyn Fn(&mut StartParts) -> Result<(), EngineError>; PARTS.len()] = [
+        let steps: [Step<'_>; PARTS.len()] = [
             &|parts| self.read_notes(starting, parts),
             &|parts| self.read_overview(starting, parts),
             &|parts| self.read_insights(parts),
@@ -126,7 +129,7 @@ impl Injector {
         let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
         let words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         // Languages without spaces say much in one word.
-        let says_little = words.count() < WORDS_MIN && query.chars().all(|c| c.is_ascii());
+        let says_little = words.count() < WORDS_MIN && query.is_ascii();
         if says_little || query.trim().is_empty() {
             return Ok(Vec::new());
         }
@@ -180,8 +183,9 @@ impl StartParts {
 /// working with memory.
 fn is_to_the_point(hit: &RecallHit) -> bool {
     let is_period = hit.source == Source::Node && hit.kind != "segment";
-    let is_guide = hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
-    !is_period && !(is_guide && hit.source == Source::Insight)
+    let is_guide = hit.source == Source::Insight
+        && hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
+    !is_period && !is_guide
 }
 
 const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };

@@ -248,7 +248,8 @@ fn record(
         (false, None) => tell(Told::Recorded(spool(&settings, drafts), None)),
         (false, Some(runtime)) => {
             let reach = Reach::new(settings, called.flags.clone());
-            runtime.block_on(deliver(&reach, drafts, question, started, by, tell));
+            let delivery = Delivery { reach: &reach, question, started, by, tell };
+            runtime.block_on(delivery.make(drafts));
         }
     }
 }
@@ -293,48 +294,66 @@ fn seal(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
     drafts.into_iter().map(|draft| sealer.seal(draft)).collect()
 }
 
-/// Hands the drafts to the daemon, or else to the spool; then asks what is to be said.
-async fn deliver(
-    reach: &Reach,
-    drafts: Vec<Draft>,
+/// An event on its way, and the question that comes after it.
+struct Delivery<'d> {
+    reach: &'d Reach,
     question: Option<Question>,
     started: Instant,
-    by: &Deadlines,
-    tell: Tell<'_>,
-) {
-    let settings = reach.settings();
-    let until = question
-        .as_ref()
-        .map(|question| if question.is_start() { by.said_at_start } else { by.said });
-    match send(reach, &drafts, by.answered.saturating_sub(started.elapsed())).await {
-        Ok(sent) => {
-            if is_older(&sent.version, env!("CARGO_PKG_VERSION")) && settings.daemon_autostart {
-                reach.replace_behind();
-            }
-            // What was seen before has been answered before.
-            let question = question.filter(|_| sent.is_new).map(|it| it.about(&sent.id));
-            tell(Told::Recorded(Fate::Safe, until.filter(|_| question.is_some())));
-            let Some(question) = question else { return };
-            let within = until.unwrap_or(by.said).saturating_sub(started.elapsed());
-            if let Some(said) = question.ask(&sent.client, within).await {
-                tell(Told::Said(said));
-            }
+    by: &'d Deadlines,
+    tell: Tell<'d>,
+}
+
+impl Delivery<'_> {
+    /// Hands the drafts to the daemon, or else to the spool; then asks what is to be said.
+    async fn make(self, drafts: Vec<Draft>) {
+        match send(self.reach, &drafts, self.by.answered.saturating_sub(self.started.elapsed()))
+            .await
+        {
+            Ok(sent) => self.taken(sent).await,
+            Err(error) => self.not_taken(&error, drafts).await,
         }
-        Err(error) => {
-            let fate = spool(settings, drafts);
-            let away = matches!(error, ClientError::Unreachable(_));
-            let may_start = settings.daemon_autostart && settings.daemon_endpoint.is_none();
-            if fate == Fate::Safe && away && may_start {
-                reach.start_behind();
-            }
-            // A session's start is worth waiting for a daemon that is just starting.
-            let question = question.filter(|question| question.is_start());
-            let until = until.filter(|_| question.is_some() && fate == Fate::Safe && may_start);
-            tell(Told::Recorded(fate, until));
-            let (Some(question), Some(until)) = (question, until) else { return };
-            if let Some(said) = ask::once_it_is_there(reach, question, started + until).await {
-                tell(Told::Said(said));
-            }
+    }
+
+    /// By when the daemon has to answer a question.
+    fn until(&self, question: &Question) -> Duration {
+        if question.is_start() { self.by.said_at_start } else { self.by.said }
+    }
+
+    /// The daemon has the event.
+    async fn taken(mut self, sent: Sent) {
+        let may_replace = self.reach.settings().daemon_autostart;
+        if is_older(&sent.version, env!("CARGO_PKG_VERSION")) && may_replace {
+            self.reach.replace_behind();
+        }
+        // What was seen before has been answered before.
+        let question = self.question.take().filter(|_| sent.is_new);
+        let until = question.as_ref().map(|question| self.until(question));
+        (self.tell)(Told::Recorded(Fate::Safe, until));
+        let (Some(question), Some(until)) = (question, until) else { return };
+        let within = until.saturating_sub(self.started.elapsed());
+        if let Some(said) = question.about(&sent.id).ask(&sent.client, within).await {
+            (self.tell)(Told::Said(said));
+        }
+    }
+
+    /// The daemon has it not, or nobody knows.
+    async fn not_taken(mut self, error: &ClientError, drafts: Vec<Draft>) {
+        let settings = self.reach.settings();
+        let fate = spool(settings, drafts);
+        let away = matches!(error, ClientError::Unreachable(_));
+        let may_start = settings.daemon_autostart && settings.daemon_endpoint.is_none();
+        if fate == Fate::Safe && away && may_start {
+            self.reach.start_behind();
+        }
+        // A session's start is worth waiting for a daemon that is just starting.
+        let is_worth_it = fate == Fate::Safe && may_start;
+        let question = self.question.take().filter(Question::is_start).filter(|_| is_worth_it);
+        let until = question.as_ref().map(|question| self.until(question));
+        (self.tell)(Told::Recorded(fate, until));
+        let (Some(question), Some(until)) = (question, until) else { return };
+        if let Some(said) = ask::once_it_is_there(self.reach, question, self.started + until).await
+        {
+            (self.tell)(Told::Said(said));
         }
     }
 }

@@ -48,7 +48,7 @@ impl InjectionsService {
         let mut said: Vec<Said> = Vec::new();
         match (asked.kind, heard.due) {
             (EventKind::SessionStart | EventKind::Compaction, _) => {
-                said.extend(self.begin(asked).await?)
+                said.extend(self.begin(asked).await?);
             }
             (EventKind::UserMessage, due) => {
                 said.extend(self.nudge(asked, due).await?);
