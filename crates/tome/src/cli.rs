@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod contents;
 pub mod import;
+pub mod injections;
 pub mod mcp;
 pub mod notes;
 pub mod recall;
@@ -36,7 +37,7 @@ pub struct Cli {
 
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("What happened", &["recall", "toc", "events", "show", "ingest", "import"]),
+    ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
     ("Notes", &["memory", "coder", "init"]),
     (
         "Tome itself",
@@ -140,6 +141,8 @@ pub enum Command {
     Events(Events),
     /// Show one event, node or grip by its id, or what a citation names
     Show(contents::Show),
+    /// List what was put into agents' contexts, when and why, or preview what the next session gets
+    Injections(injections::Injections),
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
     Ingest(Ingest),
@@ -202,8 +205,10 @@ is counted and left alone, so that the same input can be given again at will.";
 const HOOK_HELP: &str = "\
 Agents: claude-code, codex, gemini, copilot, opencode. The event is taken from the JSON where the
 agent puts it there, else from the command line (`tome hook copilot sessionStart`).
-A hook always exits 0, writes nothing to standard error and is done within 100 ms: when the daemon
-does not answer in time, the event waits in the spool. With TOME_HOOK_OFF=1 it does nothing.";
+A hook always exits 0, writes nothing to standard error and is done within 100 ms (300 ms at the start
+of a session): when the daemon does not answer in time, the event waits in the spool. What it prints is
+what the agent takes as context (`tome injections` lists it; inject.enabled=off keeps it silent). With
+TOME_HOOK_OFF=1 it does nothing; TOME_HOOK_PATIENCE=5 lets it take five times as long, on a slow machine.";
 
 /// `tome events`
 #[derive(Debug, Args)]

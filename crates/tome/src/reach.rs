@@ -67,6 +67,11 @@ impl Reach {
         Self { settings, flags }
     }
 
+    /// The settings that describe it.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Where the daemon is.
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::of(&self.settings)

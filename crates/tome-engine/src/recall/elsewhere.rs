@@ -40,7 +40,7 @@ impl Recall {
                 break;
             }
             asked += 1;
-            let _ = self.ask_desk(&mut gathered, &plan, desk, None);
+            let _ = self.ask_desk(&mut gathered, &plan, desk, None, false);
         }
         if let Ok(found) = self.answer(&question, &plan, gathered) {
             answer.elsewhere = counted(&found, question.project.as_deref());

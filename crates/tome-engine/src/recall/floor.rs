@@ -18,6 +18,22 @@ const WHOLE: f32 = 0.99;
 /// And what is so near may say the same in other words.
 const ALIKE: f32 = 0.65;
 
+/// What coverage and nearness of a hit that nobody asked for come to at least, together.
+const UNASKED_SUM_MIN: f32 = 1.0;
+/// How near it is at least: in a small store a word or two are easily half of a question.
+const UNASKED_NEAR_MIN: f32 = 0.4;
+/// What its coverage alone comes to at least, where no vector says anything.
+const UNASKED_COVERAGE_MIN: f32 = 0.6;
+
+/// Whether a hit is worth being shown to somebody who did not ask. What stands beside it does not
+/// count: one line of it is all that is shown.
+pub(super) fn stands_alone(one: &Ranked) -> bool {
+    match one.cosine {
+        Some(near) => near >= UNASKED_NEAR_MIN && one.coverage + near >= UNASKED_SUM_MIN,
+        None => one.coverage >= UNASKED_COVERAGE_MIN,
+    }
+}
+
 /// How much speaks for there being an answer.
 pub(super) struct Evidence {
     /// The share of the question that one text has, at best, weighed by how rare its words are.

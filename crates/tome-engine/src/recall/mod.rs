@@ -83,7 +83,10 @@ impl Recall {
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in self.desks(&plan, question)? {
-            if let Err(error) = self.ask_desk(&mut gathered, &plan, &desk, project.as_deref()) {
+            let unasked = question.unasked;
+            if let Err(error) =
+                self.ask_desk(&mut gathered, &plan, &desk, project.as_deref(), unasked)
+            {
                 if question.across != Across::All {
                     return Err(error);
                 }
@@ -91,21 +94,25 @@ impl Recall {
             }
         }
         let mut answer = self.answer(question, &plan, gathered)?;
-        if answer.hits.is_empty() && plan.limit > 0 && question.across == Across::Project {
+        let is_asked = plan.limit > 0 && !question.unasked;
+        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
             self.look_elsewhere(question, &mut answer);
         }
         Ok(answer)
     }
 
-    /// Has one desk say what it has.
+    /// Has one desk say what it has. Who was not asked does not wait for what is behind.
     fn ask_desk(
         &self,
         gathered: &mut Gathered,
         plan: &Plan,
         desk: &Arc<Desk>,
         project: Option<&str>,
+        unasked: bool,
     ) -> Result<(), EngineError> {
-        gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
+        if !unasked {
+            gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
+        }
         gathered.ask(&self.keeper, plan, desk, project)
     }
 
@@ -118,6 +125,9 @@ impl Recall {
     ) -> Result<RecallAnswer, EngineError> {
         let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
         let since = Instant::now();
+        if question.unasked {
+            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        }
         let evidence = Evidence::of(&ranked, plan);
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
@@ -129,7 +139,10 @@ impl Recall {
         let projects = self.keeper.stores.projects();
         let cite = Cite { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
-        self.number_lines(&mut ranked, &gathered)?;
+        match question.unasked {
+            true => without_lines(&mut ranked),
+            false => self.number_lines(&mut ranked, &gathered)?,
+        }
         let packed = pack::pack(&ranked, plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
@@ -294,4 +307,10 @@ impl Recall {
             }
         }
     }
+}
+
+/// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
+fn without_lines(ranked: &mut [Ranked]) {
+    let events = ranked.iter_mut().filter(|one| one.candidate.source == Source::Event);
+    events.for_each(|one| one.candidate.line = 0);
 }

@@ -8,7 +8,7 @@
 //! cargo bench                          everything, in less than four minutes
 //! cargo bench -- --quick               the same with less of it, in less than 40 seconds
 //! cargo bench -- --only hook           one group: hook, bulk, import, appends, read, start, notes,
-//!                                      contents, recall, mcp, memory or disk
+//!                                      contents, recall, mcp, inject, memory or disk
 //! cargo bench -- --only recall --large recall among a million events too; half an hour and 10 GB of disk
 //! cargo bench -- --json                one JSON object a row
 //! ```
@@ -22,6 +22,7 @@ mod disk;
 mod fts;
 mod hook;
 mod import;
+mod inject;
 mod machine;
 mod mcp;
 mod memory;
@@ -103,6 +104,11 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         recall::measure,
     ),
     ("mcp", "mcp: from spawning the server to its answer, and a tool call over it", mcp::measure),
+    (
+        "inject",
+        "inject: a hook and what it says to its agent, from its start to its end",
+        inject::measure,
+    ),
     ("memory", "memory: resident, of the daemon", memory::measure),
     ("disk", "disk: bytes an event takes", disk::measure),
 ];

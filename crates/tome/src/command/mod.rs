@@ -15,6 +15,7 @@ mod finder;
 mod import;
 mod ingest;
 mod init;
+mod injections;
 mod mcp;
 mod memory;
 mod messages;
@@ -145,6 +146,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
+        Some(Command::Injections(asked)) => injections::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
         Some(Command::Import(asked)) => import::run(&context, &asked),
         Some(Command::Memory(asked)) => memory::run(&context, &asked),

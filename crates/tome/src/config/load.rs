@@ -10,7 +10,10 @@ use tome_notebook::Rules;
 use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
-use super::{EmbedProvider, EmbedSettings, Settings, SummarizerKind, SummarizerSettings, duration};
+use super::{
+    EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
+    duration,
+};
 use crate::mcp::Toolsets;
 use crate::platform;
 
@@ -286,6 +289,7 @@ impl Config {
             },
             embed: embed(&text),
             mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
+            inject: inject(&text),
         }
     }
 }
@@ -309,6 +313,24 @@ fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
 fn words(items: &[Value]) -> Option<String> {
     let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
     words.map(|words| words.join(","))
+}
+
+/// What hooks say to their agents.
+fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
+    let is_on = |name| keys::truth(text(name)).unwrap_or(true);
+    let steps = |name, usual| keys::steps(text(name)).unwrap_or(usual);
+    let enabled = is_on("inject.enabled");
+    InjectSettings {
+        start: enabled && is_on("inject.start"),
+        hints: enabled && is_on("inject.hints"),
+        plan: enabled && is_on("inject.plan"),
+        store: enabled && is_on("inject.store"),
+        overview: enabled && is_on("inject.overview"),
+        budget_tokens: keys::tokens(text("inject.budget_tokens"), 0).unwrap_or(2_000),
+        plan_steps: steps("inject.plan_steps", 5),
+        store_tool_calls: steps("inject.store_tool_calls", 10),
+        overview_rounds: steps("inject.overview_rounds", 10),
+    }
 }
 
 /// How the contents are made.

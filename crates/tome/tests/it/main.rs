@@ -37,6 +37,7 @@ mod import_codex;
 mod import_damage;
 mod import_opencode;
 mod ingest;
+mod injections;
 mod many_stores;
 mod mcp;
 mod mcp_client;
