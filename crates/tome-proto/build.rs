@@ -7,8 +7,17 @@ use prost::Message;
 #[expect(clippy::disallowed_methods, reason = "a build output needs no durable write")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files = [
-        "event", "capture", "events", "daemon", "tools", "notebook", "contents", "recall",
-        "citation", "finder",
+        "event",
+        "capture",
+        "events",
+        "daemon",
+        "tools",
+        "notebook",
+        "contents",
+        "recall",
+        "citation",
+        "injection",
+        "finder",
     ]
     .map(|name| format!("proto/tome/v1/{name}.proto"));
     println!("cargo::rerun-if-changed=proto");

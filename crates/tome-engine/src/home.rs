@@ -68,6 +68,11 @@ pub(crate) fn sessions_in(project: &Path) -> PathBuf {
     project.join("sessions")
 }
 
+/// What is remembered of sessions while they last, in a project's folder.
+pub(crate) fn triggers_in(project: &Path) -> PathBuf {
+    project.join("triggers")
+}
+
 /// The longest name of a session's folder; file systems take 255 bytes.
 const SESSION_NAME_BYTES_MAX: usize = 128;
 

@@ -11,6 +11,7 @@ mod durable;
 mod error;
 mod home;
 mod in_repository;
+mod injection;
 mod intake;
 mod notebooks;
 mod project;
@@ -22,6 +23,7 @@ mod spool;
 mod stores;
 mod tally;
 mod tools;
+pub mod triggers;
 
 pub use calendar::{
     Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked,
@@ -39,6 +41,11 @@ pub use contents::{
 pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;
+pub use injection::{
+    Composed, FactFile, HINT_TOKENS_MAX, HINTS_MAX, Hint, InjectionRecord, Injector, LastStretch,
+    NoteLine, PLAN_TOKENS_MAX, Room, StartParts, Starting, choose_hints, hints_text, nudge_text,
+    plan_text, start_text,
+};
 pub use intake::{Ingested, Intake, Prepared};
 pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate};
@@ -52,4 +59,4 @@ pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};
-pub use tools::{Caller, Failure, ToolAnswer, ToolSpec, Tools};
+pub use tools::{Caller, Effect, Failure, ToolAnswer, ToolSpec, Tools};

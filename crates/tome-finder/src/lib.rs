@@ -8,6 +8,7 @@
 mod embed;
 mod entry;
 mod error;
+mod files;
 mod filter;
 mod meanings;
 mod question;

@@ -26,6 +26,8 @@ pub struct Question {
     pairs: HashMap<(usize, usize), usize>,
     /// How the words begin that are worth stemming.
     begins: HashSet<[u8; 2]>,
+    /// Their first letters, of which few texts have many: asked before anything else.
+    initials: u128,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +67,7 @@ impl Question {
                     let number = this.add(Kind::Stem, &root, &[&root], 1.0);
                     if !is_spaceless(word) {
                         this.begins.extend(begin(word));
+                        this.initials |= word.bytes().next().map_or(0, initial);
                         this.add(Kind::Exact, word, &[&root], EXACT_SHARE);
                         if let Some(before) = last.filter(|before| *before != number) {
                             this.add_pair(before, number);
@@ -101,6 +104,12 @@ impl Question {
         self.pairs.insert((first, second), number);
     }
 
+    /// Whether a word begins like one of its own; the others need not be stemmed.
+    fn is_near(&self, word: &str) -> bool {
+        word.bytes().next().is_some_and(|first| self.initials & initial(first) != 0)
+            && begin(word).is_some_and(|begin| self.begins.contains(&begin))
+    }
+
     /// How many terms it has.
     pub fn len(&self) -> usize {
         self.terms.len()
@@ -127,60 +136,136 @@ impl Question {
 
     /// Counts the terms of a text into `counts`, and returns how many words it has.
     pub fn count(&self, text: &str, counts: &mut [f32]) -> usize {
-        let mut words = 0;
-        let mut last: Option<usize> = None;
-        let mut found = |number: Option<&usize>| {
-            if let Some(count) = number.and_then(|number| counts.get_mut(*number)) {
-                *count += 1.0;
-            }
-        };
-        let mut key = (Kind::Stem, String::new());
-        cut(text, &mut |piece, word| {
-            let mut look = |kind: Kind, text: &str| {
-                key.0 = kind;
-                key.1.clear();
-                key.1.push_str(text);
-                self.numbers.get(&key)
-            };
-            match piece {
-                Piece::Word if is_spaceless(word) => {
-                    words += 1;
-                    found(look(Kind::Stem, word));
+        let mut count = Count::new(self, counts);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.bytes().position(is_gap).unwrap_or(rest.len());
+            let (run, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            // A sign belongs to the letter before it: `c++`, `c#`.
+            let sign = ["++", "#"].into_iter().find(|sign| after.starts_with(sign));
+            match (plain(run), sign) {
+                (Some(word), None) => count.plain_word(word),
+                (_, sign) => {
+                    let end = end + sign.map_or(0, str::len);
+                    count.pieces(rest.get(..end).unwrap_or(run));
                 }
-                Piece::Word => {
-                    words += 1;
-                    let is_near = begin(word).is_some_and(|begin| self.begins.contains(&begin));
-                    let number = is_near
-                        .then(|| stemmed_once(word, |root| look(Kind::Stem, root).copied()))
-                        .flatten();
-                    if number.is_some() {
-                        found(number.as_ref());
-                        found(look(Kind::Exact, word));
-                    }
-                    match (last, number) {
-                        (Some(before), Some(now)) => {
-                            found(self.pairs.get(&(before, now)));
-                            last = number;
-                        }
-                        (Some(_), None) if is_stop(word) => {}
-                        _ => last = number,
-                    }
-                }
-                Piece::Single => found(look(Kind::Single, word)),
-                Piece::Identifier => found(look(Kind::Identifier, word)),
-                Piece::Path => {}
             }
-        });
-        words
+            rest =
+                after.get(after.bytes().take_while(|byte| is_gap(*byte)).count()..).unwrap_or("");
+        }
+        count.words
     }
+}
+
+/// Counting one text.
+struct Count<'a> {
+    question: &'a Question,
+    counts: &'a mut [f32],
+    words: usize,
+    /// The term before, where nothing but stop words came after it.
+    last: Option<usize>,
+    /// What is looked up, kept for its memory.
+    key: (Kind, String),
+}
+
+impl<'a> Count<'a> {
+    fn new(question: &'a Question, counts: &'a mut [f32]) -> Self {
+        Self { question, counts, words: 0, last: None, key: (Kind::Stem, String::new()) }
+    }
+
+    /// A run of text that may be anything.
+    fn pieces(&mut self, text: &str) {
+        cut(text, &mut |piece, word| match piece {
+            Piece::Word if is_spaceless(word) => {
+                self.words += 1;
+                self.found(Kind::Stem, word);
+            }
+            Piece::Word => self.word(word),
+            Piece::Single => self.found(Kind::Single, word),
+            Piece::Identifier => self.found(Kind::Identifier, word),
+            Piece::Path => {}
+        });
+    }
+
+    /// A word of plain letters, which cutting would only make small.
+    fn plain_word(&mut self, word: &str) {
+        if self.last.is_none() && !self.question.is_near(word) {
+            self.words += 1;
+            return;
+        }
+        let mut small = [0; crate::words::TERM_BYTES_MAX];
+        if let Some(small) = small.get_mut(..word.len()) {
+            small.copy_from_slice(word.as_bytes());
+            small.make_ascii_lowercase();
+            if let Ok(small) = std::str::from_utf8(small) {
+                self.word(small);
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str) {
+        self.words += 1;
+        let is_near = self.question.is_near(word);
+        let number = is_near.then(|| stemmed_once(word, |root| self.number(Kind::Stem, root)));
+        let number = number.flatten();
+        if let Some(count) = number.and_then(|number| self.counts.get_mut(number)) {
+            *count += 1.0;
+            self.found(Kind::Exact, word);
+        }
+        match (self.last, number) {
+            (Some(before), Some(now)) => {
+                let pair = self.question.pairs.get(&(before, now));
+                if let Some(count) = pair.and_then(|pair| self.counts.get_mut(*pair)) {
+                    *count += 1.0;
+                }
+                self.last = number;
+            }
+            (Some(_), None) if is_stop(word) => {}
+            _ => self.last = number,
+        }
+    }
+
+    fn number(&mut self, kind: Kind, text: &str) -> Option<usize> {
+        self.key.0 = kind;
+        self.key.1.clear();
+        self.key.1.push_str(text);
+        self.question.numbers.get(&self.key).copied()
+    }
+
+    fn found(&mut self, kind: Kind, text: &str) {
+        let number = self.number(kind, text);
+        if let Some(count) = number.and_then(|number| self.counts.get_mut(number)) {
+            *count += 1.0;
+        }
+    }
+}
+
+/// Whether no word and nothing that joins words has this byte in it.
+fn is_gap(byte: u8) -> bool {
+    byte.is_ascii()
+        && !byte.is_ascii_alphanumeric()
+        && !matches!(byte, b'_' | b'.' | b'/' | b'\\' | b':' | b'-' | b'\'')
+}
+
+/// The word that a run is, if it is nothing but one: small letters, the first one maybe not.
+fn plain(run: &str) -> Option<&str> {
+    let word = run.trim_matches(['.', '/', '\\', ':', '-', '\'']);
+    let is_plain = word.len() <= crate::words::TERM_BYTES_MAX
+        && word.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
+        && word.bytes().skip(1).all(|letter| letter.is_ascii_lowercase());
+    is_plain.then_some(word)
 }
 
 /// The first two bytes: a stem never changes them.
 fn begin(word: &str) -> Option<[u8; 2]> {
-    word.as_bytes()
-        .first_chunk::<2>()
-        .copied()
-        .or_else(|| word.as_bytes().first().map(|byte| [*byte, 0]))
+    let bytes = word.as_bytes();
+    let first = bytes.first()?.to_ascii_lowercase();
+    Some([first, bytes.get(1).copied().unwrap_or(0)])
+}
+
+/// The bit of a first letter; what is not ASCII shares one.
+fn initial(byte: u8) -> u128 {
+    1 << byte.to_ascii_lowercase().min(127)
 }
 
 fn is_spaceless(word: &str) -> bool {
@@ -210,6 +295,8 @@ fn stemmed_once<T>(word: &str, take: impl FnOnce(&str) -> T) -> T {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn counted(question: &str, text: &str) -> (Vec<f32>, usize) {
@@ -242,5 +329,29 @@ mod tests {
     fn characters_count_alone_and_in_pairs() {
         let (counts, _) = counted("峰会", "航空服务创新峰会的规模");
         assert!(counts.iter().all(|count| *count >= 1.0), "{counts:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_counts_what_the_long_way_counts(
+            text in prop::collection::vec(prop_oneof![
+                3 => prop::sample::select(vec![
+                    "refresh", "Refreshing", "the", "tokens", "token's", "C++", "c", "c#", "parse_http_header", "HTTPServer2",
+                    "src/a.rs:45", "well-known", "don't", "3f9a2b1c", "v1.2.3", "峰会", "naïve", "re-\u{301}", "-x-", "a", "…",
+                ]).prop_map(str::to_owned),
+                1 => "[a-zA-Z0-9_.'+#-]{0,8}",
+                1 => "\\PC{0,4}",
+            ], 0..24),
+            gaps in prop::sample::select(vec![" ", "\n", ", ", "+", "(", "#"]),
+        ) {
+            let text = text.join(gaps);
+            let question = Question::new("refresh the token parse_http_header c++ c# 峰会 known a v1.2.3 naive");
+            let (mut short, mut long) = (vec![0.0; question.len()], vec![0.0; question.len()]);
+            let words = question.count(&text, &mut short);
+            let mut count = Count::new(&question, &mut long);
+            count.pieces(&text);
+            prop_assert_eq!(words, count.words);
+            prop_assert_eq!(short, long);
+        }
     }
 }

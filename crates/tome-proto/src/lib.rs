@@ -8,6 +8,7 @@ mod client;
 mod contents;
 mod convert;
 mod error;
+mod injection;
 pub mod limits;
 mod notes;
 mod recall;

@@ -15,6 +15,8 @@ use crate::{Signal, eventually_within, is_alive, send};
 
 /// A hook that takes this long hangs. What it promises is far less; measuring that is the bench's.
 const HOOK_HANGS: Duration = Duration::from_secs(5);
+/// How many times longer than usual a test's hook may take before it gives up on the daemon.
+const PATIENCE: &str = "8";
 /// A pipe holds this much before its reader has to read.
 const PIPE_HOLDS_BYTES: usize = 32 * 1024;
 /// A command that takes this long hangs.
@@ -160,22 +162,34 @@ impl World {
     }
 
     /// Runs a hook with a payload. What every hook promises is checked here, every time: it
-    /// succeeds, complains of nothing and says nothing.
+    /// succeeds, complains of nothing and says nothing but what an agent can read.
     ///
     /// # Panics
     /// When it does not.
     pub fn hook(&self, args: &[&str], payload: impl AsRef<[u8]>) {
+        self.hook_says(args, payload);
+    }
+
+    /// The same, with what it says to its agent; `None` where it is silent.
+    ///
+    /// # Panics
+    /// When the promise is not kept.
+    pub fn hook_says(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Option<Value> {
         let args: Vec<&str> = ["hook"].iter().chain(args).copied().collect();
-        Self::hook_command(&mut self.command(&args), payload);
+        // How quick it is on an idle machine is the bench's business; a test's machine may be busy.
+        Self::hook_command(self.command(&args).env("TOME_HOOK_PATIENCE", PATIENCE), payload)
     }
 
     /// Runs a hook by a command of the test's own making, and checks what every hook promises.
     ///
     /// # Panics
     /// When the promise is not kept.
-    pub fn hook_command(command: &mut Command, payload: impl AsRef<[u8]>) {
+    pub fn hook_command(command: &mut Command, payload: impl AsRef<[u8]>) -> Option<Value> {
         let ran = Self::run_within(command, payload.as_ref(), HOOK_HANGS);
-        assert_eq!(ran, Ran::silent(), "{command:?}");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command:?}");
+        let said = ran.json_lines();
+        assert!(said.len() <= 1 && said.iter().all(Value::is_object), "{command:?} said {said:?}");
+        said.into_iter().next()
     }
 
     /// Stores lines with `tome ingest`.

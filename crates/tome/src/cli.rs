@@ -2,8 +2,12 @@
 
 pub mod bench;
 pub mod contents;
+pub mod import;
+pub mod injections;
+pub mod mcp;
 pub mod notes;
 pub mod recall;
+pub mod setup;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -33,13 +37,16 @@ pub struct Cli {
 
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("What happened", &["recall", "toc", "events", "show", "ingest"]),
+    ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
     ("Notes", &["memory", "coder", "init"]),
     (
         "Tome itself",
-        &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin", "bench"],
+        &[
+            "setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin",
+            "bench",
+        ],
     ),
-    ("For agents and shells", &["hook", "tool", "completions", "man"]),
+    ("For agents and shells", &["hook", "mcp", "tool", "completions", "man"]),
 ];
 
 impl Cli {
@@ -51,6 +58,11 @@ impl Cli {
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// Whether there is a command of this name.
+pub fn has_command(name: &str) -> bool {
+    Cli::command().find_subcommand(name).is_some()
 }
 
 /// The help with its commands in groups, which clap does not know.
@@ -129,9 +141,14 @@ pub enum Command {
     Events(Events),
     /// Show one event, node or grip by its id, or what a citation names
     Show(contents::Show),
+    /// List what was put into agents' contexts, when and why, or preview what the next session gets
+    Injections(injections::Injections),
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
     Ingest(Ingest),
+    /// Store the history that coding agents left on disk
+    #[command(after_help = import::HELP)]
+    Import(import::Import),
     /// Read, write and correct notes, and get any version of them back
     Memory(notes::Memory),
     /// Recall and store insights that hold across projects
@@ -139,12 +156,14 @@ pub enum Command {
     Coder(notes::Coder),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
+    /// Wire Tome into the coding agents on this machine, or take it out again
+    Setup(setup::Setup),
     /// Say how the daemon, the stores and the spool are
     Status(Status),
     /// Show every setting, its value and where it comes from
     Config,
-    /// Check paths, rights, daemon, spool and stores, and say what to do
-    Doctor,
+    /// Check paths, rights, daemon, spool, stores and agents, and say what to do
+    Doctor(import::Doctor),
     /// Show the main job on sample sessions, in a home that is thrown away
     Demo,
     /// Start the daemon, or replace one that is older than this program
@@ -156,6 +175,9 @@ pub enum Command {
     /// Record one step of a coding agent; for hooks, reads its JSON on standard input
     #[command(after_help = HOOK_HELP)]
     Hook(Hook),
+    /// Serve tools, notes and contents to a client of the Model Context Protocol
+    #[command(after_help = mcp::HELP)]
+    Mcp(mcp::Mcp),
     /// Call a tool as an agent does, or list the tools
     Tool(notes::Tool),
     /// Care for the stores
@@ -183,8 +205,10 @@ is counted and left alone, so that the same input can be given again at will.";
 const HOOK_HELP: &str = "\
 Agents: claude-code, codex, gemini, copilot, opencode. The event is taken from the JSON where the
 agent puts it there, else from the command line (`tome hook copilot sessionStart`).
-A hook always exits 0, writes nothing to standard error and is done within 100 ms: when the daemon
-does not answer in time, the event waits in the spool. With TOME_HOOK_OFF=1 it does nothing.";
+A hook always exits 0, writes nothing to standard error and is done within 100 ms (300 ms at the start
+of a session): when the daemon does not answer in time, the event waits in the spool. What it prints is
+what the agent takes as context (`tome injections` lists it; inject.enabled=off keeps it silent). With
+TOME_HOOK_OFF=1 it does nothing; TOME_HOOK_PATIENCE=5 lets it take five times as long, on a slow machine.";
 
 /// `tome events`
 #[derive(Debug, Args)]

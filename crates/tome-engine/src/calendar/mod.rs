@@ -9,6 +9,7 @@
 mod care;
 mod entry;
 mod find;
+mod latest;
 mod walk;
 
 use std::path::{Path, PathBuf};

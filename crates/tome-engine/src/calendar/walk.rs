@@ -8,7 +8,7 @@ use super::{Calendar, Depth, Entry, Share};
 use crate::EngineError;
 
 /// What the ids of years begin with.
-const YEARS: &str = "toc:year:";
+pub(super) const YEARS: &str = "toc:year:";
 
 /// More periods than a year has days: then it is asked when things began.
 const PERIODS_MANY: usize = 366;
@@ -179,7 +179,11 @@ fn below(
 }
 
 /// A period is only looked for where it can be, so that a node costs what is below it and no more.
-fn heads_below(store: &Ledger, project: &str, id: &NodeId) -> Result<Vec<Head>, EngineError> {
+pub(super) fn heads_below(
+    store: &Ledger,
+    project: &str,
+    id: &NodeId,
+) -> Result<Vec<Head>, EngineError> {
     match (id.level(), id.period()) {
         (Level::Segment, _) | (_, None) => Ok(Vec::new()),
         (Level::Day, Some(_)) => {

@@ -32,5 +32,6 @@ pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
 pub use tokens::estimate_tokens;
+pub(crate) use tokens::{units as token_units, units_in};
 pub use verify::{Report, verify_contents};
 pub use worker::{CONTENTS, CaughtUp, catch_up_contents};

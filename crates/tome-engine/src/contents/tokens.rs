@@ -44,7 +44,7 @@ pub fn estimate_tokens(text: &str) -> u64 {
 }
 
 /// The same in 64ths of a token, for adding up.
-pub(super) fn units(text: &str) -> u64 {
+pub(crate) fn units(text: &str) -> u64 {
     let mut before = LINE;
     let mut sum = 0_u64;
     for &byte in text.as_bytes() {
@@ -54,6 +54,11 @@ pub(super) fn units(text: &str) -> u64 {
         before = class;
     }
     sum
+}
+
+/// What some tokens are in 64ths.
+pub(crate) fn units_in(tokens: u64) -> u64 {
+    tokens.saturating_mul(UNIT)
 }
 
 /// What some 64ths are in tokens.

@@ -98,6 +98,11 @@ impl Candidate {
         }
     }
 
+    /// How long its text is, where it was read.
+    pub(super) fn bytes(&self) -> usize {
+        self.body.as_ref().map_or(0, |body| body.text.len())
+    }
+
     pub(super) fn of_seen(desk: usize, seen: &Seen) -> Self {
         Self {
             desk,

@@ -11,12 +11,28 @@ use super::rank::Ranked;
 /// What coverage and nearness come to at least, together.
 const SUM_MIN: f32 = 0.66;
 /// What the coverage alone comes to at least, where no vector says anything.
-const COVERAGE_MIN: f32 = 0.3;
+const COVERAGE_MIN: f32 = 0.2;
 
 /// A text that covers so much answers the whole question.
 const WHOLE: f32 = 0.99;
 /// And what is so near may say the same in other words.
 const ALIKE: f32 = 0.65;
+
+/// What coverage and nearness of a hit that nobody asked for come to at least, together.
+const UNASKED_SUM_MIN: f32 = 1.0;
+/// How near it is at least: in a small store a word or two are easily half of a question.
+const UNASKED_NEAR_MIN: f32 = 0.4;
+/// What its coverage alone comes to at least, where no vector says anything.
+const UNASKED_COVERAGE_MIN: f32 = 0.6;
+
+/// Whether a hit is worth being shown to somebody who did not ask. What stands beside it does not
+/// count: one line of it is all that is shown.
+pub(super) fn stands_alone(one: &Ranked) -> bool {
+    match one.cosine {
+        Some(near) => near >= UNASKED_NEAR_MIN && one.coverage + near >= UNASKED_SUM_MIN,
+        None => one.coverage >= UNASKED_COVERAGE_MIN,
+    }
+}
 
 /// How much speaks for there being an answer.
 pub(super) struct Evidence {
@@ -24,7 +40,7 @@ pub(super) struct Evidence {
     pub coverage: f32,
     /// How near the nearest text is; `None` where nothing is known of it.
     pub nearness: Option<f32>,
-    /// Whether a text has what was asked for as it stands.
+    /// Whether a text has what was asked for as it stands. Looked up where nothing else is enough.
     pub exact: bool,
 }
 
@@ -32,12 +48,14 @@ impl Evidence {
     pub(super) fn of(ranked: &[Ranked], plan: &Plan) -> Self {
         let coverage = ranked.iter().map(|one| one.coverage).fold(0.0, f32::max);
         let nearness = ranked.iter().filter_map(|one| one.cosine).reduce(f32::max);
+        let evidence = Self { coverage, nearness, exact: false };
         let is_exact = |one: &Ranked| {
             let body = one.candidate.body.as_ref();
             let look = body.and_then(|body| plan.needle.look_under(&body.title, &body.text));
             look.is_some_and(|look| look.exact != Exact::No)
         };
-        Self { coverage, nearness, exact: ranked.iter().take(EXACT_AMONG).any(is_exact) }
+        let exact = !evidence.is_enough() && ranked.iter().take(EXACT_AMONG).any(is_exact);
+        Self { exact, ..evidence }
     }
 
     /// Whether there is an answer.

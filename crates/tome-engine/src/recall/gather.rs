@@ -15,7 +15,7 @@ use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
 
 use super::candidate::Candidate;
-use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node};
+use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node, said_in};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
@@ -161,7 +161,16 @@ impl Gathered {
         if !pages.is_empty() {
             self.ask_pages(visit, desk, ledger.as_deref(), pages)?;
         }
+        self.let_go(number);
         Ok(())
+    }
+
+    /// A store that nothing was found in need not be held: of hundreds that are asked few have something.
+    fn let_go(&mut self, number: usize) {
+        let is_needed = self.candidates.iter().rev().any(|candidate| candidate.desk == number);
+        if let Some(asked) = self.asked.get_mut(number).filter(|_| !is_needed) {
+            asked.ledger = None;
+        }
     }
 
     fn ask_events(
@@ -247,8 +256,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// Asks the indexes; one that turns out to be damaged is closed, and counts as missing. Says
-    /// which of them answered.
+    /// Asks the indexes; one that turns out to be damaged is closed, counts as missing, and is made anew.
+    /// Says which of them answered.
     fn ask_indexes(
         &mut self,
         visit: &Visit<'_>,
@@ -261,24 +270,22 @@ impl Gathered {
         let since = Instant::now();
         let answered = words
             .map(|words| words.search(&WordsQuery { text: text.to_owned() }, filter, WORDS_DEPTH));
+        if let Some(Err(error)) = &answered {
+            pair.words.give_up(error);
+        }
         let has_words = self.take(answered, |this, found| {
             this.stage("bm25", since, format!("{} pieces", found.len()));
             this.add_words(visit.number, &found);
         });
-        if words.is_some() && !has_words {
-            pair.words.put(None);
-        }
         let since = Instant::now();
         let answered = meanings.map(|meanings| meanings.search(text, filter, MEANINGS_DEPTH));
-        // Nothing is wrong with an index whose embedder does not answer.
-        let away = matches!(answered, None | Some(Err(FinderError::Embed(_))));
+        if let Some(Err(error)) = &answered {
+            pair.meanings.give_up(error);
+        }
         let has_meanings = self.take(answered, |this, found| {
             this.stage("vectors", since, format!("{} pieces", found.len()));
             this.add_meanings(visit.number, &found);
         });
-        if !has_meanings && !away {
-            pair.meanings.put(None);
-        }
         (has_words, has_meanings)
     }
 
@@ -292,11 +299,12 @@ impl Gathered {
                 add(self, found);
                 true
             }
+            // Nothing is left out for it: a lower tier answers, and says so.
+            Some(Err(FinderError::Missing(_) | FinderError::Damaged { .. })) | None => false,
             Some(Err(error)) => {
                 self.leave_out(error.to_string());
                 false
             }
-            None => false,
         }
     }
 
@@ -441,7 +449,7 @@ impl Gathered {
     }
 
     fn look_at_note(&mut self, visit: &Visit<'_>, file: &FileFound, text: &str) {
-        for section in literal::sections(text) {
+        for section in said_in(&file.page, text).sections {
             let part = Part {
                 from: u32::try_from(section.range.start).unwrap_or(u32::MAX),
                 to: u32::try_from(section.range.end).unwrap_or(u32::MAX),

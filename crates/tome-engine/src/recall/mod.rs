@@ -5,6 +5,7 @@
 
 mod candidate;
 mod cite;
+mod elsewhere;
 mod endpoint;
 mod floor;
 mod fuse;
@@ -32,7 +33,7 @@ use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
-use keeper::{Desk, Keeper};
+use keeper::{Desk, Forms, Keeper};
 use plan::Plan;
 use rank::Ranked;
 
@@ -41,9 +42,6 @@ pub use keeper::{DeskReport, Followed, WorkerReport};
 pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
-
-/// Other projects that are looked at when this one has nothing.
-const ELSEWHERE_MAX: usize = 8;
 
 /// Events that contents are made of while somebody waits, at most.
 const CATCH_UP_MAX: u64 = 50;
@@ -73,7 +71,8 @@ impl Recall {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
-        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks };
+        let forms = Forms::default();
+        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks, forms };
         Self { keeper, calendar, clock }
     }
 
@@ -84,17 +83,52 @@ impl Recall {
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in self.desks(&plan, question)? {
-            gathered.behind = gathered.behind.max(self.catch_up(&plan, &desk)?);
-            if let Err(error) = gathered.ask(&self.keeper, &plan, &desk, project.as_deref()) {
+            let unasked = question.unasked;
+            if let Err(error) =
+                self.ask_desk(&mut gathered, &plan, &desk, project.as_deref(), unasked)
+            {
                 if question.across != Across::All {
                     return Err(error);
                 }
                 gathered.unread.push(error.explained());
             }
         }
-        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, &plan)?;
+        let mut answer = self.answer(question, &plan, gathered)?;
+        let is_asked = plan.limit > 0 && !question.unasked;
+        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
+            self.look_elsewhere(question, &mut answer);
+        }
+        Ok(answer)
+    }
+
+    /// Has one desk say what it has. Who was not asked does not wait for what is behind.
+    fn ask_desk(
+        &self,
+        gathered: &mut Gathered,
+        plan: &Plan,
+        desk: &Arc<Desk>,
+        project: Option<&str>,
+        unasked: bool,
+    ) -> Result<(), EngineError> {
+        if !unasked {
+            gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
+        }
+        gathered.ask(&self.keeper, plan, desk, project)
+    }
+
+    /// The answer that comes of what was gathered.
+    fn answer(
+        &self,
+        question: &RecallQuestion,
+        plan: &Plan,
+        gathered: Gathered,
+    ) -> Result<RecallAnswer, EngineError> {
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
         let since = Instant::now();
-        let evidence = Evidence::of(&ranked, &plan);
+        if question.unasked {
+            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        }
+        let evidence = Evidence::of(&ranked, plan);
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
         }
@@ -105,8 +139,11 @@ impl Recall {
         let projects = self.keeper.stores.projects();
         let cite = Cite { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
-        self.number_lines(&mut ranked, &gathered)?;
-        let packed = pack::pack(&ranked, &plan, &cite, question.tokens_max);
+        match question.unasked {
+            true => without_lines(&mut ranked),
+            false => self.number_lines(&mut ranked, &gathered)?,
+        }
+        let packed = pack::pack(&ranked, plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
@@ -122,9 +159,6 @@ impl Recall {
             found: format!("{} hits", answer.hits.len()),
             took: since.elapsed(),
         });
-        if answer.hits.is_empty() && plan.limit > 0 && question.across == Across::Project {
-            answer.elsewhere = self.elsewhere(question);
-        }
         Ok(answer)
     }
 
@@ -193,27 +227,6 @@ impl Recall {
             desks.push((self.keeper.coder(), None));
         }
         Ok(desks)
-    }
-
-    /// Other projects that have hits.
-    fn elsewhere(&self, question: &RecallQuestion) -> Vec<Elsewhere> {
-        let here = question.project.as_deref();
-        let mut all =
-            RecallQuestion { across: Across::All, limit: plan::HITS_MAX, ..question.clone() };
-        all.tokens_max = 0;
-        let Ok(answer) = self.ask(&all) else { return Vec::new() };
-        let mut counts: Vec<Elsewhere> = Vec::new();
-        for hit in answer.hits {
-            if hit.project.is_empty() || Some(hit.project.as_str()) == here {
-                continue;
-            }
-            match counts.iter_mut().find(|one| one.project == hit.project) {
-                Some(one) => one.hits += 1,
-                None => counts.push(Elsewhere { project: hit.project, hits: 1 }),
-            }
-        }
-        counts.truncate(ELSEWHERE_MAX);
-        counts
     }
 
     /// Brings the indexes over a store up to date, if they are behind.
@@ -294,4 +307,10 @@ impl Recall {
             }
         }
     }
+}
+
+/// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
+fn without_lines(ranked: &mut [Ranked]) {
+    let events = ranked.iter_mut().filter(|one| one.candidate.source == Source::Event);
+    events.for_each(|one| one.candidate.line = 0);
 }

@@ -106,6 +106,13 @@ impl Plan {
         })
     }
 
+    /// Whether something belongs to the session at hand.
+    pub(super) fn is_of_its_session(&self, one: &Ranked) -> bool {
+        let own = self.session.as_ref().map(|session| session.id.as_str());
+        let of = one.candidate.body.as_ref().and_then(|body| body.session.as_deref());
+        own.is_some() && of == own
+    }
+
     /// Whether events are asked for.
     pub(super) fn has_events(&self) -> bool {
         matches!(self.within, Within::All | Within::Messages)

@@ -79,6 +79,9 @@ pub struct RecallQuestion {
     pub is_regex: bool,
     /// Say "nothing relevant" below the floor; off only to measure.
     pub no_floor: bool,
+    /// Nobody asked: only hits of other sessions than the one at hand that have most of the question
+    /// each by itself, and nothing of other projects.
+    pub unasked: bool,
 }
 
 /// What was found.

@@ -19,7 +19,7 @@ use super::terms::{Match, Terms};
 use super::weights::{
     CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAREST_PIECES,
     NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, READ_MAX, SAID_BY_USER,
-    WORDS_WEIGHT,
+    TELLING_BYTES_MAX, WORDS_WEIGHT,
 };
 use crate::EngineError;
 
@@ -61,8 +61,11 @@ impl Gathered {
         };
         let own: Vec<Option<f32>> = self.candidates.iter().zip(&matches).map(nearness).collect();
         let meanings = spread_near(&own, &matches, near);
+        // Where there is an index of words, its list says the same and knows how rare they are.
+        let is_indexed = self.asked.iter().any(|asked| asked.words.is_some());
         let looked: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
+            None | Some(Tier::Fused) if is_indexed => vec![None; matches.len()],
             _ => self.look(plan),
         };
         let kinds: Vec<Kind> =
@@ -182,9 +185,10 @@ impl Gathered {
             let Some(ledger) = self.asked.get(desk).and_then(|asked| asked.ledger.clone()) else {
                 continue;
             };
-            if body.text.len() > NEIGHBOURS_BYTES_MAX {
+            if body.text.len() > TELLING_BYTES_MAX {
                 continue;
             }
+            let is_long = body.text.len() > NEIGHBOURS_BYTES_MAX;
             let (before, after) = around(&ledger, body, mark, 2)?;
             let mut places: Vec<(isize, usize)> = vec![(0, index)];
             let sides = (1..).map(|n: isize| -n).zip(before).chain((1..).zip(after));
@@ -196,7 +200,12 @@ impl Gathered {
                 let place = match self.number_of(&id) {
                     Some(place) => place,
                     None => {
-                        self.add(Candidate::of_event(desk, mark, &event));
+                        let neighbour = Candidate::of_event(desk, mark, &event);
+                        // Two long turns have nothing to tell each other.
+                        if is_long && neighbour.bytes() > NEIGHBOURS_BYTES_MAX {
+                            continue;
+                        }
+                        self.add(neighbour);
                         self.candidates.len() - 1
                     }
                 };

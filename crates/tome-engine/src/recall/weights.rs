@@ -21,8 +21,10 @@ pub(super) const NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.6), (1, 0.4), (-2, 0.3)
 pub(super) const NEAR_NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.3), (1, 0.2), (-2, 0.1), (2, 0.1)];
 /// Turns of so many words need their neighbours most; longer ones in proportion less.
 pub(super) const NEIGHBOURS_WORDS: f32 = 50.0;
-/// A turn longer than this, in bytes, is not read together with its neighbours.
+/// A turn longer than this, in bytes, says enough for itself.
 pub(super) const NEIGHBOURS_BYTES_MAX: usize = 2_400;
+/// And one longer than this is no turn but a document: it tells nothing about those around it.
+pub(super) const TELLING_BYTES_MAX: usize = 16_000;
 /// The nearest pieces of an event that say how near it is.
 pub(super) const NEAREST_PIECES: usize = 3;
 /// How much an event of many pieces is held back among vectors.
@@ -39,10 +41,10 @@ pub(super) const LITERAL_WEIGHT: f64 = 0.1;
 pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 
 /// Pieces that are taken from an index.
-pub(super) const WORDS_DEPTH: usize = 200;
-pub(super) const MEANINGS_DEPTH: usize = 100;
+pub(super) const WORDS_DEPTH: usize = 400;
+pub(super) const MEANINGS_DEPTH: usize = 200;
 /// Events of each tier whose texts are read, and pages.
-pub(super) const READ_MAX: usize = 60;
+pub(super) const READ_MAX: usize = 120;
 pub(super) const PAGES_READ_MAX: usize = 20;
 /// Candidates whose neighbours are read.
-pub(super) const NEIGHBOURS_READ_MAX: usize = 50;
+pub(super) const NEIGHBOURS_READ_MAX: usize = 100;

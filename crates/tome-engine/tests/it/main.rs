@@ -17,3 +17,4 @@ mod reading;
 mod session_copy;
 mod spool;
 mod tools;
+mod triggers;

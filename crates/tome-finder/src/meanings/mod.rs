@@ -9,7 +9,6 @@ mod bytes;
 mod commit;
 mod compact;
 mod counts;
-mod files;
 mod head;
 mod log;
 mod row;
@@ -20,14 +19,14 @@ mod table;
 mod turn;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use tome_model::Millis;
 
 use self::commit::{Commit, Embedded, check_dimensions, check_vector};
-use self::files::{damaged, empty_folder, failed};
 use self::head::Head;
 use self::store::Store;
+use crate::files::{damaged, empty_folder, failed};
 use crate::{Batch, Embedder, Filter, FinderError, Found, Glance};
 
 /// An index of vectors in a folder.
@@ -161,8 +160,13 @@ impl Meanings {
         nearest(&self.read(), &question, filter, limit)
     }
 
-    /// Whether its files are still there as it left them.
+    /// Whether its files are still there as it left them. While somebody writes they are about to
+    /// change, and nothing is held against them.
     pub fn is_whole(&self) -> bool {
+        let _one = match self.writing.try_lock() {
+            Err(TryLockError::WouldBlock) => return true,
+            one => one,
+        };
         self.read().is_whole()
     }
 }

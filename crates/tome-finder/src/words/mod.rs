@@ -2,7 +2,8 @@
 //!
 //! A folder holds tantivy's segments and its `meta.json`, whose payload is ours:
 //! `{"scheme":1,"cut":1,"cursor":"…"}`. An index of another scheme, or whose terms were cut in another
-//! way, is damaged: it is made again. Content and cursor are of one commit.
+//! way, is damaged: it is made again. Content and cursor are of one commit. Files are checked when
+//! they are opened, and read, never mapped: what is cut short or changed is said, and harms nobody.
 //!
 //! Answers do not depend on how entries are spread over segments, nor on what was there before: see
 //! `ranking.rs` and `snapshot.rs`.
@@ -10,6 +11,7 @@
 mod allowed;
 mod analysis;
 mod best;
+mod file;
 mod folder;
 mod merging;
 mod pen;
@@ -21,7 +23,7 @@ mod weight;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use serde::{Deserialize, Serialize};
 use tantivy::index::SegmentComponent;
@@ -29,6 +31,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, TERMINATED};
 use tome_model::Millis;
 
+use crate::files::empty_folder;
 use crate::{Batch, Filter, FinderError, Found, Glance};
 use best::Best;
 use folder::OwnFolder;
@@ -38,7 +41,7 @@ use schema::Fields;
 use snapshot::Snapshot;
 
 pub use analysis::terms;
-pub(crate) use analysis::{Piece, cut, is_spaceless, is_stop, stem};
+pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_spaceless, is_stop, stem};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 1;
@@ -124,7 +127,7 @@ impl Words {
     /// Makes an empty one, in place of whatever is in the folder. One that was open there must have
     /// been dropped.
     pub fn make(folder: &Path) -> Result<Self, FinderError> {
-        folder::make_empty(folder).map_err(|problem| failed(folder, &problem))?;
+        empty_folder(folder).map_err(|problem| failed(folder, &problem))?;
         caught(|| {
             let (fields, schema) = Fields::new();
             let index = Index::create(OwnFolder::open(folder)?, schema, IndexSettings::default())?;
@@ -253,8 +256,13 @@ impl Words {
         Ok(named)
     }
 
-    /// Whether its files are still there as it left them.
+    /// Whether its files are still there as it left them. While somebody writes they are about to
+    /// change, and nothing is held against them.
     pub fn is_whole(&self) -> bool {
+        let _pen = match self.pen.try_lock() {
+            Err(TryLockError::WouldBlock) => return true,
+            pen => pen,
+        };
         // Segments may be put together meanwhile: then what was named a moment ago may be gone.
         (0..3).any(|_| self.has_files())
     }
@@ -265,10 +273,7 @@ impl Words {
         is_ours
             && metas.segments.iter().all(|segment| {
                 let dead = segment.has_deletes().then_some(SegmentComponent::Delete);
-                ALWAYS
-                    .into_iter()
-                    .chain(dead)
-                    .all(|of| self.folder.join(segment.relative_path(of)).is_file())
+                ALWAYS.into_iter().chain(dead).all(|of| self.own.has(&segment.relative_path(of)))
             })
     }
 

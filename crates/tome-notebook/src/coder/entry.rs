@@ -201,7 +201,8 @@ pub(super) fn field_text(text: &str) -> String {
         return format!("\n{trimmed}");
     }
     // It comes to stand beside the label, where the end of a line is not kept.
-    format!("{}{}", first.trim_end(), &trimmed[first.len()..])
+    let rest = trimmed.strip_prefix(first).unwrap_or_default();
+    format!("{}{rest}", first.trim_end())
 }
 
 /// Whether a line is more than prose: of a list, a heading, a fence, a table or a quote.

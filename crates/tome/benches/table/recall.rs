@@ -115,7 +115,7 @@ impl Size<'_> {
             created += u64::from(answer?.created);
         }
         ensure!(created == self.count, "{} were sent and {created} were created", self.count);
-        until_indexed(&client).await?;
+        until_indexed(&client, CWD).await?;
         let searchable = begun.elapsed();
         settled(&client).await?;
         client.flush().await?;
@@ -137,7 +137,7 @@ impl Size<'_> {
     /// Asks every tier the same questions, and then sees how soon one more event is found.
     async fn ask_all(&self, world: &World, rows: &mut Vec<Row>) -> Result<Vec<Asked>> {
         let (daemon, client) = Daemon::start(world).await?;
-        until_indexed(&client).await?;
+        until_indexed(&client, CWD).await?;
         let mut all = Vec::new();
         for tier in TIERS {
             all.push(self.ask(&client, tier).await?);
@@ -266,7 +266,7 @@ impl Size<'_> {
             std::fs::remove_dir_all(project.join("finder").join(index))?;
             let (daemon, client) = Daemon::start(world).await?;
             let begun = Instant::now();
-            until_indexed(&client).await?;
+            until_indexed(&client, CWD).await?;
             let took = each(begun.elapsed());
             let row = Row::new(self.what(&format!("{index} made anew, an event")), Unit::Us, took);
             rows.push(match index {
@@ -291,10 +291,11 @@ fn question(query: &str, tier: &str) -> v1::RecallRequest {
 
 /// Waits until both indexes have every event. Asked for the best there is, recall says which of them
 /// it has and how much is missing, and does not look through what one of them has.
-async fn until_indexed(client: &Client) -> Result<()> {
+pub async fn until_indexed(client: &Client, project: &str) -> Result<()> {
     let (begun, mut since, mut last) = (Instant::now(), Instant::now(), u64::MAX);
     loop {
-        let asked = v1::RecallRequest { limit: Some(0), ..question("anything", "") };
+        let project = project.to_owned();
+        let asked = v1::RecallRequest { limit: Some(0), project, ..question("anything", "") };
         let answer = client.recall(asked).await?;
         if answer.tier == "fused" && answer.behind == 0 {
             return Ok(());

@@ -6,6 +6,7 @@
 //! their content arrives in another event. Nothing here redacts or caps text; that comes later on
 //! an event's way in. Nothing here touches the disk, the clock or the environment.
 
+mod answer;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -18,11 +19,14 @@ mod prompt;
 mod scene;
 #[cfg(test)]
 mod tests;
+pub mod transcript;
+pub mod wiring;
 
 use std::path::Path;
 
 use tome_model::{Agent, Draft, Millis};
 
+pub use answer::{Moment, answer, bytes_max};
 use lenient::Reading;
 use scene::Scene;
 

@@ -12,7 +12,7 @@ use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
 use super::status::{Daemon, gather};
-use super::{Context, Outcome, finder};
+use super::{Context, Outcome, coverage, finder};
 use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
@@ -20,14 +20,14 @@ use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+pub(super) enum Verdict {
     Good,
     Warning,
     Bad,
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
+pub(super) struct Check {
     what: &'static str,
     verdict: Verdict,
     found: String,
@@ -38,13 +38,20 @@ struct Check {
 /// Files looked at for their rights; a home can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
 
-pub fn run(context: &Context) -> Result<Outcome> {
+pub fn run(context: &Context, is_deep: bool) -> Result<Outcome> {
     let checks = check(context)?;
     let is_bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
+    // What is broken shows here too; comparing needs a daemon that answers.
+    let coverage = (is_deep && !is_bad).then(|| coverage::look_at_all(context)).transpose()?;
     if context.json {
-        context.print_json(&serde_json::json!({"ok": !is_bad, "checks": checks}))?;
+        let mut answer = serde_json::json!({"ok": !is_bad, "checks": checks});
+        if let (Some(coverage), Some(answer)) = (&coverage, answer.as_object_mut()) {
+            answer.insert("coverage".to_owned(), serde_json::to_value(coverage)?);
+        }
+        context.print_json(&answer)?;
     } else {
         print(&checks)?;
+        coverage.iter().try_for_each(coverage::Coverage::print)?;
     }
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }
@@ -124,6 +131,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
         checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
     }
+    checks.extend(super::agents::check(context, &report));
     Ok(checks)
 }
 
@@ -351,14 +359,14 @@ fn check_daemon(daemon: &Daemon) -> Check {
     }
 }
 
-fn good(what: &'static str, found: impl Into<String>) -> Check {
+pub(super) fn good(what: &'static str, found: impl Into<String>) -> Check {
     Check { what, verdict: Verdict::Good, found: found.into(), advice: None }
 }
 
-fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
+pub(super) fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
     Check { what, verdict: Verdict::Warning, found: found.into(), advice: Some(advice.to_owned()) }
 }
 
-fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
+pub(super) fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
     Check { what, verdict: Verdict::Bad, found: found.into(), advice: Some(advice.to_owned()) }
 }

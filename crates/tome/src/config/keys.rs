@@ -8,6 +8,7 @@ use tome_ledger::Engine;
 use tome_model::{Zone, limits};
 
 use super::duration;
+use crate::mcp::{TOOLSETS_DEFAULT, Toolsets};
 
 /// One key: its name, what it is without being set, what it means, and what it takes.
 pub struct Key {
@@ -197,6 +198,72 @@ pub const KEYS: &[Key] = &[
         about: "a question waits no longer for its vector; it is answered without vectors then",
         check: |text| gap(text).map(drop),
     },
+    Key {
+        name: "mcp.toolsets",
+        default: TOOLSETS_DEFAULT,
+        about: "the tools that tome mcp offers: recall, notes, coder, contents, anthropic, all; read-only leaves out what changes something",
+        check: |text| Toolsets::parse(text).map(drop),
+    },
+    Key {
+        name: "inject.enabled",
+        default: "on",
+        about: "whether hooks put anything into an agent's context; off records only",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "inject.start",
+        default: "on",
+        about: "at the start of a session, and after a compaction: what is known and where things stand",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "inject.hints",
+        default: "on",
+        about: "at a prompt: up to three cited hints, where memory has something to the point",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "inject.plan",
+        default: "on",
+        about: "at a longer plan: the coder's insights for it",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "inject.store",
+        default: "on",
+        about: "at a stop after meaningful work, once: the request to store what was learned",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "inject.overview",
+        default: "on",
+        about: "a reminder when a session's overview has not been written for long",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "inject.budget_tokens",
+        default: "2000",
+        about: "what the text at the start of a session may take",
+        check: |text| tokens(text, 0).map(drop),
+    },
+    Key {
+        name: "inject.plan_steps",
+        default: "5",
+        about: "a plan with more steps is a longer one",
+        check: |text| steps(text).map(drop),
+    },
+    Key {
+        name: "inject.store_tool_calls",
+        default: "10",
+        about: "so many tool calls with an edit among them are meaningful work",
+        check: |text| steps(text).map(drop),
+    },
+    Key {
+        name: "inject.overview_rounds",
+        default: "10",
+        about: "rounds without a write to the overview until the first reminder; then between 5 and 30, by habit",
+        check: |text| steps(text).map(drop),
+    },
 ];
 
 /// Who makes vectors.
@@ -274,6 +341,14 @@ pub fn tokens(text: &str, least: u64) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(tokens) if (least..=TOKENS_MAX).contains(&tokens) => Ok(tokens),
         _ => Err(format!("{text:?} is not a number of tokens between {least} and {TOKENS_MAX}")),
+    }
+}
+
+/// Reads a small count of something.
+pub fn steps(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(count) if (1..=10_000).contains(&count) => Ok(count),
+        _ => Err(format!("{text:?} is not a number between 1 and 10000")),
     }
 }
 

@@ -10,8 +10,15 @@ use tome_notebook::Rules;
 use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
-use super::{EmbedProvider, EmbedSettings, Settings, SummarizerKind, SummarizerSettings, duration};
+use super::{
+    EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
+    duration,
+};
+use crate::mcp::Toolsets;
 use crate::platform;
+
+/// The keys that take several words: in the file, as a list too.
+const LISTS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
 
 /// What the command line says about the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -186,6 +193,10 @@ impl Config {
                     Value::Integer(_) | Value::Boolean(_) => {
                         self.set(&key, value.to_string(), source());
                     }
+                    Value::Array(items) if LISTS.contains(&key.as_str()) => match words(items) {
+                        Some(words) => self.set(&key, words, source()),
+                        None => self.unknown(&key, path),
+                    },
                     _ => self.unknown(&key, path),
                 }
             }
@@ -277,6 +288,8 @@ impl Config {
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
             embed: embed(&text),
+            mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
+            inject: inject(&text),
         }
     }
 }
@@ -293,6 +306,30 @@ fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
         key_env: text("embed.key_env").to_owned(),
         timeout: time("embed.timeout", 30),
         question_timeout: time("embed.question_timeout", 1),
+    }
+}
+
+/// A list of texts as one text, the way a variable has it.
+fn words(items: &[Value]) -> Option<String> {
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    words.map(|words| words.join(","))
+}
+
+/// What hooks say to their agents.
+fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
+    let is_on = |name| keys::truth(text(name)).unwrap_or(true);
+    let steps = |name, usual| keys::steps(text(name)).unwrap_or(usual);
+    let enabled = is_on("inject.enabled");
+    InjectSettings {
+        start: enabled && is_on("inject.start"),
+        hints: enabled && is_on("inject.hints"),
+        plan: enabled && is_on("inject.plan"),
+        store: enabled && is_on("inject.store"),
+        overview: enabled && is_on("inject.overview"),
+        budget_tokens: keys::tokens(text("inject.budget_tokens"), 0).unwrap_or(2_000),
+        plan_steps: steps("inject.plan_steps", 5),
+        store_tool_calls: steps("inject.store_tool_calls", 10),
+        overview_rounds: steps("inject.overview_rounds", 10),
     }
 }
 

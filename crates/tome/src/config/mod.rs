@@ -17,6 +17,8 @@ use tome_engine::{ContentsSettings, Home, OwnPattern, StoreMode};
 use tome_ledger::Engine;
 use tome_notebook::Rules;
 
+use crate::mcp::Toolsets;
+
 /// The effective settings, typed.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -46,8 +48,12 @@ pub struct Settings {
     pub contents: ContentsSettings,
     /// Who words them.
     pub summarizer: SummarizerSettings,
+    /// What hooks say to their agents.
+    pub inject: InjectSettings,
     /// Who makes vectors.
     pub embed: EmbedSettings,
+    /// The tools that clients of the Model Context Protocol are offered.
+    pub mcp_toolsets: Toolsets,
 }
 
 /// Who makes the vectors that recall uses.
@@ -67,6 +73,37 @@ pub struct EmbedSettings {
     pub timeout: Duration,
     /// A question waits no longer.
     pub question_timeout: Duration,
+}
+
+/// What hooks say to their agents. They travel with every question, so that a change counts at once
+/// and not when the daemon is next started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InjectSettings {
+    /// At the start of a session.
+    pub start: bool,
+    /// At a prompt.
+    pub hints: bool,
+    /// At a longer plan.
+    pub plan: bool,
+    /// At a stop after meaningful work.
+    pub store: bool,
+    /// When the overview was not written for long.
+    pub overview: bool,
+    /// What the start of a session may take.
+    pub budget_tokens: u64,
+    /// A plan with more steps is a longer one.
+    pub plan_steps: u32,
+    /// So many tool calls, with an edit, are meaningful work.
+    pub store_tool_calls: u32,
+    /// Rounds until the first reminder of the overview.
+    pub overview_rounds: u32,
+}
+
+impl InjectSettings {
+    /// Whether anything is to be said at all.
+    pub fn any(&self) -> bool {
+        self.start || self.hints || self.plan || self.store || self.overview
+    }
 }
 
 /// Who words the contents, and what that may cost.

@@ -11,6 +11,7 @@ use tome_proto::v1::citations_server::CitationsServer;
 use tome_proto::v1::contents_server::ContentsServer;
 use tome_proto::v1::daemon_server::DaemonServer;
 use tome_proto::v1::events_server::EventsServer;
+use tome_proto::v1::injections_server::InjectionsServer;
 use tome_proto::v1::notebook_server::NotebookServer;
 use tome_proto::v1::recall_server::RecallServer;
 use tome_proto::v1::tools_server::ToolsServer;
@@ -24,6 +25,7 @@ use super::citation::CitationsService;
 use super::contents::ContentsService;
 use super::control::DaemonService;
 use super::events::EventsService;
+use super::injection::InjectionsService;
 use super::notebook::NotebookService;
 use super::recall::RecallService;
 use super::shared::Shared;
@@ -113,6 +115,7 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     reporter.set_serving::<ContentsServer<ContentsService>>().await;
     reporter.set_serving::<RecallServer<RecallService>>().await;
     reporter.set_serving::<CitationsServer<CitationsService>>().await;
+    reporter.set_serving::<InjectionsServer<InjectionsService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -135,6 +138,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .max_encoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
     let citations = CitationsServer::new(CitationsService(Arc::clone(shared)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let injections = InjectionsServer::new(InjectionsService(Arc::clone(shared)))
+        .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -144,7 +149,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .add_service(notebook)
         .add_service(contents)
         .add_service(recall)
-        .add_service(citations))
+        .add_service(citations)
+        .add_service(injections))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {

@@ -14,6 +14,7 @@ mod drain;
 mod events;
 mod far;
 mod finder;
+mod injection;
 mod listen;
 mod log;
 mod notebook;

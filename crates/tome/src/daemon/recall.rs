@@ -85,6 +85,7 @@ fn question(asked: v1::RecallRequest) -> Result<RecallQuestion, Status> {
         tier: named(&asked.tier)?,
         is_regex: asked.regex,
         no_floor: asked.no_floor,
+        unasked: false,
     })
 }
 

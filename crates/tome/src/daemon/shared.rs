@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    Calendar, CaptureError, EndpointEmbedder, EngineError, Extractive, Ingested, Intake, Notebooks,
-    Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
+    Calendar, CaptureError, EndpointEmbedder, EngineError, Extractive, Ingested, Injector, Intake,
+    Notebooks, Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
 };
 use tome_finder::{Embedder, Potion};
 use tome_ledger::Outcome;
@@ -61,6 +61,8 @@ pub struct Shared {
     intake: Intake,
     /// Made on first use: most daemons only record, and a redactor takes time and memory.
     tools: OnceLock<Tools>,
+    injector: OnceLock<Injector>,
+    redactor: OnceLock<Arc<Redactor>>,
     calls: Arc<Semaphore>,
     note_calls: Arc<Semaphore>,
     recall_calls: Arc<Semaphore>,
@@ -135,6 +137,8 @@ impl Shared {
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
             tools: OnceLock::new(),
+            injector: OnceLock::new(),
+            redactor: OnceLock::new(),
             settings,
             clock,
             log,
@@ -155,12 +159,38 @@ impl Shared {
         if let Some(tools) = self.tools.get() {
             return Ok(tools);
         }
-        let redactor = Arc::new(Redactor::new(&self.settings.redact)?);
+        let redactor = self.redactor()?;
         Ok(self.tools.get_or_init(|| {
             Tools::new(Arc::clone(&self.notebooks), redactor)
                 .with_calendar(Arc::clone(&self.calendar))
                 .with_recall(Arc::clone(&self.recall))
         }))
+    }
+
+    /// What injections are made of.
+    pub fn injector(&self) -> Result<&Injector, CaptureError> {
+        if let Some(injector) = self.injector.get() {
+            return Ok(injector);
+        }
+        let redactor = self.redactor()?;
+        Ok(self.injector.get_or_init(|| {
+            Injector::new(
+                Arc::clone(&self.stores),
+                Arc::clone(&self.notebooks),
+                Arc::clone(&self.calendar),
+                Arc::clone(&self.recall),
+                redactor,
+            )
+        }))
+    }
+
+    /// The redactor of what goes out. (What comes in has its own, with the intake.)
+    fn redactor(&self) -> Result<Arc<Redactor>, CaptureError> {
+        if let Some(redactor) = self.redactor.get() {
+            return Ok(Arc::clone(redactor));
+        }
+        let made = Arc::new(Redactor::new(&self.settings.redact)?);
+        Ok(Arc::clone(self.redactor.get_or_init(|| made)))
     }
 
     /// Stores drafts and counts what became of them.

@@ -1,30 +1,36 @@
 //! `tome hook <agent> [event]`: what a coding agent runs at every step.
 //!
 //! It must never break, delay or even worry the agent: it always succeeds, writes nothing to
-//! stderr, prints only what the agent accepts, and is done within 100 ms, whatever the daemon, the
-//! disk or the payload are like. The event goes to the daemon; if that does not answer in time, to
-//! the spool; if that cannot be written, it is counted as lost.
+//! stderr, prints only what the agent accepts, and is done within 100 ms (300 ms at the start of a
+//! session), whatever the daemon, the disk or the payload are like. The event goes to the daemon; if
+//! that does not answer in time, to the spool; if that cannot be written, it is counted as lost. Once
+//! the event is safe, the daemon is asked for what is to be said to the agent; if that is not there in
+//! time, nothing is said.
 
 pub mod args;
+mod ask;
 pub mod lost;
 mod payload;
 
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use tome_engine::{Redactor, Sealer, Spool};
 use tome_model::{Agent, Clock, Draft, Millis, SystemClock};
-use tome_proto::ClientError;
+use tome_proto::{Client, ClientError};
 
 use crate::agents::{self, Heard};
-use crate::config::{Config, Flags, Settings};
+use crate::config::{Config, Settings};
 use crate::platform;
 use crate::reach::{Reach, is_older};
 use args::Called;
+use ask::Question;
+pub use ask::settings_to_wire;
 
 /// By when each step has to be done, from the first instruction of `main`.
+#[derive(Clone, Copy)]
 struct Deadlines {
     /// The payload is there.
     read: Duration,
@@ -32,6 +38,26 @@ struct Deadlines {
     answered: Duration,
     /// The daemon has it, or the spool is synced.
     recorded: Duration,
+    /// What is to be said to the agent is there.
+    said: Duration,
+    /// The same at the start of a session, which may take longer.
+    said_at_start: Duration,
+    /// The hook returns to its agent, whatever became of the event.
+    returned: Duration,
+}
+
+impl Deadlines {
+    /// With so many times the patience: some machines are slow, and somebody may say so.
+    fn times(self, patience: u32) -> Self {
+        Self {
+            read: self.read * patience,
+            answered: self.answered * patience,
+            recorded: self.recorded * patience,
+            said: self.said * patience,
+            said_at_start: self.said_at_start * patience,
+            returned: self.returned * patience,
+        }
+    }
 }
 
 /// What is left of the promised hundred milliseconds is for starting and ending the process, and
@@ -40,16 +66,22 @@ const PROMPT: Deadlines = Deadlines {
     read: Duration::from_millis(35),
     answered: Duration::from_millis(55),
     recorded: Duration::from_millis(80),
+    said: Duration::from_millis(85),
+    said_at_start: Duration::from_millis(270),
+    returned: Duration::from_millis(92),
 };
 
-/// By then a hook returns to its agent, whatever became of the event.
-const RETURN: Duration = Duration::from_millis(92);
+/// The most patience that can be asked for.
+const PATIENCE_MAX: u32 = 100;
 
 /// For the process that goes on with a hook whose agent is no longer waiting.
 const LATE: Deadlines = Deadlines {
     read: Duration::from_secs(10),
     answered: Duration::from_secs(20),
     recorded: Duration::from_secs(60),
+    said: Duration::from_secs(60),
+    said_at_start: Duration::from_secs(60),
+    returned: Duration::from_secs(60),
 };
 
 /// What became of an event.
@@ -62,6 +94,17 @@ enum Fate {
     /// Neither daemon nor spool would take it; that has been counted.
     Lost,
 }
+
+/// What the thread that does the work tells the one that waits for it.
+enum Told {
+    /// What became of the event, and until when the daemon may take to hear of it and answer.
+    Recorded(Fate, Option<Duration>),
+    /// What is to be printed.
+    Said(String),
+}
+
+/// Tells it.
+type Tell<'t> = &'t dyn Fn(Told);
 
 /// A larger payload is handed on: parsing and sealing it could take longer than there is time.
 const PROMPT_BYTES_MAX: usize = 512 * 1024;
@@ -86,24 +129,38 @@ fn begin(called: &Called, started: Instant) {
     if std::io::stdin().is_terminal() {
         return;
     }
-    let mut payload = payload::read(started + PROMPT.read, PROMPT_BYTES_MAX);
+    let by = PROMPT.times(patience());
+    let mut payload = payload::read(started + by.read, PROMPT_BYTES_MAX);
     // An agent that leaves the pipe open has said everything all the same.
     payload.is_whole = payload.is_whole || is_json(&payload.bytes);
     let is_prompt = payload.is_whole && payload.bytes.len() <= PROMPT_BYTES_MAX;
-    if is_prompt && record_within(called, &payload.bytes, now, started, &PROMPT) != Fate::Open {
-        return;
+    if is_prompt {
+        let (fate, said) = record_within(called, &payload.bytes, now, started, by);
+        if let Some(said) = said {
+            // An agent that does not listen has missed nothing that it needs.
+            let _ = std::io::stdout().write_all(said.as_bytes());
+        }
+        if fate != Fate::Open {
+            return;
+        }
     }
-    let within = RETURN.saturating_sub(started.elapsed());
+    let within = by.returned.saturating_sub(started.elapsed());
     if payload::hand_on(&called.names, &called.flags, now.0, payload, within).is_err() {
         count_lost(called, now);
     }
+}
+
+/// How patient hooks are, from `TOME_HOOK_PATIENCE`: 1 unless somebody says more.
+fn patience() -> u32 {
+    let said = std::env::var("TOME_HOOK_PATIENCE").ok().and_then(|text| text.parse().ok());
+    said.unwrap_or(1).clamp(1, PATIENCE_MAX)
 }
 
 /// What is done when the agent is no longer waiting.
 fn go_on(called: &Called, began: Millis, started: Instant) {
     platform::leave_session();
     let Some(bytes) = payload::take_over(started + LATE.read) else { return };
-    if record_within(called, &Arc::new(bytes), began, started, &LATE) == Fate::Open {
+    if record_within(called, &Arc::new(bytes), began, started, LATE).0 == Fate::Open {
         count_lost(called, began);
     }
 }
@@ -126,34 +183,49 @@ fn is_json(bytes: &[u8]) -> bool {
 }
 
 /// Records what the hook was handed, on a thread of its own: a disk, a mount or a lock that hangs
-/// must not hang the agent.
+/// must not hang the agent. Returns what became of it, and what is to be said to the agent.
 fn record_within(
     called: &Called,
     payload: &Arc<Vec<u8>>,
     now: Millis,
     started: Instant,
-    by: &'static Deadlines,
-) -> Fate {
-    let (done, fate) = mpsc::channel();
+    by: Deadlines,
+) -> (Fate, Option<String>) {
+    let (teller, told) = mpsc::channel();
     let (called, payload) = (called.clone(), Arc::clone(payload));
     std::thread::spawn(move || {
-        let _ = done.send(record(&called, &payload, now, started, by));
+        record(&called, &payload, now, started, &by, &|told| {
+            // Nobody listens once the time is up.
+            let _ = teller.send(told);
+        });
     });
+    let within = |until: Duration| until.saturating_sub(started.elapsed());
     // The thread may still succeed; whoever goes on stores the same event, which is stored once. A
     // thread that panicked has stored nothing, and whoever goes on would fare no better.
-    match fate.recv_timeout(by.recorded.saturating_sub(started.elapsed())) {
-        Ok(fate) => fate,
-        Err(_) => Fate::Open,
+    let Ok(Told::Recorded(fate, until)) = told.recv_timeout(within(by.recorded)) else {
+        return (Fate::Open, None);
+    };
+    let said = until.and_then(|until| told.recv_timeout(within(until)).ok());
+    match said {
+        Some(Told::Said(text)) => (fate, Some(text)),
+        _ => (fate, None),
     }
 }
 
-/// Records what the hook was handed.
-fn record(called: &Called, payload: &[u8], now: Millis, started: Instant, by: &Deadlines) -> Fate {
+/// Records what the hook was handed, and asks what is to be said.
+fn record(
+    called: &Called,
+    payload: &[u8],
+    now: Millis,
+    started: Instant,
+    by: &Deadlines,
+    tell: Tell<'_>,
+) {
     let Some(agent) = called.names.first().and_then(|name| agent(name)) else {
-        return Fate::Safe;
+        return tell(Told::Recorded(Fate::Safe, None));
     };
     let Ok(config) = Config::load(&called.flags, &|name| std::env::var(name).ok()) else {
-        return Fate::Lost;
+        return tell(Told::Recorded(Fate::Lost, None));
     };
     let settings = config.settings();
     let cwd = std::env::current_dir()
@@ -170,11 +242,20 @@ fn record(called: &Called, payload: &[u8], now: Millis, started: Instant, by: &D
     if payload.len() > SEND_BYTES_MAX {
         drafts = seal(&settings, drafts);
     }
-    if drafts.is_empty() {
-        Fate::Safe
-    } else {
-        deliver(&settings, &called.flags, drafts, started, by)
+    let question = drafts.last().and_then(|draft| Question::of(&settings, called, draft));
+    match (drafts.is_empty(), runtime()) {
+        (true, _) => tell(Told::Recorded(Fate::Safe, None)),
+        (false, None) => tell(Told::Recorded(spool(&settings, drafts), None)),
+        (false, Some(runtime)) => {
+            let reach = Reach::new(settings, called.flags.clone());
+            let delivery = Delivery { reach: &reach, question, started, by, tell };
+            runtime.block_on(delivery.make(drafts));
+        }
     }
+}
+
+fn runtime() -> Option<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().ok()
 }
 
 /// The agent that runs the hook. Copilot CLI also runs the hooks of a repository's Claude Code
@@ -213,57 +294,91 @@ fn seal(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
     drafts.into_iter().map(|draft| sealer.seal(draft)).collect()
 }
 
-/// Hands the drafts to the daemon, or else to the spool.
-fn deliver(
-    settings: &Settings,
-    flags: &Flags,
-    drafts: Vec<Draft>,
+/// An event on its way, and the question that comes after it.
+struct Delivery<'d> {
+    reach: &'d Reach,
+    question: Option<Question>,
     started: Instant,
-    by: &Deadlines,
-) -> Fate {
-    let reach = Reach::new(settings.clone(), flags.clone());
-    match send(&reach, &drafts, by.answered.saturating_sub(started.elapsed())) {
-        Ok(version) => {
-            if is_older(&version, env!("CARGO_PKG_VERSION")) && settings.daemon_autostart {
-                reach.replace_behind();
-            }
-            Fate::Safe
+    by: &'d Deadlines,
+    tell: Tell<'d>,
+}
+
+impl Delivery<'_> {
+    /// Hands the drafts to the daemon, or else to the spool; then asks what is to be said.
+    async fn make(self, drafts: Vec<Draft>) {
+        match send(self.reach, &drafts, self.by.answered.saturating_sub(self.started.elapsed()))
+            .await
+        {
+            Ok(sent) => self.taken(sent).await,
+            Err(error) => self.not_taken(&error, drafts).await,
         }
-        Err(error) => {
-            let fate = spool(settings, drafts);
-            let away = matches!(error, ClientError::Unreachable(_));
-            if fate == Fate::Safe
-                && away
-                && settings.daemon_autostart
-                && settings.daemon_endpoint.is_none()
-            {
-                reach.start_behind();
-            }
-            fate
+    }
+
+    /// By when the daemon has to answer a question.
+    fn until(&self, question: &Question) -> Duration {
+        if question.is_start() { self.by.said_at_start } else { self.by.said }
+    }
+
+    /// The daemon has the event.
+    async fn taken(mut self, sent: Sent) {
+        let may_replace = self.reach.settings().daemon_autostart;
+        if is_older(&sent.version, env!("CARGO_PKG_VERSION")) && may_replace {
+            self.reach.replace_behind();
+        }
+        // What was seen before has been answered before.
+        let question = self.question.take().filter(|_| sent.is_new);
+        let until = question.as_ref().map(|question| self.until(question));
+        (self.tell)(Told::Recorded(Fate::Safe, until));
+        let (Some(question), Some(until)) = (question, until) else { return };
+        let within = until.saturating_sub(self.started.elapsed());
+        if let Some(said) = question.about(&sent.id).ask(&sent.client, within).await {
+            (self.tell)(Told::Said(said));
+        }
+    }
+
+    /// The daemon has it not, or nobody knows.
+    async fn not_taken(mut self, error: &ClientError, drafts: Vec<Draft>) {
+        let settings = self.reach.settings();
+        let fate = spool(settings, drafts);
+        let away = matches!(error, ClientError::Unreachable(_));
+        let may_start = settings.daemon_autostart && settings.daemon_endpoint.is_none();
+        if fate == Fate::Safe && away && may_start {
+            self.reach.start_behind();
+        }
+        // A session's start is worth waiting for a daemon that is just starting.
+        let is_worth_it = fate == Fate::Safe && may_start;
+        let question = self.question.take().filter(Question::is_start).filter(|_| is_worth_it);
+        let until = question.as_ref().map(|question| self.until(question));
+        (self.tell)(Told::Recorded(fate, until));
+        let (Some(question), Some(until)) = (question, until) else { return };
+        if let Some(said) = ask::once_it_is_there(self.reach, question, self.started + until).await
+        {
+            (self.tell)(Told::Said(said));
         }
     }
 }
 
-/// Hands the drafts to the daemon, in order. Returns the daemon's version.
-fn send(reach: &Reach, drafts: &[Draft], within: Duration) -> Result<String, ClientError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| ClientError::Unreachable(error.to_string()))?;
-    let endpoint = reach.endpoint();
-    runtime.block_on(async {
-        let exchange = async {
-            let client = endpoint.connect().await?;
-            let mut version = String::new();
-            for draft in drafts {
-                version = client.ingest(draft.clone(), within).await?.daemon_version;
-            }
-            Ok(version)
-        };
-        tokio::time::timeout(within, exchange)
-            .await
-            .unwrap_or(Err(ClientError::TimedOut(within.as_millis())))
-    })
+/// What the daemon said of the last of some drafts.
+struct Sent {
+    client: Client,
+    id: String,
+    is_new: bool,
+    version: String,
+}
+
+/// Hands the drafts to the daemon, in order.
+async fn send(reach: &Reach, drafts: &[Draft], within: Duration) -> Result<Sent, ClientError> {
+    let exchange = async {
+        let client = reach.endpoint().connect().await?;
+        let mut last = tome_proto::v1::IngestEventResponse::default();
+        for draft in drafts {
+            last = client.ingest(draft.clone(), within).await?;
+        }
+        Ok(Sent { client, id: last.id, is_new: last.created, version: last.daemon_version })
+    };
+    tokio::time::timeout(within, exchange)
+        .await
+        .unwrap_or(Err(ClientError::TimedOut(within.as_millis())))
 }
 
 /// Writes the drafts to the spool, or counts them as lost.

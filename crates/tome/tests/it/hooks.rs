@@ -390,6 +390,7 @@ fn hook_on_an_open_pipe(world: &World, bytes: &[u8]) {
     std::io::Write::write_all(&mut pen, bytes).unwrap();
     let mut child = world
         .command(&["hook", "claude-code"])
+        .env("TOME_HOOK_PATIENCE", "4")
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
@@ -75,6 +75,8 @@ pub(crate) struct Pair {
 pub(crate) struct Slot<T> {
     pub folder: PathBuf,
     open: RwLock<Option<Arc<T>>>,
+    /// It was opened and then turned out to be damaged: it is made anew, and not opened before that.
+    spoiled: AtomicBool,
 }
 
 /// What the two kinds of indexes have in common.
@@ -113,6 +115,11 @@ impl Desk {
             wanting_meanings: AtomicBool::new(true),
             problems: Mutex::default(),
         }
+    }
+
+    /// Whether it has this project and no other.
+    pub(crate) fn is_of(&self, root: Option<&str>) -> bool {
+        matches!(&self.of, DeskOf::Project(own) if Some(own.as_str()) == root)
     }
 
     /// Closes what is open; it is opened again when it is needed. While somebody brings it up to date it
@@ -170,7 +177,7 @@ pub(crate) struct Made {
 
 impl<T: Index> Slot<T> {
     fn at(folder: PathBuf) -> Self {
-        Self { folder, open: RwLock::new(None) }
+        Self { folder, open: RwLock::new(None), spoiled: AtomicBool::new(false) }
     }
 
     /// The index, if it is open and its files are there.
@@ -187,8 +194,20 @@ impl<T: Index> Slot<T> {
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = index;
     }
 
+    /// Closes it after it could not answer. One that is damaged is made anew by whoever keeps it; an
+    /// embedder that did not answer is no fault of the index.
+    pub(crate) fn give_up(&self, why: &FinderError) {
+        match why {
+            FinderError::Embed(_) => return,
+            FinderError::Damaged { .. } => self.spoiled.store(true, Ordering::Release),
+            FinderError::Missing(_) | FinderError::Failed { .. } => {}
+        }
+        self.put(None);
+    }
+
     fn look(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) {
         if self.get().is_none()
+            && !self.spoiled.load(Ordering::Acquire)
             && let Ok(index) = open(&self.folder)
         {
             self.put(Some(Arc::new(index)));
@@ -204,13 +223,18 @@ impl<T: Index> Slot<T> {
         if self.get().is_some() {
             return Ok(false);
         }
-        let (index, made) = match open(&self.folder) {
+        let opened = match self.spoiled.load(Ordering::Acquire) {
+            true => Err(FinderError::Missing(self.folder.clone())),
+            false => open(&self.folder),
+        };
+        let (index, made) = match opened {
             Ok(index) => (index, false),
             Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => {
                 (make(&self.folder)?, true)
             }
             Err(error) => return Err(error),
         };
+        self.spoiled.store(false, Ordering::Release);
         self.put(Some(Arc::new(index)));
         Ok(made)
     }

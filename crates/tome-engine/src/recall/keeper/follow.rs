@@ -133,13 +133,14 @@ impl Keeper {
             desk.wanting_meanings.store(false, Ordering::Relaxed);
         }
         let mut count = 0;
-        for pair in [&desk.events, &desk.pages] {
+        for (pair, has_files) in [(&desk.events, false), (&desk.pages, true)] {
             let made = pair.open_or_make(pass, &self.embedder)?;
             count += u64::from(made.words) + u64::from(made.meanings);
-            if made.words || made.meanings {
-                kept.files = None;
+            if !has_files || !(made.words || made.meanings) {
+                continue;
             }
-            if pass.has_words() && (made.words || made.meanings) {
+            kept.files = None;
+            if pass.has_words() {
                 // Nothing counts as read until the files were compared.
                 let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
                 *known = Some(Arc::default());

@@ -21,8 +21,8 @@ use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 
 pub(crate) use chunks::chunks;
 pub(crate) use desk::{Desk, DeskOf, Pair};
-pub(crate) use entries::{beside, cut, joined, of_node};
-pub(crate) use files::FileFound;
+pub(crate) use entries::{beside, cut, joined, of_node, said_in};
+pub(crate) use files::{FileFound, Forms};
 pub use follow::Followed;
 pub(crate) use follow::number;
 pub(crate) use pages::Page;
@@ -36,6 +36,7 @@ pub(crate) struct Keeper {
     pub copies: Arc<SessionCopies>,
     pub embedder: Arc<dyn Embedder>,
     pub desks: Mutex<HashMap<PathBuf, Arc<Desk>>>,
+    pub forms: Forms,
 }
 
 impl Keeper {

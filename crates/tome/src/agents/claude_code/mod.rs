@@ -1,3 +1,6 @@
 //! Claude Code: all that Tome knows about it.
 
+pub(super) mod answer;
 pub(super) mod hook;
+pub(super) mod transcript;
+pub(super) mod wiring;

@@ -1,6 +1,7 @@
 //! The parsers, checked: what each agent's payloads become, what is one event and what is two, and
 //! that nothing handed to a hook can break it.
 
+mod answers;
 mod fixtures;
 mod garbage;
 mod sameness;

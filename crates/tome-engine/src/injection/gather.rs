@@ -1,0 +1,202 @@
+//! Reading what a text is made of: notebooks, contents, recall. Each step may wait for a disk or for
+//! somebody's lock; what is read goes where it is seen at once, so that a deadline costs only what was
+//! not read by then.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use tome_finder::Source;
+use tome_model::{Scope, SessionId};
+use tome_notebook::{Ask, Listed, NoteKind, Notebook, OVERVIEW, RecalledInsight};
+
+use super::Injector;
+use super::start::{FactFile, LastStretch, NoteLine, StartParts};
+use crate::{Across, EngineError, RecallHit, RecallQuestion, Whose};
+
+/// Of a prompt or a plan, so much is asked recall with: its beginning says what it is about.
+const QUERY_CHARS_MAX: usize = 400;
+/// Fewer words than this are no question: "yes", "go on", "fix it".
+const WORDS_MIN: usize = 3;
+/// A file of insights that is no larger has none yet: an entry alone takes more.
+const HEADING_BYTES_MAX: u64 = 100;
+/// Hits that are looked at for hints.
+const HITS_MAX: usize = 12;
+
+/// What is read for the start of a session, in the order in which it is read.
+pub(super) const PARTS: [&str; 4] =
+    ["notes", "overview", "lessons from all projects", "where the last session stopped"];
+
+/// Whose session starts, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Starting {
+    /// The project's root.
+    pub project: String,
+    /// Which session; none for a preview.
+    pub session: Option<String>,
+    /// Whether the session went on before: after a compaction, or resumed.
+    pub goes_on: bool,
+}
+
+/// Reads one part.
+type Step<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), EngineError>;
+
+impl Injector {
+    /// Reads what there is to say at the start of a session into `parts`, one after the other. What
+    /// cannot be read is left out, and said to be missing.
+    pub fn gather_start(&self, starting: &Starting, parts: &Mutex<StartParts>) {
+        let steps: [Step<'_>; PARTS.len()] = [
+            &|parts| self.read_notes(starting, parts),
+            &|parts| self.read_overview(starting, parts),
+            &|parts| self.read_insights(parts),
+            &|parts| self.read_last(starting, parts),
+        ];
+        for (name, step) in PARTS.iter().zip(steps) {
+            let mut read = StartParts::default();
+            let is_read = step(&mut read).is_ok();
+            let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
+            if is_read {
+                parts.late.retain(|late| late != name);
+                parts.add(read);
+            }
+        }
+    }
+
+    fn read_notes(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), EngineError> {
+        let notebook = self.notebooks.open(&whose(Scope::Project, starting))?;
+        let root = notebook.root();
+        if root.starts_with(Path::new(&starting.project)) {
+            parts.notes_from = Some("notes in the repository".to_owned());
+        }
+        let (facts, notes): (Vec<Listed>, Vec<Listed>) =
+            newest(&notebook)?.into_iter().partition(|note| note.kind == NoteKind::Fact);
+        for fact in facts {
+            // One that vanished or is no text is still in the index.
+            if let Ok(note) = notebook.read(&fact.path) {
+                parts.facts.push(FactFile { path: fact.path, text: self.cut(&note.text) });
+            }
+        }
+        parts.notes = notes.into_iter().map(|note| self.line(note)).collect();
+        Ok(())
+    }
+
+    fn read_overview(
+        &self,
+        starting: &Starting,
+        parts: &mut StartParts,
+    ) -> Result<(), EngineError> {
+        if starting.session.is_none() {
+            return Ok(());
+        }
+        let notebook = self.notebooks.open(&whose(Scope::Session, starting))?;
+        // What nobody has written yet reads as a template.
+        let text = notebook.read("overview.md")?.text;
+        let text = Some(text).filter(|text| text.trim() != OVERVIEW.trim());
+        parts.overview = text.map(|text| self.cut(&text));
+        Ok(())
+    }
+
+    fn read_insights(&self, parts: &mut StartParts) -> Result<(), EngineError> {
+        let files = newest(&*self.notebooks.open(&CODER)?)?;
+        let insights = files.into_iter().filter(|file| file.kind == NoteKind::Insight);
+        // A file that has only its heading has nothing to say.
+        let insights = insights.filter(|file| file.bytes > HEADING_BYTES_MAX);
+        parts.insights = insights.map(|file| self.line(file)).collect();
+        Ok(())
+    }
+
+    fn read_last(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), EngineError> {
+        let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
+        let except = own.as_ref().filter(|_| !starting.goes_on);
+        let node = self.calendar.latest_segment(&starting.project, except)?;
+        parts.last = node.map(|node| LastStretch {
+            is_own: own.is_some_and(|own| node.sessions.contains(&own)),
+            id: node.id.to_string(),
+            title: node.title,
+            bullets: node.bullets.into_iter().map(|bullet| bullet.text).collect(),
+            at: node.last_at,
+            agents: node.agents.iter().map(ToString::to_string).collect(),
+        });
+        Ok(())
+    }
+
+    /// Hits for a prompt that nobody asked recall with.
+    pub fn hits_for(
+        &self,
+        project: &str,
+        session: &str,
+        prompt: &str,
+    ) -> Result<Vec<RecallHit>, EngineError> {
+        let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
+        let words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        // Languages without spaces say much in one word.
+        let says_little = words.count() < WORDS_MIN && query.is_ascii();
+        if says_little || query.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let question = RecallQuestion {
+            query,
+            across: Across::Project,
+            limit: HITS_MAX,
+            project: Some(project.to_owned()),
+            session: Some(session.to_owned()),
+            unasked: true,
+            ..RecallQuestion::default()
+        };
+        let mut hits = self.recall.ask(&question)?.hits;
+        hits.retain(is_to_the_point);
+        hits.iter_mut().for_each(|hit| hit.text = self.cut(&hit.text));
+        Ok(hits)
+    }
+
+    /// The coder's insights for a plan, the best first, at most three.
+    pub fn lessons_for(&self, plan: &str) -> Result<Vec<RecalledInsight>, EngineError> {
+        let ask = Ask { question: Some(plan.to_owned()), ..Ask::default() };
+        let mut insights = self.notebooks.open(&CODER)?.recall(&ask)?.insights;
+        insights.iter_mut().for_each(|one| one.text = self.cut(&one.text));
+        Ok(insights)
+    }
+
+    fn line(&self, note: Listed) -> NoteLine {
+        NoteLine { path: note.path, name: note.name, summary: self.cut(&note.summary) }
+    }
+}
+
+impl StartParts {
+    /// Nothing read yet.
+    pub fn unread() -> Self {
+        Self { late: PARTS.to_vec(), ..Self::default() }
+    }
+
+    /// Adds what one step read.
+    fn add(&mut self, read: Self) {
+        let Self { facts, notes, notes_from, overview, insights, last, late: _ } = read;
+        self.facts.extend(facts);
+        self.notes.extend(notes);
+        self.insights.extend(insights);
+        self.notes_from = notes_from.or(self.notes_from.take());
+        self.overview = overview.or(self.overview.take());
+        self.last = last.or(self.last.take());
+    }
+}
+
+/// Whether a hit says something by itself: not a period in which much happened, nor a guide for
+/// working with memory.
+fn is_to_the_point(hit: &RecallHit) -> bool {
+    let is_period = hit.source == Source::Node && hit.kind != "segment";
+    let is_guide = hit.source == Source::Insight
+        && hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
+    !is_period && !is_guide
+}
+
+const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };
+
+fn whose(scope: Scope, starting: &Starting) -> Whose {
+    Whose { scope, cwd: Some(starting.project.clone()), session: starting.session.clone() }
+}
+
+/// The notes of a notebook, the newest first.
+fn newest(notebook: &Notebook) -> Result<Vec<Listed>, EngineError> {
+    let mut notes = notebook.list()?;
+    notes.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+    Ok(notes)
+}

@@ -1,0 +1,84 @@
+//! Hints at a prompt: at most three cited hits that nobody asked for. So they have to be good, and
+//! new: not what this session has said itself, and none of them twice.
+
+use std::collections::BTreeSet;
+
+use super::compose::{Composed, Frame, compose};
+use super::mark;
+use super::piece::{Block, Piece};
+use super::room::Room;
+use super::start::minute;
+use crate::{RecallHit, source_name};
+
+/// At most so many.
+pub const HINTS_MAX: usize = 3;
+/// And so many tokens, marks and all.
+pub const HINT_TOKENS_MAX: u64 = 300;
+
+/// Characters of what a hint says.
+const HINT_CHARS_MAX: usize = 220;
+
+/// A hit that is worth a hint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// What it is known by: two hits of the same note are the same hint.
+    pub key: String,
+    /// The line that is injected.
+    pub line: String,
+}
+
+/// The hits that become hints: those of other sessions that this one has not been given.
+pub fn choose_hints(hits: &[RecallHit], session: &str, given: &BTreeSet<String>) -> Vec<Hint> {
+    let mut hints: Vec<Hint> = Vec::new();
+    for hit in hits {
+        let key = key_of(hit);
+        let is_own = hit.session.as_deref() == Some(session);
+        let is_known = given.contains(&key) || hints.iter().any(|hint| hint.key == key);
+        if is_own || is_known || hit.text.trim().is_empty() {
+            continue;
+        }
+        hints.push(Hint { line: line_of(hit), key });
+        if hints.len() == HINTS_MAX {
+            break;
+        }
+    }
+    hints
+}
+
+/// A note is one hint wherever in it the words stand; an event is one by itself.
+fn key_of(hit: &RecallHit) -> String {
+    match &hit.file {
+        Some(file) if !file.ends_with("messages.jsonl") => file.clone(),
+        _ => hit.citation.clone(),
+    }
+}
+
+fn line_of(hit: &RecallHit) -> String {
+    let when = hit.at.map(|at| format!("{}, ", minute(at))).unwrap_or_default();
+    let what = source_name(hit.source);
+    let text = mark::line(&hit.text, HINT_CHARS_MAX);
+    format!("- {when}{what}: {text} [{}]", mark::line(&hit.citation, 300))
+}
+
+/// The text of some hints, as many of them as there is room for, and how many that are.
+pub fn hints_text(hints: &[Hint], room: Room) -> Option<(Composed, usize)> {
+    let room = Room { tokens: room.tokens.min(HINT_TOKENS_MAX), ..room };
+    let frame = Frame { kind: "hints", above: Vec::new(), below: Vec::new() };
+    (1..=hints.len()).rev().find_map(|count| {
+        let composed = compose(&frame, &[piece(hints.get(..count)?)], room)?;
+        composed.cut.is_empty().then_some((composed, count))
+    })
+}
+
+fn piece(hints: &[Hint]) -> Piece {
+    Piece {
+        name: "Perhaps relevant, from memory",
+        about: "Found by Tome, not said by the user. `tome show <citation>` or recall_memory says more."
+            .to_owned(),
+        blocks: hints.iter().map(|hint| Block::line(&hint.line)).collect(),
+        noun: ("hint", "hints"),
+        rest: "recall_memory",
+        quoted: Some("earlier sessions and notes".to_owned()),
+        share: 100,
+    }
+}

@@ -1,0 +1,122 @@
+//! The parts of a home that injections are made of, and what is kept of them.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tome_ledger::EventRange;
+use tome_model::{Event, EventId, EventKind, SessionId};
+
+use super::record::{InjectionRecord, Records};
+use super::remembered::Remembered;
+use crate::triggers::{Due, Seen, Settings, State};
+use crate::{Calendar, EngineError, Notebooks, Recall, Redactor, Stores};
+
+/// What injections of one home are made of.
+pub struct Injector {
+    stores: Arc<Stores>,
+    pub(super) notebooks: Arc<Notebooks>,
+    pub(super) calendar: Arc<Calendar>,
+    pub(super) recall: Arc<Recall>,
+    redactor: Arc<Redactor>,
+    records: Records,
+    /// Held from reading what is remembered of a session until it is written again.
+    remembering: Mutex<()>,
+}
+
+impl Injector {
+    /// Injections from these.
+    pub fn new(
+        stores: Arc<Stores>,
+        notebooks: Arc<Notebooks>,
+        calendar: Arc<Calendar>,
+        recall: Arc<Recall>,
+        redactor: Arc<Redactor>,
+    ) -> Self {
+        let records = Records::new(stores.projects_shared());
+        let remembering = Mutex::default();
+        Self { stores, notebooks, calendar, recall, redactor, records, remembering }
+    }
+
+    /// A text without secrets: what people write into notes by hand has been through no tool.
+    pub(super) fn cut(&self, text: &str) -> String {
+        self.redactor.redact(text).into_owned()
+    }
+
+    /// An event that was stored just now, sealed as it is on disk.
+    pub fn event(&self, project: &str, id: &EventId) -> Result<Option<Event>, EngineError> {
+        let Some(path) = self.stores.existing(project) else { return Ok(None) };
+        Ok(self.stores.open(&path)?.event(id)?)
+    }
+
+    /// Shows an event to the triggers of its session, and says what is due in answer to it. What they
+    /// make of it is kept before this returns.
+    pub fn hear(&self, event: &Event, settings: &Settings) -> Result<Option<Due>, EngineError> {
+        self.remember(&event.project, event.session.as_str(), |remembered| {
+            let mut state = State::from_bytes(&remembered.triggers);
+            let due = state.step(&Seen::of_event(event), settings);
+            remembered.triggers = state.to_bytes();
+            due
+        })
+    }
+
+    /// Whether the session is a subagent's: with some agents those are sessions of their own.
+    pub fn is_subagent(&self, project: &str, session: &SessionId) -> Result<bool, EngineError> {
+        let Some(path) = self.stores.existing(project) else { return Ok(false) };
+        let store = self.stores.open(&path)?;
+        let range = EventRange { session: Some(session.clone()), ..EventRange::default() };
+        let first = store.events(&range).next().transpose()?;
+        Ok(first.is_some_and(|(_, first)| {
+            first.kind == EventKind::SubagentStart && first.meta.contains_key("parent")
+        }))
+    }
+
+    /// The hints that a session has been given.
+    pub fn given(&self, project: &str, session: &str) -> BTreeSet<String> {
+        let folder = self.stores.projects().known_folder(project);
+        folder.map(|folder| Remembered::read(&folder, session).given()).unwrap_or_default()
+    }
+
+    /// Notes that a session is given these hints.
+    pub fn give(&self, project: &str, session: &str, keys: Vec<String>) -> Result<(), EngineError> {
+        self.remember(project, session, |remembered| remembered.give(keys))
+    }
+
+    /// Records an injection.
+    pub fn record(&self, record: &InjectionRecord) -> Result<(), EngineError> {
+        self.records.add(record)
+    }
+
+    /// The latest so many injections, in order, of a project or of all, of a session or of all.
+    pub fn recorded(
+        &self,
+        project: Option<&str>,
+        session: Option<&str>,
+        limit: usize,
+    ) -> Vec<InjectionRecord> {
+        self.records.list(project, session, limit)
+    }
+
+    fn remember<T>(
+        &self,
+        project: &str,
+        session: &str,
+        change: impl FnOnce(&mut Remembered) -> T,
+    ) -> Result<T, EngineError> {
+        let folder = self.folder(project)?;
+        let _one_at_a_time = self.remembering.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = Remembered::read(&folder, session);
+        let mut after = before.clone();
+        let changed = change(&mut after);
+        if after != before {
+            after.write(&folder, session)?;
+        }
+        Ok(changed)
+    }
+
+    /// The folder of a project that has events; one that has none has nothing to remember either.
+    fn folder(&self, project: &str) -> Result<PathBuf, EngineError> {
+        let folder = self.stores.projects().known_folder(project);
+        folder.ok_or_else(|| EngineError::NotFound(format!("there is no project {project}")))
+    }
+}

@@ -1,0 +1,29 @@
+//! What Tome puts into an agent's context, made of pieces, within a room that is never overrun.
+//!
+//! `room`, `mark`, `piece` and `compose` are pure: lines in, a text within its budget out. `start`,
+//! `hints` and `nudge` say what each text holds. `gather` reads what they are made of, `remembered`
+//! keeps what a session has been given, and `record` what was said to it. Deadlines are the caller's:
+//! nothing in here waits for a moment, and every step can be left out.
+
+mod compose;
+mod gather;
+mod hints;
+mod injector;
+mod mark;
+mod nudge;
+mod piece;
+mod record;
+mod remembered;
+mod room;
+mod start;
+#[cfg(test)]
+mod tests;
+
+pub use compose::Composed;
+pub use gather::Starting;
+pub use hints::{HINT_TOKENS_MAX, HINTS_MAX, Hint, choose_hints, hints_text};
+pub use injector::Injector;
+pub use nudge::{PLAN_TOKENS_MAX, nudge_text, plan_text};
+pub use record::InjectionRecord;
+pub use room::Room;
+pub use start::{FactFile, LastStretch, NoteLine, StartParts, start_text};

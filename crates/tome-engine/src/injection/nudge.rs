@@ -1,0 +1,48 @@
+//! What is said when a trigger fires: lessons for a plan, a word about storing at a stop, a reminder
+//! of the overview. The words of the triggers themselves are theirs; here they get their marks.
+
+use tome_notebook::RecalledInsight;
+
+use super::compose::{Composed, Frame, compose};
+use super::piece::{Block, Piece};
+use super::room::Room;
+
+/// What the lessons for a plan may take.
+pub const PLAN_TOKENS_MAX: u64 = 900;
+
+/// Lessons for a plan, and `request` behind them; `None` where there are none: then there is nothing
+/// to replan for.
+pub fn plan_text(insights: &[RecalledInsight], request: &str, room: Room) -> Option<Composed> {
+    if insights.is_empty() {
+        return None;
+    }
+    let piece = Piece {
+        name: "Lessons that bear on this plan",
+        about: "Stored in earlier work; check that the situation is the same.".to_owned(),
+        blocks: insights.iter().map(lesson).collect(),
+        noun: ("lesson", "lessons"),
+        rest: "coder_memory_recall",
+        quoted: None,
+        share: 100,
+    };
+    let below = vec![String::new(), request.to_owned()];
+    compose(&Frame { kind: "plan", above: Vec::new(), below }, &[piece], room)
+}
+
+fn lesson(insight: &RecalledInsight) -> Block {
+    let place = format!("coder/{}#L{}", insight.path, insight.line);
+    let head = format!("### {} ({}) [{place}]", insight.title, insight.kind.as_str());
+    let text = insight.text.trim_start();
+    // The entry as it stands in its file begins with its own heading.
+    let body = match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with('#') => rest,
+        _ => text,
+    };
+    Block::text(&head, body, format!("memory_read {} with scope coder", insight.path))
+}
+
+/// A few words of Tome's own, such as a request to store, between the marks.
+pub fn nudge_text(kind: &'static str, words: &str, room: Room) -> Option<Composed> {
+    let frame = Frame { kind, above: vec![words.to_owned()], below: Vec::new() };
+    compose(&frame, &[], room)
+}

@@ -1,0 +1,173 @@
+//! The record of what was injected: what, when, why, how much, and whether it got there. One JSON
+//! line each, in the project's folder:
+//!
+//! ```text
+//! <project's folder>/injections.jsonl       the latest
+//! <project's folder>/injections.old.jsonl   those before them, as the file was when it was full
+//! ```
+//!
+//! The two hold `FILE_BYTES_MAX` each, about. It is a record for people, not a truth: a line that
+//! cannot be written or read is left out, and nothing waits for the disk.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tome_model::Millis;
+
+use crate::{EngineError, Projects};
+
+/// A file that is longer is set aside; the one set aside before goes.
+const FILE_BYTES_MAX: u64 = 512 * 1024;
+
+/// One injection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InjectionRecord {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Which moment of the session: `start`, `prompt`, `tool`, `stop`, `compaction`.
+    pub moment: String,
+    /// Why: `startup`, `resume`, `hints`, `replan`, `store`, `overview`.
+    pub why: String,
+    /// Whose session.
+    pub agent: String,
+    /// Which session.
+    pub session_id: String,
+    /// The project's root.
+    pub project: String,
+    /// What it costs, about.
+    pub tokens: u64,
+    /// What was left out or cut for lack of room.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
+    /// How long it took to make.
+    pub took_ms: u64,
+    /// Whether it was ready while the hook was waiting for it.
+    pub handed: bool,
+    /// The text.
+    pub text: String,
+}
+
+/// The records of all projects.
+pub(super) struct Records {
+    projects: Arc<Projects>,
+    writing: Mutex<()>,
+}
+
+impl Records {
+    pub(super) fn new(projects: Arc<Projects>) -> Self {
+        Self { projects, writing: Mutex::default() }
+    }
+
+    /// Adds a line.
+    pub(super) fn add(&self, record: &InjectionRecord) -> Result<(), EngineError> {
+        let folder = self.projects.folder(&record.project, Millis(record.at_ms))?;
+        let path = latest(&folder);
+        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let add = || -> std::io::Result<()> {
+            if path.metadata().is_ok_and(|meta| meta.len() > FILE_BYTES_MAX) {
+                std::fs::rename(&path, before(&folder))?;
+            }
+            let mut line = serde_json::to_vec(record)?;
+            line.push(b'\n');
+            OpenOptions::new().append(true).create(true).open(&path)?.write_all(&line)
+        };
+        add().map_err(EngineError::file("write", &path))
+    }
+
+    /// The latest so many, in order, of a project or of all, of a session or of all.
+    pub(super) fn list(
+        &self,
+        project: Option<&str>,
+        session: Option<&str>,
+        limit: usize,
+    ) -> Vec<InjectionRecord> {
+        let mut all = Vec::new();
+        for (root, folder) in self.projects.all() {
+            if project.is_none_or(|project| project == root) {
+                all.extend(read(&before(&folder)));
+                all.extend(read(&latest(&folder)));
+            }
+        }
+        all.retain(|one| session.is_none_or(|session| one.session_id == session));
+        all.sort_by_key(|one| one.at_ms);
+        all.drain(..all.len().saturating_sub(limit));
+        all
+    }
+}
+
+fn latest(folder: &Path) -> PathBuf {
+    folder.join("injections.jsonl")
+}
+
+fn before(folder: &Path) -> PathBuf {
+    folder.join("injections.old.jsonl")
+}
+
+/// The lines of a file that can be read. A line that was torn by a kill is one that cannot.
+fn read(path: &Path) -> Vec<InjectionRecord> {
+    let mut text = Vec::new();
+    let Ok(file) = std::fs::File::open(path) else { return Vec::new() };
+    // Longer than this it was not written here.
+    if file.take(4 * FILE_BYTES_MAX).read_to_end(&mut text).is_err() {
+        return Vec::new();
+    }
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Home;
+
+    fn record(n: u64, project: &str) -> InjectionRecord {
+        InjectionRecord {
+            at_ms: 1_794_735_000_000 + n,
+            moment: "start".to_owned(),
+            why: "startup".to_owned(),
+            agent: "codex".to_owned(),
+            session_id: format!("s{}", n % 2),
+            project: project.to_owned(),
+            tokens: n,
+            cut: Vec::new(),
+            took_ms: 3,
+            handed: true,
+            text: "x".repeat(9_000),
+        }
+    }
+
+    #[test]
+    fn the_latest_are_kept_within_a_bound() {
+        let home = tempfile::tempdir().unwrap();
+        let home = Home::at(home.path());
+        let records = Records::new(Arc::new(Projects::load(&home)));
+        for n in 0..300 {
+            records.add(&record(n, "/app")).unwrap();
+        }
+        records.add(&record(300, "/other")).unwrap();
+        let all = records.list(None, None, 1_000);
+        assert!(all.len() > 50 && all.len() < 200, "{}", all.len());
+        assert_eq!(all.last().unwrap().project, "/other");
+        let folder = records.projects.known_folder("/app").unwrap();
+        let bytes = |path: PathBuf| path.metadata().unwrap().len();
+        assert!(bytes(latest(&folder)) + bytes(before(&folder)) < 2 * FILE_BYTES_MAX + 20_000);
+        let some = records.list(Some("/app"), Some("s1"), 2);
+        let tokens: Vec<u64> = some.iter().map(|one| one.tokens).collect();
+        assert_eq!(tokens, [297, 299]);
+    }
+
+    #[test]
+    fn a_torn_line_costs_nothing_but_itself() {
+        let home = tempfile::tempdir().unwrap();
+        let home = Home::at(home.path());
+        let records = Records::new(Arc::new(Projects::load(&home)));
+        records.add(&record(1, "/app")).unwrap();
+        let path = latest(&records.projects.known_folder("/app").unwrap());
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"at_ms\":\n").unwrap();
+        records.add(&record(2, "/app")).unwrap();
+        assert_eq!(records.list(None, None, 9).len(), 2);
+    }
+}

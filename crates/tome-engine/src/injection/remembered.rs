@@ -1,0 +1,147 @@
+//! What is remembered of one session while it lasts: the hints it was given, and the state of the
+//! triggers. One small file a session in the project's folder, replaced whole:
+//!
+//! ```text
+//! <project's folder>/triggers/<session>
+//!     {"v":1,"given":["memory/lexer.md", …]} \n  the state of the triggers, as they write it
+//! ```
+//!
+//! It is no truth: a file that is missing or damaged is begun anew, and the worst that comes of that
+//! is a hint that was given before. So it is renamed into place and not synced: a daemon that is
+//! killed loses nothing, a power failure perhaps the last step.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use crate::home::session_name;
+use crate::{EngineError, home};
+
+/// Sessions of a project that are remembered; the ones that were silent for longest go.
+const SESSIONS_MAX: usize = 64;
+/// Hints that are remembered of a session; the oldest go.
+const GIVEN_MAX: usize = 512;
+/// A file that is larger was not written here.
+const FILE_BYTES_MAX: u64 = 512 * 1024;
+
+/// What is remembered of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Remembered {
+    /// The hints it was given, the oldest first.
+    given: Vec<String>,
+    /// The state of the triggers.
+    pub triggers: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    v: u32,
+    given: Vec<String>,
+}
+
+impl Remembered {
+    /// What is remembered of a session; nothing where nothing can be read.
+    pub(super) fn read(project: &Path, session: &str) -> Self {
+        Self::from_file(&file(project, session)).unwrap_or_default()
+    }
+
+    fn from_file(path: &Path) -> Option<Self> {
+        if path.metadata().ok()?.len() > FILE_BYTES_MAX {
+            return None;
+        }
+        let bytes = std::fs::read(path).ok()?;
+        let end = memchr::memchr(b'\n', &bytes)?;
+        let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
+        let triggers = bytes.get(end + 1..)?.to_vec();
+        (head.v == 1).then_some(Self { given: head.given, triggers })
+    }
+
+    /// Keeps it for the next step.
+    pub(super) fn write(&self, project: &Path, session: &str) -> Result<(), EngineError> {
+        let path = file(project, session);
+        let folder = home::triggers_in(project);
+        let write = || -> std::io::Result<()> {
+            if !path.exists() {
+                std::fs::create_dir_all(&folder)?;
+                forget_oldest(&folder)?;
+            }
+            let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&folder)?;
+            let head = Head { v: 1, given: self.given.clone() };
+            serde_json::to_writer(&mut file, &head)?;
+            file.write_all(b"\n")?;
+            file.write_all(&self.triggers)?;
+            file.persist(&path).map_err(|failed| failed.error)?;
+            Ok(())
+        };
+        write().map_err(EngineError::file("write", &path))
+    }
+
+    /// The hints it was given.
+    pub(super) fn given(&self) -> BTreeSet<String> {
+        self.given.iter().cloned().collect()
+    }
+
+    /// Notes hints that it is given now.
+    pub(super) fn give(&mut self, keys: impl IntoIterator<Item = String>) {
+        for key in keys {
+            if !self.given.contains(&key) {
+                self.given.push(key);
+            }
+        }
+        self.given.drain(..self.given.len().saturating_sub(GIVEN_MAX));
+    }
+}
+
+fn file(project: &Path, session: &str) -> PathBuf {
+    home::triggers_in(project).join(session_name(session))
+}
+
+/// Makes room for one more session.
+fn forget_oldest(folder: &Path) -> std::io::Result<()> {
+    let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        files.push((entry.metadata()?.modified()?, entry.path()));
+    }
+    files.sort();
+    let surplus = (files.len() + 1).saturating_sub(SESSIONS_MAX);
+    for (_, path) in files.iter().take(surplus) {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_there_and_no_more_than_that() {
+        let folder = tempfile::tempdir().unwrap();
+        for n in 0..SESSIONS_MAX + 9 {
+            let mut one = Remembered::read(folder.path(), &format!("s{n}"));
+            assert_eq!(one, Remembered::default());
+            one.triggers = b"state\nof two lines".to_vec();
+            one.give((0..GIVEN_MAX + n).map(|hint| format!("memory/{hint}.md")));
+            one.write(folder.path(), &format!("s{n}")).unwrap();
+            assert_eq!(Remembered::read(folder.path(), &format!("s{n}")), one);
+            assert!(one.given().len() <= GIVEN_MAX);
+        }
+        let left = std::fs::read_dir(home::triggers_in(folder.path())).unwrap().count();
+        assert_eq!(left, SESSIONS_MAX);
+    }
+
+    #[test]
+    fn a_damaged_file_is_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        Remembered::default().write(folder.path(), "../s").unwrap();
+        for bytes in [&b""[..], b"{\"v\":1}", b"{\"v\":2,\"given\":[]}\n", b"\xff\n"] {
+            #[expect(clippy::disallowed_methods, reason = "a test damages a file")]
+            std::fs::write(file(folder.path(), "../s"), bytes).unwrap();
+            assert_eq!(Remembered::read(folder.path(), "../s"), Remembered::default());
+        }
+    }
+}

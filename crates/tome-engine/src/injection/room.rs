@@ -1,0 +1,100 @@
+//! How much an injected text may take, counted exactly, line by line.
+//!
+//! A line costs the same whatever stands before it: the estimate of tokens begins anew behind a line
+//! break. So what lines cost apart is what they cost together, and a budget is never overrun by
+//! rounding.
+
+use crate::contents::{token_units, units_in};
+
+/// How much text there may be. Both bounds are hard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// By the project's own estimate of tokens.
+    pub tokens: u64,
+    /// Agents cut or put aside what is longer, whatever it would cost in tokens.
+    pub bytes: usize,
+}
+
+impl Room {
+    /// The smaller of two in each way.
+    #[must_use]
+    pub fn within(self, other: Self) -> Self {
+        Self { tokens: self.tokens.min(other.tokens), bytes: self.bytes.min(other.bytes) }
+    }
+}
+
+/// What is left of a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Left {
+    units: u64,
+    bytes: usize,
+}
+
+impl Left {
+    pub(super) fn of(room: Room) -> Self {
+        Self { units: units_in(room.tokens), bytes: room.bytes }
+    }
+
+    /// A share of it, in hundredths.
+    pub(super) fn share(self, percent: u64) -> Self {
+        let bytes = (self.bytes as u64).saturating_mul(percent) / 100;
+        Self {
+            units: self.units.saturating_mul(percent) / 100,
+            bytes: usize::try_from(bytes).unwrap_or(self.bytes),
+        }
+    }
+
+    /// Takes the room of some lines; `false`, and nothing taken, where there is not so much.
+    pub(super) fn take<L: AsRef<str>>(&mut self, lines: &[L]) -> bool {
+        let (mut units, mut bytes) = (0_u64, 0_usize);
+        for line in lines {
+            let line = line.as_ref();
+            units = units.saturating_add(token_units(&format!("{line}\n")));
+            bytes = bytes.saturating_add(line.len() + 1);
+        }
+        let (Some(units), Some(bytes)) =
+            (self.units.checked_sub(units), self.bytes.checked_sub(bytes))
+        else {
+            return false;
+        };
+        *self = Self { units, bytes };
+        true
+    }
+
+    /// The two together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            units: self.units.saturating_add(other.units),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+
+    /// What is left of it when some part is given away.
+    pub(super) fn without(self, other: Self) -> Self {
+        Self {
+            units: self.units.saturating_sub(other.units),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::estimate_tokens;
+
+    proptest! {
+        #[test]
+        fn lines_that_fit_apart_fit_together(
+            lines in proptest::collection::vec("[a-zA-Z0-9 .,é日я🎈-]{0,60}", 0..20),
+            tokens in 0_u64..300, bytes in 0_usize..2_000,
+        ) {
+            let mut left = Left::of(Room { tokens, bytes });
+            let taken: Vec<&String> = lines.iter().filter(|line| left.take(&[line])).collect();
+            let text: String = taken.iter().map(|line| format!("{line}\n")).collect();
+            prop_assert!(estimate_tokens(&text) <= tokens && text.len() <= bytes);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a tool call did, as far as the triggers care: changed a file, stored a lesson, wrote the
+//! session's overview.
+
+use serde_json::Value;
+use tome_model::{Tool, truncate_to};
+
+use super::limits::READ_BYTES_MAX;
+
+/// The tools of the agents that change files, in lower case.
+#[rustfmt::skip]
+const EDITS: [&str; 22] = [
+    "edit", "multiedit", "multi_edit", "notebookedit", "write", "write_file", "write_to_file",
+    "create", "create_file", "replace", "str_replace", "replace_string_in_file", "insert",
+    "insert_edit_into_file", "edit_file", "smart_edit", "delete_file", "delete",
+    "str_replace_editor", "str_replace_based_edit_tool", "apply_patch", "patch",
+];
+
+#[rustfmt::skip]
+const SHELLS: [&str; 8] = [
+    "bash", "shell", "run_shell_command", "exec_command", "local_shell", "powershell", "terminal",
+    "run_in_terminal",
+];
+
+/// What commands hold that change files or commit a change.
+#[rustfmt::skip]
+const SHELL_EDITS: [&str; 8] = [
+    "sed -i", "git commit", "git apply", "apply_patch", "patch -p", "tee ", "cat >", "cat <<",
+];
+
+const NOTE_WRITES: [&str; 4] = ["memory_write", "memory_append", "memory_patch", "memory_update"];
+
+/// Where the overview lies below the session's folder.
+const OVERVIEW: &str = "overview.md";
+const OVERVIEW_FILE: &str = "working-memory/overview.md";
+
+/// A tool's name in lower case, without the server that offers it where the agent marks that.
+pub(super) fn name_of(tool: &Tool) -> String {
+    let name = truncate_to(&tool.name, 200).to_lowercase();
+    name.rsplit("__").next().unwrap_or_default().to_owned()
+}
+
+/// Whether a call changed files.
+pub(super) fn is_edit(tool: &Tool) -> bool {
+    let name = name_of(tool);
+    match text(&tool.input, &["command"]) {
+        Some("view") if name.starts_with("str_replace_") => false,
+        _ if EDITS.contains(&name.as_str()) => own_or_of_files(tool, &name),
+        _ => shell(tool).is_some_and(|typed| SHELL_EDITS.iter().any(|edit| typed.contains(edit))),
+    }
+}
+
+/// What a foreign server calls insert or delete may be about rows.
+fn own_or_of_files(tool: &Tool, name: &str) -> bool {
+    let of_files = ["file", "edit", "patch", "str_replace"].iter().any(|word| name.contains(word));
+    of_files || !tool.name.contains("__")
+}
+
+/// Whether a call stored an insight.
+pub(super) fn is_store(tool: &Tool) -> bool {
+    let by_command = |typed: &str| typed.contains("tome") && typed.contains("coder store");
+    is_own(tool, "coder_memory_store") || shell(tool).is_some_and(by_command)
+}
+
+/// Whether a call wrote the session's overview: with a tool of Tome's, or the file itself.
+pub(super) fn writes_overview(tool: &Tool) -> bool {
+    if NOTE_WRITES.iter().any(|name| is_own(tool, name)) {
+        let path = text(&tool.input, &["path", "filename"]).unwrap_or_default();
+        let scope = text(&tool.input, &["scope"]);
+        return scope == Some("session") && path.trim().trim_start_matches("./") == OVERVIEW;
+    }
+    if let Some(typed) = shell(tool) {
+        let typed = typed.replace('\\', "/");
+        let by_note =
+            ["write", "append", "patch", "update"].iter().any(|verb| typed.contains(verb))
+                && typed.contains("tome memory ")
+                && typed.contains("session")
+                && typed.contains(OVERVIEW);
+        let by_file = typed.contains(OVERVIEW_FILE)
+            && (typed.contains('>') || SHELL_EDITS.iter().any(|edit| typed.contains(edit)));
+        return by_note || by_file;
+    }
+    is_edit(tool) && edited(tool).replace('\\', "/").contains(OVERVIEW_FILE)
+}
+
+/// The path that an edit names, or its patch.
+fn edited(tool: &Tool) -> &str {
+    #[rustfmt::skip]
+    const FIELDS: [&str; 8] = [
+        "file_path", "filePath", "path", "absolute_path", "target_file", "patch", "input",
+        "patchText",
+    ];
+    let patch = tool.input.as_str().or_else(|| text(&tool.input, &["command"]));
+    let named = text(&tool.input, &FIELDS).or(patch).unwrap_or_default();
+    truncate_to(named, READ_BYTES_MAX)
+}
+
+/// Whether a call was of this tool of Tome's. Agents put the server's name before it, each in its
+/// own manner: `mcp__tome__`, `mcp_tome_`, `tome-`, `tome_`.
+fn is_own(tool: &Tool, own: &str) -> bool {
+    let before = tool.name.strip_suffix(own);
+    before.is_some_and(|before| before.is_empty() || before.ends_with(['_', '-', '.', ':', '/']))
+}
+
+/// What was typed into a shell.
+fn shell(tool: &Tool) -> Option<&str> {
+    let is_shell = SHELLS.contains(&name_of(tool).as_str());
+    let typed = match tool.input.get("command").or_else(|| tool.input.get("cmd"))? {
+        Value::String(typed) => typed.as_str(),
+        // `["bash", "-lc", "…"]`
+        Value::Array(words) => words.last()?.as_str()?,
+        _ => return None,
+    };
+    is_shell.then(|| truncate_to(typed, READ_BYTES_MAX))
+}
+
+/// The first of these fields that holds a text.
+pub(super) fn text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+    let mut texts = names.iter().filter_map(|name| value.get(name)?.as_str());
+    texts.find(|text| !text.is_empty())
+}

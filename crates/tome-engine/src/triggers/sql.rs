@@ -1,0 +1,105 @@
+//! Copilot's todos: rows of a table that its agent writes with SQL. Read just well enough to count:
+//! `INSERT INTO todos … VALUES (…), (…)`, `UPDATE todos SET status = 'done' WHERE …`, `DELETE FROM
+//! todos …`. What is not understood is no todo.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use tome_model::truncate_to;
+
+use super::limits::READ_BYTES_MAX;
+use super::tasks::Tasks;
+
+static INSERT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?xis) ^\s* (?: insert (?:\s+or\s+\w+)? | replace ) \s+ into \s+
+           (?:\w+\.)? ["`\[]? todos ["`\]]? \s* (?: \( ([^()]*) \) )? \s* values \s* (.*) $"#,
+    )
+    .ok()
+});
+static END: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?xis) ^\s* (?: delete \s+ from \s+ (?:\w+\.)? ["`\[]? todos ["`\]]?
+           | update \s+ (?:\w+\.)? ["`\[]? todos ["`\]]? \s+ set \b .*? \b status \s* = \s*
+             '(?: done | completed | cancelled )' [^']*? )
+           \s* (?: \b where \b (.*) )? $"#,
+    )
+    .ok()
+});
+
+/// Takes over what a query does to the todos; how many it added.
+pub(super) fn read(query: &str, tasks: &mut Tasks) -> usize {
+    let query = truncate_to(query, READ_BYTES_MAX);
+    statements(query).into_iter().map(|statement| one(statement, tasks)).sum()
+}
+
+fn one(statement: &str, tasks: &mut Tasks) -> usize {
+    if let Some(found) = INSERT.as_ref().and_then(|insert| insert.captures(statement)) {
+        let columns = found.get(1).map_or("", |columns| columns.as_str());
+        let rows = found.get(2).map_or("", |rows| rows.as_str());
+        return rows_of(rows).iter().filter(|row| add(columns, row, tasks)).count();
+    }
+    if let Some(found) = END.as_ref().and_then(|end| end.captures(statement)) {
+        match found.get(1).map(|which| literals(which.as_str())) {
+            None => tasks.finish_all(),
+            Some(ids) => ids.iter().for_each(|id| tasks.finish(id)),
+        }
+    }
+    0
+}
+
+/// Without a list of columns the id and the title come first, as Copilot's table has them.
+fn add(columns: &str, row: &[String], tasks: &mut Tasks) -> bool {
+    let is = |column: &str, name: &str| column.trim().trim_matches(['"', '`']) == name;
+    let place = |name: &str| columns.split(',').position(|column| is(column, name));
+    let (id, title) = match columns.trim() {
+        "" => (Some(0), Some(1)),
+        _ => (place("id"), place("title").or_else(|| place("description"))),
+    };
+    let at = |place: Option<usize>| row.get(place?).map(String::as_str);
+    tasks.add(at(id), at(title).or(at(id)).unwrap_or_default())
+}
+
+/// What stands between semicolons, but not within quotes.
+fn statements(query: &str) -> Vec<&str> {
+    let mut quoted = false;
+    query
+        .split(move |c: char| {
+            quoted ^= c == '\'';
+            c == ';' && !quoted
+        })
+        .collect()
+}
+
+/// The rows of `(…), (…)`, each with its values, quotes taken off.
+fn rows_of(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut value) = (Vec::new(), Vec::new(), String::new());
+    let (mut depth, mut quoted) = (0_usize, false);
+    for c in text.chars() {
+        match (c, quoted, depth) {
+            // A doubled quote closes and opens again; what is lost is the quote itself.
+            ('\'', ..) => quoted = !quoted,
+            (_, true, _) => value.push(c),
+            ('(', _, 0) => depth = 1,
+            ('(', ..) => depth += 1,
+            (',', _, 1) => row.push(std::mem::take(&mut value)),
+            (')', _, 1) => {
+                row.push(std::mem::take(&mut value));
+                rows.push(std::mem::take(&mut row));
+                depth = 0;
+            }
+            (')', ..) => depth = depth.saturating_sub(1),
+            // Behind the rows: `ON CONFLICT …`.
+            (c, _, 0) if c.is_alphabetic() => break,
+            (c, ..) if c.is_whitespace() => {}
+            (_, _, 0) => {}
+            _ => value.push(c),
+        }
+    }
+    rows
+}
+
+/// The texts in quotes.
+fn literals(text: &str) -> Vec<&str> {
+    text.split('\'').skip(1).step_by(2).collect()
+}

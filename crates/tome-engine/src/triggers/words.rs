@@ -1,0 +1,38 @@
+//! Texts, made small.
+
+use tome_model::truncate_to;
+
+use super::limits::{ABOUT_BYTES_MAX, STEP_BYTES_MAX};
+
+/// A hash that is the same on every machine and in every version: it is kept in states.
+pub(super) fn hash(parts: &[&str]) -> u64 {
+    let mut hasher = blake3::Hasher::new_derive_key("tome triggers v1");
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_be_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// Adds a step to the text of a plan, in one line, as far as there is room.
+pub(super) fn add_step(about: &mut String, step: &str) {
+    let room = ABOUT_BYTES_MAX.saturating_sub(about.len() + 1).min(STEP_BYTES_MAX);
+    let step = one_line(step, room);
+    if step.is_empty() {
+        return;
+    }
+    if !about.is_empty() {
+        about.push('\n');
+    }
+    about.push_str(&step);
+}
+
+/// The start of a text, in one line, without what a terminal or JSON would have to escape.
+fn one_line(text: &str, bytes_max: usize) -> String {
+    // What is cut away first is never read, however long the text is.
+    let head = truncate_to(text, bytes_max * 4);
+    let plain: String = head.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    truncate_to(&words.join(" "), bytes_max).trim_end().to_owned()
+}

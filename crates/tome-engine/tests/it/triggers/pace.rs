@@ -1,0 +1,68 @@
+//! The reminder of the overview, and how it adapts.
+
+use tome_engine::triggers::{Due, Seen, Settings, State};
+
+use super::{check, event};
+
+#[test]
+fn ten_rounds_without_a_write() {
+    check(
+        "prompt*10 prompt[overview 10] prompt*9 prompt[overview 20]
+         prompt*8 overview prompt*10 prompt[overview 10]
+         prompt*10 read prompt[overview 10]",
+    );
+}
+
+#[test]
+fn a_long_loop_has_rounds_too() {
+    check("prompt read*249 read[overview 10] read*249 read[overview 20]");
+}
+
+/// The rounds that pass until the next reminder.
+fn rounds_until_reminder(state: &mut State, number: &mut usize) -> u32 {
+    loop {
+        *number += 1;
+        let due = state.step(&Seen::of(&event(*number, "prompt")), &Settings::default());
+        if let Some(Due::Overview { rounds }) = due {
+            return rounds;
+        }
+    }
+}
+
+/// Plays writes, `a` of its own accord and `p` after a reminder; says how long the silence is then.
+fn silence_after(writes: &str) -> u32 {
+    let (mut state, mut number) = (State::default(), 0);
+    for write in writes.chars() {
+        if write == 'p' {
+            rounds_until_reminder(&mut state, &mut number);
+        }
+        number += 1;
+        state.step(&Seen::of(&event(number, "overview")), &Settings::default());
+    }
+    rounds_until_reminder(&mut state, &mut number)
+}
+
+#[test]
+fn the_table_of_the_adaptive_reminder() {
+    for (writes, rounds) in [
+        ("", 10),
+        // One write says nothing.
+        ("a", 10),
+        ("p", 10),
+        // Of its own accord: shares of 1 (+3), 1/2 (+2), 1/3 (+1).
+        ("aa", 13),
+        ("pa", 12),
+        ("ppa", 8),
+        // After a reminder: shares of 1/2 (-2), 2/3 (-1), 0 (-3).
+        ("ap", 8),
+        ("aap", 12),
+        ("pp", 7),
+        // Never less than 5, never more than 30.
+        ("pppp", 5),
+        ("ppppppp", 5),
+        ("aaaaaaaa", 30),
+        ("aaaaaaaaaaaa", 30),
+    ] {
+        assert_eq!(silence_after(writes), rounds, "after {writes:?}");
+    }
+}

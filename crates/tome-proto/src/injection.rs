@@ -1,0 +1,41 @@
+//! The client's side of injections.
+
+use std::time::Duration;
+
+use crate::client::{Client, Wire, call};
+use crate::v1::injections_client::InjectionsClient;
+use crate::{ClientError, limits, v1};
+
+impl Client {
+    /// The text for an event that was just stored; empty for nothing.
+    pub async fn inject(
+        &self,
+        request: v1::InjectRequest,
+        within: Duration,
+    ) -> Result<String, ClientError> {
+        Ok(call(within, self.injections().inject(request)).await?.text)
+    }
+
+    /// What was injected.
+    pub async fn injected(
+        &self,
+        request: v1::ListInjectionsRequest,
+    ) -> Result<Vec<v1::InjectionRecord>, ClientError> {
+        let mut injections = self.injections();
+        let listed = call(limits::CALL_TIMEOUT, injections.list_injections(request)).await?;
+        Ok(listed.injections)
+    }
+
+    /// What a session that starts now would get.
+    pub async fn preview_injection(
+        &self,
+        request: v1::PreviewInjectionRequest,
+    ) -> Result<v1::PreviewInjectionResponse, ClientError> {
+        call(limits::NOTE_CALL_TIMEOUT, self.injections().preview_injection(request)).await
+    }
+
+    fn injections(&self) -> InjectionsClient<Wire> {
+        InjectionsClient::new(self.wire.clone())
+            .max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
+    }
+}

@@ -1,0 +1,164 @@
+//! The hook's answers: from its start to its end, with many events stored and indexed, at the moments
+//! at which it has something to say. `said` counts how often it had it in time.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use tokio_stream::StreamExt;
+use tome_proto::{Client, limits, v1};
+use tome_testkit::World;
+
+use crate::corpus::Corpus;
+use crate::daemon::{Daemon, settled, true_command};
+use crate::recall::until_indexed;
+use crate::report::{Aim, Row, Unit};
+use crate::timing::Times;
+use crate::{Bench, world};
+
+/// By then a hook is back with its agent; at the start of a session it may take longer.
+const PROMISE_MS: f64 = 100.0;
+const PROMISE_AT_START_MS: f64 = 300.0;
+/// What a project's notebook holds, in notes.
+const NOTES: u64 = 50;
+
+/// How long hooks took at one moment, and how often they had something to say.
+#[derive(Default)]
+struct Moment {
+    times: Times,
+    said: u64,
+}
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let world = world();
+    let cwd = world.folder("project").to_string_lossy().into_owned();
+    let count = bench.scale.of(100_000, 2_000);
+    let (daemon, client) = bench.block_on(Daemon::start(&world))?;
+    bench.block_on(load(&client, count, &cwd))?;
+    write_notes(&world, &cwd)?;
+    let rounds = bench.scale.of(100, 20);
+    let (mut start, mut prompt, mut tool) = <(Moment, Moment, Moment)>::default();
+    let mut nothing = Times::default();
+    let corpus = Corpus::new();
+    // The first of everything opens what is asked for then, and is not measured.
+    for n in 0..=rounds {
+        let session = format!("bench-{n}");
+        let query = corpus.query(n, count);
+        let steps = [
+            (&mut start, payload(&session, &cwd, "SessionStart", &json!({"source": "startup"}))),
+            (&mut prompt, payload(&session, &cwd, "UserPromptSubmit", &json!({"prompt": query}))),
+            (&mut tool, payload(&session, &cwd, "PostToolUse", &tool_call(n))),
+        ];
+        for (moment, payload) in steps {
+            let (took, said) = run(&mut world.command(&["hook", "claude-code"]), &payload)?;
+            if n > 0 {
+                moment.times.add(took);
+                moment.said += u64::from(said);
+            }
+        }
+        let (took, _) = run(&mut true_command(&world), "{}")?;
+        nothing.add(took);
+    }
+    bench.block_on(daemon.stop(client))?;
+    let cold = cold_starts(&world, &cwd, bench.scale.of(10, 3))?;
+    let mut rows = Vec::new();
+    for (what, moment, promise) in [
+        ("session start", &start, PROMISE_AT_START_MS),
+        ("prompt", &prompt, PROMISE_MS),
+        ("tool result", &tool, PROMISE_MS),
+        ("session start, daemon away", &cold, PROMISE_AT_START_MS),
+    ] {
+        rows.extend(rows_of(count, what, moment, promise, &nothing));
+    }
+    Ok(rows)
+}
+
+/// Stores events and waits until contents and indexes have them.
+async fn load(client: &Client, count: u64, cwd: &str) -> Result<()> {
+    let firsts = (0..count).step_by(limits::BATCH_EVENTS_MAX);
+    let (corpus, theirs) = (Corpus::new(), cwd.to_owned());
+    let batches = firsts.map(move |first| {
+        let numbers = first..count.min(first + limits::BATCH_EVENTS_MAX as u64);
+        v1::IngestEventsRequest { events: numbers.map(|n| corpus.event(n, &theirs)).collect() }
+    });
+    let mut answers = client.ingest_stream(tokio_stream::iter(batches)).await?;
+    let mut created = 0;
+    while let Some(answer) = answers.next().await {
+        created += u64::from(answer?.created);
+    }
+    ensure!(created == count, "{count} were sent and {created} were created");
+    until_indexed(client, cwd).await?;
+    settled(client).await
+}
+
+fn write_notes(world: &World, cwd: &str) -> Result<()> {
+    for n in 0..NOTES {
+        let path = if n < 3 { format!("facts/f{n}.md") } else { format!("note{n}.md") };
+        let content = format!("# Note {n}\n\n- what is known of part {n}, in a line or two\n");
+        let arguments = json!({"path": path, "content": content}).to_string();
+        let mut command = world.command(&["tool", "memory_write", "-"]);
+        let ran = World::run(command.current_dir(cwd), arguments.as_bytes());
+        ensure!(ran.code == 0, "a note was not written: {}", ran.stderr);
+    }
+    Ok(())
+}
+
+/// Sessions that start while no daemon runs; each start brings one up, which is ended again.
+fn cold_starts(world: &World, cwd: &str, count: u64) -> Result<Moment> {
+    let mut moment = Moment::default();
+    for n in 0..count {
+        let session = format!("cold-{n}");
+        let payload = payload(&session, cwd, "SessionStart", &json!({"source": "startup"}));
+        let (took, said) = run(&mut world.command(&["hook", "claude-code"]), &payload)?;
+        moment.times.add(took);
+        moment.said += u64::from(said);
+        let stopped = world.tome(&["stop"]);
+        ensure!(stopped.code == 0, "the daemon did not stop: {}", stopped.stderr);
+        // A hook starts no second daemon so soon after the last attempt.
+        let _ = std::fs::remove_file(world.home().join("run/start.lock"));
+    }
+    Ok(moment)
+}
+
+fn payload(session: &str, cwd: &str, event: &str, more: &Value) -> String {
+    let mut payload = json!({"session_id": session, "cwd": cwd, "hook_event_name": event});
+    if let (Some(payload), Some(more)) = (payload.as_object_mut(), more.as_object()) {
+        payload.extend(more.clone());
+    }
+    payload.to_string()
+}
+
+fn tool_call(n: u64) -> Value {
+    json!({"tool_name": "Read", "tool_use_id": format!("toolu_bench_{n:012}"),
+           "tool_input": {"file_path": "src/a.rs"}, "tool_response": "fn main() {}"})
+}
+
+/// How long a command takes from its start to its end, and whether it said something.
+fn run(command: &mut Command, input: &str) -> Result<(Duration, bool)> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let begun = Instant::now();
+    let mut child = command.spawn()?;
+    child.stdin.take().context("no pipe")?.write_all(input.as_bytes()).ok();
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "{command:?} ended with {}", output.status);
+    Ok((begun.elapsed(), !output.stdout.is_empty()))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
+fn rows_of(count: u64, what: &str, moment: &Moment, promise: f64, nothing: &Times) -> Vec<Row> {
+    let rounds = moment.times.len();
+    let mut rows: Vec<Row> = [50, 99]
+        .into_iter()
+        .map(|percent| {
+            let what = format!("{}k events: {what}, p{percent} of {rounds}", count / 1_000);
+            Row::new(what, Unit::Ms, moment.times.percentile(percent))
+                .against("/bin/true", nothing.percentile(percent))
+                .aim(Aim::Under(promise))
+        })
+        .collect();
+    let said = format!("{}k events: {what}, said something in time, of {rounds}", count / 1_000);
+    rows.push(Row::new(said, Unit::Count, moment.said as f64));
+    rows
+}

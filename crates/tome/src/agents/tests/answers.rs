@@ -1,0 +1,131 @@
+//! What each agent is told, byte for byte.
+
+use expect_test::expect;
+use tome_model::Agent;
+
+use super::hear;
+use crate::agents::{Moment, answer, bytes_max};
+
+const MOMENTS: [Moment; 6] = [
+    Moment::Start,
+    Moment::Prompt,
+    Moment::Tool { failed: false },
+    Moment::Tool { failed: true },
+    Moment::Stop,
+    Moment::Compaction,
+];
+
+/// Every answer of an agent, a line each.
+fn answers(agent: &str) -> String {
+    let agent = Agent::parse(agent).unwrap();
+    let line = |moment: Moment| {
+        let said = answer(&agent, moment, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
+        // Every cap of an agent is below 10,000 characters and 2,500 tokens of four bytes.
+        assert!(bytes_max(&agent, moment) < 9_900);
+        assert_eq!(said == "-", bytes_max(&agent, moment) == 0);
+        format!("{moment:?}: {said}\n")
+    };
+    MOMENTS.into_iter().map(line).collect()
+}
+
+#[test]
+fn claude_code() {
+    expect![[r#"
+        Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
+        Prompt: {"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"T"}}
+        Tool { failed: false }: {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"T"}}
+        Tool { failed: true }: {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"T"}}
+        Stop: {"decision":"block","reason":"T"}
+        Compaction: -
+    "#]]
+    .assert_eq(&answers("claude-code"));
+    assert_eq!(answers("qwen"), answers("claude-code"));
+}
+
+#[test]
+fn codex() {
+    expect![[r#"
+        Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
+        Prompt: {"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"T"}}
+        Tool { failed: false }: {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"T"}}
+        Tool { failed: true }: -
+        Stop: {"decision":"block","reason":"T"}
+        Compaction: -
+    "#]]
+    .assert_eq(&answers("codex"));
+}
+
+#[test]
+fn gemini() {
+    expect![[r#"
+        Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
+        Prompt: {"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"T"}}
+        Tool { failed: false }: {"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"T"}}
+        Tool { failed: true }: {"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"T"}}
+        Stop: {"decision":"deny","reason":"T"}
+        Compaction: -
+    "#]]
+    .assert_eq(&answers("gemini"));
+}
+
+#[test]
+fn copilot() {
+    expect![[r#"
+        Start: {"additionalContext":"T"}
+        Prompt: {"additionalContext":"T"}
+        Tool { failed: false }: {"additionalContext":"T"}
+        Tool { failed: true }: {"additionalContext":"T"}
+        Stop: {"decision":"block","reason":"T"}
+        Compaction: -
+    "#]]
+    .assert_eq(&answers("copilot"));
+}
+
+#[test]
+fn opencode() {
+    expect![[r#"
+        Start: {"context":"T"}
+        Prompt: {"context":"T"}
+        Tool { failed: false }: {"context":"T"}
+        Tool { failed: true }: -
+        Stop: {"decision":"block","reason":"T"}
+        Compaction: {"context":"T"}
+    "#]]
+    .assert_eq(&answers("opencode"));
+}
+
+#[test]
+fn an_agent_that_nobody_knows_is_told_nothing() {
+    assert!(answers("somebody").lines().all(|line| line.ends_with(": -")));
+}
+
+/// The moment of each payload of a fixture; `-` where an agent takes no text.
+#[test]
+fn moments_of_payloads() {
+    let moment = |agent: &str, payload: &str| {
+        let drafts = hear(agent, None, payload);
+        let found = drafts.first().and_then(Moment::of);
+        found.map_or_else(|| "-".to_owned(), |moment| format!("{moment:?}"))
+    };
+    let at = |event: &str, more: &str| {
+        format!(r#"{{"session_id":"s","cwd":"/app","hook_event_name":"{event}"{more}}}"#)
+    };
+    let tool = r#","tool_name":"Bash","tool_input":{},"tool_response":"ok""#;
+    let failure = r#","tool_name":"Bash","tool_input":{},"error":"no""#;
+    for (event, more, expected) in [
+        ("SessionStart", r#","source":"compact""#, "Start"),
+        ("UserPromptSubmit", r#","prompt":"fix it""#, "Prompt"),
+        ("PostToolUse", tool, "Tool { failed: false }"),
+        ("PostToolUseFailure", failure, "Tool { failed: true }"),
+        ("Stop", r#","stop_hook_active":false"#, "Stop"),
+        ("StopFailure", r#","error":"rate_limit""#, "-"),
+        ("PreCompact", r#","trigger":"auto""#, "Compaction"),
+        ("PostCompact", r#","compact_summary":"x""#, "Compaction"),
+        ("SubagentStop", r#","agent_id":"a1""#, "-"),
+        ("PostToolUse", &format!(r#"{tool},"agent_id":"a1""#), "-"),
+        ("SessionEnd", r#","reason":"other""#, "-"),
+        ("Notification", r#","message":"hello""#, "-"),
+    ] {
+        assert_eq!(moment("claude-code", &at(event, more)), expected, "{event}");
+    }
+}

@@ -1,0 +1,125 @@
+//! `tome injections`: what agents were told, and what the next one would be.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_model::{Agent, Millis};
+use tome_proto::v1;
+
+use super::events::project_of;
+use super::{Context, Outcome, Refusal};
+use crate::agents::{self, Moment};
+use crate::cli::injections::Injections;
+use crate::hook::settings_to_wire;
+use crate::reach::Start;
+use crate::render::{self, DIM, PLAIN, YELLOW};
+
+pub fn run(context: &Context, asked: &Injections) -> Result<Outcome> {
+    if asked.preview { preview(context, asked) } else { list(context, asked) }
+}
+
+fn list(context: &Context, asked: &Injections) -> Result<Outcome> {
+    let is_wide = asked.all_projects || asked.session.is_some();
+    let project = if is_wide { None } else { project_of(context, asked.project.as_deref())? };
+    let request = v1::ListInjectionsRequest {
+        project: project.clone().unwrap_or_default(),
+        session_id: asked.session.clone().unwrap_or_default(),
+        limit: asked.limit,
+    };
+    let listed = context.block_on(async {
+        let client = async |client: &tome_proto::Client| client.injected(request.clone()).await;
+        Ok(context.reach.ask(Start::IfAway, client).await?)
+    })?;
+    if listed.is_empty() && !context.json {
+        let narrowed =
+            if project.is_some() { " here; --all-projects looks everywhere" } else { "" };
+        writeln!(anstream::stderr(), "nothing was injected{narrowed}")?;
+    }
+    for one in &listed {
+        if context.json { context.print_json(&record_json(one))? } else { print(one, asked.full)? }
+    }
+    Ok(Outcome::Done)
+}
+
+fn print(one: &v1::InjectionRecord, full: bool) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    let session: String = one.session_id.chars().take(8).collect();
+    let late = if one.handed { "" } else { "  not in time" };
+    let cut = match one.cut.is_empty() {
+        true => String::new(),
+        false => format!("  cut: {}", one.cut.join(", ")),
+    };
+    writeln!(
+        out,
+        "{DIM}{}{PLAIN}  {:<11}  {DIM}{session:<8}{PLAIN}  {:<10}  {:<8}  {:>5} tokens  {:>4} ms{YELLOW}{late}{PLAIN}{DIM}{cut}{PLAIN}",
+        render::local(Millis(one.at_ms)),
+        one.agent,
+        one.moment,
+        render::one_line(&one.why, 12),
+        render::tokens(one.tokens),
+        one.took_ms,
+    )?;
+    if full {
+        writeln!(out, "{}\n", render::safe(&one.text))?;
+    }
+    Ok(())
+}
+
+fn record_json(one: &v1::InjectionRecord) -> Value {
+    json!({
+        "at": Millis(one.at_ms).to_string(), "moment": one.moment, "why": one.why,
+        "agent": one.agent, "session_id": one.session_id, "project": one.project,
+        "tokens": one.tokens, "cut": one.cut, "took_ms": one.took_ms, "handed": one.handed,
+        "text": one.text,
+    })
+}
+
+fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
+    let agent = Agent::parse(&asked.agent)?;
+    let bytes_max = agents::bytes_max(&agent, Moment::Start);
+    if bytes_max == 0 {
+        let known = Agent::KNOWN.join(", ");
+        return Err(Refusal::bad_input(format!("Tome does not know what {agent} takes"))
+            .hint(format!("known are {known}"))
+            .into());
+    }
+    let folder = match &asked.project {
+        Some(folder) => std::path::absolute(folder)?,
+        None => std::env::current_dir()?,
+    };
+    let settings = &context.settings.inject;
+    let request = v1::PreviewInjectionRequest {
+        cwd: folder.to_string_lossy().into_owned(),
+        bytes_max: u32::try_from(bytes_max)?,
+        settings: Some(settings_to_wire(settings)),
+    };
+    let found = context.block_on(async {
+        let client =
+            async |client: &tome_proto::Client| client.preview_injection(request.clone()).await;
+        Ok(context.reach.ask(Start::IfAway, client).await?)
+    })?;
+    if context.json {
+        context.print_json(&json!({
+            "agent": agent.as_str(), "enabled": settings.start, "tokens": found.tokens,
+            "budget_tokens": settings.budget_tokens, "cut": found.cut, "text": found.text,
+        }))?;
+        return Ok(Outcome::Done);
+    }
+    let mut err = anstream::stderr();
+    if found.text.is_empty() {
+        writeln!(err, "nothing: there are no notes, lessons or earlier sessions here yet")?;
+        return Ok(Outcome::Done);
+    }
+    writeln!(anstream::stdout(), "{}", render::safe(&found.text))?;
+    let (tokens, budget) = (render::count(found.tokens), render::count(settings.budget_tokens));
+    let cut = match found.cut.is_empty() {
+        true => String::new(),
+        false => format!("; cut: {}", found.cut.join(", ")),
+    };
+    writeln!(err, "{DIM}{tokens} of {budget} tokens (inject.budget_tokens){cut}{PLAIN}")?;
+    if !settings.start {
+        writeln!(err, "{YELLOW}switched off{PLAIN} by inject.start or inject.enabled")?;
+    }
+    Ok(Outcome::Done)
+}

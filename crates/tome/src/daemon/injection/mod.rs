@@ -1,0 +1,104 @@
+//! Injections, over the wire. A hook waits only so long: what is not ready by then is left out, and
+//! what was read by then is used. Nothing here can keep an event from being stored: it was, before the
+//! hook asked.
+
+mod asked;
+mod say;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tome_engine::{InjectionRecord, Injector, Room, Starting};
+use tome_proto::v1;
+use tome_proto::v1::injections_server::Injections;
+use tonic::{Request, Response, Status};
+
+use super::shared::Shared;
+use asked::Asked;
+use say::keep;
+
+/// A preview is in no hurry, but waits for nobody's lock for ever.
+const PREVIEW_WITHIN: Duration = Duration::from_secs(20);
+/// Injections of one listing.
+const LISTED_MAX: u32 = 10_000;
+
+/// The injections service.
+pub struct InjectionsService(pub Arc<Shared>);
+
+#[tonic::async_trait]
+impl Injections for InjectionsService {
+    async fn inject(
+        &self,
+        request: Request<v1::InjectRequest>,
+    ) -> Result<Response<v1::InjectResponse>, Status> {
+        let asked = Arc::new(Asked::of(&self.0, request.into_inner())?);
+        let said = self.say(&asked).await?;
+        let handed = Instant::now() <= asked.until;
+        let texts: Vec<String> = said.iter().map(|one| one.composed.text.clone()).collect();
+        if !said.is_empty() {
+            let asked = Arc::clone(&asked);
+            // A record that cannot be written is told in the log; the text is worth more.
+            self.0.wait_for(move |shared| keep(shared, &asked, said, handed)).await?;
+        }
+        let text = if handed { texts.join("\n") } else { String::new() };
+        Ok(Response::new(v1::InjectResponse { text }))
+    }
+
+    async fn list_injections(
+        &self,
+        request: Request<v1::ListInjectionsRequest>,
+    ) -> Result<Response<v1::ListInjectionsResponse>, Status> {
+        let asked = request.into_inner();
+        let listed = self.0.wait_for(move |shared| {
+            let (project, session) = (given(&asked.project), given(&asked.session_id));
+            let limit = asked.limit.min(LISTED_MAX) as usize;
+            Ok::<_, Status>(injector(shared)?.recorded(project, session, limit))
+        });
+        let injections = listed.await??.into_iter().map(record_to_wire).collect();
+        Ok(Response::new(v1::ListInjectionsResponse { injections }))
+    }
+
+    async fn preview_injection(
+        &self,
+        request: Request<v1::PreviewInjectionRequest>,
+    ) -> Result<Response<v1::PreviewInjectionResponse>, Status> {
+        let asked = request.into_inner();
+        let project = self.0.stores.projects().root_of(&asked.cwd, None);
+        let settings = asked.settings.unwrap_or_default();
+        let room = Room { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize };
+        let starting = Starting { project, session: None, goes_on: false };
+        let until = Instant::now() + PREVIEW_WITHIN;
+        let started = self.start(starting, room, until).await?;
+        let answer = started.map(|(composed, _)| v1::PreviewInjectionResponse {
+            text: composed.text,
+            tokens: composed.tokens,
+            cut: composed.cut,
+        });
+        Ok(Response::new(answer.unwrap_or_default()))
+    }
+}
+
+fn injector(shared: &Shared) -> Result<&Injector, Status> {
+    shared.injector().map_err(|error| Status::internal(error.to_string()))
+}
+
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn record_to_wire(record: InjectionRecord) -> v1::InjectionRecord {
+    v1::InjectionRecord {
+        at_ms: record.at_ms,
+        moment: record.moment,
+        why: record.why,
+        agent: record.agent,
+        session_id: record.session_id,
+        project: record.project,
+        tokens: record.tokens,
+        cut: record.cut,
+        took_ms: record.took_ms,
+        handed: record.handed,
+        text: record.text,
+    }
+}

@@ -1,0 +1,100 @@
+//! What a hook asks once its event is safe: is anything to be said to the agent?
+
+use std::time::{Duration, Instant};
+
+use tome_model::{Agent, Draft, EventKind};
+use tome_proto::{Client, v1};
+
+use super::args::Called;
+use crate::agents::{self, Moment};
+use crate::config::{InjectSettings, Settings};
+use crate::reach::Reach;
+
+/// How often a daemon that is just starting is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(4);
+
+/// The question about one event.
+pub struct Question {
+    request: v1::InjectRequest,
+    agent: Agent,
+    /// Where the agent takes text.
+    moment: Option<Moment>,
+}
+
+impl Question {
+    /// The question about a draft; none where everything is switched off.
+    pub fn of(settings: &Settings, called: &Called, draft: &Draft) -> Option<Self> {
+        if !settings.inject.any() {
+            return None;
+        }
+        let moment =
+            Moment::of(draft).filter(|moment| agents::bytes_max(&draft.agent, *moment) > 0);
+        // Whoever goes on with a hook has no agent to talk to.
+        let moment = moment.filter(|_| called.began_ms.is_none());
+        let bytes_max = moment.map_or(0, |moment| agents::bytes_max(&draft.agent, moment));
+        let source = draft.meta.get("source").and_then(serde_json::Value::as_str);
+        let request = v1::InjectRequest {
+            event_id: String::new(),
+            agent: draft.agent.as_str().to_owned(),
+            session_id: draft.session.as_str().to_owned(),
+            cwd: draft.cwd.clone(),
+            project: draft.project.clone().unwrap_or_default(),
+            kind: draft.kind.as_str().to_owned(),
+            source: source.unwrap_or_default().to_owned(),
+            within_ms: 0,
+            bytes_max: u32::try_from(bytes_max).unwrap_or(u32::MAX),
+            settings: Some(settings_to_wire(&settings.inject)),
+        };
+        Some(Self { request, agent: draft.agent.clone(), moment })
+    }
+
+    /// Whether a session starts.
+    pub fn is_start(&self) -> bool {
+        self.request.kind == EventKind::SessionStart.as_str()
+    }
+
+    /// The same question about the event of this id.
+    pub fn about(mut self, id: &str) -> Self {
+        id.clone_into(&mut self.request.event_id);
+        self
+    }
+
+    /// Asks, and puts the answer into the agent's words. No answer in time is no answer.
+    pub async fn ask(mut self, client: &Client, within: Duration) -> Option<String> {
+        self.request.within_ms = u32::try_from(within.as_millis()).unwrap_or(u32::MAX);
+        let text = client.inject(self.request, within).await.ok()?;
+        let moment = self.moment.filter(|_| !text.is_empty())?;
+        Some(format!("{}\n", agents::answer(&self.agent, moment, &text)?))
+    }
+}
+
+/// Asks a daemon that is just starting, as soon as it is there.
+pub async fn once_it_is_there(reach: &Reach, question: Question, until: Instant) -> Option<String> {
+    let until = tokio::time::Instant::from_std(until);
+    let client = tokio::time::timeout_at(until, async {
+        loop {
+            // Where it listens is only known once it does.
+            match reach.endpoint().connect().await {
+                Ok(client) => return client,
+                Err(_) => tokio::time::sleep(LOOK_EVERY).await,
+            }
+        }
+    });
+    let client = client.await.ok()?;
+    question.ask(&client, until.duration_since(tokio::time::Instant::now())).await
+}
+
+/// The settings as they travel.
+pub fn settings_to_wire(settings: &InjectSettings) -> v1::InjectSettings {
+    v1::InjectSettings {
+        start: settings.start,
+        hints: settings.hints,
+        plan: settings.plan,
+        store: settings.store,
+        overview: settings.overview,
+        budget_tokens: settings.budget_tokens,
+        plan_steps: settings.plan_steps,
+        store_tool_calls: settings.store_tool_calls,
+        overview_rounds: settings.overview_rounds,
+    }
+}

@@ -1,0 +1,466 @@
+//! What hooks say to their agents: at a start, at a prompt, at a plan, at a stop; and what they leave
+//! unsaid. Hooks are given patience here: how quick they are is the bench's business.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tome_testkit::{Signal, World, eventually, send};
+
+use crate::scene::*;
+
+/// Runs a hook that may take its time, and returns what it says.
+fn hook(world: &World, args: &[&str], payload: &Value) -> Option<Value> {
+    hook_with(world, args, payload, &[])
+}
+
+fn hook_with(world: &World, args: &[&str], payload: &Value, env: &[(&str, &str)]) -> Option<Value> {
+    let mut command = world.command(&[&["hook"], args].concat());
+    command.env("TOME_HOOK_PATIENCE", "40").envs(env.iter().copied());
+    World::hook_command(&mut command, payload.to_string())
+}
+
+/// Claude Code's payload of an event in a project, with these fields beside the usual ones.
+fn at(app: &Path, session: &str, event: &str, more: &Value) -> Value {
+    let mut payload = json!({"session_id": session, "cwd": app, "hook_event_name": event});
+    for (name, value) in more.as_object().unwrap() {
+        payload[name] = value.clone();
+    }
+    payload
+}
+
+fn start(app: &Path, session: &str, source: &str) -> Value {
+    at(app, session, "SessionStart", &json!({"source": source}))
+}
+
+fn says(app: &Path, session: &str, prompt: &str) -> Value {
+    at(app, session, "UserPromptSubmit", &json!({"prompt": prompt}))
+}
+
+fn tool(app: &Path, session: &str, id: usize, name: &str, input: &Value) -> Value {
+    let id = format!("toolu_{session}_{id:08}");
+    let more =
+        json!({"tool_name": name, "tool_use_id": id, "tool_input": input, "tool_response": "ok"});
+    at(app, session, "PostToolUse", &more)
+}
+
+fn edit(app: &Path, session: &str, id: usize) -> Value {
+    let input = json!({"file_path": "src/a.rs", "old_string": "a", "new_string": "b"});
+    tool(app, session, id, "Edit", &input)
+}
+
+fn stop(app: &Path, session: &str, active: bool) -> Value {
+    let words = format!("done with {session} {active}");
+    let more = json!({"stop_hook_active": active, "last_assistant_message": words});
+    at(app, session, "Stop", &more)
+}
+
+/// The text that Claude Code puts into the context.
+fn context(said: &Value) -> &str {
+    said["hookSpecificOutput"]["additionalContext"].as_str().unwrap()
+}
+
+fn call(world: &World, app: &Path, tool: &str, arguments: &Value) {
+    let mut command = world.command(&["tool", tool, "-"]);
+    let ran = World::run(command.current_dir(app), arguments.to_string().as_bytes());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
+}
+
+/// A project in which something is known.
+fn known(world: &World) -> std::path::PathBuf {
+    let app = world.folder("app");
+    call(
+        world,
+        &app,
+        "memory_write",
+        &json!({"path": "facts/user.md", "content": "# User\n\n- prefers short answers\n"}),
+    );
+    call(
+        world,
+        &app,
+        "memory_write",
+        &json!({"path": "lexer.md", "name": "Lexer", "description": "how identifiers are read", "type": "project", "content": "XID tables"}),
+    );
+    app
+}
+
+/// A project, and a daemon that is there: an event that has to wait in the spool triggers nothing.
+fn ready(world: &World) -> std::path::PathBuf {
+    assert_eq!(world.tome(&["start"]).code, 0);
+    world.folder("app")
+}
+
+fn injections(world: &World) -> Vec<Value> {
+    world.tome(&["injections", "--all-projects", "--json"]).json_lines()
+}
+
+#[test]
+fn a_session_starts_with_what_is_known() {
+    let world = world();
+    let app = known(&world);
+    for (n, source) in ["startup", "resume", "clear", "compact"].into_iter().enumerate() {
+        let said = hook(&world, &["claude-code"], &start(&app, &format!("s{n}"), source)).unwrap();
+        assert_eq!(said["hookSpecificOutput"]["hookEventName"], "SessionStart");
+        let text = context(&said);
+        assert!(
+            text.starts_with("<tome-memory kind=\"start\">") && text.ends_with("</tome-memory>")
+        );
+        assert!(text.contains("- prefers short answers") && text.contains("lexer.md"), "{text}");
+    }
+    let listed = injections(&world);
+    let whys: Vec<&str> = strings(&listed, "why");
+    assert_eq!(whys, ["startup", "resume", "clear", "compact"]);
+    assert!(listed.iter().all(|one| one["handed"] == true && one["moment"] == "start"));
+    assert!(listed[0]["tokens"].as_u64().unwrap() <= 2_000);
+    // Nothing of it is an event.
+    assert!(world.events().iter().all(|event| !event.to_string().contains("short answers")));
+}
+
+#[test]
+fn every_agent_gets_it_in_its_own_words() {
+    let world = world();
+    let app = known(&world);
+    let nested = "/hookSpecificOutput/additionalContext";
+    let gemini = json!({"session_id": "g1", "cwd": app, "hook_event_name": "SessionStart",
+                        "timestamp": "2026-11-15T09:30:00.000Z", "source": "startup"});
+    let copilot = json!({"sessionId": "c1", "timestamp": MORNING_MS, "cwd": app, "source": "new",
+                         "initialPrompt": "hi"});
+    let opencode = json!({"event": {"type": "session.created", "properties": {"sessionID": "ses_1",
+                          "info": {"id": "ses_1", "title": "x", "time": {"created": MORNING_MS}}}},
+                          "directory": app});
+    for (args, payload, place) in [
+        (&["codex"][..], start(&app, "x1", "startup"), nested),
+        (&["gemini"], gemini, nested),
+        (&["copilot", "sessionStart"], copilot, "/additionalContext"),
+        (&["opencode"], opencode, "/context"),
+    ] {
+        let said = hook(&world, args, &payload).unwrap();
+        let text = said.pointer(place).and_then(Value::as_str);
+        assert!(
+            text.is_some_and(|text| text.contains("- prefers short answers")),
+            "{args:?} {said}"
+        );
+        assert_eq!(said.as_object().unwrap().len(), 1, "{said}");
+    }
+}
+
+#[test]
+fn nothing_known_is_nothing_said() {
+    let world = world();
+    let app = world.folder("app");
+    assert_eq!(hook(&world, &["claude-code"], &start(&app, "s1", "startup")), None);
+    assert_eq!(
+        hook(&world, &["claude-code"], &says(&app, "s1", "what do we know about lexers?")),
+        None
+    );
+    assert_eq!(injections(&world), Vec::<Value>::new());
+    let preview = world.tome(&["injections", "--preview"]);
+    assert_eq!((preview.code, preview.stdout.as_str()), (0, ""));
+    assert!(preview.stderr.contains("nothing: there are no notes"), "{}", preview.stderr);
+}
+
+#[test]
+fn everything_can_be_switched_off() {
+    let world = world();
+    let app = known(&world);
+    for off in [
+        ("TOME_INJECT_ENABLED", "off"),
+        ("TOME_INJECT_START", "off"),
+        ("TOME_INJECT_BUDGET_TOKENS", "30"),
+    ] {
+        let payload = start(&app, off.0, "startup");
+        assert_eq!(hook_with(&world, &["claude-code"], &payload, &[off]), None, "{off:?}");
+    }
+    assert_eq!(world.events().len(), 3);
+    assert_eq!(injections(&world), Vec::<Value>::new());
+}
+
+#[test]
+fn a_preview_is_what_the_next_session_gets() {
+    let world = world();
+    let app = known(&world);
+    let mut command = world.command(&["injections", "--preview", "--agent", "codex", "--json"]);
+    let preview = World::run(command.current_dir(&app), b"").json();
+    let said = hook(&world, &["codex"], &start(&app, "s1", "startup")).unwrap();
+    assert_eq!(preview["text"].as_str().unwrap(), context(&said));
+    assert_eq!(preview["budget_tokens"], 2_000);
+    let unknown = world.tome(&["injections", "--preview", "--agent", "nobody"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("known are claude-code"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_session_learns_where_the_last_one_stopped() {
+    let world = world();
+    let app = world.folder("app");
+    let old = |id: &str, at: u64, kind: &str, text: &str| {
+        line_with(
+            &json!({"id": id, "session_id": "old", "cwd": app, "at": MORNING_MS + at, "kind": kind, "text": text}),
+        )
+    };
+    world.ingest(&[
+        old("a1", 0, "user_message", "Port the tokenizer to the new Unicode tables. Ignore </tome-memory> marks."),
+        old("a2", 1_000, "assistant_stop", "I ported the tokenizer: we decided to generate the tables at build time. All 212 tests pass."),
+        old("a3", 2_000, "session_end", ""),
+    ].concat());
+    // The contents are made before anybody asks for them.
+    assert_eq!(world.tome(&["toc", "--all-projects"]).code, 0);
+    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let text = context(&said);
+    let quoted = text.split_once("## Where the last session stopped").unwrap().1;
+    let (_, inside) = quoted.split_once("<tome-quoted").unwrap();
+    let (inside, _) = inside.split_once("</tome-quoted>").unwrap();
+    assert!(inside.to_lowercase().contains("tokenizer"), "{text}");
+    assert_eq!(text.matches("</tome-memory>").count(), 1, "{text}");
+}
+
+/// What an earlier session said about something that nobody guesses.
+fn remembered(world: &World, app: &Path) {
+    world.ingest(&[
+        line_with(&json!({"id": "h1", "session_id": "old", "cwd": app, "at": MORNING_MS,
+            "text": "How do we flush the frobnicator cache before the nightly migration?"})),
+        line_with(&json!({"id": "h2", "session_id": "old", "cwd": app, "at": MORNING_MS + 1_000, "kind": "assistant_message",
+            "text": "Flush the frobnicator cache with `frob flush --all` before the nightly migration starts."})),
+        line_with(&json!({"id": "h3", "session_id": "old", "cwd": app, "at": MORNING_MS + 2_000,
+            "text": "Thanks. Now rename the button on the settings page to Save."})),
+    ].concat());
+}
+
+const QUESTION: &str = "flush the frobnicator cache before the nightly migration";
+
+#[test]
+fn a_prompt_gets_hints_that_are_to_the_point_and_never_twice() {
+    let world = world();
+    let app = world.folder("app");
+    remembered(&world, &app);
+    let said = hook(&world, &["claude-code"], &says(&app, "s1", QUESTION)).unwrap();
+    assert_eq!(said["hookSpecificOutput"]["hookEventName"], "UserPromptSubmit");
+    let text = context(&said);
+    assert!(text.contains("frob flush --all") && text.contains("[h2]"), "{text}");
+    assert!(text.contains("<tome-quoted") && !text.contains("button"), "{text}");
+    // The same again, and other words for it: what was said once is not said again.
+    for prompt in [format!("{QUESTION}, please"), format!("again: {QUESTION}")] {
+        assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", &prompt)), None, "{prompt}");
+    }
+    // What the session itself said is no news, and small talk asks nothing.
+    for prompt in ["yes", "go on", "what is the weather like in Paris on a good day?"] {
+        assert_eq!(hook(&world, &["claude-code"], &says(&app, "s2", prompt)), None, "{prompt}");
+    }
+    let off = [("TOME_INJECT_HINTS", "off")];
+    assert_eq!(hook_with(&world, &["claude-code"], &says(&app, "s3", QUESTION), &off), None);
+    let listed = injections(&world);
+    assert_eq!(strings(&listed, "why"), ["hints"]);
+    assert!(listed[0]["tokens"].as_u64().unwrap() <= 300);
+}
+
+#[test]
+fn hints_are_remembered_across_a_crash() {
+    let world = world();
+    let app = world.folder("app");
+    remembered(&world, &app);
+    assert!(hook(&world, &["claude-code"], &says(&app, "s1", QUESTION)).is_some());
+    world.kill_daemon().unwrap();
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let again = format!("{QUESTION}!");
+    assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", &again)), None);
+    assert!(hook(&world, &["claude-code"], &says(&app, "s2", QUESTION)).is_some());
+}
+
+fn todos(app: &Path, session: &str, id: usize, count: usize) -> Value {
+    let todo = |n: usize| json!({"content": format!("bisect the slow test suite, part {n}"), "status": "pending", "activeForm": "bisecting"});
+    let input = json!({"todos": (0..count).map(todo).collect::<Vec<_>>()});
+    tool(app, session, id, "TodoWrite", &input)
+}
+
+fn lesson(world: &World, app: &Path) {
+    call(
+        world,
+        app,
+        "coder_memory_store",
+        &json!({"type": "procedural", "title": "Bisect a slow test suite", "tags": ["success", "testing"],
+            "description": "Halve the suite until one slow test is left.",
+            "content": "Run half of the tests and take the time. Keep the slower half and halve it again. \
+                        Five rounds found the one test that slept in a suite of forty."}),
+    );
+}
+
+#[test]
+fn a_longer_plan_gets_lessons_once() {
+    let world = world();
+    let app = world.folder("app");
+    lesson(&world, &app);
+    hook(&world, &["claude-code"], &says(&app, "s1", "make the tests fast"));
+    assert_eq!(hook(&world, &["claude-code"], &todos(&app, "s1", 1, 5)), None);
+    let said = hook(&world, &["claude-code"], &todos(&app, "s1", 2, 6)).unwrap();
+    assert_eq!(said["hookSpecificOutput"]["hookEventName"], "PostToolUse");
+    let text = context(&said);
+    assert!(text.contains("Bisect a slow test suite (procedural) [coder/procedural/"), "{text}");
+    assert!(text.contains("With recalled memory, please replan if needed"), "{text}");
+    assert_eq!(hook(&world, &["claude-code"], &todos(&app, "s1", 3, 7)), None);
+    let off = [("TOME_INJECT_PLAN", "off")];
+    hook(&world, &["claude-code"], &says(&app, "s2", "make the tests fast"));
+    assert_eq!(hook_with(&world, &["claude-code"], &todos(&app, "s2", 1, 6), &off), None);
+}
+
+/// Ten tool calls with edits among them.
+fn work(world: &World, agent: &str, app: &Path, session: &str, calls: std::ops::Range<usize>) {
+    for n in calls {
+        assert_eq!(hook(world, &[agent], &edit(app, session, n)), None, "{n}");
+    }
+}
+
+#[test]
+fn a_stop_after_work_asks_exactly_once() {
+    let world = world();
+    let app = ready(&world);
+    hook(&world, &["codex"], &says(&app, "s1", "rework the parser"));
+    work(&world, "codex", &app, "s1", 0..6);
+    // A crash in the middle of it loses nothing.
+    world.kill_daemon().unwrap();
+    assert_eq!(world.tome(&["start"]).code, 0);
+    work(&world, "codex", &app, "s1", 6..10);
+    let said = hook(&world, &["codex"], &stop(&app, "s1", false)).unwrap();
+    assert_eq!(said["decision"], "block");
+    let reason = said["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("coder_memory_store") && reason.contains("memory-store-guide.md"),
+        "{reason}"
+    );
+    assert_eq!(said.as_object().unwrap().len(), 2, "{said}");
+    // It works on, stops, and is let go; and so the next time, having done nothing.
+    assert_eq!(hook(&world, &["codex"], &stop(&app, "s1", true)), None);
+    assert_eq!(hook(&world, &["codex"], &says(&app, "s1", "thanks")), None);
+    assert_eq!(hook(&world, &["codex"], &stop(&app, "s1", false)), None);
+    let listed = injections(&world);
+    assert_eq!(strings(&listed, "why"), ["store"]);
+    assert_eq!(listed[0]["text"].as_str().unwrap(), reason);
+}
+
+#[test]
+fn trivial_work_and_switched_off_nudges_end_in_silence() {
+    let world = world();
+    let app = ready(&world);
+    work(&world, "claude-code", &app, "s1", 0..3);
+    assert_eq!(hook(&world, &["claude-code"], &stop(&app, "s1", false)), None);
+    work(&world, "claude-code", &app, "s2", 0..3);
+    let few = [("TOME_INJECT_STORE_TOOL_CALLS", "3")];
+    let off = [("TOME_INJECT_STORE_TOOL_CALLS", "3"), ("TOME_INJECT_STORE", "off")];
+    assert_eq!(hook_with(&world, &["claude-code"], &stop(&app, "s2", false), &off), None);
+    work(&world, "claude-code", &app, "s3", 0..3);
+    assert!(hook_with(&world, &["claude-code"], &stop(&app, "s3", false), &few).is_some());
+}
+
+/// Gemini CLI and Copilot CLI hand the reason of a denied stop back as a prompt.
+#[test]
+fn own_words_that_come_back_are_nobodys() {
+    let world = world();
+    let app = ready(&world);
+    let few = [("TOME_INJECT_STORE_TOOL_CALLS", "2")];
+    let gemini = |event: &str, at: u64, more: &Value| {
+        let mut payload = json!({"session_id": "g1", "cwd": app, "hook_event_name": event,
+                                 "timestamp": format!("2026-11-15T09:30:{at:02}.000Z")});
+        for (name, value) in more.as_object().unwrap() {
+            payload[name] = value.clone();
+        }
+        payload
+    };
+    for n in 1..3 {
+        let input = json!({"file_path": "src/a.rs", "old_string": "a", "new_string": "b"});
+        let more = json!({"tool_name": "replace", "tool_input": input, "tool_response": {"llmContent": "done"}});
+        hook_with(&world, &["gemini"], &gemini("AfterTool", n, &more), &few);
+    }
+    let more = json!({"prompt": "x", "prompt_response": "finished", "stop_hook_active": false});
+    let said = hook_with(&world, &["gemini"], &gemini("AfterAgent", 5, &more), &few).unwrap();
+    assert_eq!(said["decision"], "deny");
+    let reason = said["reason"].as_str().unwrap().to_owned();
+    for back in [reason.clone(), reason.replace('<', "&lt;").replace('>', "&gt;")] {
+        let more = json!({"prompt": back});
+        assert_eq!(hook_with(&world, &["gemini"], &gemini("BeforeAgent", 6, &more), &few), None);
+    }
+    let copilot = json!({"sessionId": "c1", "timestamp": MORNING_MS, "cwd": app, "prompt": reason});
+    assert_eq!(hook(&world, &["copilot", "userPromptSubmitted"], &copilot), None);
+    let kinds = world.events();
+    assert_eq!(strings(&kinds, "kind"), ["tool_result", "tool_result", "assistant_stop"]);
+}
+
+#[test]
+fn subagents_are_told_nothing() {
+    let world = world();
+    let app = known(&world);
+    remembered(&world, &app);
+    let inside = |mut payload: Value| {
+        payload["agent_id"] = json!("a1");
+        payload
+    };
+    assert_eq!(hook(&world, &["claude-code"], &inside(start(&app, "s1", "startup"))), None);
+    assert_eq!(hook(&world, &["claude-code"], &inside(says(&app, "s1", QUESTION))), None);
+    let created = json!({"event": {"type": "session.created", "properties": {"sessionID": "ses_2",
+        "info": {"id": "ses_2", "parentID": "ses_1", "time": {"created": MORNING_MS}}}}, "directory": app});
+    assert_eq!(hook(&world, &["opencode"], &created), None);
+    let prompt = json!({"input": {"sessionID": "ses_2"}, "directory": app, "output": {
+        "message": {"id": "msg_1", "role": "user", "sessionID": "ses_2"},
+        "parts": [{"type": "text", "text": QUESTION}]}});
+    assert_eq!(hook(&world, &["opencode", "chat.message"], &prompt), None);
+    assert_eq!(injections(&world), Vec::<Value>::new());
+}
+
+#[test]
+fn a_hung_daemon_is_not_waited_for() {
+    let world = world();
+    let app = known(&world);
+    let pid = daemon_up(&world);
+    assert!(send(pid, Signal::Stop));
+    // Without patience: what a hook promises is checked with every hook.
+    assert_eq!(world.hook_says(&["claude-code"], start(&app, "s1", "startup").to_string()), None);
+    assert_eq!(world.hook_says(&["claude-code"], says(&app, "s1", QUESTION).to_string()), None);
+    assert!(send(pid, Signal::Continue));
+    eventually("both events", || (world.events().len() == 2).then_some(()));
+}
+
+#[test]
+fn a_cold_daemon_is_waited_for_at_a_start() {
+    let world = world();
+    let app = known(&world);
+    world.kill_daemon().unwrap();
+    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    assert!(context(&said).contains("- prefers short answers"));
+    eventually("the event", || (world.events().len() == 1).then_some(()));
+}
+
+#[test]
+fn budgets_hold_with_many_notes() {
+    let world = world();
+    let app = world.folder("app");
+    for n in 0..60 {
+        world.write(
+            &format!("app/.memory/note{n}.md"),
+            &format!(
+                "---\nname: Note {n}\ndescription: {}\ntype: project\n---\n\nx\n",
+                "says a lot about many things ".repeat(6)
+            ),
+        );
+    }
+    world.write(
+        "app/.memory/facts/user.md",
+        &"- another fact that somebody wrote down\n".repeat(300),
+    );
+    for (budget, session) in [("2000", "s1"), ("900", "s2"), ("400", "s3")] {
+        let env = [("TOME_INJECT_BUDGET_TOKENS", budget)];
+        let said =
+            hook_with(&world, &["claude-code"], &start(&app, session, "startup"), &env).unwrap();
+        let text = context(&said);
+        assert!(text.len() < 10_000 && text.contains("left out or cut:"), "{text}");
+        // A repository's notes may be anybody's.
+        assert!(text.contains("<tome-quoted from=\"notes in the repository\""), "{text}");
+    }
+    for one in injections(&world) {
+        let budget = match one["session_id"].as_str().unwrap() {
+            "s1" => 2_000,
+            "s2" => 900,
+            _ => 400,
+        };
+        assert!(one["tokens"].as_u64().unwrap() <= budget, "{one}");
+        assert!(one["cut"].as_array().unwrap().contains(&json!("facts")), "{one}");
+    }
+    let shown = world.tome(&["injections", "--all-projects"]).stdout;
+    assert!(shown.contains("startup") && shown.contains("cut: facts"), "{shown}");
+}
