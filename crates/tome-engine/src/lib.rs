@@ -52,11 +52,11 @@ pub use project::{Located, folder_name, locate};
 pub use projects::Projects;
 pub use reading::{Answer, Question};
 pub use recall::{
-    Across, Elsewhere, Recall, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within,
-    source_name,
+    Across, DeskReport, Elsewhere, EmbedderReading, EndpointEmbedder, Followed, Recall,
+    RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, WorkerReport, source_name,
 };
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};
-pub use tools::{Caller, Failure, ToolAnswer, ToolSpec, Tools};
+pub use tools::{Caller, Effect, Failure, ToolAnswer, ToolSpec, Tools};

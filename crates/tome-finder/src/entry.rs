@@ -100,3 +100,14 @@ pub struct Found {
     /// How well it matches; comparable within one answer only.
     pub score: f32,
 }
+
+/// What an index on disk says of itself without being opened.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Glance {
+    /// How far it has come, as its keeper wrote it.
+    pub cursor: String,
+    /// How many entries it has, where that can be told.
+    pub entries: Option<u64>,
+    /// What made its vectors, for an index of vectors.
+    pub embedder: Option<String>,
+}

@@ -8,15 +8,16 @@
 mod embed;
 mod entry;
 mod error;
+mod files;
 mod filter;
 mod meanings;
 mod question;
 mod words;
 
 pub use embed::{EmbedError, Embedder, Potion};
-pub use entry::{Batch, Entry, Found, Key, Part, Source};
+pub use entry::{Batch, Entry, Found, Glance, Key, Part, Source};
 pub use error::FinderError;
 pub use filter::Filter;
 pub use meanings::Meanings;
 pub use question::Question;
-pub use words::{Match, Matches, Place, Wanted, Words, WordsQuery, terms};
+pub use words::{Words, WordsQuery, terms};

@@ -2,9 +2,12 @@
 
 pub mod bench;
 pub mod contents;
+pub mod import;
 pub mod injections;
+pub mod mcp;
 pub mod notes;
 pub mod recall;
+pub mod setup;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -34,13 +37,16 @@ pub struct Cli {
 
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("What happened", &["recall", "toc", "events", "show", "injections", "ingest"]),
+    ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
     ("Notes", &["memory", "coder", "init"]),
     (
         "Tome itself",
-        &["status", "config", "doctor", "demo", "start", "stop", "daemon", "admin", "bench"],
+        &[
+            "setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin",
+            "bench",
+        ],
     ),
-    ("For agents and shells", &["hook", "tool", "completions", "man"]),
+    ("For agents and shells", &["hook", "mcp", "tool", "completions", "man"]),
 ];
 
 impl Cli {
@@ -52,6 +58,11 @@ impl Cli {
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// Whether there is a command of this name.
+pub fn has_command(name: &str) -> bool {
+    Cli::command().find_subcommand(name).is_some()
 }
 
 /// The help with its commands in groups, which clap does not know.
@@ -135,6 +146,9 @@ pub enum Command {
     /// Store events from JSON lines on standard input
     #[command(after_help = INGEST_HELP)]
     Ingest(Ingest),
+    /// Store the history that coding agents left on disk
+    #[command(after_help = import::HELP)]
+    Import(import::Import),
     /// Read, write and correct notes, and get any version of them back
     Memory(notes::Memory),
     /// Recall and store insights that hold across projects
@@ -142,12 +156,14 @@ pub enum Command {
     Coder(notes::Coder),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
+    /// Wire Tome into the coding agents on this machine, or take it out again
+    Setup(setup::Setup),
     /// Say how the daemon, the stores and the spool are
     Status(Status),
     /// Show every setting, its value and where it comes from
     Config,
-    /// Check paths, rights, daemon, spool and stores, and say what to do
-    Doctor,
+    /// Check paths, rights, daemon, spool, stores and agents, and say what to do
+    Doctor(import::Doctor),
     /// Show the main job on sample sessions, in a home that is thrown away
     Demo,
     /// Start the daemon, or replace one that is older than this program
@@ -159,6 +175,9 @@ pub enum Command {
     /// Record one step of a coding agent; for hooks, reads its JSON on standard input
     #[command(after_help = HOOK_HELP)]
     Hook(Hook),
+    /// Serve tools, notes and contents to a client of the Model Context Protocol
+    #[command(after_help = mcp::HELP)]
+    Mcp(mcp::Mcp),
     /// Call a tool as an agent does, or list the tools
     Tool(notes::Tool),
     /// Care for the stores

@@ -4,15 +4,19 @@
 //! does not need: no command tree, no threads, no daemon's runtime.
 
 mod agents;
+mod bulk;
 mod cli;
 mod command;
 mod config;
 mod daemon;
 mod endpoint;
 mod hook;
+mod import;
+mod mcp;
 mod platform;
 mod reach;
 mod render;
+mod setup;
 
 use std::process::ExitCode;
 use std::time::Instant;

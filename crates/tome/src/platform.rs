@@ -117,6 +117,18 @@ pub fn is_open_to_others(path: &Path) -> Option<bool> {
     }
 }
 
+/// Whether a file is a program that can be run.
+pub fn is_program(path: &Path) -> bool {
+    let Ok(meta) = std::fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        meta.is_file() && meta.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    meta.is_file()
+}
+
 /// Takes everybody else's rights to a file or folder away.
 pub fn close_to_others(path: &Path) -> io::Result<()> {
     #[cfg(unix)]

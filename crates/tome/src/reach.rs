@@ -130,6 +130,9 @@ impl Reach {
         let mut starting: Option<(File, Child)> = None;
         loop {
             if let Ok((client, _)) = self.probe(ANSWER_TIMEOUT).await {
+                if let Some((_, child)) = starting {
+                    bury_later(child);
+                }
                 return Ok(client);
             }
             starting = match starting {
@@ -313,6 +316,12 @@ impl Reach {
     fn start_errors(&self) -> PathBuf {
         self.settings.home.run().join("start.err")
     }
+}
+
+/// Waits for a daemon's end on a thread of its own. A client that outlives its daemons would
+/// otherwise collect dead ones; one that does not takes the thread along when it leaves.
+fn bury_later(mut child: Child) {
+    std::thread::spawn(move || drop(child.wait()));
 }
 
 /// The file whose lock a daemon holds for as long as it lives. It says the process and the version.

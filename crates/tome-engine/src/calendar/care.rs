@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::Calendar;
 use crate::{
-    CONTENTS, EngineError, Rebuilt, Report, Store, TALLY, catch_up_contents, rebuild_contents,
-    verify_contents,
+    CONTENTS, EngineError, Rebuilt, Report, Store, TALLY, WorkerReport, catch_up_contents,
+    rebuild_contents, verify_contents,
 };
 
 /// What became of one store when its contents were made anew.
@@ -41,8 +41,8 @@ pub struct StoreReport {
     pub events: u64,
     /// How much room it takes.
     pub disk_bytes: u64,
-    /// Each worker, and up to which event it has come.
-    pub workers: Vec<(&'static str, u64)>,
+    /// The workers that keep their cursors in it.
+    pub workers: Vec<WorkerReport>,
     /// Nodes that are there.
     pub nodes: u64,
     /// Versions that were made of them, and of those that have gone.
@@ -125,9 +125,13 @@ fn report(store: &Store) -> Result<StoreReport, EngineError> {
         engine: store.engine().as_str(),
         events: store.last_seq(),
         disk_bytes: store.disk_bytes(),
-        workers: vec![(TALLY, store.cursor(TALLY)?), (CONTENTS, store.cursor(CONTENTS)?)],
         ..StoreReport::default()
     };
+    for name in [TALLY, CONTENTS] {
+        let cursor = store.cursor(name)?;
+        let behind = report.events.saturating_sub(cursor);
+        report.workers.push(WorkerReport { name, cursor, behind, ..WorkerReport::default() });
+    }
     for project in store.contents_projects()? {
         for head in store.heads(&project, "", None) {
             let head = head?;

@@ -1,11 +1,7 @@
 //! Citations: where a hit is, in the words that `tome show` opens.
 
-use tome_finder::Source;
-
 use super::candidate::{Candidate, What};
 use super::keeper::Page;
-use super::literal;
-use super::plan::Plan;
 use crate::{Projects, home};
 
 /// What is at hand: its citations are short.
@@ -48,17 +44,6 @@ impl Cite<'_> {
             Page::Detail { project, folder, path, .. } => self.of_session(project, folder, path),
             Page::Insight { path, .. } => format!("coder/{path}"),
         }
-    }
-
-    /// The line of a file at which the question is answered.
-    pub(super) fn line_in(&self, candidate: &Candidate, plan: &Plan) -> u32 {
-        let first = candidate.line.max(1);
-        let Some(body) = candidate.body.as_ref().filter(|_| candidate.source != Source::Event)
-        else {
-            return first;
-        };
-        let at = plan.needle.look(&body.text).map_or(0, |look| look.range.start);
-        first + literal::line_of(&body.text, at).saturating_sub(1)
     }
 
     fn of_session(&self, project: &str, folder: &str, file: &str) -> String {

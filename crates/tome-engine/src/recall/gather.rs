@@ -15,7 +15,7 @@ use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
 
 use super::candidate::Candidate;
-use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node};
+use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node, said_in};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
@@ -161,7 +161,16 @@ impl Gathered {
         if !pages.is_empty() {
             self.ask_pages(visit, desk, ledger.as_deref(), pages)?;
         }
+        self.let_go(number);
         Ok(())
+    }
+
+    /// A store that nothing was found in need not be held: of hundreds that are asked few have something.
+    fn let_go(&mut self, number: usize) {
+        let is_needed = self.candidates.iter().rev().any(|candidate| candidate.desk == number);
+        if let Some(asked) = self.asked.get_mut(number).filter(|_| !is_needed) {
+            asked.ledger = None;
+        }
     }
 
     fn ask_events(
@@ -197,6 +206,9 @@ impl Gathered {
         let alone = matches!(visit.plan.tier, Some(Tier::Words | Tier::Meanings)) && from > 0;
         let slowest = if has_words && has_meanings { at_words.min(at_meanings) } else { from };
         self.behind = self.behind.max(if from > 0 { last.saturating_sub(slowest) } else { 0 });
+        if visit.plan.wants(Tier::Meanings) {
+            self.note_far(visit.keeper, desk, last.saturating_sub(at_meanings));
+        }
         if from == 0 || (last > from && !alone) {
             self.behind = self.behind.max(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
@@ -244,8 +256,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// Asks the indexes; one that turns out to be damaged is closed, and counts as missing. Says
-    /// which of them answered.
+    /// Asks the indexes; one that turns out to be damaged is closed, counts as missing, and is made anew.
+    /// Says which of them answered.
     fn ask_indexes(
         &mut self,
         visit: &Visit<'_>,
@@ -258,22 +270,22 @@ impl Gathered {
         let since = Instant::now();
         let answered = words
             .map(|words| words.search(&WordsQuery { text: text.to_owned() }, filter, WORDS_DEPTH));
+        if let Some(Err(error)) = &answered {
+            pair.words.give_up(error);
+        }
         let has_words = self.take(answered, |this, found| {
             this.stage("bm25", since, format!("{} pieces", found.len()));
             this.add_words(visit.number, &found);
         });
-        if words.is_some() && !has_words {
-            pair.words.put(None);
-        }
         let since = Instant::now();
         let answered = meanings.map(|meanings| meanings.search(text, filter, MEANINGS_DEPTH));
+        if let Some(Err(error)) = &answered {
+            pair.meanings.give_up(error);
+        }
         let has_meanings = self.take(answered, |this, found| {
             this.stage("vectors", since, format!("{} pieces", found.len()));
             this.add_meanings(visit.number, &found);
         });
-        if meanings.is_some() && !has_meanings {
-            pair.meanings.put(None);
-        }
         (has_words, has_meanings)
     }
 
@@ -287,12 +299,34 @@ impl Gathered {
                 add(self, found);
                 true
             }
+            // Nothing is left out for it: a lower tier answers, and says so.
+            Some(Err(FinderError::Missing(_) | FinderError::Damaged { .. })) | None => false,
             Some(Err(error)) => {
-                self.unread.push(error.to_string());
+                self.leave_out(error.to_string());
                 false
             }
-            None => false,
         }
+    }
+
+    /// Says once what could not be looked at.
+    fn leave_out(&mut self, problem: String) {
+        if !self.unread.contains(&problem) {
+            self.unread.push(problem);
+        }
+    }
+
+    /// Says that vectors which an endpoint makes are not all there yet, and why.
+    fn note_far(&mut self, keeper: &Keeper, desk: &Desk, to_go: u64) {
+        if to_go == 0 || !keeper.embedder.is_far() {
+            return;
+        }
+        self.behind = self.behind.max(to_go);
+        let problem = desk.problems().meanings.clone();
+        let name = keeper.embedder.name();
+        self.leave_out(match problem {
+            Some(problem) => format!("vectors, {to_go} to go: {problem}"),
+            None => format!("vectors, {to_go} to go: {name} is at it"),
+        });
     }
 
     fn note_tier(&mut self, has_words: bool, has_meanings: bool) {
@@ -345,7 +379,9 @@ impl Gathered {
                 self.add_scan(visit.number, scan, "nodes of the contents");
             }
         } else if let (Some(ledger), Some(words)) = (ledger, &words) {
-            let cursors = meanings.iter().map(|meanings| number(&meanings.cursor()));
+            // Vectors that are kept apart may be far behind; words have those nodes.
+            let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
+            let cursors = together.map(|meanings| number(&meanings.cursor()));
             let cursor = cursors.fold(number(&words.cursor()), u64::min);
             looked += self.look_at_changed(&visit, ledger, cursor)?;
         }
@@ -413,7 +449,7 @@ impl Gathered {
     }
 
     fn look_at_note(&mut self, visit: &Visit<'_>, file: &FileFound, text: &str) {
-        for section in literal::sections(text) {
+        for section in said_in(&file.page, text).sections {
             let part = Part {
                 from: u32::try_from(section.range.start).unwrap_or(u32::MAX),
                 to: u32::try_from(section.range.end).unwrap_or(u32::MAX),

@@ -5,6 +5,8 @@
 
 mod candidate;
 mod cite;
+mod elsewhere;
+mod endpoint;
 mod floor;
 mod fuse;
 mod gather;
@@ -20,7 +22,7 @@ mod weights;
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tome_finder::{Embedder, Source};
@@ -31,17 +33,15 @@ use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
-use keeper::{Desk, Keeper};
+use keeper::{Desk, Forms, Keeper};
 use plan::Plan;
 use rank::Ranked;
 
-pub use keeper::Followed;
+pub use endpoint::{EmbedderReading, EndpointEmbedder};
+pub use keeper::{DeskReport, Followed, WorkerReport};
 pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
-
-/// Other projects that are looked at when this one has nothing.
-const ELSEWHERE_MAX: usize = 8;
 
 /// Events that contents are made of while somebody waits, at most.
 const CATCH_UP_MAX: u64 = 50;
@@ -71,7 +71,8 @@ impl Recall {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
-        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks };
+        let forms = Forms::default();
+        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks, forms };
         Self { keeper, calendar, clock }
     }
 
@@ -82,22 +83,52 @@ impl Recall {
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in self.desks(&plan, question)? {
-            if !question.unasked {
-                gathered.behind = gathered.behind.max(self.catch_up(&plan, &desk)?);
-            }
-            if let Err(error) = gathered.ask(&self.keeper, &plan, &desk, project.as_deref()) {
+            let unasked = question.unasked;
+            if let Err(error) =
+                self.ask_desk(&mut gathered, &plan, &desk, project.as_deref(), unasked)
+            {
                 if question.across != Across::All {
                     return Err(error);
                 }
                 gathered.unread.push(error.explained());
             }
         }
-        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, &plan)?;
+        let mut answer = self.answer(question, &plan, gathered)?;
+        let is_asked = plan.limit > 0 && !question.unasked;
+        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
+            self.look_elsewhere(question, &mut answer);
+        }
+        Ok(answer)
+    }
+
+    /// Has one desk say what it has. Who was not asked does not wait for what is behind.
+    fn ask_desk(
+        &self,
+        gathered: &mut Gathered,
+        plan: &Plan,
+        desk: &Arc<Desk>,
+        project: Option<&str>,
+        unasked: bool,
+    ) -> Result<(), EngineError> {
+        if !unasked {
+            gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
+        }
+        gathered.ask(&self.keeper, plan, desk, project)
+    }
+
+    /// The answer that comes of what was gathered.
+    fn answer(
+        &self,
+        question: &RecallQuestion,
+        plan: &Plan,
+        gathered: Gathered,
+    ) -> Result<RecallAnswer, EngineError> {
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
         let since = Instant::now();
         if question.unasked {
             ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
         }
-        let evidence = Evidence::of(&ranked, &plan);
+        let evidence = Evidence::of(&ranked, plan);
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
         }
@@ -112,7 +143,7 @@ impl Recall {
             true => without_lines(&mut ranked),
             false => self.number_lines(&mut ranked, &gathered)?,
         }
-        let packed = pack::pack(&ranked, &plan, &cite, question.tokens_max);
+        let packed = pack::pack(&ranked, plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
@@ -128,10 +159,6 @@ impl Recall {
             found: format!("{} hits", answer.hits.len()),
             took: since.elapsed(),
         });
-        let is_asked = plan.limit > 0 && !question.unasked;
-        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
-            answer.elsewhere = self.elsewhere(question);
-        }
         Ok(answer)
     }
 
@@ -202,27 +229,6 @@ impl Recall {
         Ok(desks)
     }
 
-    /// Other projects that have hits.
-    fn elsewhere(&self, question: &RecallQuestion) -> Vec<Elsewhere> {
-        let here = question.project.as_deref();
-        let mut all =
-            RecallQuestion { across: Across::All, limit: plan::HITS_MAX, ..question.clone() };
-        all.tokens_max = 0;
-        let Ok(answer) = self.ask(&all) else { return Vec::new() };
-        let mut counts: Vec<Elsewhere> = Vec::new();
-        for hit in answer.hits {
-            if hit.project.is_empty() || Some(hit.project.as_str()) == here {
-                continue;
-            }
-            match counts.iter_mut().find(|one| one.project == hit.project) {
-                Some(one) => one.hits += 1,
-                None => counts.push(Elsewhere { project: hit.project, hits: 1 }),
-            }
-        }
-        counts.truncate(ELSEWHERE_MAX);
-        counts
-    }
-
     /// Brings the indexes over a store up to date, if they are behind.
     pub fn keep_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
         let Some(desk) = self.keeper.of_ledger(store.path()) else {
@@ -237,26 +243,65 @@ impl Recall {
     /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
     /// date where a question has seen that they are behind.
     pub fn keep_up_notes(&self, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
-        let desks: Vec<Arc<Desk>> = {
-            let desks = self.keeper.desks.lock().unwrap_or_else(PoisonError::into_inner);
-            desks.values().filter(|desk| desk.ledger.is_none()).map(Arc::clone).collect()
-        };
         let mut done = Followed::default();
-        for desk in desks {
-            if desk.wanting.load(Ordering::Relaxed) {
+        for desk in self.keeper.known_desks() {
+            if desk.ledger.is_none() && desk.wanting.load(Ordering::Relaxed) {
                 done.pages += self.keeper.keep_up(&desk, stop)?.pages;
             }
         }
         Ok(done)
     }
 
+    /// Brings the vectors over a store up to date where they are kept apart, because the embedder is
+    /// far. Asks nobody when they are.
+    pub fn keep_up_meanings(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, EngineError> {
+        let Some(desk) = self.keeper.of_ledger(store.path()) else {
+            return Ok(Followed::default());
+        };
+        match self.keeper.are_meanings_behind(&desk, Some(store)) {
+            true => self.keeper.keep_up_meanings(&desk, stop),
+            false => Ok(Followed::default()),
+        }
+    }
+
+    /// The same for the coder's notebook, and for projects that have only notes, where somebody has
+    /// asked about them.
+    pub fn keep_up_meanings_of_notes(
+        &self,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, EngineError> {
+        let mut done = Followed::default();
+        for desk in self.keeper.known_desks() {
+            if desk.ledger.is_none() && self.keeper.are_meanings_behind(&desk, None) {
+                done.pages += self.keeper.keep_up_meanings(&desk, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// What makes vectors: its name and version.
+    pub fn embedder(&self) -> &str {
+        self.keeper.embedder.name()
+    }
+
+    /// How the indexes over a store are, read from their files; nothing is opened or made.
+    pub fn report(&self, store: &Store) -> Result<Option<DeskReport>, EngineError> {
+        let desk = self.keeper.of_ledger(store.path());
+        desk.map(|desk| self.keeper.report(&desk, Some(store))).transpose()
+    }
+
+    /// How the indexes over the coder's notebook are.
+    pub fn report_of_coder(&self) -> Result<DeskReport, EngineError> {
+        self.keeper.report(&self.keeper.coder(), None)
+    }
+
     /// Closes the indexes of every store that is not open any more.
     pub fn close_unused(&self) {
-        let desks: Vec<Arc<Desk>> = {
-            let desks = self.keeper.desks.lock().unwrap_or_else(PoisonError::into_inner);
-            desks.values().map(Arc::clone).collect()
-        };
-        for desk in desks {
+        for desk in self.keeper.known_desks() {
             if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
                 desk.close();
             }

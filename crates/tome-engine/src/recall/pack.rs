@@ -209,14 +209,16 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
         also: Vec::new(),
     };
     let Some(body) = &candidate.body else { return hit };
-    hit.text = literal::snippet(&body.text, &place_in(one, &body.text, plan), SNIPPET_CHARS);
+    let place = place_in(one, &body.text, plan);
+    hit.text = literal::snippet(&body.text, &place, SNIPPET_CHARS);
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);
     hit.agent.clone_from(&body.agent);
     hit.kind.clone_from(&body.kind);
     if let What::File { page } = &body.what {
-        let line = cite.line_in(candidate, plan);
+        // The line that the snippet shows, of a text that begins on the candidate's.
+        let line = candidate.line.max(1) + literal::line_of(&body.text, place.start) - 1;
         hit.line = Some(line);
         hit.file = Some(cite.file(page));
         hit.citation = format!("{}#L{line}", cite.file(page));
@@ -227,12 +229,16 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
     hit
 }
 
-/// The place of a text that answers: where the words of the question are, else its best piece.
+/// The place of a text that answers: where the words of the question are, else its best piece. It begins
+/// with a word.
 fn place_in(one: &Ranked, text: &str, plan: &Plan) -> Range<usize> {
     let from = one.best.from as usize;
     let piece = super::keeper::cut(text, one.best);
-    match plan.needle.look(piece) {
+    let place = match plan.needle.look(piece) {
         Some(look) => from + look.range.start..from + look.range.end,
         None => plan.needle.look(text).map_or(from..from, |look| look.range),
-    }
+    };
+    let rest = text.get(place.start..).unwrap_or_default();
+    let start = place.start + (rest.len() - rest.trim_start().len());
+    start..place.end.max(start)
 }

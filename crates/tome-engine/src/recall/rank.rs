@@ -298,7 +298,8 @@ fn match_of(candidate: &Candidate, terms: &Terms) -> Option<Match> {
         &body.text,
         &format!("{} {}", body.title, body.keywords),
         worth,
-        &candidate.pieces,
+        // The part of a page is its whole text here; the pieces of an event are in its text.
+        if candidate.source == Source::Event { &candidate.pieces } else { &[] },
     ))
 }
 

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tome_ledger::{Ledger, LedgerError, Work};
 use tome_model::{Clock, Event, EventId, SessionId};
 
-use crate::{EngineError, Projects, home};
+use crate::{EngineError, Projects, WorkerReport, home};
 
 use kept::Kept;
 use session::Part;
@@ -63,6 +63,8 @@ pub struct SessionCopies {
     projects: Arc<Projects>,
     clock: Arc<dyn Clock>,
     kept: Kept,
+    /// What could not be written the last time, by ledger.
+    problems: Mutex<BTreeMap<PathBuf, String>>,
 }
 
 /// What `catch_up` did.
@@ -83,7 +85,7 @@ type Line = (EventId, Vec<u8>);
 impl SessionCopies {
     /// The copies that lie in the folders of these projects.
     pub fn new(projects: Arc<Projects>, clock: Arc<dyn Clock>) -> Self {
-        Self { projects, clock, kept: Kept::default() }
+        Self { projects, clock, kept: Kept::default(), problems: Mutex::default() }
     }
 
     /// Whether something has arrived that was not copied.
@@ -94,6 +96,21 @@ impl SessionCopies {
     /// Copies everything that has arrived since the last time. Several may do this at once: whoever
     /// comes second finds the lines written and the cursor moved.
     pub fn catch_up(&self, ledger: &Ledger) -> Result<Copied, EngineError> {
+        let copied = self.copy(ledger);
+        let problem = match &copied {
+            Ok(copied) if copied.events == 0 => return Ok(copied.clone()),
+            Ok(copied) => copied.failed.first().cloned(),
+            Err(error) => Some(error.explained()),
+        };
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        match problem {
+            Some(problem) => drop(problems.insert(ledger.path().to_path_buf(), problem)),
+            None => drop(problems.remove(ledger.path())),
+        }
+        copied
+    }
+
+    fn copy(&self, ledger: &Ledger) -> Result<Copied, EngineError> {
         let mut copied = Copied::default();
         loop {
             let from_seq = ledger.cursor(COPY)?;
@@ -110,6 +127,25 @@ impl SessionCopies {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// How far the copies are, what they take on disk, and what could not be written the last time.
+    pub fn report(&self, ledger: &Ledger) -> Result<WorkerReport, EngineError> {
+        let cursor = ledger.cursor(COPY)?;
+        let tallies = ledger.session_tallies()?;
+        let sizes = tallies.iter().filter_map(|tally| {
+            let file = self.file(&tally.project, &tally.session);
+            Some(std::fs::metadata(file).ok()?.len())
+        });
+        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(WorkerReport {
+            name: COPY,
+            cursor,
+            behind: ledger.last_seq().saturating_sub(cursor),
+            disk_bytes: sizes.sum(),
+            problem: problems.get(ledger.path()).cloned(),
+            ..WorkerReport::default()
+        })
     }
 
     /// The line of each event in its session's file; 0 for one that has not been copied.

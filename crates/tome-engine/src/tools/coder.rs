@@ -164,7 +164,12 @@ fn recall_json(found: &Recalled) -> Value {
         "insights": insights,
         "files_read": found.files_read,
         "hints": found.hints,
+        "guidance": closing(found),
     })
+}
+
+fn closing(found: &Recalled) -> &'static str {
+    if found.insights.is_empty() { NOTHING } else { GUIDANCE }
 }
 
 fn insight_json(insight: &RecalledInsight) -> Value {
@@ -194,8 +199,7 @@ fn recall_report(ask: &Ask, found: &Recalled) -> String {
         lines.push(format!("\n{}", bounded(insight.text.trim_end(), INSIGHT_BYTES_MAX)));
         lines.push(format!("\nWhy: {}", insight.why));
     }
-    let closing = if found.insights.is_empty() { NOTHING } else { GUIDANCE };
-    lines.push(format!("\n{closing}"));
+    lines.push(format!("\n{}", closing(found)));
     lines.extend(found.hints.iter().map(|hint| format!("- {hint}")));
     lines.join("\n")
 }

@@ -80,7 +80,11 @@ fn node(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
         let grips: Vec<&str> = bullet.grips.iter().map(GripId::as_str).collect();
         let mark = if bullet.unsupported { " (unsupported)" } else { "" };
         lines.push(format!("- {text}{mark} [{}]", grips.join(" ")));
-        bullets.push(json!({ "text": text, "grips": grips }));
+        let mut listed = json!({ "text": text, "grips": grips });
+        if bullet.unsupported {
+            put(&mut listed, "unsupported", true.into());
+        }
+        bullets.push(listed);
     }
     lines.push(format!("Keywords: {}", node.keywords.join(", ")));
     let (first, last) = (minute(node.first_at), minute(node.last_at));

@@ -42,6 +42,21 @@ pub struct ToolSpec {
     pub description: &'static str,
     /// The JSON schema of its arguments.
     pub schema: Value,
+    /// What a call does to what is kept.
+    pub effect: Effect,
+}
+
+/// What calling a tool does to what is kept. Whatever it replaces or deletes stays in the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only looks.
+    Reads,
+    /// It adds, and adds again when it is called again.
+    Adds,
+    /// It replaces text; called again, it may replace more.
+    Replaces,
+    /// It replaces or deletes; the same call again changes nothing more.
+    Settles,
 }
 
 /// Who calls, and from where.

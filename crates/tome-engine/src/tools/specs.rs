@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use super::ToolSpec;
 use super::answer::put;
+use super::{Effect, ToolSpec};
 
 /// Every tool, in the order in which they are offered.
 pub(super) fn all() -> Vec<ToolSpec> {
@@ -23,6 +23,7 @@ fn recall() -> Vec<ToolSpec> {
         toolset: "recall",
         description,
         schema: object(&["query"], fields),
+        effect: Effect::Reads,
     };
     vec![
         tool(
@@ -74,6 +75,12 @@ fn notes() -> Vec<ToolSpec> {
         toolset: "notes",
         description,
         schema: object(needed, with_scope(fields)),
+        effect: match name {
+            "memory_append" => Effect::Adds,
+            "memory_patch" | "memory_update" => Effect::Replaces,
+            "memory_write" | "memory_delete" => Effect::Settles,
+            _ => Effect::Reads,
+        },
     };
     vec![
         note("memory_list", "List all notes: path, summary, size in bytes.", &[], json!({})),
@@ -191,6 +198,7 @@ fn coder() -> Vec<ToolSpec> {
                     "types": { "type": "array", "items": types() },
                 }),
             ),
+            effect: Effect::Reads,
         },
         ToolSpec {
             name: "coder_memory_store",
@@ -200,6 +208,7 @@ fn coder() -> Vec<ToolSpec> {
                           principle. Description: 1 sentence; content: 3 to 5, no lists; tags \
                           with #success or #failure. One insight, or up to 3 as insights.",
             schema: object(&[], one_or_more),
+            effect: Effect::Adds,
         },
     ]
 }
@@ -210,6 +219,7 @@ fn contents() -> Vec<ToolSpec> {
         toolset: "contents",
         description,
         schema: object(needed, fields),
+        effect: Effect::Reads,
     };
     vec![
         tool(
@@ -284,6 +294,7 @@ fn anthropic() -> ToolSpec {
                 "new_path": plain(),
             }),
         ),
+        effect: Effect::Replaces,
     }
 }
 

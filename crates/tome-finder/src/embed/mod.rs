@@ -16,6 +16,18 @@ pub trait Embedder: Send + Sync {
     /// How many numbers a vector has.
     fn dimensions(&self) -> usize;
 
+    /// Whether it is asked over a network: it may be slow, or away. Its index is kept apart from the
+    /// others then, a few texts at a time, and questions do without it when it does not answer.
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    /// The cosine of texts that have nothing to do with each other, as far as it is known. That of some
+    /// models is far above 0; how near something is counts from there.
+    fn unrelated(&self) -> f32 {
+        0.0
+    }
+
     /// One vector a text, of length 1, or of zeros where it has nothing to say of a text.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 

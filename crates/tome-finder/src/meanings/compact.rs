@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::commit::Commit;
-use super::files::damaged;
 use super::head::Head;
 use super::log::Record;
 use super::row::{Layout, NAMED};
 use super::store::{ROWS_AT_ONCE, Store, path, read};
 use crate::FinderError;
+use crate::files::damaged;
 
 /// Below this many rows it is not worth it.
 const ROWS_MIN: usize = 1_024;

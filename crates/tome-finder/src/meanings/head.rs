@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::files::{damaged, failed, replace};
 use crate::FinderError;
+use crate::files::{damaged, failed, replace};
 
 pub(super) const HEAD: &str = "head";
 

@@ -9,7 +9,6 @@ mod bytes;
 mod commit;
 mod compact;
 mod counts;
-mod files;
 mod head;
 mod log;
 mod row;
@@ -20,15 +19,15 @@ mod table;
 mod turn;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use tome_model::Millis;
 
 use self::commit::{Commit, Embedded, check_dimensions, check_vector};
-use self::files::{damaged, empty_folder, failed};
 use self::head::Head;
 use self::store::Store;
-use crate::{Batch, Embedder, Filter, FinderError, Found};
+use crate::files::{damaged, empty_folder, failed};
+use crate::{Batch, Embedder, Filter, FinderError, Found, Glance};
 
 /// An index of vectors in a folder.
 pub struct Meanings {
@@ -51,6 +50,12 @@ impl Meanings {
             return Err(damaged(folder, problem));
         }
         Ok(Self::of(Store::open(folder, head)?, embedder))
+    }
+
+    /// What an index says of itself, read from its head alone.
+    pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
+        let head = Head::read(folder)?;
+        Ok(Glance { cursor: head.cursor, entries: None, embedder: Some(head.embedder) })
     }
 
     /// Makes an empty one, in place of whatever is in the folder.
@@ -115,7 +120,8 @@ impl Meanings {
         }
     }
 
-    /// What lies nearest to a text, with the cosine as score.
+    /// What lies nearest to a text. The score is 1 for the same, and 0 for what has nothing to do with
+    /// it: the cosine, counted from that of unrelated texts. What is below 0 is not found.
     pub fn search(
         &self,
         text: &str,
@@ -126,11 +132,19 @@ impl Meanings {
         let tokens = self.embedder.tokens(text);
         let weights = self.read().table.counts.weights(tokens);
         let question = self.embedder.embed_question(text, &|token| weights.of(token))?;
-        self.search_vector(&question, filter, limit)
+        let mut found = self.search_vector(&question, filter, limit)?;
+        let unrelated = self.embedder.unrelated();
+        if unrelated > 0.0 {
+            for one in &mut found {
+                one.score = (one.score - unrelated) / (1.0 - unrelated);
+            }
+            found.retain(|one| one.score > 0.0);
+        }
+        Ok(found)
     }
 
     /// What lies nearest to a vector, with the cosine as score. What points away from it is not found.
-    pub fn search_vector(
+    fn search_vector(
         &self,
         vector: &[f32],
         filter: &Filter,
@@ -146,8 +160,13 @@ impl Meanings {
         nearest(&self.read(), &question, filter, limit)
     }
 
-    /// Whether its files are still there as it left them.
+    /// Whether its files are still there as it left them. While somebody writes they are about to
+    /// change, and nothing is held against them.
     pub fn is_whole(&self) -> bool {
+        let _one = match self.writing.try_lock() {
+            Err(TryLockError::WouldBlock) => return true,
+            one => one,
+        };
         self.read().is_whole()
     }
 }

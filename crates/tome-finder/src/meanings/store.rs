@@ -15,11 +15,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::commit::Commit;
-use super::files::{create, damaged, failed, open, read_at, sync_folder, write_at};
 use super::head::{HEAD, Head};
 use super::row::{Layout, Reader};
 use super::table::Table;
 use crate::FinderError;
+use crate::files::{create, damaged, failed, open, read_at, sync_folder, write_at};
 
 /// Rows that are read or written in one go when all of them are.
 pub(super) const ROWS_AT_ONCE: u64 = 4_096;

@@ -66,16 +66,16 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// The best, in order, and where each of them is: its segment, and its document there.
-    pub(crate) fn finish(mut self) -> tantivy::Result<Vec<(Found, (usize, DocId))>> {
+    /// The best, in order.
+    pub(crate) fn finish(mut self) -> tantivy::Result<Vec<Found>> {
         self.tidy()?;
         let mut all = Vec::with_capacity(self.entries.len());
         for (score, ordinal, doc) in self.entries {
             if let Some(segment) = self.snapshot.segments.get(ordinal) {
-                all.push((segment.found(doc, weight::shown(score))?, (ordinal, doc)));
+                all.push(segment.found(doc, weight::shown(score))?);
             }
         }
-        all.sort_by(|(one, _), (other, _)| {
+        all.sort_by(|one: &Found, other| {
             let better = other.score.total_cmp(&one.score);
             better.then_with(|| {
                 (one.source, &one.key, one.part).cmp(&(other.source, &other.key, other.part))

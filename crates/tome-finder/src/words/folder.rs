@@ -1,15 +1,16 @@
-//! The folder of an index: memory-mapped, and for its owner only.
+//! The folder of an index, for its owner only.
 //!
-//! Reading is tantivy's. Every file is made with mode 0600, the folder with 0700. The files of a
-//! commit are synced together, right before the commit's `meta.json` is: most file systems then do
-//! it in one go. The list of files that may be swept away (`.managed.json`) is not synced: nothing is
-//! lost with it.
+//! Every file is made with mode 0600, the folder with 0700, and every file ends with a checksum of what
+//! is before it (`file.rs`). The files of a commit are synced together, right before the commit's
+//! `meta.json` is: most file systems then do it in one go. The list of files that may be swept away
+//! (`.managed.json`) is not synced: nothing is lost with it. Locks and names are tantivy's.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
@@ -18,6 +19,9 @@ use tantivy::directory::{
     WatchHandle, WritePtr,
 };
 
+use super::file::{OwnFile, Sum, checked};
+use crate::files::own_file;
+
 /// What tantivy calls the list of its files.
 const FILES_LIST: &str = ".managed.json";
 
@@ -25,19 +29,49 @@ const FILES_LIST: &str = ".managed.json";
 #[derive(Debug, Clone)]
 pub(crate) struct OwnFolder {
     path: PathBuf,
-    mapped: MmapDirectory,
+    /// The same folder, for its locks and names. Nothing is read through it: it would be mapped.
+    named: MmapDirectory,
     fresh: Fresh,
+    open: OpenFiles,
     closed: Arc<AtomicBool>,
 }
 
 /// Files that are written and not synced yet.
 type Fresh = Arc<Mutex<Vec<(PathBuf, File)>>>;
 
+/// Files that somebody reads. Who opens one of them again shares it.
+type OpenFiles = Arc<Mutex<HashMap<PathBuf, Weak<OwnFile>>>>;
+
 impl OwnFolder {
     /// A folder that is there.
     pub(crate) fn open(path: &Path) -> tantivy::Result<Self> {
-        let mapped = MmapDirectory::open(path)?;
-        Ok(Self { path: path.to_owned(), mapped, fresh: Fresh::default(), closed: Arc::default() })
+        let named = MmapDirectory::open(path)?;
+        let (fresh, open, closed) = (Fresh::default(), OpenFiles::default(), Arc::default());
+        Ok(Self { path: path.to_owned(), named, fresh, open, closed })
+    }
+
+    /// Whether a file is there, and as long as it was when it was opened.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        let there = std::fs::metadata(self.path.join(path));
+        there.is_ok_and(|file| {
+            file.is_file() && self.known(path).is_none_or(|known| known.is_as_long_as(file.len()))
+        })
+    }
+
+    fn known(&self, path: &Path) -> Option<Arc<OwnFile>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.upgrade()
+    }
+
+    /// The file, shared with whoever has it open. It is read and checked without holding anybody up.
+    fn opened(&self, path: &Path) -> io::Result<Arc<OwnFile>> {
+        if let Some(known) = self.known(path) {
+            return Ok(known);
+        }
+        let file = Arc::new(OwnFile::open(&self.path.join(path))?);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, file| file.strong_count() > 0);
+        open.insert(path.to_owned(), Arc::downgrade(&file));
+        Ok(file)
     }
 
     /// Nothing is written from now on. Tantivy's threads may still be at work, on what is now another
@@ -65,43 +99,20 @@ fn check_open(closed: &AtomicBool) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes an empty folder, in place of whatever is there.
-pub(crate) fn make_empty(path: &Path) -> io::Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(failed) => Err(failed),
-    };
-    match removed {
-        Err(failed) if failed.kind() != io::ErrorKind::NotFound => return Err(failed),
-        _ => {}
-    }
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
-}
-
-/// Options for a file that only its owner reads.
-fn own_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
 /// A file that is synced with the next commit.
 struct Written {
     path: PathBuf,
     file: File,
+    sum: Sum,
     folder: OwnFolder,
 }
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         check_open(&self.folder.closed)?;
-        self.file.write(bytes)
+        let written = self.file.write(bytes)?;
+        self.sum.add(bytes.get(..written).unwrap_or_default());
+        Ok(written)
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -110,6 +121,8 @@ impl Write for Written {
 
 impl TerminatingWrite for Written {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        check_open(&self.folder.closed)?;
+        self.file.write_all(&self.sum.ending())?;
         let file = self.file.try_clone()?;
         let mut fresh = self.folder.fresh.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.push((self.path.clone(), file));
@@ -119,7 +132,13 @@ impl TerminatingWrite for Written {
 
 impl Directory for OwnFolder {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.mapped.get_file_handle(path)
+        match self.opened(path) {
+            Ok(file) => Ok(file),
+            Err(failed) if failed.kind() == io::ErrorKind::NotFound => {
+                Err(OpenReadError::FileDoesNotExist(path.to_owned()))
+            }
+            Err(failed) => Err(OpenReadError::wrap_io_error(failed, path.to_owned())),
+        }
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
@@ -127,11 +146,11 @@ impl Directory for OwnFolder {
             io_error: Arc::new(failed),
             filepath: path.to_owned(),
         })?;
-        self.mapped.delete(path)
+        self.named.delete(path)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        self.mapped.exists(path)
+        self.named.exists(path)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
@@ -144,17 +163,24 @@ impl Directory for OwnFolder {
                 OpenWriteError::wrap_io_error(failed, path.to_owned())
             }
         })?;
-        Ok(BufWriter::new(Box::new(Written { path: full, file, folder: self.clone() })))
+        let written = Written { path: full, file, sum: Sum::default(), folder: self.clone() };
+        Ok(BufWriter::new(Box::new(written)))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.mapped.atomic_read(path)
+        let mut bytes = self.named.atomic_read(path)?;
+        let body = checked(&bytes)
+            .map_err(|failed| OpenReadError::wrap_io_error(failed, path.to_owned()))?;
+        let length = body.len();
+        bytes.truncate(length);
+        Ok(bytes)
     }
 
     fn atomic_write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         check_open(&self.closed)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(bytes)?;
+        file.write_all(&Sum::of(bytes).ending())?;
         if path != Path::new(FILES_LIST) {
             self.sync_fresh()?;
             file.as_file().sync_data()?;
@@ -164,7 +190,7 @@ impl Directory for OwnFolder {
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        self.mapped.sync_directory()
+        self.named.sync_directory()
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
@@ -174,10 +200,10 @@ impl Directory for OwnFolder {
             .truncate(false)
             .open(self.path.join(&lock.filepath))
             .map_err(LockError::wrap_io_error)?;
-        self.mapped.acquire_lock(lock)
+        self.named.acquire_lock(lock)
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.mapped.watch(callback)
+        self.named.watch(callback)
     }
 }

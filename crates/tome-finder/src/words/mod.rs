@@ -2,7 +2,8 @@
 //!
 //! A folder holds tantivy's segments and its `meta.json`, whose payload is ours:
 //! `{"scheme":1,"cut":1,"cursor":"…"}`. An index of another scheme, or whose terms were cut in another
-//! way, is damaged: it is made again. Content and cursor are of one commit.
+//! way, is damaged: it is made again. Content and cursor are of one commit. Files are checked when
+//! they are opened, and read, never mapped: what is cut short or changed is said, and harms nobody.
 //!
 //! Answers do not depend on how entries are spread over segments, nor on what was there before: see
 //! `ranking.rs` and `snapshot.rs`.
@@ -10,6 +11,7 @@
 mod allowed;
 mod analysis;
 mod best;
+mod file;
 mod folder;
 mod merging;
 mod pen;
@@ -21,7 +23,7 @@ mod weight;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use serde::{Deserialize, Serialize};
 use tantivy::index::SegmentComponent;
@@ -29,16 +31,17 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, TERMINATED};
 use tome_model::Millis;
 
-use crate::{Batch, Filter, FinderError, Found};
+use crate::files::empty_folder;
+use crate::{Batch, Filter, FinderError, Found, Glance};
 use best::Best;
 use folder::OwnFolder;
 use pen::Pen;
+use question::Wanted;
 use schema::Fields;
 use snapshot::Snapshot;
 
 pub use analysis::terms;
 pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_spaceless, is_stop, stem};
-pub use question::{Place, Wanted};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 1;
@@ -86,24 +89,6 @@ impl Payload {
     }
 }
 
-/// What matches, taken apart.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Matches {
-    /// The terms that were looked for, also those that nothing has.
-    pub terms: Vec<Wanted>,
-    /// What matches, the best first.
-    pub found: Vec<Match>,
-}
-
-/// An entry that matches, and by what.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Match {
-    /// The entry.
-    pub found: Found,
-    /// Which terms it has, by their place among the terms, and what each adds to the score.
-    pub by_term: Vec<(usize, f32)>,
-}
-
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WordsQuery {
@@ -123,10 +108,26 @@ impl Words {
         }
     }
 
+    /// What an index says of itself, read from the file that names its segments alone.
+    pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
+        match std::fs::symlink_metadata(folder.join(META)) {
+            Ok(_) => guarded(folder, || {
+                let metas = Index::open(OwnFolder::open(folder)?)?.load_metas()?;
+                let payload = read(metas.payload.as_deref())?;
+                let entries = metas.segments.iter().map(|one| u64::from(one.num_docs())).sum();
+                Ok(Glance { cursor: payload.cursor, entries: Some(entries), embedder: None })
+            }),
+            Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
+                Err(FinderError::Missing(folder.to_owned()))
+            }
+            Err(failed) => Err(damaged(folder, &failed)),
+        }
+    }
+
     /// Makes an empty one, in place of whatever is in the folder. One that was open there must have
     /// been dropped.
     pub fn make(folder: &Path) -> Result<Self, FinderError> {
-        folder::make_empty(folder).map_err(|problem| failed(folder, &problem))?;
+        empty_folder(folder).map_err(|problem| failed(folder, &problem))?;
         caught(|| {
             let (fields, schema) = Fields::new();
             let index = Index::create(OwnFolder::open(folder)?, schema, IndexSettings::default())?;
@@ -214,57 +215,24 @@ impl Words {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        Ok(entries(self.ranked(question::wanted(&query.text), filter, limit, false)?))
-    }
-
-    /// What matches best, with what each term of the question adds to it.
-    pub fn search_by_term(
-        &self,
-        query: &WordsQuery,
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Matches, FinderError> {
-        self.ranked(question::wanted(&query.text), filter, limit, true)
-    }
-
-    /// What matches these terms best, which are as [`terms`] gives them, each with its weight.
-    pub fn search_terms(
-        &self,
-        terms: &[(String, f32)],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
-        let wanted: Vec<Wanted> = terms
-            .iter()
-            .map(|(term, weight)| Wanted::new(Place::Words, term.clone(), weight.max(0.0)))
-            .collect();
-        Ok(entries(self.ranked(wanted, filter, limit, false)?))
+        self.ranked(question::wanted(&query.text), filter, limit)
     }
 
     fn ranked(
         &self,
-        mut wanted: Vec<Wanted>,
+        wanted: Vec<Wanted>,
         filter: &Filter,
         limit: usize,
-        apart: bool,
-    ) -> Result<Matches, FinderError> {
+    ) -> Result<Vec<Found>, FinderError> {
         let snapshot = self.snapshot();
         let entries = usize::try_from(snapshot.count).unwrap_or(usize::MAX);
         guarded(&self.folder, || {
-            let clauses = question::clauses(&mut wanted, &self.fields, &snapshot)?;
+            let clauses = question::clauses(wanted, &self.fields, &snapshot)?;
             let mut best = Best::new(&snapshot, limit.min(entries));
             if limit > 0 {
                 ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
             }
-            let (found, places): (Vec<_>, Vec<_>) = best.finish()?.into_iter().unzip();
-            let by_term = if apart {
-                ranking::by_term(&clauses, &snapshot, &places)?
-            } else {
-                vec![Vec::new(); found.len()]
-            };
-            let found = found.into_iter().zip(by_term);
-            let found = found.map(|(found, by_term)| Match { found, by_term }).collect();
-            Ok(Matches { terms: wanted, found })
+            best.finish()
         })
     }
 
@@ -279,12 +247,6 @@ impl Words {
         self.snapshot().average
     }
 
-    /// What a term adds to the score of a text that has it so often and has so many terms: for texts
-    /// that were not asked for.
-    pub fn score(&self, idf: f32, frequency: u32, length: u32) -> f32 {
-        self.snapshot().weights.of_text(idf, frequency, length)
-    }
-
     /// The named things that it has, with the `at` they were put in with.
     pub fn named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
         let snapshot = self.snapshot();
@@ -294,8 +256,13 @@ impl Words {
         Ok(named)
     }
 
-    /// Whether its files are still there as it left them.
+    /// Whether its files are still there as it left them. While somebody writes they are about to
+    /// change, and nothing is held against them.
     pub fn is_whole(&self) -> bool {
+        let _pen = match self.pen.try_lock() {
+            Err(TryLockError::WouldBlock) => return true,
+            pen => pen,
+        };
         // Segments may be put together meanwhile: then what was named a moment ago may be gone.
         (0..3).any(|_| self.has_files())
     }
@@ -306,10 +273,7 @@ impl Words {
         is_ours
             && metas.segments.iter().all(|segment| {
                 let dead = segment.has_deletes().then_some(SegmentComponent::Delete);
-                ALWAYS
-                    .into_iter()
-                    .chain(dead)
-                    .all(|of| self.folder.join(segment.relative_path(of)).is_file())
+                ALWAYS.into_iter().chain(dead).all(|of| self.own.has(&segment.relative_path(of)))
             })
     }
 
@@ -340,10 +304,6 @@ impl Drop for Words {
     fn drop(&mut self) {
         self.own.close();
     }
-}
-
-fn entries(matches: Matches) -> Vec<Found> {
-    matches.found.into_iter().map(|matched| matched.found).collect()
 }
 
 fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, Millis)>> {

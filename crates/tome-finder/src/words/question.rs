@@ -29,7 +29,7 @@ const IDENTIFIER_BYTES_MIN: usize = 3;
 
 /// Where a term is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub(crate) enum Place {
     /// In texts, titles and keywords.
     Words,
     /// Among identifiers.
@@ -40,21 +40,18 @@ pub enum Place {
 
 /// A term that is looked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Where.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The term, as the index has it there.
-    pub term: String,
+    pub(crate) term: String,
     /// How much it counts in the question.
-    pub weight: f32,
-    /// How much it says: the more, the fewer entries have it. 0 until it was looked up.
-    pub idf: f32,
+    weight: f32,
 }
 
 impl Wanted {
-    /// A term, not looked up yet.
-    pub(crate) fn new(place: Place, term: String, weight: f32) -> Self {
-        Self { place, term, weight, idf: 0.0 }
+    fn new(place: Place, term: String, weight: f32) -> Self {
+        Self { place, term, weight }
     }
 }
 
@@ -65,8 +62,6 @@ pub(crate) struct Clause {
     pub(crate) worth: f32,
     /// Whether it is in the text, where frequency and length count.
     pub(crate) in_text: bool,
-    /// Which of the terms that are looked for it is.
-    pub(crate) wanted: usize,
 }
 
 /// The terms of a question. Words that say nothing are among them only if there is nothing else.
@@ -138,28 +133,25 @@ fn plain_of(others: &[Wanted]) -> Vec<Wanted> {
 }
 
 /// What is looked up for the terms of a question: those that the index has, or the rarest of them.
-/// Says of every term how rare it is.
 pub(crate) fn clauses(
-    wanted: &mut [Wanted],
+    wanted: Vec<Wanted>,
     fields: &Fields,
     snapshot: &Snapshot,
 ) -> tantivy::Result<Vec<Clause>> {
     let mut found = Vec::new();
-    for (ordinal, wanted) in wanted.iter_mut().enumerate() {
+    for wanted in wanted {
         let (idf, has) = look_up(wanted.place, &wanted.term, fields, snapshot)?;
-        wanted.idf = idf;
         if !has.is_empty() {
-            found.push((idf * wanted.weight, ordinal, wanted.term.clone(), has));
+            found.push((idf * wanted.weight, wanted.term, has));
         }
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
     found.truncate(TERMS_MAX);
-    let made = found.into_iter().flat_map(|(worth, wanted, term, has)| {
+    let made = found.into_iter().flat_map(|(worth, term, has)| {
         has.into_iter().map(move |(field, boost, in_text)| Clause {
             term: Term::from_field_text(field, &term),
             worth: worth * boost,
             in_text,
-            wanted,
         })
     });
     Ok(made.collect())

@@ -17,7 +17,7 @@ use super::best::Best;
 use super::question::Clause;
 use super::schema::Fields;
 use super::snapshot::{Segment, Snapshot};
-use super::weight::{self, Weights};
+use super::weight::Weights;
 use crate::Filter;
 
 /// Entries that are added up at a time.
@@ -41,44 +41,6 @@ pub(crate) fn rank(
         Race { lanes, segment, allowed, ordinal }.run(best)?;
     }
     Ok(())
-}
-
-/// What each term gives to entries that were found: the number of the term and the score, of those
-/// that give anything, in order. Together they are the entry's score.
-pub(crate) fn by_term(
-    clauses: &[Clause],
-    snapshot: &Snapshot,
-    found: &[(usize, DocId)],
-) -> tantivy::Result<Vec<Vec<(usize, f32)>>> {
-    let mut scores = vec![Vec::new(); found.len()];
-    let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_by_key(|at| found.get(*at));
-    for (ordinal, segment) in snapshot.segments.iter().enumerate() {
-        for clause in clauses {
-            let Some(mut lane) = Lane::new(clause, segment, &snapshot.weights)? else { continue };
-            for at in &order {
-                let Some((_, doc)) = found.get(*at).filter(|(of, _)| *of == ordinal) else {
-                    continue;
-                };
-                lane.seek(*doc);
-                if let (true, Some(scores)) = (lane.doc() == *doc, scores.get_mut(*at)) {
-                    scores.push((clause.wanted, lane.worth(*doc, lane.at)));
-                }
-            }
-        }
-    }
-    Ok(scores.into_iter().map(summed).collect())
-}
-
-/// One score a term, which may have been in several fields.
-fn summed(mut scores: Vec<(usize, u32)>) -> Vec<(usize, f32)> {
-    scores.sort_unstable();
-    let same = scores.chunk_by(|one, other| one.0 == other.0);
-    same.filter_map(|same| {
-        let sum = same.iter().fold(0_u32, |sum, (_, score)| sum.saturating_add(*score));
-        same.first().map(|(term, _)| (*term, weight::shown(sum)))
-    })
-    .collect()
 }
 
 /// One clause's way through a segment.

@@ -54,11 +54,6 @@ impl Weights {
         whole(worth)
     }
 
-    /// The score of a term in a text of which the length is known.
-    pub(crate) fn of_text(&self, worth: f32, frequency: u32, length: u32) -> f32 {
-        shown(self.text(worth, frequency, FieldNormReader::fieldnorm_to_id(length)))
-    }
-
     /// No text gets more.
     pub(crate) fn most(&self, worth: f32) -> u32 {
         whole(worth * (SATURATION + 1.0)).saturating_add(1)

@@ -7,8 +7,8 @@
 //! ```text
 //! cargo bench                          everything, in less than four minutes
 //! cargo bench -- --quick               the same with less of it, in less than 40 seconds
-//! cargo bench -- --only hook           one group: hook, bulk, appends, read, start, notes, contents,
-//!                                      recall, inject, memory or disk
+//! cargo bench -- --only hook           one group: hook, bulk, import, appends, read, start, notes,
+//!                                      contents, recall, mcp, inject, memory or disk
 //! cargo bench -- --only recall --large recall among a million events too; half an hour and 10 GB of disk
 //! cargo bench -- --json                one JSON object a row
 //! ```
@@ -21,8 +21,10 @@ mod daemon;
 mod disk;
 mod fts;
 mod hook;
+mod import;
 mod inject;
 mod machine;
+mod mcp;
 mod memory;
 mod notes;
 mod read;
@@ -77,6 +79,11 @@ const GROUPS: &[(&str, &str, Measure)] = &[
     ("read", "read: 10,000 events of 1 KB by time, whole", read::measure),
     ("bulk", "bulk: events of 1 KB, all of them synced", bulk::measure),
     (
+        "import",
+        "import: transcripts of Claude Code, with the daemon running; parsing their lines as JSON beside it",
+        import::measure,
+    ),
+    (
         "start",
         "start: from spawning the daemon to its first answer, and the first append then",
         start::measure,
@@ -96,6 +103,7 @@ const GROUPS: &[(&str, &str, Measure)] = &[
         "recall: found again among events of 1 KB, 200 a session; questions of 3 to 6 words, half with a name",
         recall::measure,
     ),
+    ("mcp", "mcp: from spawning the server to its answer, and a tool call over it", mcp::measure),
     (
         "inject",
         "inject: a hook and what it says to its agent, from its start to its end",

@@ -19,6 +19,8 @@ mod prompt;
 mod scene;
 #[cfg(test)]
 mod tests;
+pub mod transcript;
+pub mod wiring;
 
 use std::path::Path;
 

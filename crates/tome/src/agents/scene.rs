@@ -73,6 +73,12 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// The scene of a record in a transcript: it happened then.
+    pub(super) fn past(agent: &'a Agent, session: &Value, cwd: &str, at: Millis) -> Option<Self> {
+        let cwd = directory(Value::String(cwd.to_owned())).unwrap_or_else(|| "/".to_owned());
+        Some(Self { agent, session: session_of(session)?, cwd, now: at, stamp: Some(at) })
+    }
+
     pub(super) fn whose(&self) -> Whose<'_> {
         Whose { agent: self.agent, session: &self.session, stamp: self.stamp }
     }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tome_proto::v1;
 
 use super::events::project_of;
-use super::{Context, Outcome};
+use super::{Context, Outcome, finder};
 use crate::cli::Contents;
 use crate::reach::Start;
-use crate::render::{DIM, GREEN, PLAIN, RED, bytes, count, counted, table};
+use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, count, counted};
 
 pub fn flush(context: &Context) -> Result<Outcome> {
     let flushed = context.block_on(async {
@@ -86,26 +86,20 @@ fn print_store(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result
         counted(store.versions, "version", "versions"),
         counted(store.grips, "grip", "grips")
     )?;
-    let rows: Vec<Vec<String>> = store
-        .workers
-        .iter()
-        .map(|worker| vec![worker.name.clone(), count(worker.cursor), count(worker.behind)])
-        .collect();
-    table(out, &["worker", ">cursor", ">behind"], &rows)
+    finder::print_workers(out, &store.workers)?;
+    for problem in &store.finder_problems {
+        writeln!(out, "         {YELLOW}finder:{PLAIN} {problem}")?;
+    }
+    Ok(())
 }
 
 fn store_json(store: &v1::StoreWorkers) -> Value {
-    let workers: Vec<Value> = store
-        .workers
-        .iter()
-        .map(
-            |worker| json!({"name": worker.name, "cursor": worker.cursor, "behind": worker.behind}),
-        )
-        .collect();
+    let workers: Vec<Value> = store.workers.iter().map(finder::worker_json).collect();
     json!({
         "path": store.path, "engine": store.engine, "events": store.events,
         "disk_bytes": store.disk_bytes, "workers": workers, "nodes": store.nodes,
         "versions": store.versions, "grips": store.grips,
+        "finder": store.finder, "finder_problems": store.finder_problems,
         "problem": Some(&store.problem).filter(|why| !why.is_empty()),
     })
 }

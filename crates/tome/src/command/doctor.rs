@@ -9,9 +9,10 @@ use anyhow::Result;
 use serde::Serialize;
 use tome_engine::{Notebooks, Projects, StoreMode, Whose};
 use tome_model::{Scope, SystemClock};
+use tome_proto::v1;
 
 use super::status::{Daemon, gather};
-use super::{Context, Outcome};
+use super::{Context, Outcome, coverage, finder};
 use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
@@ -19,14 +20,14 @@ use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+pub(super) enum Verdict {
     Good,
     Warning,
     Bad,
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
+pub(super) struct Check {
     what: &'static str,
     verdict: Verdict,
     found: String,
@@ -37,13 +38,20 @@ struct Check {
 /// Files looked at for their rights; a home can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
 
-pub fn run(context: &Context) -> Result<Outcome> {
+pub fn run(context: &Context, is_deep: bool) -> Result<Outcome> {
     let checks = check(context)?;
     let is_bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
+    // What is broken shows here too; comparing needs a daemon that answers.
+    let coverage = (is_deep && !is_bad).then(|| coverage::look_at_all(context)).transpose()?;
     if context.json {
-        context.print_json(&serde_json::json!({"ok": !is_bad, "checks": checks}))?;
+        let mut answer = serde_json::json!({"ok": !is_bad, "checks": checks});
+        if let (Some(coverage), Some(answer)) = (&coverage, answer.as_object_mut()) {
+            answer.insert("coverage".to_owned(), serde_json::to_value(coverage)?);
+        }
+        context.print_json(&answer)?;
     } else {
         print(&checks)?;
+        coverage.iter().try_for_each(coverage::Coverage::print)?;
     }
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }
@@ -93,6 +101,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
         let size = bytes(status.disk_bytes);
         let stores = counted(status.projects.len() as u64, "project", "projects");
         checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
+        checks.extend(status.finder.iter().flat_map(check_finder));
     }
     checks.push(if report.waiting.events == 0 {
         good("spool", "nothing waits")
@@ -122,6 +131,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
         checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
     }
+    checks.extend(super::agents::check(context, &report));
     Ok(checks)
 }
 
@@ -286,6 +296,33 @@ fn count_notes(folder: &Path) -> u64 {
     notes
 }
 
+/// The indexes that recall uses. None of them can lose anything.
+fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
+    let mut checks = vec![good("finder", finder::summed_up(indexes))];
+    if let Some(problem) = finder::away(indexes) {
+        checks.push(warning(
+            "finder",
+            format!("{} makes no vectors: {problem}", indexes.embedder),
+            "see to the endpoint, or to embed.* in `tome config`, and `tome stop`; until then words are found, and meanings are not",
+        ));
+    }
+    for desk in &indexes.desks {
+        let broken = desk.indexes.iter().map(|index| index.problem.as_str());
+        let problems = finder::problems(indexes, desk);
+        for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
+            checks.push(warning(
+                "finder",
+                format!("an index of {} cannot be used: {problem}", finder::whose(desk)),
+                &format!(
+                    "it is made again by itself; if it is not, delete {}: nothing is lost with it",
+                    desk.path
+                ),
+            ));
+        }
+    }
+    checks
+}
+
 fn check_daemon(daemon: &Daemon) -> Check {
     let own = env!("CARGO_PKG_VERSION");
     match daemon {
@@ -322,14 +359,14 @@ fn check_daemon(daemon: &Daemon) -> Check {
     }
 }
 
-fn good(what: &'static str, found: impl Into<String>) -> Check {
+pub(super) fn good(what: &'static str, found: impl Into<String>) -> Check {
     Check { what, verdict: Verdict::Good, found: found.into(), advice: None }
 }
 
-fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
+pub(super) fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
     Check { what, verdict: Verdict::Warning, found: found.into(), advice: Some(advice.to_owned()) }
 }
 
-fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
+pub(super) fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
     Check { what, verdict: Verdict::Bad, found: found.into(), advice: Some(advice.to_owned()) }
 }

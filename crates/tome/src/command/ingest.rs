@@ -3,18 +3,16 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use tokio::sync::{Semaphore, mpsc};
-use tokio_stream::StreamExt;
-use tokio_stream::wrappers::ReceiverStream;
+use tokio::sync::mpsc;
 use tome_model::EventLine;
-use tome_proto::{Client, draft_to_wire, limits, v1};
+use tome_proto::{Client, draft_to_wire, v1};
 
 use super::{Context, Outcome};
+use crate::bulk::{self, Batch};
 use crate::reach::Start;
 use crate::render;
 
@@ -33,12 +31,6 @@ pub(super) struct Report {
 pub(super) struct RejectedLine {
     pub line: u64,
     pub reason: String,
-}
-
-/// A batch on its way, with the number of each of its lines.
-struct Batch {
-    events: Vec<v1::Draft>,
-    lines: Vec<u64>,
 }
 
 pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
@@ -80,54 +72,32 @@ fn progress() -> ProgressBar {
     bar
 }
 
-/// Streams batches to the daemon while its answers come back: reading, sending and storing overlap.
+/// Streams lines to the daemon while its answers come back.
 pub(super) async fn send(
     client: &Client,
     file: Option<std::path::PathBuf>,
     progress: &ProgressBar,
 ) -> Result<Report> {
-    let (batches, incoming) = mpsc::channel::<Batch>(limits::BATCHES_IN_FLIGHT_MAX);
+    let (batches, incoming) = bulk::channel();
     let reader = tokio::task::spawn_blocking(move || read(file.as_deref(), &batches));
-    // What was sent and is not answered yet: the daemon answers in order.
-    let (sent, mut unanswered) = mpsc::unbounded_channel();
-    let window = Arc::new(Semaphore::new(2 * limits::BATCHES_IN_FLIGHT_MAX));
-    let gate = Arc::clone(&window);
-    let outgoing = ReceiverStream::new(incoming).then(move |batch| {
-        let (gate, sent) = (Arc::clone(&gate), sent.clone());
-        async move {
-            if let Ok(permit) = gate.acquire().await {
-                permit.forget();
-            }
-            let _ = sent.send(batch.lines);
-            v1::IngestEventsRequest { events: batch.events }
-        }
-    });
-    let mut answers = client.ingest_stream(outgoing).await?;
     let mut report = Report::default();
-    while let Some(answer) = answers.next().await {
-        let answer = answer.map_err(tome_proto::ClientError::from).with_context(|| {
-            format!(
-                "{} were stored before this; running it again stores the rest",
-                render::counted(report.created, "event", "events")
-            )
-        })?;
-        window.add_permits(1);
-        let lines = unanswered.recv().await.unwrap_or_default();
+    bulk::stream(client, incoming, |answer, lines: Vec<u64>| {
         progress.inc(lines.len() as u64);
         report.created += u64::from(answer.created);
         report.duplicates += u64::from(answer.duplicates);
-        for rejected in answer.rejected {
+        for rejected in &answer.rejected {
             let line = lines.get(rejected.index as usize).copied().unwrap_or_default();
-            report.rejected.push(RejectedLine { line, reason: rejected.reason });
+            report.rejected.push(RejectedLine { line, reason: rejected.reason.clone() });
         }
-    }
+    })
+    .await?;
     report.rejected.extend(reader.await??);
     report.rejected.sort_by_key(|rejected| rejected.line);
     Ok(report)
 }
 
 /// Reads lines into batches. Returns the lines that are no events.
-fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch>) -> Result<Vec<RejectedLine>> {
+fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch<u64>>) -> Result<Vec<RejectedLine>> {
     let mut input: Box<dyn BufRead> = match file {
         Some(path) => {
             let file =
@@ -137,8 +107,8 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch>) -> Result<Vec<Reject
         None => Box::new(BufReader::with_capacity(256 * 1024, std::io::stdin())),
     };
     let mut rejected = Vec::new();
-    let mut batch = Batch { events: Vec::new(), lines: Vec::new() };
-    let (mut bytes, mut line) = (0, Vec::new());
+    let mut batch = Batch::default();
+    let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();
         let read = (&mut input).take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
@@ -149,20 +119,11 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch>) -> Result<Vec<Reject
             continue;
         }
         match parse(&line) {
-            Ok(draft) => {
-                batch.events.push(draft);
-                batch.lines.push(number);
-                bytes += line.len();
-            }
+            Ok(draft) => batch.push(draft, number, line.len()),
             Err(reason) => rejected.push(RejectedLine { line: number, reason }),
         }
-        if batch.events.len() >= limits::BATCH_EVENTS_MAX || bytes >= limits::BATCH_BYTES_MAX {
-            bytes = 0;
-            let full =
-                std::mem::replace(&mut batch, Batch { events: Vec::new(), lines: Vec::new() });
-            if batches.blocking_send(full).is_err() {
-                return Ok(rejected);
-            }
+        if batch.is_full() && batches.blocking_send(batch.take()).is_err() {
+            return Ok(rejected);
         }
     }
     if !batch.events.is_empty() {

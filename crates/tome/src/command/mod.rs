@@ -1,23 +1,29 @@
 //! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
 
 mod admin;
+mod agents;
 mod bench;
 mod citation;
 mod coder;
 mod config;
+mod coverage;
 mod daemon;
 mod demo;
 mod doctor;
 mod events;
+mod finder;
+mod import;
 mod ingest;
 mod init;
 mod injections;
+mod mcp;
 mod memory;
 mod messages;
 mod notes;
 mod overview;
 mod pages;
 mod recall;
+mod setup;
 mod show;
 mod start;
 mod status;
@@ -128,8 +134,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     if matches!(cli.command, Some(Command::Config)) {
         return config::run(&context);
     }
-    if matches!(cli.command, Some(Command::Doctor)) {
-        return doctor::run(&context);
+    if let Some(Command::Doctor(asked)) = &cli.command {
+        return doctor::run(&context, asked.deep);
     }
     if let Some(problem) = context.config.problems.first() {
         return Err(problem.clone().into());
@@ -142,10 +148,13 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Show(asked)) => show::run(&context, &asked),
         Some(Command::Injections(asked)) => injections::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
+        Some(Command::Import(asked)) => import::run(&context, &asked),
         Some(Command::Memory(asked)) => memory::run(&context, &asked),
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
         Some(Command::Init(asked)) => init::run(&context, &asked),
         Some(Command::Tool(asked)) => tool::run(&context, &asked),
+        Some(Command::Mcp(asked)) => mcp::run(context, &asked),
+        Some(Command::Setup(asked)) => setup::run(&context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
         Some(Command::Demo) => demo::run(&context),
         Some(Command::Start) => start::start(&context),
@@ -159,7 +168,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
             Command::Config
-            | Command::Doctor
+            | Command::Doctor(_)
             | Command::Hook(_)
             | Command::Bench(_)
             | Command::Completions(_)

@@ -8,6 +8,7 @@ use tome_ledger::Engine;
 use tome_model::{Zone, limits};
 
 use super::duration;
+use crate::mcp::{TOOLSETS_DEFAULT, Toolsets};
 
 /// One key: its name, what it is without being set, what it means, and what it takes.
 pub struct Key {
@@ -156,6 +157,54 @@ pub const KEYS: &[Key] = &[
         check: |text| gap(text).map(drop),
     },
     Key {
+        name: "embed.provider",
+        default: "builtin",
+        about: "who makes the vectors that recall uses: builtin (nothing leaves this machine), or openai (any compatible endpoint; the texts of events, notes and questions are sent to it, without what looks like a secret)",
+        check: |text| embedder(text).map(drop),
+    },
+    Key {
+        name: "embed.model",
+        default: "",
+        about: "the embedding model's name at the endpoint; another one has all vectors made anew, in the background",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "embed.dimensions",
+        default: "0",
+        about: "how many numbers a vector of that model has, such as 768",
+        check: |text| dimensions(text).map(drop),
+    },
+    Key {
+        name: "embed.base_url",
+        default: "",
+        about: "where the endpoint answers; empty for OpenAI's own, http://127.0.0.1:11434/v1 for Ollama",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "embed.key_env",
+        default: "",
+        about: "the variable that holds the endpoint's key; empty for OPENAI_API_KEY",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "embed.timeout",
+        default: "30s",
+        about: "a call that makes vectors of what is stored takes no longer",
+        check: |text| gap(text).map(drop),
+    },
+    Key {
+        name: "embed.question_timeout",
+        default: "1s",
+        about: "a question waits no longer for its vector; it is answered without vectors then",
+        check: |text| gap(text).map(drop),
+    },
+    Key {
+        name: "mcp.toolsets",
+        default: TOOLSETS_DEFAULT,
+        about: "the tools that tome mcp offers: recall, notes, coder, contents, anthropic, all; read-only leaves out what changes something",
+        check: |text| Toolsets::parse(text).map(drop),
+    },
+    Key {
         name: "inject.enabled",
         default: "on",
         about: "whether hooks put anything into an agent's context; off records only",
@@ -216,6 +265,35 @@ pub const KEYS: &[Key] = &[
         check: |text| steps(text).map(drop),
     },
 ];
+
+/// Who makes vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedProvider {
+    /// The model in this program.
+    Builtin,
+    /// An endpoint.
+    OpenAi,
+}
+
+/// Reads who makes vectors.
+pub fn embedder(text: &str) -> Result<EmbedProvider, String> {
+    match text {
+        "builtin" => Ok(EmbedProvider::Builtin),
+        "openai" => Ok(EmbedProvider::OpenAi),
+        _ => Err(format!("{text:?} is not known: use builtin or openai")),
+    }
+}
+
+/// No model has more, and an index keeps them.
+const DIMENSIONS_MAX: usize = 16_384;
+
+/// Reads the length of a vector; 0 where nobody has said it.
+pub fn dimensions(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(dimensions) if dimensions <= DIMENSIONS_MAX => Ok(dimensions),
+        _ => Err(format!("{text:?} is not a number of dimensions between 1 and {DIMENSIONS_MAX}")),
+    }
+}
 
 /// Who words the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,15 @@ use tome_notebook::Rules;
 use toml::{Table, Value};
 
 use super::keys::{self, KEYS};
-use super::{InjectSettings, Settings, SummarizerKind, SummarizerSettings, duration};
+use super::{
+    EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
+    duration,
+};
+use crate::mcp::Toolsets;
 use crate::platform;
+
+/// The keys that take several words: in the file, as a list too.
+const LISTS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
 
 /// What the command line says about the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -186,6 +193,10 @@ impl Config {
                     Value::Integer(_) | Value::Boolean(_) => {
                         self.set(&key, value.to_string(), source());
                     }
+                    Value::Array(items) if LISTS.contains(&key.as_str()) => match words(items) {
+                        Some(words) => self.set(&key, words, source()),
+                        None => self.unknown(&key, path),
+                    },
                     _ => self.unknown(&key, path),
                 }
             }
@@ -276,9 +287,32 @@ impl Config {
                 timeout: keys::gap(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
+            embed: embed(&text),
+            mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
             inject: inject(&text),
         }
     }
+}
+
+/// Who makes vectors.
+fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
+    let time =
+        |name, usual_s| keys::gap(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s));
+    EmbedSettings {
+        provider: keys::embedder(text("embed.provider")).unwrap_or(EmbedProvider::Builtin),
+        model: text("embed.model").to_owned(),
+        dimensions: keys::dimensions(text("embed.dimensions")).unwrap_or(0),
+        base_url: text("embed.base_url").to_owned(),
+        key_env: text("embed.key_env").to_owned(),
+        timeout: time("embed.timeout", 30),
+        question_timeout: time("embed.question_timeout", 1),
+    }
+}
+
+/// A list of texts as one text, the way a variable has it.
+fn words(items: &[Value]) -> Option<String> {
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    words.map(|words| words.join(","))
 }
 
 /// What hooks say to their agents.

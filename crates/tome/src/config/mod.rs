@@ -7,7 +7,7 @@ mod duration;
 mod keys;
 mod load;
 
-pub use keys::{KEYS, SummarizerKind};
+pub use keys::{EmbedProvider, KEYS, SummarizerKind};
 pub use load::{Config, ConfigError, Flags};
 
 use std::net::SocketAddr;
@@ -16,6 +16,8 @@ use std::time::Duration;
 use tome_engine::{ContentsSettings, Home, OwnPattern, StoreMode};
 use tome_ledger::Engine;
 use tome_notebook::Rules;
+
+use crate::mcp::Toolsets;
 
 /// The effective settings, typed.
 #[derive(Debug, Clone)]
@@ -48,6 +50,29 @@ pub struct Settings {
     pub summarizer: SummarizerSettings,
     /// What hooks say to their agents.
     pub inject: InjectSettings,
+    /// Who makes vectors.
+    pub embed: EmbedSettings,
+    /// The tools that clients of the Model Context Protocol are offered.
+    pub mcp_toolsets: Toolsets,
+}
+
+/// Who makes the vectors that recall uses.
+#[derive(Debug, Clone)]
+pub struct EmbedSettings {
+    /// Who.
+    pub provider: EmbedProvider,
+    /// Which model.
+    pub model: String,
+    /// How many numbers its vectors have; 0 where nobody has said it.
+    pub dimensions: usize,
+    /// Where it answers; empty for OpenAI's own.
+    pub base_url: String,
+    /// The variable that holds its key; empty for OpenAI's own.
+    pub key_env: String,
+    /// A call in the background takes no longer.
+    pub timeout: Duration,
+    /// A question waits no longer.
+    pub question_timeout: Duration,
 }
 
 /// What hooks say to their agents. They travel with every question, so that a change counts at once

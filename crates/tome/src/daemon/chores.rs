@@ -8,7 +8,7 @@ use std::time::Duration;
 use tome_engine::catch_up;
 
 use super::shared::Shared;
-use super::{drain, polish, reading};
+use super::{drain, far, polish, reading};
 
 /// After so much, what the stores hold in memory is written to tables at the next quiet moment.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
@@ -24,6 +24,7 @@ pub async fn run(shared: Arc<Shared>) {
         look_after_stores(Arc::clone(&shared)),
         look_at_notebooks(Arc::clone(&shared)),
         reading::run(Arc::clone(&shared)),
+        far::run(Arc::clone(&shared)),
         polish::run(shared)
     );
 }

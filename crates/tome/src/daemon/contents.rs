@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_engine::{
     Ask, Calendar, Depth, EngineError, Entries, EntriesPage, Entry, Found, NodeInPlace, Share,
-    StoreChecked, StoreRebuilt, StoreReport,
+    StoreChecked, StoreRebuilt,
 };
 use tome_model::{Agent, Grip, Level, ModelError, NodeId};
 use tome_proto::v1::contents_server::Contents;
@@ -15,6 +15,7 @@ use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
 
 use super::drain::drain;
+use super::finder::store_workers;
 use super::shared::{Shared, status_of};
 
 /// The contents service.
@@ -164,11 +165,12 @@ impl Contents for ContentsService {
         &self,
         _: Request<v1::GetWorkersRequest>,
     ) -> Result<Response<v1::GetWorkersResponse>, Status> {
-        self.ask(|calendar| {
-            let stores = calendar.report().into_iter().map(report_to_wire).collect();
-            Ok(v1::GetWorkersResponse { stores })
-        })
-        .await
+        let stores = self.0.wait_for(|shared| {
+            drain(shared);
+            let reports = shared.calendar.report().into_iter();
+            reports.map(|report| store_workers(shared, report)).collect()
+        });
+        Ok(Response::new(v1::GetWorkersResponse { stores: stores.await? }))
     }
 }
 
@@ -354,23 +356,4 @@ fn rebuilt_to_wire(store: StoreRebuilt) -> v1::RebuildContentsResponse {
         Err(error) => told.problem = error.explained(),
     }
     told
-}
-
-fn report_to_wire(report: StoreReport) -> v1::StoreWorkers {
-    let workers = report.workers.into_iter().map(|(name, cursor)| v1::Worker {
-        name: name.to_owned(),
-        cursor,
-        behind: report.events.saturating_sub(cursor),
-    });
-    v1::StoreWorkers {
-        path: report.path.display().to_string(),
-        engine: report.engine.to_owned(),
-        events: report.events,
-        disk_bytes: report.disk_bytes,
-        workers: workers.collect(),
-        nodes: report.nodes,
-        versions: report.versions,
-        grips: report.grips,
-        problem: report.problem.unwrap_or_default(),
-    }
 }

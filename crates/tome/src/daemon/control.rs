@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tome_engine::{EngineError, Store, TALLY, catch_up};
+use tome_engine::{DeskReport, EngineError, Store, TALLY, catch_up};
 use tome_model::SessionTally;
 use tome_proto::v1;
 use tome_proto::v1::daemon_server::Daemon;
 use tonic::{Request, Response, Status};
 
 use super::drain::drain;
+use super::finder;
 use super::shared::{Shared, status_of};
 use crate::platform;
 
@@ -109,6 +110,7 @@ fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
         rejected: count(&shared.counters.rejected),
         drained: count(&shared.counters.drained),
         model: shared.polish.as_ref().map(|polish| polish.reading()),
+        finder: Some(finder::status(shared)),
         last_arrived_ms: count(&shared.counters.last_arrived_ms),
         ..v1::StatusResponse::default()
     };
@@ -149,15 +151,19 @@ fn count_up(shared: &Shared, status: &mut v1::StatusResponse) {
     let paths = shared.stores.paths();
     let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
     let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
+    let mut desks = Vec::new();
     for path in paths.iter().take(COUNTED_STORES_MAX) {
         // Counting must not leave every store there is open.
         let was_open = shared.stores.is_open(path);
-        let counted = tallies(shared, path);
+        let counted = counted(shared, path);
         if !was_open {
             shared.stores.close(path);
         }
         let (tallies, disk_bytes) = match counted {
-            Ok(counted) => counted,
+            Ok(counted) => {
+                desks.extend(counted.desk.map(finder::desk_to_wire));
+                (counted.tallies, counted.disk_bytes)
+            }
             Err(error) => {
                 status.stores.push(broken(path, &error));
                 continue;
@@ -170,6 +176,11 @@ fn count_up(shared: &Shared, status: &mut v1::StatusResponse) {
             add(&mut projects, &mut agents, tally, path, if is_alone { disk_bytes } else { 0 });
         }
     }
+    let coder = shared.recall.report_of_coder().ok().filter(|desk| desk.folder.is_dir());
+    desks.extend(coder.map(finder::desk_to_wire));
+    if let Some(finder) = &mut status.finder {
+        finder.desks = desks;
+    }
     let uncounted = paths.len().saturating_sub(COUNTED_STORES_MAX);
     status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);
     status.projects = projects.into_values().collect();
@@ -178,10 +189,21 @@ fn count_up(shared: &Shared, status: &mut v1::StatusResponse) {
     status.agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
 }
 
-fn tallies(shared: &Shared, path: &Path) -> Result<(Vec<SessionTally>, u64), EngineError> {
+/// What a status says of one store.
+struct Counted {
+    tallies: Vec<SessionTally>,
+    disk_bytes: u64,
+    desk: Option<DeskReport>,
+}
+
+fn counted(shared: &Shared, path: &Path) -> Result<Counted, EngineError> {
     let store = shared.stores.open(path)?;
     catch_up(&store)?;
-    Ok((store.session_tallies()?, store.disk_bytes()))
+    Ok(Counted {
+        tallies: store.session_tallies()?,
+        disk_bytes: store.disk_bytes(),
+        desk: shared.recall.report(&store)?,
+    })
 }
 
 fn add(

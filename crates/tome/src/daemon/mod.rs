@@ -12,6 +12,8 @@ mod contents;
 mod control;
 mod drain;
 mod events;
+mod far;
+mod finder;
 mod injection;
 mod listen;
 mod log;

@@ -5,7 +5,7 @@
 //! something to read, whether it came just now, was left by a daemon that was killed, or could not
 //! be read the last time.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,6 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(600);
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// A store that cannot be read is tried again after so long.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
+/// And one whose indexes could not be kept: somebody may have deleted them at that moment.
+const INDEX_RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How long a daemon that has just started waits before it looks at stores that nobody has opened:
 /// whoever started it comes first.
 const START_AFTER: Duration = Duration::from_secs(1);
@@ -43,6 +45,8 @@ pub struct Reading {
     /// Stores that are being read, or wait for it.
     busy: Mutex<HashSet<PathBuf>>,
     turns: Semaphore,
+    /// What was last said of stores that could not be read: it is said once.
+    complaints: Mutex<HashMap<PathBuf, String>>,
 }
 
 impl Reading {
@@ -52,7 +56,18 @@ impl Reading {
             told: Notify::new(),
             busy: Mutex::default(),
             turns: Semaphore::new(READ_AT_ONCE_MAX),
+            complaints: Mutex::default(),
         }
+    }
+
+    /// Whether this was not said of a store yet.
+    fn is_news(&self, path: &Path, problem: Option<&str>) -> bool {
+        let mut said = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match problem {
+            Some(problem) => said.insert(path.to_owned(), problem.to_owned()),
+            None => said.remove(path),
+        };
+        problem.is_some() && before.as_deref() != problem
     }
 
     /// Something was stored of these projects.
@@ -134,15 +149,19 @@ async fn read_in_turn(turn: Turn) {
     let (theirs, path) = (Arc::clone(&shared), turn.path.clone());
     let work = tokio::task::spawn_blocking(move || {
         let read = read(&theirs, &path);
-        let is_well = read.is_ok();
+        let wait = match &read {
+            Ok(()) => None,
+            Err(EngineError::Finder(_)) => Some(INDEX_RETRY_AFTER),
+            Err(_) => Some(RETRY_AFTER),
+        };
         complain(&theirs, &path, read);
-        is_well
+        wait
     });
     // One that panics is logged by its thread.
-    let is_well = work.await.unwrap_or(false);
+    let wait = work.await.unwrap_or(Some(RETRY_AFTER));
     drop(permit);
-    if !is_well {
-        sleep(RETRY_AFTER).await;
+    if let Some(wait) = wait {
+        sleep(wait).await;
     }
 }
 
@@ -199,7 +218,10 @@ async fn read_what_was_left(shared: Arc<Shared>) {
 }
 
 fn complain(shared: &Shared, path: &Path, read: Result<(), EngineError>) {
-    if let Err(error) = read {
-        shared.log.say(&format!("cannot read {}: {}", path.display(), error.explained()));
+    let problem = read.err().map(|error| error.explained());
+    if shared.reading.is_news(path, problem.as_deref())
+        && let Some(problem) = problem
+    {
+        shared.log.say(&format!("cannot read {}: {problem}", path.display()));
     }
 }

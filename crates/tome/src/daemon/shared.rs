@@ -7,16 +7,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
-    Calendar, CaptureError, EngineError, Extractive, Ingested, Injector, Intake, Notebooks,
-    Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
+    Calendar, CaptureError, EndpointEmbedder, EngineError, Extractive, Ingested, Injector, Intake,
+    Notebooks, Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
 };
-use tome_finder::Potion;
+use tome_finder::{Embedder, Potion};
 use tome_ledger::Outcome;
 use tome_model::{Clock, Draft, Millis};
 use tome_notebook::NotebookError;
 use tonic::{Code, Status};
 
 use super::activity::{Activity, Busy};
+use super::far;
 use super::log::Log;
 use super::polish::Polish;
 use super::reading::Reading;
@@ -45,6 +46,8 @@ pub struct Shared {
     pub copies: Arc<SessionCopies>,
     pub recall: Arc<Recall>,
     pub polish: Option<Arc<Polish>>,
+    /// The endpoint that makes vectors, where one is configured.
+    pub far: Option<Arc<EndpointEmbedder>>,
     pub spool: Spool,
     pub started: Millis,
     pub counters: Counters,
@@ -102,18 +105,23 @@ impl Shared {
             Arc::clone(&clock),
         ));
         let copies = Arc::new(SessionCopies::new(stores.projects_shared(), Arc::clone(&clock)));
+        let far = far::embedder(&settings)?.map(Arc::new);
         let recall = Arc::new(Recall::new(
             settings.home.clone(),
             Arc::clone(&stores),
             Arc::clone(&notebooks),
             Arc::clone(&calendar),
             Arc::clone(&copies),
-            Arc::new(Potion),
+            match &far {
+                Some(far) => Arc::clone(far) as Arc<dyn Embedder>,
+                None => Arc::new(Potion),
+            },
             Arc::clone(&clock),
         ));
         let polish = Polish::new(&settings, &clock).map(Arc::new);
         Ok(Self {
             polish,
+            far,
             copies,
             spool: Spool::of(&settings.home),
             started: clock.now(),

@@ -2,10 +2,10 @@
 //! again answers as before.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tome_testkit::{World, eventually};
+use tome_testkit::{Chance, World, eventually, pause};
 
 use crate::scene::{MORNING_MS, line_with, world};
 
@@ -33,7 +33,7 @@ fn remembered() -> World {
     world
 }
 
-fn recall(world: &World, query: &str) -> Value {
+pub fn recall(world: &World, query: &str) -> Value {
     let ran = world.tome(&["recall", query, "--project", "/app", "--limit", "10", "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{query}");
     ran.json()
@@ -47,16 +47,24 @@ fn settled(world: &World, query: &str) -> Value {
     })
 }
 
-fn finder(world: &World) -> PathBuf {
+pub fn finder(world: &World) -> PathBuf {
     let projects = fs::read_dir(world.home().join("projects")).unwrap();
     let app = projects.flatten().find(|entry| entry.file_name().to_string_lossy().contains("app"));
     app.unwrap().path().join("finder")
 }
 
-/// What an answer lists, with its scores.
-fn listed(answer: &Value) -> Vec<(&Value, &Value, &Value)> {
+/// What an answer lists, with its scores, and what it names beside it.
+pub fn listed(answer: &Value) -> Vec<[&Value; 4]> {
     let hits = answer["hits"].as_array().unwrap().iter();
-    hits.map(|hit| (&hit["citation"], &hit["text"], &hit["score"])).collect()
+    hits.map(|hit| ["citation", "text", "score", "also"].map(|field| &hit[field])).collect()
+}
+
+/// Deletes a folder, though somebody may be writing into it.
+fn delete(folder: &Path) {
+    eventually("a folder to go", || match fs::remove_dir_all(folder) {
+        Err(failed) if failed.kind() != std::io::ErrorKind::NotFound => None,
+        _ => Some(()),
+    });
 }
 
 fn first(answer: &Value) -> &Value {
@@ -71,7 +79,7 @@ fn an_index_that_is_deleted_is_made_again_and_answers_the_same() {
     let before: Vec<Value> = queries.iter().map(|query| settled(&world, query)).collect();
     let folders = ["bm25", "vectors", "bm25/events", "vectors/pages", ""];
     for folder in folders {
-        fs::remove_dir_all(finder(&world).join(folder)).unwrap();
+        delete(&finder(&world).join(folder));
         // Whatever the tier is now: it is found at once.
         let found = recall(&world, "check_cache_26");
         assert!(
@@ -82,6 +90,114 @@ fn an_index_that_is_deleted_is_made_again_and_answers_the_same() {
             assert_eq!(listed(&settled(&world, query)), listed(before), "{folder}: {query}");
         }
     }
+}
+
+/// What may be taken away of the indexes, all of them among it.
+const FOLDERS: [&str; 8] =
+    ["bm25", "vectors", "bm25/events", "bm25/pages", "vectors/events", "vectors/pages", "", "bm25"];
+
+#[test]
+fn indexes_that_go_at_any_moment_take_no_answer_with_them() {
+    let world = remembered();
+    let queries = ["check_cache_26", "ninety days", "check_timeout_10", "check_journal_56"];
+    let before: Vec<Value> = queries.iter().map(|query| settled(&world, query)).collect();
+    let mut chance = Chance::from_seed(20_261_115);
+    for round in 0..24 {
+        // Now while it answers, now while it is made again, now while something arrives.
+        if chance.one_in(4) {
+            let id = format!("r{round}");
+            let at = MORNING_MS + 120 * 60_000 + round;
+            let said = json!({"id": id, "at": at, "session_id": "later", "text": format!("comet {round}")});
+            world.ingest(&line_with(&said));
+        }
+        let folder = FOLDERS[usize::try_from(chance.between(0, 8)).unwrap()];
+        let finder = finder(&world).join(folder);
+        let asked = queries[usize::try_from(chance.between(0, 4)).unwrap()];
+        let found = std::thread::scope(|scope| {
+            let wait = std::time::Duration::from_micros(chance.between(0, 60_000));
+            scope.spawn(move || {
+                pause(wait);
+                // The daemon may be making it at this moment: what is left then is half of it.
+                let _ = fs::remove_dir_all(finder);
+            });
+            recall(&world, asked)
+        });
+        let wanted = if asked == "ninety days" { "ninety days" } else { asked };
+        let text = first(&found)["text"].as_str().unwrap_or_default();
+        assert!(text.contains(wanted), "round {round}, {folder:?}: {found}");
+        assert_eq!(found["unread"], json!([]), "round {round}, {folder:?}: {found}");
+    }
+    for (query, before) in queries.iter().zip(&before).take(2) {
+        let again = settled(&world, query);
+        assert_eq!(listed(&again)[0][..2], listed(before)[0][..2], "{query}");
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_short_or_changed_under_the_daemon_is_survived() {
+    let world = remembered();
+    let before = settled(&world, "check_cache_26");
+    let daemon = world.daemon_pid();
+    for round in 0..4 {
+        for file in files_below(&finder(&world)) {
+            let length = fs::metadata(&file).unwrap().len();
+            let file = fs::OpenOptions::new().write(true).open(&file).unwrap();
+            file.set_len(length / 4 * round).unwrap();
+        }
+        let found = recall(&world, "check_cache_26");
+        let text = first(&found)["text"].as_str().unwrap();
+        assert!(text.contains("check_cache_26"), "{round}: {found}");
+        assert_eq!(listed(&settled(&world, "check_cache_26")), listed(&before), "{round}");
+    }
+    assert_eq!(world.daemon_pid(), daemon);
+    // A byte that changed while nobody looked is noticed before anything is answered from it.
+    for ending in ["idx", "term", "fast", "fieldnorm", "signs-1", "levels-1", "log-1"] {
+        assert_eq!(world.tome(&["stop"]).code, 0);
+        for file in files_below(&finder(&world)) {
+            if file.to_string_lossy().ends_with(ending) {
+                let mut bytes = fs::read(&file).unwrap();
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 0x20;
+                fs::write(&file, bytes).unwrap();
+            }
+        }
+        assert_eq!(listed(&settled(&world, "check_cache_26")), listed(&before), "{ending}");
+    }
+}
+
+/// The files in a folder and those below it, but for locks.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        match entry.path() {
+            path if path.is_dir() => files.extend(files_below(&path)),
+            path if path.extension().is_some_and(|ending| ending == "lock") => {}
+            path => files.push(path),
+        }
+    }
+    files
+}
+
+#[test]
+fn an_overview_that_nobody_has_filled_in_says_nothing() {
+    let world = remembered();
+    settled(&world, "the retry");
+    let sources = |query: &str| {
+        let found = settled(&world, query);
+        let hits = found["hits"].as_array().unwrap().iter();
+        hits.filter(|hit| hit["source"] == "detail")
+            .map(|hit| hit["citation"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(sources("what nobody has answered yet"), [] as [&str; 0]);
+    let overview = finder(&world).with_file_name("sessions").join("s1/working-memory/overview.md");
+    let text = fs::read_to_string(&overview).unwrap();
+    let filled =
+        text.replace("## Pending Issues\n", "## Pending Issues\nThe heron has not answered yet.\n");
+    assert_ne!(text, filled);
+    fs::write(&overview, filled).unwrap();
+    assert_eq!(sources("the heron answered"), ["sessions/s1/overview.md#L13"]);
+    assert_eq!(sources("the goal at the moment"), [] as [&str; 0]);
 }
 
 #[test]

@@ -10,10 +10,12 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
+
+use super::hands::Pass;
 
 /// Whose texts a desk has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -33,18 +35,33 @@ pub(crate) struct Desk {
     pub ledger: Option<PathBuf>,
     pub events: Pair,
     pub pages: Pair,
-    /// Held by whoever brings it up to date.
+    /// Held by whoever brings it up to date: the indexes of words, and those of vectors. Who needs both
+    /// takes them in this order.
     pub keeping: Mutex<Kept>,
+    pub keeping_meanings: Mutex<Kept>,
     /// The files that were put in, as whoever asks sees them; `None` until they were compared.
     pub known: RwLock<Option<Arc<HashSet<String>>>>,
     /// Whether somebody has seen that something is missing.
     pub wanting: AtomicBool,
+    /// The same for vectors that are kept apart. They begin with it: nobody has compared them yet.
+    pub wanting_meanings: AtomicBool,
+    /// What went wrong the last time.
+    pub problems: Mutex<Problems>,
+}
+
+/// Why indexes are not up to date, as far as it is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Problems {
+    /// Of all of them, or of those of words.
+    pub indexes: Option<String>,
+    /// Of vectors that are kept apart.
+    pub meanings: Option<String>,
 }
 
 /// What is remembered between two visits.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// The files that both indexes of pages have, by name; `None` until they were asked.
+    /// The files that the indexes of pages have, by name; `None` until they were asked.
     pub files: Option<HashSet<String>>,
 }
 
@@ -58,6 +75,8 @@ pub(crate) struct Pair {
 pub(crate) struct Slot<T> {
     pub folder: PathBuf,
     open: RwLock<Option<Arc<T>>>,
+    /// It was opened and then turned out to be damaged: it is made anew, and not opened before that.
+    spoiled: AtomicBool,
 }
 
 /// What the two kinds of indexes have in common.
@@ -86,26 +105,42 @@ impl Desk {
         let (events, pages) = (pair("events"), pair("pages"));
         Self {
             of,
-
             ledger,
             events,
             pages,
             keeping: Mutex::default(),
+            keeping_meanings: Mutex::default(),
             known: RwLock::default(),
             wanting: AtomicBool::new(false),
+            wanting_meanings: AtomicBool::new(true),
+            problems: Mutex::default(),
         }
+    }
+
+    /// Whether it has this project and no other.
+    pub(crate) fn is_of(&self, root: Option<&str>) -> bool {
+        matches!(&self.of, DeskOf::Project(own) if Some(own.as_str()) == root)
     }
 
     /// Closes what is open; it is opened again when it is needed. While somebody brings it up to date it
     /// stays as it is.
     pub(crate) fn close(&self) {
-        let Ok(mut kept) = self.keeping.try_lock() else { return };
-        for pair in [&self.events, &self.pages] {
-            pair.words.put(None);
-            pair.meanings.put(None);
+        if let Ok(mut kept) = self.keeping.try_lock() {
+            self.events.words.put(None);
+            self.pages.words.put(None);
+            kept.files = None;
+            *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
-        kept.files = None;
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+        if let Ok(mut kept) = self.keeping_meanings.try_lock() {
+            self.events.meanings.put(None);
+            self.pages.meanings.put(None);
+            kept.files = None;
+        }
+    }
+
+    /// What went wrong the last time.
+    pub(crate) fn problems(&self) -> MutexGuard<'_, Problems> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,12 +152,19 @@ impl Pair {
     }
 
     /// Opens what can be opened and makes the rest anew.
-    pub(crate) fn open_or_make(&self, embedder: &Arc<dyn Embedder>) -> Result<Made, FinderError> {
-        let words = self.words.open_or_make(Words::open, Words::make)?;
-        let meanings = self.meanings.open_or_make(
-            |folder| Meanings::open(folder, Arc::clone(embedder)),
-            |folder| Meanings::make(folder, Arc::clone(embedder)),
-        )?;
+    pub(crate) fn open_or_make(
+        &self,
+        pass: Pass,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<Made, FinderError> {
+        let words = pass.has_words() && self.words.open_or_make(Words::open, Words::make)?;
+        let open = |folder: &Path| Meanings::open(folder, Arc::clone(embedder));
+        let make = |folder: &Path| {
+            // An embedder that does not answer is not to cost the vectors of the one before.
+            embedder.embed(&["Does it answer?"])?;
+            Meanings::make(folder, Arc::clone(embedder))
+        };
+        let meanings = pass.has_meanings() && self.meanings.open_or_make(open, make)?;
         Ok(Made { words, meanings })
     }
 }
@@ -135,7 +177,7 @@ pub(crate) struct Made {
 
 impl<T: Index> Slot<T> {
     fn at(folder: PathBuf) -> Self {
-        Self { folder, open: RwLock::new(None) }
+        Self { folder, open: RwLock::new(None), spoiled: AtomicBool::new(false) }
     }
 
     /// The index, if it is open and its files are there.
@@ -152,8 +194,20 @@ impl<T: Index> Slot<T> {
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = index;
     }
 
+    /// Closes it after it could not answer. One that is damaged is made anew by whoever keeps it; an
+    /// embedder that did not answer is no fault of the index.
+    pub(crate) fn give_up(&self, why: &FinderError) {
+        match why {
+            FinderError::Embed(_) => return,
+            FinderError::Damaged { .. } => self.spoiled.store(true, Ordering::Release),
+            FinderError::Missing(_) | FinderError::Failed { .. } => {}
+        }
+        self.put(None);
+    }
+
     fn look(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) {
         if self.get().is_none()
+            && !self.spoiled.load(Ordering::Acquire)
             && let Ok(index) = open(&self.folder)
         {
             self.put(Some(Arc::new(index)));
@@ -169,13 +223,18 @@ impl<T: Index> Slot<T> {
         if self.get().is_some() {
             return Ok(false);
         }
-        let (index, made) = match open(&self.folder) {
+        let opened = match self.spoiled.load(Ordering::Acquire) {
+            true => Err(FinderError::Missing(self.folder.clone())),
+            false => open(&self.folder),
+        };
+        let (index, made) = match opened {
             Ok(index) => (index, false),
             Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => {
                 (make(&self.folder)?, true)
             }
             Err(error) => return Err(error),
         };
+        self.spoiled.store(false, Ordering::Release);
         self.put(Some(Arc::new(index)));
         Ok(made)
     }

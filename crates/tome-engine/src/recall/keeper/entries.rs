@@ -2,10 +2,11 @@
 
 use tome_finder::{Entry, Key, Part, Source};
 use tome_model::{Event, Grip, Millis, Node, Period, Zone};
+use tome_notebook::OVERVIEW;
 
 use super::chunks::chunks;
 use super::pages::Page;
-use crate::recall::literal::{Section, page, text_of_node};
+use crate::recall::literal::{self, Section, page, text_of_node};
 use crate::said;
 
 /// What an event says, in one text. Parts of an event are parts of this.
@@ -101,6 +102,22 @@ pub(crate) struct NoteText<'a> {
     pub text: &'a str,
 }
 
+/// What a note says, in sections. Of a session's overview, those that nobody has filled in say nothing.
+pub(crate) fn said_in<'a>(of: &Page, text: &'a str) -> literal::Page<'a> {
+    let mut said = page(text);
+    if of.is_overview() {
+        let form = page(OVERVIEW);
+        let of_form = |section: &Section| form.text.get(section.range.clone());
+        let is_form = |section: &Section| {
+            let said = said.text.get(section.range.clone());
+            form.sections.iter().any(|blank| of_form(blank) == said)
+        };
+        let kept = said.sections.iter().filter(|section| !is_form(section)).cloned().collect();
+        said.sections = kept;
+    }
+    said
+}
+
 /// The entries of a note: one a section.
 pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
     let (source, project) = match note.page {
@@ -109,7 +126,7 @@ pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
         Page::Insight { .. } => (Source::Insight, ""),
         Page::Node { .. } | Page::Grip { .. } => return Vec::new(),
     };
-    let page = page(note.text);
+    let page = said_in(note.page, note.text);
     let about: Vec<&str> =
         page.description.iter().chain(&page.keywords).map(String::as_str).collect();
     let mut about = Some(about.join(" "));

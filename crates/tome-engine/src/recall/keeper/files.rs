@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use tome_finder::{Entry, Filter, Source, Words};
 use tome_model::{Millis, Scope};
-use tome_notebook::Notebook;
+use tome_notebook::{Notebook, OVERVIEW};
 
 use super::Keeper;
 use super::desk::{Desk, DeskOf};
@@ -21,6 +21,8 @@ use crate::{EngineError, Whose, home};
 const SESSIONS_MAX: usize = 2_000;
 /// Files of one session.
 const FILES_A_SESSION_MAX: usize = 500;
+/// Forms that are remembered, of all projects together; without them, they are read again.
+const FORMS_MAX: usize = 20_000;
 /// A file of a session that is longer is not read whole.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
@@ -62,6 +64,32 @@ impl FileFound {
     }
 }
 
+/// Overviews that are as Tome made them: forms that nobody has filled in, and that say nothing. They are
+/// known by the names of their pages, which change with the file, so that each is read once.
+#[derive(Default)]
+pub(crate) struct Forms(Mutex<HashSet<String>>);
+
+impl Forms {
+    fn has(&self, page: &Page, at: &Path, bytes: u64) -> bool {
+        if !page.is_overview() || bytes != OVERVIEW.len() as u64 {
+            return false;
+        }
+        let name = page.name();
+        if self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
+            return true;
+        }
+        let is_form = fs::read(at).is_ok_and(|text| text == OVERVIEW.as_bytes());
+        if is_form {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= FORMS_MAX {
+                known.clear();
+            }
+            known.insert(name);
+        }
+        is_form
+    }
+}
+
 /// Every file of a desk.
 pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, EngineError> {
     if desk.of == DeskOf::Coder {
@@ -80,7 +108,7 @@ pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, E
             version,
         })?);
         if let Some(folder) = keeper.stores.projects().known_folder(&project) {
-            session_files(&project, &folder.join("sessions"), &mut files);
+            session_files(&project, &folder.join("sessions"), &keeper.forms, &mut files);
         }
     }
     Ok(files)
@@ -104,7 +132,7 @@ fn notes(
 
 /// The overviews and details of all sessions of a project. They are many and small: when they were
 /// changed, and how long they are, stands for what they say.
-fn session_files(project: &str, sessions: &Path, files: &mut Vec<FileFound>) {
+fn session_files(project: &str, sessions: &Path, forms: &Forms, files: &mut Vec<FileFound>) {
     let mut folders: Vec<(Millis, String)> = names(sessions, |entry| {
         let modified =
             modified(&fs::metadata(entry.path().join("working-memory").join("detail")).ok()?);
@@ -123,8 +151,9 @@ fn session_files(project: &str, sessions: &Path, files: &mut Vec<FileFound>) {
             let (project, folder) = (project.to_owned(), folder.clone());
             let name = path.trim_end_matches(".md").trim_start_matches("detail/").to_owned();
             let modified = modified(&meta);
-            Some(FileFound {
-                page: Page::Detail { project, folder, path, version },
+            let page = Page::Detail { project, folder, path, version };
+            (!forms.has(&page, &entry.path(), meta.len())).then_some(FileFound {
+                page,
                 name,
                 modified,
             })

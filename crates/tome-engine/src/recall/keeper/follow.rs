@@ -1,10 +1,13 @@
 //! Following: what has arrived or changed is put into the indexes, from where each of them has come.
+//!
+//! Where the embedder is far, words and vectors are followed in two passes that know nothing of each
+//! other: a slow endpoint, or one that is away, holds up nothing but its own vectors.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tome_finder::{Batch, Entry, FinderError, Meanings, Words};
+use tome_finder::{Batch, Entry, FinderError};
 use tome_ledger::Ledger;
 use tome_model::Event;
 
@@ -12,17 +15,23 @@ use super::Keeper;
 use super::desk::{Desk, DeskOf, Kept, Pair};
 use super::entries;
 use super::files::{FileFound, files_of};
+use super::hands::{Hands, Pass};
 use super::pages::Page;
 use crate::EngineError;
 
-/// Events that are put in together at most.
-const EVENTS_AT_ONCE: usize = 5_000;
-/// And bytes of their texts.
-const BYTES_AT_ONCE: usize = 16 << 20;
-/// Nodes that are put in together at most.
-const NODES_AT_ONCE: usize = 1_000;
-/// Files that are put in together at most.
-const FILES_AT_ONCE: usize = 500;
+/// What is put in together at most.
+struct Portion {
+    events: usize,
+    /// Of the events' texts.
+    bytes: usize,
+    nodes: usize,
+    files: usize,
+}
+
+/// Where all is done here.
+const PORTION: Portion = Portion { events: 5_000, bytes: 16 << 20, nodes: 1_000, files: 500 };
+/// Where an endpoint is asked: what it has answered is kept when its next answer fails.
+const FAR_PORTION: Portion = Portion { events: 128, bytes: 128 << 10, nodes: 32, files: 16 };
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,17 +45,50 @@ pub struct Followed {
 }
 
 impl Keeper {
-    /// Brings the indexes of a desk up to date. One that breaks on the way, because somebody deletes it
-    /// just now, is opened or made again at once.
+    /// Brings the indexes of a desk up to date; those of vectors only where the embedder is not far.
     pub(crate) fn keep_up(
         &self,
         desk: &Desk,
         stop: &dyn Fn() -> bool,
     ) -> Result<Followed, EngineError> {
-        match self.follow(desk, stop) {
+        let pass = if self.embedder.is_far() { Pass::Words } else { Pass::Both };
+        let done = self.follow_twice(desk, pass, stop);
+        desk.problems().indexes = done.as_ref().err().map(EngineError::explained);
+        if done.as_ref().is_ok_and(|done| done.pages > 0) {
+            desk.wanting_meanings.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Brings the vectors of a desk up to date, where the embedder is far.
+    pub(crate) fn keep_up_meanings(
+        &self,
+        desk: &Desk,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, EngineError> {
+        let done = self.follow_twice(desk, Pass::Meanings, stop);
+        desk.problems().meanings = done.as_ref().err().map(why);
+        if done.is_err() || stop() {
+            desk.wanting_meanings.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// An index that breaks on the way, because somebody deletes it just now, is opened or made again
+    /// at once. An embedder that does not answer is not asked again at once.
+    fn follow_twice(
+        &self,
+        desk: &Desk,
+        pass: Pass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, EngineError> {
+        match self.follow(desk, pass, stop) {
+            Err(EngineError::Finder(FinderError::Embed(error))) => {
+                Err(FinderError::Embed(error).into())
+            }
             Err(EngineError::Finder(_)) if !stop() => {
                 desk.close();
-                self.follow(desk, stop)
+                self.follow(desk, pass, stop)
             }
             done => done,
         }
@@ -54,52 +96,76 @@ impl Keeper {
 
     /// Brings the indexes of a desk up to date; goes on until there is nothing more, or until told to
     /// stop. One at a time: whoever comes second waits, and finds little to do.
-    fn follow(&self, desk: &Desk, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
-        let mut kept = desk.keeping.lock().unwrap_or_else(PoisonError::into_inner);
-        desk.wanting.store(false, Ordering::Relaxed);
-        let mut done = Followed::default();
-        for pair in [&desk.events, &desk.pages] {
-            let made = pair.open_or_make(&self.embedder)?;
-            done.made += u64::from(made.words) + u64::from(made.meanings);
-            if made.words || made.meanings {
-                kept.files = None;
-                // Nothing counts as read until the files were compared with both.
-                let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
-                *known = Some(Arc::default());
-            }
-        }
+    fn follow(
+        &self,
+        desk: &Desk,
+        pass: Pass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, EngineError> {
+        let mut kept = pass.has_words().then(|| lock(&desk.keeping));
+        let mut kept_meanings = pass.has_meanings().then(|| lock(&desk.keeping_meanings));
+        let Some(kept) = kept.as_mut().or(kept_meanings.as_mut()) else {
+            return Ok(Followed::default());
+        };
+        let mut done = Followed { made: self.open_all(desk, kept, pass)?, ..Followed::default() };
         let ledger = desk.ledger.as_ref().map(|path| self.stores.open(path)).transpose()?;
         if let Some(ledger) = &ledger {
             // An entry says which line of the copy it is.
             self.copies.catch_up(ledger)?;
-            done.events = self.follow_events(&desk.events, ledger, stop)?;
-            done.pages = self.follow_nodes(&desk.pages, ledger, stop)?;
+            done.events = self.follow_events(&desk.events, ledger, pass, stop)?;
+            done.pages = self.follow_nodes(&desk.pages, ledger, pass, stop)?;
         }
-        done.pages += self.follow_files(desk, &mut kept, stop)?;
-        if done != Followed::default() {
+        done.pages += self.follow_files(desk, kept, pass, stop)?;
+        if done != Followed::default() && pass.has_words() {
             rest(&desk.events);
             rest(&desk.pages);
         }
         Ok(done)
     }
 
+    /// Opens the indexes of a pass, or makes them anew. Says how many were made.
+    fn open_all(&self, desk: &Desk, kept: &mut Kept, pass: Pass) -> Result<u64, EngineError> {
+        // Whatever is seen to be missing from now on is for the next visit.
+        if pass.has_words() {
+            desk.wanting.store(false, Ordering::Relaxed);
+        }
+        if pass.has_meanings() {
+            desk.wanting_meanings.store(false, Ordering::Relaxed);
+        }
+        let mut count = 0;
+        for (pair, has_files) in [(&desk.events, false), (&desk.pages, true)] {
+            let made = pair.open_or_make(pass, &self.embedder)?;
+            count += u64::from(made.words) + u64::from(made.meanings);
+            if !has_files || !(made.words || made.meanings) {
+                continue;
+            }
+            kept.files = None;
+            if pass.has_words() {
+                // Nothing counts as read until the files were compared.
+                let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
+                *known = Some(Arc::default());
+            }
+        }
+        Ok(count)
+    }
+
     /// Whether there is something to bring up to date. Costs a look at the cursors: files are
     /// compared when something was stored, or when a question has seen that one has changed.
     pub(crate) fn is_behind(&self, desk: &Desk, ledger: Option<&Ledger>) -> bool {
-        if desk.wanting.load(Ordering::Relaxed) {
-            return true;
-        }
-        let pairs = [&desk.events, &desk.pages];
-        if pairs.iter().any(|pair| pair.words.get().is_none() || pair.meanings.get().is_none()) {
-            return true;
-        }
-        let Some(ledger) = ledger else { return false };
-        let is_at = |pair: &Pair, last: u64| {
-            let words = pair.words.get().is_some_and(|words| number(&words.cursor()) >= last);
-            words && pair.meanings.get().is_some_and(|it| number(&it.cursor()) >= last)
-        };
-        let Ok(changes) = ledger.last_node_change() else { return true };
-        !is_at(&desk.events, ledger.last_seq()) || !is_at(&desk.pages, changes)
+        let far = self.embedder.is_far();
+        desk.wanting.load(Ordering::Relaxed)
+            || is_short(desk, ledger, |pair| pair.words.get().map(|it| it.cursor()))
+            || (!far && is_short(desk, ledger, |pair| pair.meanings.get().map(|it| it.cursor())))
+    }
+
+    /// The same for vectors that are kept apart.
+    pub(crate) fn are_meanings_behind(&self, desk: &Desk, ledger: Option<&Ledger>) -> bool {
+        desk.wanting_meanings.load(Ordering::Relaxed)
+            || is_short(desk, ledger, |pair| pair.meanings.get().map(|it| it.cursor()))
+    }
+
+    fn portion(&self, pass: Pass) -> &'static Portion {
+        if pass == Pass::Meanings { &FAR_PORTION } else { &PORTION }
     }
 
     /// Puts in the events that arrived since the last time.
@@ -107,21 +173,20 @@ impl Keeper {
         &self,
         pair: &Pair,
         ledger: &Ledger,
+        pass: Pass,
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, EngineError> {
-        let (words, meanings) = open(pair)?;
+        let hands = Hands::of(pair, pass)?;
         let mut put = 0;
         while !stop() {
-            let cursors = (number(&words.cursor()), number(&meanings.cursor()));
-            let from = cursors.0.min(cursors.1);
-            // The one that is behind goes as far as the other is, so that they meet.
-            let ahead = cursors.0.max(cursors.1);
-            let upto_max = if ahead > from { ahead } else { u64::MAX };
-            let Some(step) = self.events_step(ledger, from, upto_max)? else { break };
+            let from = number(&hands.least());
+            let upto_max = hands.meet_at().unwrap_or(u64::MAX);
+            let step = self.events_step(ledger, from, upto_max, self.portion(pass))?;
+            let Some(step) = step else { break };
             put += step.count;
             let batch =
                 Batch { gone: Vec::new(), put: step.entries, cursor: step.upto.to_string() };
-            write(&words, &meanings, (cursors.0 == from, cursors.1 == from), batch)?;
+            hands.at(from).write(batch)?;
         }
         Ok(put)
     }
@@ -131,11 +196,12 @@ impl Keeper {
         ledger: &Ledger,
         from: u64,
         upto_max: u64,
+        portion: &Portion,
     ) -> Result<Option<EventsStep>, EngineError> {
         let mut step = EventsStep { upto: from, count: 0, entries: Vec::new() };
         let (mut read, mut bytes) = (Vec::new(), 0);
-        for entry in ledger.outbox(from, EVENTS_AT_ONCE)? {
-            if bytes > BYTES_AT_ONCE || entry.seq > upto_max {
+        for entry in ledger.outbox(from, portion.events)? {
+            if bytes > portion.bytes || entry.seq > upto_max {
                 break;
             }
             step.upto = entry.seq;
@@ -157,18 +223,20 @@ impl Keeper {
         &self,
         pair: &Pair,
         ledger: &Ledger,
+        pass: Pass,
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, EngineError> {
-        let (words, meanings) = open(pair)?;
+        let hands = Hands::of(pair, pass)?;
+        let nodes_max = self.portion(pass).nodes;
         let mut put = 0;
         while !stop() {
-            let said = (words.cursor(), meanings.cursor());
             // Two that have come differently far are brought together from the beginning of the one
             // behind: a node that is put in again replaces itself.
-            let from = if number(&said.0) <= number(&said.1) { &said.0 } else { &said.1 };
-            let step = match from.is_empty() {
+            let from = hands.least();
+            let step = match from.is_empty() && pass != Pass::Meanings {
                 true => all_nodes(ledger)?,
-                false => changed_nodes(ledger, number(from))?,
+                // Change by change: where an endpoint fails on the way, it goes on from there.
+                false => changed_nodes(ledger, number(&from), nodes_max)?,
             };
             let Some((nodes, upto)) = step else { break };
             put += nodes.len() as u64;
@@ -182,7 +250,7 @@ impl Keeper {
                     grips.filter_map(|grip| ledger.grip(&project, grip).transpose()).collect();
                 batch.put.extend(entries::of_node(&project, &node, &grips?));
             }
-            write(&words, &meanings, (true, true), batch)?;
+            hands.write(batch)?;
         }
         Ok(put)
     }
@@ -192,11 +260,12 @@ impl Keeper {
         &self,
         desk: &Desk,
         kept: &mut Kept,
+        pass: Pass,
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, EngineError> {
-        let (words, meanings) = open(&desk.pages)?;
+        let hands = Hands::of(&desk.pages, pass)?;
         if kept.files.is_none() {
-            kept.files = Some(common_files(&words, &meanings)?);
+            kept.files = Some(hands.files()?);
         }
         let wanted = files_of(self, desk)?;
         let names: HashSet<String> = wanted.iter().map(|file| file.page.name()).collect();
@@ -208,20 +277,24 @@ impl Keeper {
         let mut gone = Some(gone);
         let mut rest = new.as_slice();
         while !stop() && (!rest.is_empty() || gone.as_ref().is_some_and(|gone| !gone.is_empty())) {
-            let (now, later) = rest.split_at(rest.len().min(FILES_AT_ONCE));
+            let (now, later) = rest.split_at(rest.len().min(self.portion(pass).files));
             rest = later;
             let mut batch = Batch { gone: gone.take().unwrap_or_default(), ..Batch::default() };
-            for name in &batch.gone {
-                known.remove(name);
-            }
+            let left = batch.gone.clone();
             for file in now {
                 put += 1;
-                known.insert(file.page.name());
                 // An index that had it before, and one that did not, have it once.
                 batch.gone.push(file.page.name());
                 batch.put.extend(self.entries_of_file(file));
             }
-            write_each(&words, &meanings, batch)?;
+            hands.write_in_place(batch)?;
+            for name in &left {
+                known.remove(name);
+            }
+            known.extend(now.iter().map(|file| file.page.name()));
+        }
+        if !pass.has_words() {
+            return Ok(put);
         }
         let mut shown = desk.known.write().unwrap_or_else(PoisonError::into_inner);
         if shown.as_ref().is_none_or(|shown| **shown != *known) {
@@ -251,53 +324,40 @@ fn all_nodes(ledger: &Ledger) -> Result<Option<Nodes>, EngineError> {
     Ok(Some((nodes, upto)))
 }
 
-fn changed_nodes(ledger: &Ledger, from: u64) -> Result<Option<Nodes>, EngineError> {
-    let changed = ledger.changed_nodes(from, NODES_AT_ONCE)?;
+fn changed_nodes(
+    ledger: &Ledger,
+    from: u64,
+    nodes_max: usize,
+) -> Result<Option<Nodes>, EngineError> {
+    let changed = ledger.changed_nodes(from, nodes_max)?;
     let Some(upto) = changed.last().map(|change| change.seq) else { return Ok(None) };
     Ok(Some((changed.into_iter().map(|change| (change.project, change.id)).collect(), upto)))
 }
 
-/// The files that both indexes have: what one of them lacks is put into both again.
-fn common_files(words: &Words, meanings: &Meanings) -> Result<HashSet<String>, FinderError> {
-    let files = |named: Vec<(String, tome_model::Millis)>| {
-        let names = named.into_iter().map(|(name, _)| name);
-        names.filter(|name| Page::parse(name).is_none_or(|page| page.is_file())).collect()
+/// What is wrong, in a line. What an endpoint said is no fault of an index.
+fn why(error: &EngineError) -> String {
+    match error {
+        EngineError::Finder(FinderError::Embed(error)) => error.to_string(),
+        other => other.explained(),
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether an index of a desk is missing, or has not read all of the ledger.
+fn is_short(
+    desk: &Desk,
+    ledger: Option<&Ledger>,
+    cursor: impl Fn(&Pair) -> Option<String>,
+) -> bool {
+    let (Some(events), Some(pages)) = (cursor(&desk.events), cursor(&desk.pages)) else {
+        return true;
     };
-    let theirs: HashSet<String> = files(meanings.named());
-    let mut ours: HashSet<String> = files(words.named()?);
-    ours.retain(|name| theirs.contains(name));
-    Ok(ours)
-}
-
-fn open(pair: &Pair) -> Result<(Arc<Words>, Arc<Meanings>), EngineError> {
-    match (pair.words.get(), pair.meanings.get()) {
-        (Some(words), Some(meanings)) => Ok((words, meanings)),
-        // Deleted just now: the next visit makes it.
-        (None, _) => Err(FinderError::Missing(pair.words.folder.clone()).into()),
-        (_, None) => Err(FinderError::Missing(pair.meanings.folder.clone()).into()),
-    }
-}
-
-fn write(
-    words: &Words,
-    meanings: &Meanings,
-    (to_words, to_meanings): (bool, bool),
-    batch: Batch,
-) -> Result<(), FinderError> {
-    if to_words && to_meanings {
-        words.write(batch.clone())?;
-        meanings.write(batch)
-    } else if to_words {
-        words.write(batch)
-    } else {
-        meanings.write(batch)
-    }
-}
-
-/// Writes without moving the cursors.
-fn write_each(words: &Words, meanings: &Meanings, batch: Batch) -> Result<(), FinderError> {
-    words.write(Batch { cursor: words.cursor(), ..batch.clone() })?;
-    meanings.write(Batch { cursor: meanings.cursor(), ..batch })
+    let Some(ledger) = ledger else { return false };
+    let Ok(changes) = ledger.last_node_change() else { return true };
+    number(&events) < ledger.last_seq() || number(&pages) < changes
 }
 
 /// Lets go of what is only needed for writing.

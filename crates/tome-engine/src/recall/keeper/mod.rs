@@ -5,7 +5,9 @@ mod desk;
 mod entries;
 mod files;
 mod follow;
+mod hands;
 mod pages;
+mod report;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,11 +21,12 @@ use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 
 pub(crate) use chunks::chunks;
 pub(crate) use desk::{Desk, DeskOf, Pair};
-pub(crate) use entries::{beside, cut, joined, of_node};
-pub(crate) use files::FileFound;
+pub(crate) use entries::{beside, cut, joined, of_node, said_in};
+pub(crate) use files::{FileFound, Forms};
 pub use follow::Followed;
 pub(crate) use follow::number;
 pub(crate) use pages::Page;
+pub use report::{DeskReport, WorkerReport};
 
 /// The indexes of a home, and how they are kept.
 pub(crate) struct Keeper {
@@ -33,6 +36,7 @@ pub(crate) struct Keeper {
     pub copies: Arc<SessionCopies>,
     pub embedder: Arc<dyn Embedder>,
     pub desks: Mutex<HashMap<PathBuf, Arc<Desk>>>,
+    pub forms: Forms,
 }
 
 impl Keeper {
@@ -75,6 +79,12 @@ impl Keeper {
         }
         let roots = self.stores.projects().all();
         roots.into_iter().filter_map(|(root, _)| self.of_project(&root)).collect()
+    }
+
+    /// The desks that anybody has asked for.
+    pub(crate) fn known_desks(&self) -> Vec<Arc<Desk>> {
+        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        desks.values().map(Arc::clone).collect()
     }
 
     /// The desk that is kept at this folder. One that got a ledger since is another one.

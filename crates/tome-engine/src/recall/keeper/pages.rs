@@ -72,6 +72,11 @@ impl Page {
         })
     }
 
+    /// Whether it is the overview of a session.
+    pub(crate) fn is_overview(&self) -> bool {
+        matches!(self, Self::Detail { path, .. } if path == "overview.md")
+    }
+
     /// Whether it is a file that people may edit.
     pub(crate) fn is_file(&self) -> bool {
         !matches!(self, Self::Node { .. } | Self::Grip { .. })

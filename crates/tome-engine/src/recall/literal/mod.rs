@@ -30,6 +30,6 @@ pub(crate) use events::scan_events;
 pub(crate) use look::{Exact, Look};
 pub(crate) use messages::{Owner, scan_messages};
 pub(crate) use needle::Needle;
-pub(crate) use page::{Section, page, sections};
+pub(crate) use page::{Page, Section, page};
 pub(crate) use seen::{Hunt, Scan, Seen};
 pub(crate) use snippet::{line_of, snippet};

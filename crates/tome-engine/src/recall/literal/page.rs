@@ -40,12 +40,6 @@ pub(crate) struct Section {
     pub range: Range<usize>,
 }
 
-/// The sections of a note. Ranges are of the Markdown; what they hold of frontmatter and META
-/// comments is blank in [`Page::text`].
-pub(crate) fn sections(markdown: &str) -> Vec<Section> {
-    page(markdown).sections
-}
-
 /// A note, ready to be searched.
 pub(crate) fn page(markdown: &str) -> Page<'_> {
     let mut page = Page {

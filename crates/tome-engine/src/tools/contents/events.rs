@@ -63,8 +63,7 @@ pub(in crate::tools) fn get_events(call: &Call<'_>, args: &mut Args) -> Result<T
         ..Question::default()
     };
     let answer = calendar.stores().read(&question)?;
-    let mut lines: Vec<String> =
-        answer.events.iter().map(|event| line(event, EVENT_BYTES_MAX)).collect();
+    let mut lines = lines(&answer.events, EVENT_BYTES_MAX);
     if lines.is_empty() {
         lines.push("There are no such events.".to_owned());
     }
@@ -92,11 +91,25 @@ pub(in crate::tools) fn expand_grip(call: &Call<'_>, args: &mut Args) -> Result<
         if !events.is_empty() {
             lines.push(format!("{name}:"));
         }
-        lines.extend(events.iter().map(|event| line(event, bytes_max)));
+        lines.extend(self::lines(events, bytes_max));
         let events: Vec<Value> = events.iter().map(|event| event_json(event, bytes_max)).collect();
         put(&mut json, name, events.into());
     }
     Ok(sized(lines, json))
+}
+
+/// A line an event, and one where a session begins: get_events takes it.
+fn lines(events: &[Event], bytes_max: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut session = None;
+    for event in events {
+        if session != Some(&event.session) {
+            session = Some(&event.session);
+            lines.push(format!("session {}:", event.session));
+        }
+        lines.push(line(event, bytes_max));
+    }
+    lines
 }
 
 fn line(event: &Event, bytes_max: usize) -> String {

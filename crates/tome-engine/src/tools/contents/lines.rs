@@ -37,6 +37,9 @@ pub(super) fn entry_json(entry: &Entry) -> Value {
     let mut line = json!({
         "id": entry.id, "title": bounded(&entry.title, TITLE_BYTES_MAX), "events": entry.events,
     });
+    if entry.id.level() == Level::Segment {
+        put(&mut line, "at", minute(entry.first_at).into());
+    }
     if !entry.entries.is_empty() {
         let below: Vec<Value> = entry.entries.iter().map(entry_json).collect();
         put(&mut line, "entries", below.into());

@@ -88,6 +88,75 @@ fn every_file_may_be_missing_cut_or_overwritten() {
 }
 
 #[test]
+fn a_single_changed_byte_is_noticed() {
+    let scene = Scene::new();
+    let words = scene.make();
+    some(&words);
+    while !words.rest().unwrap() {}
+    drop(words);
+    let is_checked = |file: &&PathBuf| file.extension().is_none_or(|ending| ending != "lock");
+    for file in files(&scene.folder()).iter().filter(is_checked) {
+        let whole = fs::read(file).unwrap();
+        for at in (0..whole.len()).step_by(whole.len() / 7 + 1).chain([whole.len() - 1]) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x10;
+            std::io::Write::write_all(&mut fs::File::create(file).unwrap(), &bytes).unwrap();
+            let name = file.file_name().unwrap();
+            assert!(
+                matches!(scene.open(), Err(FinderError::Damaged { .. })),
+                "{name:?} at {at} of {}",
+                whole.len()
+            );
+        }
+        std::io::Write::write_all(&mut fs::File::create(file).unwrap(), &whole).unwrap();
+    }
+    assert_eq!(scene.open().unwrap().count(), 20);
+}
+
+#[test]
+fn files_that_are_cut_short_while_it_is_open_end_nobody() {
+    let scene = Scene::new();
+    let words = scene.make();
+    // Lists of more than some length are read from disk when they are needed.
+    let many = |seq: u64| {
+        let text: String = (0..800).map(|n| format!("w{} ", (seq * 7 + n) % 2_000)).collect();
+        event(seq, &format!("every {text}"))
+    };
+    words.write(put((0..250).map(many).collect(), "end")).unwrap();
+    while !words.rest().unwrap() {}
+    let lists = files(&scene.folder());
+    let lists = lists.iter().filter(|file| file.extension().is_some_and(|of| of == "idx"));
+    assert!(lists.map(|file| fs::metadata(file).unwrap().len()).max().unwrap() > 256 << 10);
+    assert_eq!(ask(&words, "every").len(), 100);
+    for file in files(&scene.folder()) {
+        fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
+    }
+    assert!(!words.is_whole());
+    let asked = WordsQuery { text: "every w77 w1888".into() };
+    let answered = words.search(&asked, &Filter::default(), 100);
+    assert!(matches!(answered, Err(FinderError::Damaged { .. })), "{answered:?}");
+    assert!(words.write(put(vec![event(9_999, "more")], "more")).is_err());
+}
+
+#[test]
+fn it_is_whole_while_it_is_written_to() {
+    let scene = Scene::new();
+    let words = scene.make();
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for seq in 0..12 {
+                words.write(put(vec![event(seq, "one more")], &seq.to_string())).unwrap();
+            }
+            is_done.store(true, std::sync::atomic::Ordering::Release);
+        });
+        while !is_done.load(std::sync::atomic::Ordering::Acquire) {
+            assert!(words.is_whole());
+        }
+    });
+}
+
+#[test]
 fn foreign_files_do_no_harm() {
     let scene = Scene::new();
     let words = scene.make();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use proptest::prelude::*;
 
 use super::analysis::Piece;
+use super::question::Place;
 use super::*;
 
 /// Words that entries are made of; some of them share a stem, some are more than words.
@@ -239,8 +240,8 @@ proptest! {
         let words = scene.make();
         words.write(put(vec![event(1, &text)], "")).unwrap();
         for term in terms(&text) {
-            let found = words.search_terms(&[(term.clone(), 1.0)], &Filter::default(), 10).unwrap();
-            prop_assert_eq!(found.len(), 1, "{:?}", term);
+            let (idf, absent) = (words.idf(&term).unwrap(), words.idf("in no text").unwrap());
+            prop_assert!(idf < absent, "{:?}", term);
         }
         for word in text.split_whitespace().filter(|word| !terms(word).is_empty()) {
             prop_assert_eq!(seqs(&words, word), vec![1], "{:?}", word);

@@ -176,9 +176,8 @@ fn rarer_terms_say_more() {
         .unwrap();
     let idf = |term| words.idf(term).unwrap();
     assert!(idf("absent") > idf("rare") && idf("rare") > idf("common") && idf("common") > 0.0);
-    let found = words
-        .search_terms(&[("rare".into(), 1.0), ("common".into(), 0.5)], &Filter::default(), 10)
-        .unwrap();
+    let query = WordsQuery { text: "rare common".into() };
+    let found = words.search(&query, &Filter::default(), 10).unwrap();
     assert_eq!(found.len(), 3);
     assert_eq!(found[0].key, Key::Event(1));
 }
@@ -192,28 +191,18 @@ fn a_score_is_what_its_terms_add_up_to() {
         .write(put(texts.iter().zip(1..).map(|(text, seq)| event(seq, text)).collect(), ""))
         .unwrap();
     words.write(put(vec![Entry { title: "alpha".into(), ..note("n", "alpha") }], "")).unwrap();
-    let query = WordsQuery { text: "alpha beta foo_bar src/main.rs missing".into() };
-    let matches = words.search_by_term(&query, &Filter::default(), 10).unwrap();
-    assert_eq!(matches.found.len(), 5);
-    for found in &matches.found {
-        let sum: f32 = found.by_term.iter().map(|(_, score)| score).sum();
-        assert!((sum - found.found.score).abs() < 1e-3, "{found:?}");
-        assert!(
-            found
-                .by_term
-                .iter()
-                .all(|(term, score)| { *score > 0.0 && matches.terms[*term].term != "miss" })
-        );
+    let terms = ["alpha", "beta", "src/main.rs", "missing"];
+    let ask = |text: &str| {
+        words.search(&WordsQuery { text: text.into() }, &Filter::default(), 10).unwrap()
+    };
+    let found = ask(&terms.join(" "));
+    assert_eq!(found.len(), 5);
+    for found in found {
+        let alone = terms.iter().flat_map(|term| ask(term)).filter(|one| one.key == found.key);
+        let sum: f32 = alone.map(|one| one.score).sum();
+        assert!((sum - found.score).abs() < 1e-3, "{found:?}");
     }
-    let plain = words.search(&query, &Filter::default(), 10).unwrap();
-    let apart: Vec<Found> = matches.found.iter().map(|found| found.found.clone()).collect();
-    assert_eq!(plain, apart);
-    let missing = matches.terms.iter().find(|term| term.term == "miss").unwrap();
-    assert!(missing.idf > 0.0);
-    // What a text would have got.
-    let beta = words.search_terms(&[("beta".into(), 1.0)], &Filter::default(), 10).unwrap();
-    assert_eq!(beta[0].key, Key::Event(1));
-    assert_eq!(words.score(words.idf("beta").unwrap(), 2, 4), beta[0].score);
+    assert_eq!(ask("beta")[0].key, Key::Event(1));
 }
 
 #[test]

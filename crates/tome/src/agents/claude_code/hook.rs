@@ -25,7 +25,7 @@ const ECHOES: [&str; 5] = [
 ];
 
 /// Parts of `source` values of prompts that no person typed at that moment.
-const NOT_A_PERSON: [&str; 7] =
+pub(in crate::agents) const NOT_A_PERSON: [&str; 7] =
     ["system", "wakeup", "cron", "schedule", "task", "agent", "teammate"];
 
 /// The event that a payload of Claude Code stands for.

@@ -2,3 +2,5 @@
 
 pub(super) mod answer;
 pub(super) mod hook;
+pub(super) mod transcript;
+pub(super) mod wiring;

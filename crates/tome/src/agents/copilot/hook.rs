@@ -124,10 +124,14 @@ fn tool_result(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Draft {
     if event == "postToolUseFailure" || result.is_some_and(|result| result != "success") {
         fields.put_failed();
     }
-    let also = TOOLS_ALSO_CALLED.iter().find(|(ours, _)| *ours == name);
-    let called = also.map_or(name.as_str(), |(_, theirs)| theirs);
-    let identity = scene.whose().tool(None, called, &input, &output);
+    let identity = scene.whose().tool(None, called(&name), &input, &output);
     scene.tool(identity, Tool { name, input, output }, fields)
+}
+
+/// The one name of a tool, whichever dialect says it.
+pub(in crate::agents) fn called(name: &str) -> &str {
+    let also = TOOLS_ALSO_CALLED.iter().find(|(ours, _)| *ours == name);
+    also.map_or(name, |(_, theirs)| theirs)
 }
 
 /// What the tool was called with; older versions send it as JSON inside a text.

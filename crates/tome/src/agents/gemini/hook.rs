@@ -117,7 +117,7 @@ fn told_part(mut part: Value) -> Value {
     part
 }
 
-fn trusted(text: String) -> String {
+pub(in crate::agents) fn trusted(text: String) -> String {
     let inside = unwrapped(&text, "<untrusted_context>", "</untrusted_context>");
     if inside.len() == text.len() { text } else { inside.to_owned() }
 }

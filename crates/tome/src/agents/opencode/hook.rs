@@ -60,7 +60,7 @@ const ECHOES: [&str; 35] = [
 ];
 
 /// A tool's metadata (diffs, exit codes) and structured answer, each, beside what it answered.
-const METADATA_BYTES_MAX: usize = 8 * 1024;
+pub(in crate::agents) const METADATA_BYTES_MAX: usize = 8 * 1024;
 
 /// One hook call or bus event.
 struct Told {
@@ -78,6 +78,7 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
     let scene = told.scene(heard, &event)?;
     match event.as_str() {
         "session.created" => Some(created(&scene, told)),
+        "session.resumed" => Some(resumed(&scene)),
         "session.deleted" => Some(deleted(&scene, told)),
         "session.idle" => Some(idle(&scene, told)),
         "session.compacted" => Some(compaction(&scene, "after", told)),
@@ -188,6 +189,13 @@ fn created(scene: &Scene<'_>, mut told: Told) -> Draft {
     scene.moment(kind, &["created"], String::new(), fields)
 }
 
+/// The plugin's own word: a session goes on that began before the plugin was there.
+fn resumed(scene: &Scene<'_>) -> Draft {
+    let mut fields = Fields::default();
+    fields.put("source", "resume");
+    scene.moment(EventKind::SessionStart, &["resume"], String::new(), fields)
+}
+
 fn deleted(scene: &Scene<'_>, mut told: Told) -> Draft {
     let mut info = told.input.object("info");
     let mut fields = Fields::default();
@@ -234,7 +242,7 @@ fn prompt(scene: &Scene<'_>, mut told: Told) -> Option<Draft> {
 }
 
 /// The texts that the person typed, and the names of the files beside them.
-fn spoken(parts: Vec<Value>) -> (Vec<String>, Vec<String>) {
+pub(in crate::agents) fn spoken(parts: Vec<Value>) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for part in parts {
         let Value::Object(part) = part else { continue };
@@ -271,7 +279,12 @@ fn tool_result(scene: &Scene<'_>, mut told: Told) -> Draft {
     tool(scene, told.input.take("callID"), Tool { name, input, output }, fields)
 }
 
-fn tool(scene: &Scene<'_>, call: Value, tool: Tool, mut fields: Fields) -> Draft {
+pub(in crate::agents) fn tool(
+    scene: &Scene<'_>,
+    call: Value,
+    tool: Tool,
+    mut fields: Fields,
+) -> Draft {
     let identity = scene.whose().tool(call.as_str(), &tool.name, &tool.input, &tool.output);
     fields.put("call_id", call);
     scene.tool(identity, tool, fields)

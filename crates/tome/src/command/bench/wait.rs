@@ -44,35 +44,58 @@ pub async fn until_searchable(
     Ok(since)
 }
 
-/// Waits until the contents have seen every event, and both indexes of each project have it.
+/// Waits until both indexes of each project have every event, and the contents of all of them.
+///
+/// One project after the other: asking opens its store, and asking all of them again and again would
+/// keep the daemon from reading any.
 async fn until_followed(client: &Client, roots: &[String], bar: &ProgressBar) -> Result<()> {
-    let mut waiting: Vec<(&String, &str)> =
-        roots.iter().flat_map(|root| INDEXED.map(|tier| (root, tier))).collect();
-    let (mut last, mut since) = (u64::MAX, Instant::now());
-    loop {
-        let mut behind = contents_behind(client).await?;
-        let mut still = Vec::new();
-        for (root, tier) in waiting {
-            if let Some(more) = index_behind(client, root, tier).await? {
-                behind += more;
-                still.push((root, tier));
+    for (number, root) in roots.iter().enumerate() {
+        let left = roots.len() - number;
+        for tier in INDEXED {
+            let mut patience = Patience::new(
+                bar,
+                format!(" in {}", render::counted(left as u64, "project", "projects")),
+            );
+            while let Some(behind) = index_behind(client, root, tier).await? {
+                patience.wait(behind).await?;
             }
         }
-        if still.is_empty() && behind == 0 {
-            return Ok(());
+    }
+    let mut patience = Patience::new(bar, String::new());
+    loop {
+        match contents_behind(client).await? {
+            0 => return Ok(()),
+            behind => patience.wait(behind).await?,
         }
-        waiting = still;
-        bar.set_message(format!("indexing, {} to go", render::count(behind)));
-        if behind != last {
-            (last, since) = (behind, Instant::now());
+    }
+}
+
+/// Waiting for as long as there is progress.
+struct Patience<'a> {
+    bar: &'a ProgressBar,
+    place: String,
+    behind: u64,
+    since: Instant,
+}
+
+impl<'a> Patience<'a> {
+    fn new(bar: &'a ProgressBar, place: String) -> Self {
+        Self { bar, place, behind: u64::MAX, since: Instant::now() }
+    }
+
+    async fn wait(&mut self, behind: u64) -> Result<()> {
+        self.bar.set_message(format!("indexing, {} to go{}", render::count(behind), self.place));
+        if behind != self.behind {
+            (self.behind, self.since) = (behind, Instant::now());
         }
-        if since.elapsed() > PATIENCE {
+        if self.since.elapsed() > PATIENCE {
             bail!(
                 "the indexes make no progress any more: {} to go; the log is run/daemon.log in the bench's home",
                 render::counted(behind, "event", "events")
             );
         }
         tokio::time::sleep(PAUSE).await;
+        Ok(())
     }
 }
 

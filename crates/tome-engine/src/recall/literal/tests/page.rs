@@ -3,7 +3,11 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::super::{line_of, page, sections};
+use super::super::{Section, line_of, page};
+
+fn sections(markdown: &str) -> Vec<Section> {
+    page(markdown).sections
+}
 
 fn check_sections(markdown: &str, expected: &Expect) {
     let page = page(markdown);

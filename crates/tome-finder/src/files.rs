@@ -7,17 +7,17 @@ use std::path::Path;
 use crate::FinderError;
 
 /// The disk said no.
-pub(super) fn failed(path: &Path, error: &io::Error) -> FinderError {
+pub(crate) fn failed(path: &Path, error: &io::Error) -> FinderError {
     FinderError::Failed { path: path.to_owned(), problem: error.to_string() }
 }
 
 /// The files are not what they should be.
-pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> FinderError {
+pub(crate) fn damaged(path: &Path, problem: impl Into<String>) -> FinderError {
     FinderError::Damaged { path: path.to_owned(), problem: problem.into() }
 }
 
 /// Makes an empty folder in place of whatever is there.
-pub(super) fn empty_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn empty_folder(folder: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(folder) {
         Ok(there) if there.is_dir() => std::fs::remove_dir_all(folder)?,
         Ok(_) => std::fs::remove_file(folder)?,
@@ -31,22 +31,27 @@ pub(super) fn empty_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Makes an empty file, or empties it.
-pub(super) fn create(path: &Path) -> io::Result<File> {
+/// Options for a file that is written, and that only its owner reads.
+pub(crate) fn own_file() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(true);
+    options.write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    options
+}
+
+/// Makes an empty file, or empties it.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    own_file().read(true).create(true).truncate(true).open(path)
 }
 
 /// Opens a file that is there.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
 /// Reads as many bytes as there is room for.
-pub(super) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
     #[cfg(windows)]
@@ -66,7 +71,7 @@ pub(super) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> 
 }
 
 /// Writes the bytes there and syncs them. Nothing to write: nothing is done.
-pub(super) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
@@ -85,7 +90,7 @@ pub(super) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 /// Puts a small file in place of another, or leaves that one.
-pub(super) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let fresh = folder.join(format!("{name}.new"));
     let file = create(&fresh)?;
     write_at(&file, bytes, 0)?;
@@ -95,7 +100,7 @@ pub(super) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()>
 }
 
 /// What was made, renamed or removed in a folder stays so.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     // Windows has no such thing, and does not need it.
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;

@@ -1,0 +1,133 @@
+//! What people see of a desk's indexes: how far each has come, how large it is, what is wrong with it.
+//! Read from small files; nothing is opened or made for it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tome_finder::{FinderError, Glance, Meanings, Words};
+use tome_ledger::Ledger;
+
+use super::Keeper;
+use super::desk::{Desk, DeskOf, Problems};
+use super::follow::number;
+use crate::EngineError;
+
+/// Files of an index are few; a folder with more is not one.
+const FILES_MAX: usize = 100_000;
+
+/// The indexes over one ledger, or over the coder's notebook.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DeskReport {
+    /// The root of the project; empty for the coder's, and where one ledger has all projects.
+    pub project: String,
+    /// Where they are. It may be deleted at any time.
+    pub folder: PathBuf,
+    /// Each of them.
+    pub indexes: Vec<WorkerReport>,
+    /// Why they were not brought up to date the last time.
+    pub problems: Vec<String>,
+}
+
+/// One index, or another worker that follows a ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorkerReport {
+    /// What it is called.
+    pub name: &'static str,
+    /// Everything up to this number is done.
+    pub cursor: u64,
+    /// How much is not.
+    pub behind: u64,
+    /// How many entries it has, where that is known.
+    pub entries: Option<u64>,
+    /// What it takes on disk.
+    pub disk_bytes: u64,
+    /// What made its vectors.
+    pub embedder: Option<String>,
+    /// What is wrong with it.
+    pub problem: Option<String>,
+}
+
+impl DeskReport {
+    /// How many entries can be found by words.
+    pub fn entries(&self) -> u64 {
+        self.indexes.iter().filter_map(|index| index.entries).sum()
+    }
+
+    /// What they take on disk.
+    pub fn disk_bytes(&self) -> u64 {
+        self.indexes.iter().map(|index| index.disk_bytes).sum()
+    }
+}
+
+impl Keeper {
+    /// How the indexes of a desk are.
+    pub(crate) fn report(
+        &self,
+        desk: &Desk,
+        ledger: Option<&Ledger>,
+    ) -> Result<DeskReport, EngineError> {
+        let events = ledger.map_or(0, Ledger::last_seq);
+        let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
+        let words = |name, folder: &Path, last| index(name, folder, last, Words::glance(folder));
+        let meanings = |name, folder: &Path, last| {
+            let mut report = index(name, folder, last, Meanings::glance(folder));
+            if report.embedder.as_deref().is_some_and(|made| made != self.embedder.name()) {
+                // Nothing of it can be used; it is replaced as soon as the new one answers.
+                (report.cursor, report.behind) = (0, last);
+            }
+            report
+        };
+        let mut indexes = Vec::new();
+        if ledger.is_some() {
+            indexes.push(words("bm25/events", &desk.events.words.folder, events));
+        }
+        indexes.push(words("bm25/pages", &desk.pages.words.folder, nodes));
+        if ledger.is_some() {
+            indexes.push(meanings("vectors/events", &desk.events.meanings.folder, events));
+        }
+        indexes.push(meanings("vectors/pages", &desk.pages.meanings.folder, nodes));
+        let Problems { indexes: problem, meanings: far } = desk.problems().clone();
+        let folder = desk.pages.words.folder.ancestors().nth(2).map(Path::to_path_buf);
+        Ok(DeskReport {
+            project: match &desk.of {
+                DeskOf::Project(root) => root.clone(),
+                DeskOf::Unified | DeskOf::Coder => String::new(),
+            },
+            folder: folder.unwrap_or_default(),
+            indexes,
+            problems: problem.into_iter().chain(far).collect(),
+        })
+    }
+}
+
+fn index(
+    name: &'static str,
+    folder: &Path,
+    last: u64,
+    glance: Result<Glance, FinderError>,
+) -> WorkerReport {
+    let (glance, problem) = match glance {
+        Ok(glance) => (glance, None),
+        // There is none before there is anything to put into it. One that is not whole, or is being
+        // made just now, is made again by itself: it has everything to go.
+        Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => (Glance::default(), None),
+        Err(error) => (Glance::default(), Some(error.to_string())),
+    };
+    let cursor = number(&glance.cursor);
+    WorkerReport {
+        name,
+        cursor,
+        behind: last.saturating_sub(cursor),
+        entries: glance.entries,
+        disk_bytes: bytes_in(folder),
+        embedder: glance.embedder,
+        problem,
+    }
+}
+
+/// What the files of a folder take; files that go meanwhile count for nothing.
+pub(crate) fn bytes_in(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
+    let of = |entry: fs::DirEntry| entry.metadata().ok().filter(fs::Metadata::is_file);
+    entries.filter_map(of).map(|meta| meta.len()).sum()
+}

@@ -1,0 +1,128 @@
+//! Import: how fast transcripts that lie on disk become events.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use tome_model::Millis;
+use tome_testkit::World;
+
+use crate::daemon::Daemon;
+use crate::report::{Row, Unit};
+use crate::timing::rate;
+use crate::{Bench, sample, world};
+
+/// Turns of one session: a prompt, a reply, a tool call with its answer, and the final words each.
+const TURNS: u64 = 50;
+
+/// Events of one turn, and of a session: its start too.
+const TURN_EVENTS: u64 = 4;
+
+/// When the first session begins.
+const FIRST_MS: u64 = 1_790_000_000_000;
+
+pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let sessions: u64 = bench.scale.of(500, 20);
+    let events = sessions * (TURNS * TURN_EVENTS + 1);
+    let world = world();
+    let folder = world.folder("person/.claude/projects/-home-dev-app");
+    let mut bytes = 0;
+    for n in 0..sessions {
+        bytes += write_session(&folder, n)?;
+    }
+    let parsing = time_parsing(&folder)?;
+    let (daemon, client) = bench.block_on(Daemon::start(&world))?;
+    let first = time_import(&world, "imported", events)?;
+    let again = time_import(&world, "already_there", events)?;
+    bench.block_on(daemon.stop(client))?;
+    let rows = [("tome import, nothing stored before", first), ("the same again", again)];
+    let rows = rows.into_iter().flat_map(|(what, time)| {
+        [
+            Row::new(
+                format!("{what}, {sessions} sessions"),
+                Unit::MegabytesPerSecond,
+                mb(bytes, time),
+            )
+            .against("parsing the lines", mb(bytes, parsing)),
+            Row::new(format!("{what}, {events} events"), Unit::PerSecond, rate(events, time))
+                .against("parsing the lines", rate(events, parsing)),
+        ]
+    });
+    Ok(rows.collect())
+}
+
+fn mb(bytes: u64, time: Duration) -> f64 {
+    rate(bytes, time) / 1_000_000.0
+}
+
+/// A transcript in the shape that Claude Code writes. Returns how large it is.
+fn write_session(folder: &Path, n: u64) -> Result<u64> {
+    let session = format!("5e551011-0000-4000-8000-{n:012}");
+    let path = folder.join(format!("{session}.jsonl"));
+    let mut file = BufWriter::new(File::create(&path)?);
+    let mut numbers = sample::Numbers::from(n);
+    let mut at = FIRST_MS + n * 3_600_000;
+    let put = |file: &mut BufWriter<File>, at: u64, id: String, fields: Value| -> Result<()> {
+        let mut record = json!({
+            "parentUuid": "1531c291-181c-4798-bb17-b7f3ce266a8d", "isSidechain": false, "uuid": id,
+            "timestamp": Millis(at).to_string(), "userType": "external", "entrypoint": "cli",
+            "cwd": "/home/dev/app", "sessionId": session, "version": "2.1.325", "gitBranch": "main",
+        });
+        if let (Value::Object(fields), Some(record)) = (fields, record.as_object_mut()) {
+            record.extend(fields);
+        }
+        writeln!(file, "{record}")?;
+        Ok(())
+    };
+    for turn in 0..TURNS {
+        let call = format!("toolu_{n:06}_{turn:06}");
+        let block = |block: Value| {
+            json!({"type": "assistant", "message": {"id": format!("msg_{n}_{turn}"),
+            "role": "assistant", "model": "claude-sonnet-4-6", "content": [block],
+            "usage": {"input_tokens": 100, "output_tokens": 17, "service_tier": "standard"}}})
+        };
+        let records = [
+            json!({"type": "user", "promptId": format!("p{turn}"),
+                "message": {"role": "user", "content": sample::text(&mut numbers, 300)}}),
+            block(json!({"type": "text", "text": sample::text(&mut numbers, 200)})),
+            block(
+                json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "cargo test"}}),
+            ),
+            json!({"type": "user", "message": {"role": "user", "content": [{"tool_use_id": call,
+                "type": "tool_result", "content": sample::text(&mut numbers, 2_000)}]}}),
+            json!({"type": "assistant", "message": {"id": format!("end_{n}_{turn}"), "role": "assistant",
+                "content": [{"type": "text", "text": sample::text(&mut numbers, 600)}]}}),
+        ];
+        for (step, record) in records.into_iter().enumerate() {
+            at += 3_000;
+            put(&mut file, at, format!("{n:08}-{turn:04}-{step}"), record)?;
+        }
+    }
+    file.flush()?;
+    Ok(path.metadata()?.len())
+}
+
+/// Reading every line as JSON, and nothing else.
+fn time_parsing(folder: &Path) -> Result<Duration> {
+    let start = Instant::now();
+    for entry in std::fs::read_dir(folder)? {
+        for line in BufReader::new(File::open(entry?.path())?).lines() {
+            let record: Value = serde_json::from_str(&line?)?;
+            ensure!(record.is_object(), "a line is a record");
+        }
+    }
+    Ok(start.elapsed())
+}
+
+fn time_import(world: &World, counted: &str, events: u64) -> Result<Duration> {
+    let start = Instant::now();
+    let ran = world.tome(&["import", "--json"]);
+    let time = start.elapsed();
+    ensure!(ran.code == 0, "tome import: {}", ran.stderr);
+    let found = ran.json().get(counted).and_then(Value::as_u64).context("a count")?;
+    ensure!(found == events, "{found} of {events} events were {counted}");
+    Ok(time)
+}

@@ -1,0 +1,71 @@
+//! How Tome is wired into Codex.
+//!
+//! Hooks go into `hooks.json`, a file with strict keys; the MCP server into `config.toml`. A hook is
+//! a line for the shell. Time-outs are seconds, three at the most when a session ends. Codex runs a
+//! hook only after the person has looked at it and trusted it, which stays theirs to do.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::agents::wiring::{
+    Client, bundled, groups, hooks_file, manifest, pretty, server, shared_skills, skill_in,
+};
+use crate::setup::{Form, Ground, Launch, Part};
+
+pub(in crate::agents) static CLIENT: Client = Client {
+    name: "codex",
+    title: "Codex",
+    program: "codex",
+    traces: |ground| vec![folder(ground)],
+    parts,
+    bundle,
+    takes_comments: false,
+    to_do: &["Codex runs no hook before you trust it: start codex, type /hooks, and trust Tome's"],
+    off_switch: None,
+};
+
+/// Everything that says something of its own. `PreToolUse` and `PermissionRequest` are repeated by
+/// `PostToolUse`; `PreModelRequest` says nothing; `Interrupt` is unknown to versions that refuse a
+/// file with an event they do not know.
+const EVENTS: [(&str, u32); 9] = [
+    ("SessionStart", 10),
+    ("UserPromptSubmit", 5),
+    ("PostToolUse", 5),
+    ("Stop", 10),
+    ("SubagentStart", 5),
+    ("SubagentStop", 5),
+    ("PreCompact", 10),
+    ("PostCompact", 5),
+    ("SessionEnd", 3),
+];
+
+fn folder(ground: &Ground<'_>) -> PathBuf {
+    ground.folder("CODEX_HOME", ".codex")
+}
+
+fn parts(ground: &Ground<'_>) -> Vec<Part> {
+    let own_folder = ground.either(".codex", folder(ground));
+    let line = ground.launch.line(&["hook", "codex"]);
+    let (program, args) = (ground.launch.program.clone(), ground.launch.args(&["mcp"]));
+    vec![
+        Part::hooks(own_folder.join("hooks.json"), groups(&line, &EVENTS)),
+        Part { path: own_folder.join("config.toml"), form: Form::Toml { program, args } },
+        skill_in(&shared_skills(ground)),
+    ]
+}
+
+fn bundle(launch: &Launch) -> Vec<(String, String)> {
+    let mut about = manifest();
+    about.insert("skills".to_owned(), json!("./skills/"));
+    about.insert("hooks".to_owned(), json!("./hooks/hooks.json"));
+    about.insert("mcpServers".to_owned(), json!("./.mcp.json"));
+    let line = launch.line(&["hook", "codex"]);
+    let mut files = vec![
+        (".codex-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
+        ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
+        (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": server(launch) } }))),
+    ];
+    files.extend(bundled());
+    files
+}

@@ -1,0 +1,206 @@
+//! Copilot CLI's logs: `session-state/<session>/events.jsonl`. A line is `{type, data, id,
+//! timestamp, parentId}`. A prompt stands there twice: `content` is what the person typed,
+//! `transformedContent` what the model got. What a stop hook said to send the agent back to work
+//! comes as a prompt, after the end of that hook, which says the same.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+use tome_model::{EventKind, Tool};
+
+use crate::agents::fields::{Fields, words_of};
+use crate::agents::transcript::{Calls, Here, Origin, Skip, Step, Steps, Transcript};
+
+/// The reader of one log.
+pub(in crate::agents) struct Log {
+    path: String,
+    here: Here,
+    started: bool,
+    calls: Calls,
+    /// What stop hooks said.
+    reasons: HashSet<String>,
+}
+
+impl Log {
+    pub(in crate::agents) fn new(origin: Origin) -> Self {
+        Self {
+            here: Here::new(&origin),
+            path: origin.path,
+            started: false,
+            calls: Calls::default(),
+            reasons: HashSet::new(),
+        }
+    }
+
+    fn start(&mut self, mut about: Fields) -> Step {
+        let session = about.take("sessionId");
+        if session.as_str().is_some_and(|session| !session.is_empty()) {
+            self.here.session = session;
+        }
+        let mut context = about.object("context");
+        self.here.enter(context.get("cwd"));
+        // A log that is resumed begins once.
+        if std::mem::replace(&mut self.started, true) {
+            return Step::Skipped(Skip::Bookkeeping);
+        }
+        self.here.pass(about.get("startTime"));
+        let mut fields = Fields::default();
+        fields.put("transcript", self.path.clone());
+        fields.put("version", about.take("copilotVersion"));
+        fields.put("model", about.take("selectedModel"));
+        fields.put("branch", context.take("branch"));
+        self.here.moment(EventKind::SessionStart, &["transcript"], String::new(), fields)
+    }
+
+    fn prompt(&mut self, mut about: Fields) -> Step {
+        let text = about.words("content");
+        let source = about.str("source").unwrap_or("user");
+        if source != "user" || self.reasons.contains(text.trim()) {
+            return Step::Skipped(Skip::Injected);
+        }
+        if is_subagents(&about) {
+            let fields = about_subagent(&mut about);
+            return self.here.moment(EventKind::Unknown, &["subagent_prompt"], text, fields);
+        }
+        let mut fields = Fields::default();
+        fields.put("message_id", about.take("messageId"));
+        self.here.prompt(&text, None, fields)
+    }
+
+    fn reply(&mut self, mut about: Fields) -> Step {
+        let mut fields = about_subagent(&mut about);
+        fields.put("message_id", about.take("messageId"));
+        fields.put("model", about.take("model"));
+        if let Value::Array(calls) = about.take("toolRequests") {
+            for call in calls {
+                let Value::Object(call) = call else { continue };
+                let mut call = Fields::new(call);
+                let (id, name) = (call.words("toolCallId"), call.words("name"));
+                self.calls.made(&id, name, call.take("arguments"));
+            }
+        }
+        self.here.reply(about.words("content"), fields)
+    }
+
+    /// The same call that the reply asked for, unless the record of that was damaged.
+    fn called(&mut self, mut about: Fields) -> Step {
+        let id = about.words("toolCallId");
+        if !self.calls.is_known(&id) {
+            let name = about.words("toolName");
+            self.calls.made(&id, name, about.take("arguments"));
+        }
+        Step::Skipped(Skip::Bookkeeping)
+    }
+
+    fn answered(&mut self, mut about: Fields) -> Step {
+        let id = about.words("toolCallId");
+        let (name, input) = self.calls.answered(&id);
+        let input = match input {
+            Value::String(text) => serde_json::from_str::<Map<String, Value>>(&text)
+                .map_or(Value::String(text), Value::Object),
+            input => input,
+        };
+        let mut fields = about_subagent(&mut about);
+        let mut result = about.object("result");
+        let output = match about.get("success") {
+            Some(Value::Bool(false)) => {
+                fields.put_failed();
+                let mut error = about.object("error");
+                let message = error.take("message");
+                if message.is_null() { result.take("content") } else { message }
+            }
+            _ => result.take("content"),
+        };
+        let output = match output {
+            Value::String(text) => Value::String(without_guidance(&text)),
+            output => output,
+        };
+        self.here.tool(&id, Tool { name, input, output }, fields)
+    }
+
+    fn hook_ended(&mut self, mut about: Fields) -> Step {
+        let reason = about.object("output").words("reason");
+        if !reason.is_empty() {
+            self.reasons.insert(reason.trim().to_owned());
+        }
+        Step::Skipped(Skip::Bookkeeping)
+    }
+
+    fn subagent(&mut self, kind: EventKind, mut about: Fields) -> Step {
+        let id = about.words("toolCallId");
+        let mut fields = Fields::default();
+        fields.put("agent_id", id.clone());
+        fields.put("agent_name", about.take("agentName"));
+        self.here.moment(kind, &[&id], String::new(), fields)
+    }
+
+    fn compacted(&mut self, mut about: Fields) -> Step {
+        let text = words_of(about.take("summaryContent"));
+        let mut fields = Fields::default();
+        fields.put("phase", "after");
+        fields.put("tokens_before", about.take("preCompactionTokens"));
+        fields.put("tokens_after", about.take("postCompactionTokens"));
+        self.here.moment(EventKind::Compaction, &["after"], text, fields)
+    }
+
+    fn ended(&mut self, mut about: Fields) -> Step {
+        let mut fields = Fields::default();
+        fields.put("reason", about.take("shutdownType"));
+        self.here.moment(EventKind::SessionEnd, &["transcript"], String::new(), fields)
+    }
+}
+
+fn is_subagents(about: &Fields) -> bool {
+    about.str("parentToolCallId").is_some()
+}
+
+fn about_subagent(about: &mut Fields) -> Fields {
+    let mut fields = Fields::default();
+    let parent = about.take("parentToolCallId");
+    if !parent.is_null() {
+        fields.put("agent_id", parent);
+    }
+    fields
+}
+
+/// What post-tool hooks added stands behind what the tool said.
+fn without_guidance(text: &str) -> String {
+    let text = tome_model::strip_injections(text);
+    let guidance = "Additional guidance from postToolUse hooks:";
+    match text.split_once(guidance) {
+        Some((before, _)) if before.trim_end().ends_with("succeeded.") => {
+            let kept = before.rsplit_once("Tool \"").map_or(before, |(kept, _)| kept);
+            kept.trim_end().to_owned()
+        }
+        _ => text,
+    }
+}
+
+impl Transcript for Log {
+    fn record(&mut self, record: Map<String, Value>, steps: &mut Steps) {
+        let mut record = Fields::new(record);
+        self.here.pass(record.get("timestamp"));
+        let about = record.object("data");
+        let kind = record.str("type").unwrap_or_default();
+        steps.push(match kind {
+            "session.start" | "session.resume" => self.start(about),
+            "user.message" => self.prompt(about),
+            "assistant.message" => self.reply(about),
+            "tool.execution_start" => self.called(about),
+            "tool.execution_complete" => self.answered(about),
+            "hook.end" => self.hook_ended(about),
+            "subagent.started" => self.subagent(EventKind::SubagentStart, about),
+            "subagent.completed" | "subagent.failed" => {
+                self.subagent(EventKind::SubagentStop, about)
+            }
+            "session.compaction_complete" => self.compacted(about),
+            "session.shutdown" => self.ended(about),
+            "system.message" => Step::Skipped(Skip::Injected),
+            _ => Step::Skipped(Skip::Bookkeeping),
+        });
+    }
+
+    fn end(&mut self, steps: &mut Steps) {
+        self.calls.end(steps);
+    }
+}

@@ -1,0 +1,97 @@
+//! How Tome is wired into Copilot CLI.
+//!
+//! Hooks are a file of Tome's own among the others, the MCP server goes into `mcp-config.json`
+//! (`.github/mcp.json` in a project). Payloads do not name their event, so the command does. Time-outs
+//! are seconds. `preToolUse` is left out: a hook of that kind that fails would stop the tool.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::agents::wiring::{Client, bundled, manifest, own, pretty, shared_skills, skill_in};
+use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, hooks_text, navigator};
+
+pub(in crate::agents) static CLIENT: Client = Client {
+    name: "copilot",
+    title: "Copilot CLI",
+    program: "copilot",
+    traces: |ground| vec![folder(ground)],
+    parts,
+    bundle,
+    takes_comments: true,
+    to_do: &[],
+    off_switch: None,
+};
+
+/// Everything that says something of its own, in the dialect that tells most.
+const EVENTS: [(&str, u32); 10] = [
+    ("sessionStart", 10),
+    ("userPromptSubmitted", 5),
+    ("postToolUse", 5),
+    ("postToolUseFailure", 5),
+    ("agentStop", 10),
+    ("subagentStart", 5),
+    ("subagentStop", 5),
+    ("preCompact", 10),
+    ("errorOccurred", 5),
+    ("sessionEnd", 5),
+];
+
+fn folder(ground: &Ground<'_>) -> PathBuf {
+    ground.folder("COPILOT_HOME", ".copilot")
+}
+
+fn parts(ground: &Ground<'_>) -> Vec<Part> {
+    let of_person = folder(ground);
+    let hooks = ground.either(".github/hooks/tome.json", of_person.join("hooks/tome.json"));
+    let servers = ground.either(".github/mcp.json", of_person.join("mcp-config.json"));
+    let agents = ground.either(".github/agents", of_person.join("agents"));
+    vec![
+        Part::text(hooks, hooks_of(&ground.launch), "hook copilot sessionStart"),
+        Part::server(servers, "mcpServers", mcp(&ground.launch)),
+        skill_in(&shared_skills(ground)),
+        own(agents.join("memory-navigator.agent.md"), agent()),
+    ]
+}
+
+fn hooks_of(launch: &Launch) -> String {
+    let hook = |event: &str, timeout: u32| {
+        let line = launch.line(&["hook", "copilot", event]);
+        json!({ "type": "command", "bash": line, "powershell": line, "timeoutSec": timeout })
+    };
+    let hooks: Vec<(&str, Value)> =
+        EVENTS.iter().map(|(event, timeout)| (*event, hook(event, *timeout))).collect();
+    hooks_text(&[("version", json!(1))], &hooks)
+}
+
+fn mcp(launch: &Launch) -> Value {
+    json!({
+        "type": "local", "command": launch.program, "args": launch.args(&["mcp"]), "tools": ["*"],
+    })
+}
+
+fn agent() -> String {
+    navigator("name: memory-navigator\n")
+}
+
+fn bundle(launch: &Launch) -> Vec<(String, String)> {
+    let mut about = manifest();
+    about.insert("skills".to_owned(), json!("./skills/"));
+    about.insert("agents".to_owned(), json!("./agents/"));
+    about.insert("commands".to_owned(), json!("./commands/"));
+    about.insert("hooks".to_owned(), json!("./hooks.json"));
+    about.insert("mcpServers".to_owned(), json!("./.mcp.json"));
+    let mut files = vec![
+        ("plugin.json".to_owned(), pretty(&Value::Object(about))),
+        ("hooks.json".to_owned(), hooks_of(launch)),
+        (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": mcp(launch) } }))),
+        ("agents/memory-navigator.agent.md".to_owned(), agent()),
+    ];
+    files.extend(bundled());
+    files.extend(
+        COMMANDS
+            .iter()
+            .map(|command| (format!("commands/{}.md", command.name), command.markdown(Hint::Said))),
+    );
+    files
+}

@@ -1,0 +1,86 @@
+//! Many events to the daemon in one stream: reading, sending and storing overlap, and only so much is
+//! on its way at a time. What is answered is on disk.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+use tome_proto::{Client, limits, v1};
+
+use crate::render;
+
+/// Events on their way, each with what its sender knows it by.
+#[derive(Debug)]
+pub struct Batch<T> {
+    pub events: Vec<v1::Draft>,
+    pub tags: Vec<T>,
+    bytes: usize,
+}
+
+impl<T> Default for Batch<T> {
+    fn default() -> Self {
+        Self { events: Vec::new(), tags: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T> Batch<T> {
+    /// Adds an event that was so many bytes where it came from.
+    pub fn push(&mut self, event: v1::Draft, tag: T, bytes: usize) {
+        self.events.push(event);
+        self.tags.push(tag);
+        self.bytes += bytes;
+    }
+
+    /// Whether it should go.
+    pub fn is_full(&self) -> bool {
+        self.events.len() >= limits::BATCH_EVENTS_MAX || self.bytes >= limits::BATCH_BYTES_MAX
+    }
+
+    /// The batch, leaving an empty one.
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+}
+
+/// A channel for batches, as deep as the daemon takes them.
+pub fn channel<T>() -> (mpsc::Sender<Batch<T>>, mpsc::Receiver<Batch<T>>) {
+    mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX)
+}
+
+/// Sends batches until there are no more, and hands on the answer to each with its tags.
+pub async fn stream<T: Send + 'static>(
+    client: &Client,
+    incoming: mpsc::Receiver<Batch<T>>,
+    mut answered: impl FnMut(&v1::IngestEventsResponse, Vec<T>),
+) -> Result<()> {
+    // What was sent and is not answered yet: the daemon answers in order.
+    let (sent, mut unanswered) = mpsc::unbounded_channel();
+    let window = Arc::new(Semaphore::new(2 * limits::BATCHES_IN_FLIGHT_MAX));
+    let gate = Arc::clone(&window);
+    let outgoing = ReceiverStream::new(incoming).then(move |batch| {
+        let (gate, sent) = (Arc::clone(&gate), sent.clone());
+        async move {
+            if let Ok(permit) = gate.acquire().await {
+                permit.forget();
+            }
+            let _ = sent.send(batch.tags);
+            v1::IngestEventsRequest { events: batch.events }
+        }
+    });
+    let mut answers = client.ingest_stream(outgoing).await?;
+    let mut created = 0;
+    while let Some(answer) = answers.next().await {
+        let answer = answer.map_err(tome_proto::ClientError::from).with_context(|| {
+            format!(
+                "{} were stored before this; running it again stores the rest",
+                render::counted(created, "event", "events")
+            )
+        })?;
+        window.add_permits(1);
+        created += u64::from(answer.created);
+        answered(&answer, unanswered.recv().await.unwrap_or_default());
+    }
+    Ok(())
+}

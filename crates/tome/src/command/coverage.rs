@@ -1,0 +1,147 @@
+//! `tome doctor --deep`: how much of what the agents wrote down is stored, and what is missing.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::Result;
+use serde::Serialize;
+use tome_model::{Agent, Millis};
+
+use super::Context;
+use super::import::{agents, at_home, look};
+use crate::import::{Done, Unreadable};
+use crate::render::{self, DIM, GREEN, PLAIN, YELLOW, count, counted};
+
+/// Gaps that are shown for each agent; `--json` has them all.
+const GAPS_SHOWN: usize = 5;
+
+/// How much of each agent's transcripts is stored.
+#[derive(Debug, Serialize)]
+pub struct Coverage {
+    agents: Vec<AgentCoverage>,
+    unreadable: Vec<Unreadable>,
+}
+
+#[derive(Debug, Serialize)]
+struct AgentCoverage {
+    agent: String,
+    files: u64,
+    sessions: u64,
+    events: u64,
+    missing: u64,
+    /// Of a hundred.
+    percent: f64,
+    damaged_lines: u64,
+    gaps: Vec<Gap>,
+}
+
+/// A session of which something is missing.
+#[derive(Debug, Serialize)]
+struct Gap {
+    session: String,
+    cwd: String,
+    events: u64,
+    missing: u64,
+    first_missing: Option<Millis>,
+}
+
+/// Compares every transcript with what is stored.
+pub fn look_at_all(context: &Context) -> Result<Coverage> {
+    let sources = at_home(&agents(&[])?);
+    Ok(coverage(look(context, sources, None, true)?))
+}
+
+fn coverage(done: Done) -> Coverage {
+    let mut gaps: BTreeMap<Agent, Vec<Gap>> = BTreeMap::new();
+    for ((agent, session), covered) in done.sessions {
+        if covered.missing > 0 {
+            gaps.entry(agent).or_default().push(Gap {
+                session: session.as_str().to_owned(),
+                cwd: covered.cwd,
+                events: covered.stored + covered.missing,
+                missing: covered.missing,
+                first_missing: covered.since,
+            });
+        }
+    }
+    let agents = done.report.agents.into_iter().map(|report| {
+        let found = Agent::parse(&report.agent).ok().and_then(|agent| gaps.remove(&agent));
+        let mut gaps = found.unwrap_or_default();
+        // The latest first: what is broken now matters most.
+        gaps.sort_by(|a, b| (b.first_missing, &a.session).cmp(&(a.first_missing, &b.session)));
+        let events = report.already_there + report.imported;
+        AgentCoverage {
+            agent: report.agent,
+            files: report.files,
+            sessions: report.seen.len() as u64,
+            events,
+            missing: report.imported,
+            percent: percent(report.already_there, events),
+            damaged_lines: report.damaged_lines,
+            gaps,
+        }
+    });
+    Coverage { agents: agents.collect(), unreadable: done.report.unreadable }
+}
+
+/// Rounded down to a tenth: what is not all is not a hundred.
+#[expect(clippy::cast_precision_loss, reason = "at most a thousand")]
+fn percent(part: u64, whole: u64) -> f64 {
+    match part.saturating_mul(1_000).checked_div(whole) {
+        Some(tenths) => tenths as f64 / 10.0,
+        None => 100.0,
+    }
+}
+
+impl Coverage {
+    /// Shows it below the other checks.
+    pub fn print(&self) -> Result<()> {
+        let mut out = anstream::stdout().lock();
+        if self.agents.is_empty() {
+            writeln!(
+                out,
+                "{GREEN}ok{PLAIN}    capture   there are no transcripts to compare with"
+            )?;
+        }
+        for agent in &self.agents {
+            let (colour, mark) = if agent.missing == 0 { (GREEN, "ok") } else { (YELLOW, "look") };
+            writeln!(
+                out,
+                "{colour}{mark:<4}{PLAIN}  capture   {}: {} of {} stored ({} %), {}",
+                agent.agent,
+                count(agent.events - agent.missing),
+                counted(agent.events, "event", "events"),
+                agent.percent,
+                counted(agent.sessions, "session", "sessions"),
+            )?;
+            for gap in agent.gaps.iter().take(GAPS_SHOWN) {
+                let since = gap.first_missing.map(render::local).unwrap_or_default();
+                writeln!(
+                    out,
+                    "                {} misses {} of {} since {since}  {DIM}{}{PLAIN}",
+                    gap.session,
+                    count(gap.missing),
+                    count(gap.events),
+                    render::safe(&gap.cwd),
+                )?;
+            }
+            let more = agent.gaps.len().saturating_sub(GAPS_SHOWN) as u64;
+            if more > 0 {
+                let more = counted(more, "session", "sessions");
+                writeln!(out, "                and {more} more; --json lists them")?;
+            }
+            if agent.missing > 0 {
+                let name = &agent.agent;
+                writeln!(
+                    out,
+                    "                {DIM}→{PLAIN} `tome import --agent {name}` stores what is missing"
+                )?;
+            }
+        }
+        for file in &self.unreadable {
+            let (file, reason) = (render::safe(&file.file), render::safe(&file.reason));
+            writeln!(out, "{YELLOW}look{PLAIN}  capture   {file}: {reason}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The indexes that recall uses, and other workers, as `tome status`, `tome doctor` and `tome admin
+//! status` show them.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use tome_proto::v1;
+
+use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, span, table};
+
+/// All indexes together, in a line.
+pub fn summed_up(finder: &v1::Finder) -> String {
+    let indexes = || finder.desks.iter().flat_map(|desk| &desk.indexes);
+    let entries: u64 = indexes().filter_map(|index| index.entries).sum();
+    let size: u64 = indexes().map(|index| index.disk_bytes).sum();
+    let sent = finder.far.as_ref().map_or_else(String::new, |far| {
+        format!(", {} sent since it started", counted(far.texts, "text", "texts"))
+    });
+    let entries = counted(entries, "entry", "entries");
+    format!("{entries}, {}, vectors by {}{sent}", bytes(size), finder.embedder)
+}
+
+/// Indexes that are behind or broken, a line each.
+pub fn troubles(finder: &v1::Finder) -> Vec<String> {
+    finder.desks.iter().flat_map(|desk| troubles_of(finder, desk)).collect()
+}
+
+fn troubles_of(finder: &v1::Finder, desk: &v1::FinderDesk) -> Vec<String> {
+    let of = whose(desk);
+    let behind = desk.indexes.iter().filter(|index| index.behind > 0);
+    let behind: Vec<String> =
+        behind.map(|index| format!("{} by {}", index.name, count(index.behind))).collect();
+    let mut lines = Vec::new();
+    if !behind.is_empty() {
+        lines.push(format!("{of} is behind: {}", behind.join(", ")));
+    }
+    let broken = desk.indexes.iter().filter(|index| !index.problem.is_empty());
+    lines.extend(broken.map(|index| format!("{of}, {}: {}", index.name, index.problem)));
+    lines.extend(problems(finder, desk).map(|problem| format!("{of}: {problem}")));
+    lines
+}
+
+/// Why the indexes of a desk were not brought up to date, but for what the endpoint says to everybody.
+pub fn problems<'a>(
+    finder: &'a v1::Finder,
+    desk: &'a v1::FinderDesk,
+) -> impl Iterator<Item = &'a str> {
+    let said = finder.far.as_ref().map_or("", |far| far.problem.as_str());
+    let is_new = move |problem: &&str| said.is_empty() || !problem.contains(said);
+    desk.problems.iter().map(String::as_str).filter(is_new)
+}
+
+/// Whose indexes they are.
+pub fn whose(desk: &v1::FinderDesk) -> &str {
+    if desk.project.is_empty() { &desk.path } else { &desk.project }
+}
+
+/// Why an endpoint makes no vectors now, and when it is asked again.
+pub fn away(finder: &v1::Finder) -> Option<String> {
+    let far = finder.far.as_ref().filter(|far| !far.problem.is_empty())?;
+    let again = match far.again_in_ms {
+        0 => String::new(),
+        again_in_ms => format!(" (asked again in {})", span(again_in_ms)),
+    };
+    Some(format!("{}{again}", far.problem))
+}
+
+/// The finder in a status.
+pub fn print(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Result<()> {
+    writeln!(out, "finder   {}", summed_up(finder))?;
+    if let Some(problem) = away(finder) {
+        writeln!(out, "         {YELLOW}no new vectors:{PLAIN} {problem}")?;
+    }
+    for trouble in troubles(finder) {
+        writeln!(out, "         {DIM}{trouble}{PLAIN}")?;
+    }
+    Ok(())
+}
+
+/// Workers in a table, and what is wrong with them below.
+pub fn print_workers(out: &mut dyn Write, workers: &[v1::Worker]) -> std::io::Result<()> {
+    let row = |worker: &v1::Worker| {
+        vec![
+            worker.name.clone(),
+            count(worker.cursor),
+            count(worker.behind),
+            worker.entries.map(count).unwrap_or_default(),
+            Some(worker.disk_bytes).filter(|size| *size > 0).map(bytes).unwrap_or_default(),
+            worker.embedder.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = workers.iter().map(row).collect();
+    let heads = ["worker", ">cursor", ">behind", ">entries", ">disk", "embedder"];
+    table(out, &heads, &rows)?;
+    for worker in workers.iter().filter(|worker| !worker.problem.is_empty()) {
+        writeln!(out, "         {YELLOW}{}:{PLAIN} {}", worker.name, worker.problem)?;
+    }
+    Ok(())
+}
+
+/// A worker as JSON.
+pub fn worker_json(worker: &v1::Worker) -> Value {
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    json!({
+        "name": worker.name, "cursor": worker.cursor, "behind": worker.behind,
+        "entries": worker.entries, "disk_bytes": worker.disk_bytes,
+        "embedder": given(&worker.embedder), "problem": given(&worker.problem),
+    })
+}
+
+/// The finder as JSON.
+pub fn as_json(finder: &v1::Finder) -> Value {
+    let desk = |desk: &v1::FinderDesk| {
+        let indexes: Vec<Value> = desk.indexes.iter().map(worker_json).collect();
+        json!({
+            "project": desk.project, "path": desk.path, "indexes": indexes,
+            "problems": desk.problems,
+        })
+    };
+    let far = finder.far.as_ref().map(|far| {
+        json!({
+            "texts": far.texts, "problem": Some(&far.problem).filter(|why| !why.is_empty()),
+            "again_in_ms": far.again_in_ms,
+        })
+    });
+    json!({
+        "embedder": finder.embedder, "endpoint": far,
+        "desks": finder.desks.iter().map(desk).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,235 @@
+//! `tome import`: stores the history that agents left on disk.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::runtime::Handle;
+use tome_engine::{Projects, Redactor, Sealer};
+use tome_model::{Agent, Clock, Millis, SystemClock};
+use tome_proto::v1;
+
+use super::{Context, Outcome, Refusal, time};
+use crate::bulk;
+use crate::cli::import::Import as Asked;
+use crate::import::{self, AgentReport, DAMAGED_MAX, Damaged, Done, From, Import, Report, Source};
+use crate::reach::Start;
+use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, safe};
+
+/// Damaged lines that are shown; `--json` has more.
+const DAMAGED_SHOWN: usize = 20;
+
+pub fn run(context: &Context, asked: &Asked) -> Result<Outcome> {
+    let agents = agents(&asked.agent)?;
+    let since = since(context, asked.since.as_deref())?;
+    let sources = match asked.path.as_slice() {
+        [] => at_home(&agents),
+        paths => import::at_paths(paths, &agents)
+            .map_err(|error| Refusal::bad_input(error.to_string()))?,
+    };
+    if sources.is_empty() && !context.json {
+        let names: Vec<&str> = agents.iter().map(Agent::as_str).collect();
+        writeln!(anstream::stdout(), "there are no transcripts of {}", names.join(", "))?;
+        return Ok(Outcome::Done);
+    }
+    let mut done = look(context, sources, since, asked.dry_run)?;
+    done.report.total();
+    if context.json {
+        context.print_json(&done.report)?;
+    } else {
+        print(&done.report)?;
+    }
+    Ok(if done.report.unreadable.is_empty() { Outcome::Done } else { Outcome::Failed })
+}
+
+/// The agents asked for; all that have transcripts if none is.
+pub fn agents(named: &[String]) -> Result<Vec<Agent>> {
+    let known = || Agent::KNOWN.iter().map(|name| Agent::parse(name));
+    if named.is_empty() {
+        return Ok(known().collect::<Result<_, _>>()?);
+    }
+    let mut agents: Vec<Agent> = Vec::new();
+    for name in named {
+        let agent = Agent::parse(name)?;
+        if !Agent::KNOWN.contains(&agent.as_str()) {
+            let known = Agent::KNOWN.join(", ");
+            let message = format!("{name:?} is no agent whose transcripts Tome reads");
+            return Err(Refusal::bad_input(message).hint(format!("use one of {known}")).into());
+        }
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    Ok(agents)
+}
+
+fn since(context: &Context, text: Option<&str>) -> Result<Option<Millis>> {
+    let Some(text) = text else { return Ok(None) };
+    let zone = &context.settings.contents.zone;
+    Ok(Some(time::parse_words("--since", text, SystemClock.now(), zone)?))
+}
+
+/// The transcripts where they lie by default.
+pub fn at_home(agents: &[Agent]) -> Vec<Source> {
+    import::at_home(agents, &|name| std::env::var_os(name).map(PathBuf::from))
+}
+
+/// Reads transcripts and compares them with what is stored; stores what is missing, unless it is
+/// only a look.
+pub fn look(
+    context: &Context,
+    sources: Vec<Source>,
+    since: Option<Millis>,
+    is_dry: bool,
+) -> Result<Done> {
+    let progress = progress(&sources);
+    let files: Vec<String> =
+        sources.iter().map(|source| source.path.display().to_string()).collect();
+    let done = context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        let (to, incoming) = bulk::channel::<From>();
+        let redactor = Redactor::new(&context.settings.redact)?;
+        let is_here = context.settings.daemon_endpoint.is_none();
+        let import = Import {
+            sources,
+            since,
+            to: (!is_dry).then_some(to),
+            client: client.clone(),
+            handle: Handle::current(),
+            projects: is_here.then(|| Projects::load(&context.settings.home)),
+            sealer: Sealer::new(redactor, context.settings.text_bytes_max),
+            progress: progress.clone(),
+        };
+        let reader = tokio::task::spawn_blocking(move || import.run());
+        let mut answers = Answers::default();
+        let streamed = match is_dry {
+            true => Ok(()),
+            false => {
+                bulk::stream(&client, incoming, |answer, tags| answers.add(answer, &tags)).await
+            }
+        };
+        // The reader asks through this thread, so it is waited for, whatever became of the stream.
+        let read = reader.await.context("the reader of transcripts died")?;
+        streamed?;
+        let mut done = read?;
+        answers.settle(&mut done.report, &files);
+        Ok(done)
+    });
+    progress.finish_and_clear();
+    done
+}
+
+/// What the daemon said.
+#[derive(Default)]
+struct Answers {
+    /// Created and known before, for each agent of the report.
+    stored: Vec<(u64, u64)>,
+    refused: Vec<(From, String)>,
+}
+
+impl Answers {
+    /// Adds the answer to one batch, which holds events of one agent.
+    fn add(&mut self, answer: &v1::IngestEventsResponse, tags: &[From]) {
+        let Some(agent) = tags.first().map(|from| from.agent) else { return };
+        self.stored.resize(self.stored.len().max(agent + 1), (0, 0));
+        if let Some((created, duplicates)) = self.stored.get_mut(agent) {
+            *created += u64::from(answer.created);
+            *duplicates += u64::from(answer.duplicates);
+        }
+        for rejected in &answer.rejected {
+            if let Some(from) = tags.get(rejected.index as usize) {
+                self.refused.push((*from, rejected.reason.clone()));
+            }
+        }
+    }
+
+    /// Puts it into the report.
+    fn settle(self, report: &mut Report, files: &[String]) {
+        for (agent, (created, duplicates)) in report.agents.iter_mut().zip(self.stored) {
+            agent.imported += created;
+            agent.already_there += duplicates;
+        }
+        for (from, reason) in self.refused {
+            if let Some(agent) = report.agents.get_mut(from.agent) {
+                agent.damaged_lines += 1;
+            }
+            if report.damaged.len() < DAMAGED_MAX {
+                let file = files.get(from.source).cloned().unwrap_or_default();
+                report.damaged.push(Damaged { file, line: from.line, reason });
+            }
+        }
+    }
+}
+
+fn progress(sources: &[Source]) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(sources.iter().map(|source| source.bytes).sum());
+    let template = "{bar:30} {percent:>3}%  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn print(report: &Report) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    let verb = if report.dry_run { "to import" } else { "imported" };
+    for agent in &report.agents {
+        print_agent(&mut out, verb, agent)?;
+    }
+    print_left_out(&mut out, report)?;
+    let hint = if report.dry_run && report.imported > 0 {
+        "; without --dry-run they are stored"
+    } else {
+        ""
+    };
+    writeln!(
+        out,
+        "{verb} {}, already there {}, skipped {}, damaged {}{hint}",
+        count(report.imported),
+        count(report.already_there),
+        count(report.skipped.values().sum()),
+        count(report.damaged_lines),
+    )?;
+    Ok(())
+}
+
+fn print_agent(out: &mut impl Write, verb: &str, agent: &AgentReport) -> Result<()> {
+    writeln!(
+        out,
+        "{:<11}  {verb} {}, already there {}  {DIM}{}, {}, {}{PLAIN}",
+        agent.agent,
+        count(agent.imported),
+        count(agent.already_there),
+        counted(agent.sessions, "session", "sessions"),
+        counted(agent.files, "file", "files"),
+        bytes(agent.bytes),
+    )?;
+    if !agent.skipped.is_empty() {
+        let skipped = agent.skipped.iter();
+        let words: Vec<String> =
+            skipped.map(|(why, n)| format!("{} {}", count(*n), why.words())).collect();
+        writeln!(out, "             {DIM}skipped: {}{PLAIN}", words.join(", "))?;
+    }
+    Ok(())
+}
+
+fn print_left_out(out: &mut impl Write, report: &Report) -> Result<()> {
+    for damaged in report.damaged.iter().take(DAMAGED_SHOWN) {
+        let line = if damaged.line > 0 { format!(":{}", damaged.line) } else { String::new() };
+        let (file, reason) = (safe(&damaged.file), safe(&damaged.reason));
+        writeln!(out, "{YELLOW}left out{PLAIN}     {file}{line}: {reason}")?;
+    }
+    let more = report.damaged_lines.saturating_sub(DAMAGED_SHOWN as u64);
+    if more > 0 {
+        writeln!(out, "             and {} more; --json names them", count(more))?;
+    }
+    for file in &report.unreadable {
+        let (file, reason) = (safe(&file.file), safe(&file.reason));
+        writeln!(out, "{YELLOW}not read{PLAIN}     {file}: {reason}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,309 @@
+//! Gemini CLI's chats. The log of updates is read twice: first to learn which messages stand and
+//! where each was written last, then to read those. What is kept in between is a place for each
+//! message, not the messages. An old chat is one JSON value, whose messages are read one by one.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::find::Source;
+use super::lines::{LINE_BYTES_MAX, Lines};
+use super::{Sink, origin_of, too_long};
+use crate::agents::transcript::{Chat, ChatHeader, Skip, Step, Steps, chat_folder_in, record_of};
+
+/// Messages looked at for the folder of a chat: the harness's own comes first.
+const HEAD_MESSAGES: usize = 3;
+
+/// Where a message stands: in a line by itself, or in a list inside one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    number: u64,
+    offset: u64,
+    length: u64,
+    within: Option<usize>,
+}
+
+/// Which messages stand, in order.
+#[derive(Default)]
+struct Standing {
+    header: ChatHeader,
+    folder: Option<String>,
+    places: Vec<Place>,
+    by_id: HashMap<String, usize>,
+    ids: Vec<String>,
+    rewound: u64,
+}
+
+impl Standing {
+    fn note(&mut self, record: &Map<String, Value>, place: Place) {
+        if let Some(Value::Object(set)) = record.get("$set") {
+            self.header.merge(set);
+            let messages = set.get("messages").and_then(Value::as_array).into_iter().flatten();
+            for (within, message) in messages.enumerate() {
+                let Value::Object(message) = message else { continue };
+                self.write(message, Place { within: Some(within), ..place });
+            }
+        } else if let Some(Value::String(id)) = record.get("$rewindTo") {
+            self.rewind(id);
+        } else if record.contains_key("projectHash") || record.contains_key("sessionId") {
+            self.header.merge(record);
+        } else {
+            self.write(record, place);
+        }
+    }
+
+    /// The last write of a message wins, where the first one stood.
+    fn write(&mut self, message: &Map<String, Value>, place: Place) {
+        if self.places.len() < HEAD_MESSAGES && self.folder.is_none() {
+            self.folder = chat_folder_in(message);
+        }
+        let id = message.get("id").and_then(Value::as_str).unwrap_or_default();
+        let known = self.by_id.get(id).and_then(|at| self.places.get_mut(*at));
+        match known {
+            Some(known) if !id.is_empty() => *known = place,
+            _ => {
+                if !id.is_empty() {
+                    self.by_id.insert(id.to_owned(), self.places.len());
+                }
+                self.places.push(place);
+                self.ids.push(id.to_owned());
+            }
+        }
+    }
+
+    /// A message and everything behind it is taken back.
+    fn rewind(&mut self, id: &str) {
+        let Some(at) = self.by_id.get(id).copied() else { return };
+        self.rewound += (self.places.len() - at) as u64;
+        self.places.truncate(at);
+        for id in self.ids.drain(at..) {
+            self.by_id.remove(&id);
+        }
+    }
+}
+
+/// Reads a log of updates.
+pub fn updates(source: &Source, sink: &mut dyn Sink) -> Result<()> {
+    let mut file = File::open(&source.path)?;
+    let standing = survey(&file, sink)?;
+    let mut chat = chat_of(source, &standing.header, standing.folder.as_deref());
+    for _ in 0..standing.rewound {
+        sink.step(Step::Skipped(Skip::Rewound), 0)?;
+    }
+    let mut steps = Steps::new();
+    let mut list: (u64, Vec<Value>) = (u64::MAX, Vec::new());
+    for place in standing.places {
+        let message = match place.within {
+            None => read_at(&mut file, place)?,
+            Some(within) => {
+                if list.0 != place.offset {
+                    list = (place.offset, messages_of(read_at(&mut file, place)?));
+                }
+                match list.1.get_mut(within).map(Value::take) {
+                    Some(Value::Object(message)) => message,
+                    _ => continue,
+                }
+            }
+        };
+        chat.message(message, &mut steps);
+        for step in steps.drain(..) {
+            sink.step(step, place.number)?;
+        }
+    }
+    Ok(())
+}
+
+fn survey(file: &File, sink: &mut dyn Sink) -> Result<Standing> {
+    let mut standing = Standing::default();
+    let mut lines = Lines::new(file);
+    while let Some(line) = lines.next()? {
+        sink.read(line.length);
+        if line.is_too_long {
+            sink.damaged(line.number, too_long());
+            continue;
+        }
+        let (offset, length) = (line.offset, line.length);
+        let place = Place { number: line.number, offset, length, within: None };
+        match record_of(line.bytes) {
+            Ok(Some(record)) => standing.note(&record, place),
+            Ok(None) => {}
+            Err(_) if !line.is_ended => sink.step(Step::Skipped(Skip::Unfinished), line.number)?,
+            Err(reason) => sink.damaged(line.number, reason),
+        }
+    }
+    Ok(standing)
+}
+
+/// Reads a record again. It was read before, so it is one, unless somebody writes over the file.
+fn read_at(file: &mut File, place: Place) -> Result<Map<String, Value>> {
+    file.seek(SeekFrom::Start(place.offset))?;
+    let mut bytes = Vec::new();
+    file.take(place.length.min(LINE_BYTES_MAX)).read_to_end(&mut bytes)?;
+    Ok(record_of(bytes.trim_ascii()).ok().flatten().unwrap_or_default())
+}
+
+fn messages_of(mut record: Map<String, Value>) -> Vec<Value> {
+    let list = record.get_mut("$set").and_then(|set| set.get_mut("messages")).map(Value::take);
+    match list {
+        Some(Value::Array(messages)) => messages,
+        _ => Vec::new(),
+    }
+}
+
+/// Reads an old chat.
+pub fn conversation(source: &Source, sink: &mut dyn Sink) -> Result<()> {
+    let mut head = Head::default();
+    let mut read = |message: Map<String, Value>| {
+        if head.messages < HEAD_MESSAGES && head.folder.is_none() {
+            head.folder = chat_folder_in(&message);
+        }
+        head.messages += 1;
+        Ok(())
+    };
+    let mut header = ChatHeader::default();
+    // A chat that breaks off has its head all the same.
+    let _ = parse(&source.path, &mut header, &mut read)?;
+    let mut chat = chat_of(source, &header, head.folder.as_deref());
+    let mut steps = Steps::new();
+    let broken = parse(&source.path, &mut ChatHeader::default(), &mut |message| {
+        chat.message(message, &mut steps);
+        steps.drain(..).try_for_each(|step| sink.step(step, 0))
+    })?;
+    sink.read(source.bytes);
+    if let Some((line, reason)) = broken {
+        sink.damaged(line, reason);
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Head {
+    folder: Option<String>,
+    messages: usize,
+}
+
+type Each<'a> = &'a mut dyn FnMut(Map<String, Value>) -> Result<()>;
+
+/// Reads a chat's head and hands on its messages. Returns where it broke off, if it did.
+fn parse(path: &Path, header: &mut ChatHeader, each: Each<'_>) -> Result<Option<(u64, String)>> {
+    let file = BufReader::with_capacity(256 * 1024, File::open(path)?);
+    let mut json = serde_json::Deserializer::from_reader(file);
+    let mut failed = None;
+    let read = Conversation { header, each, failed: &mut failed }.deserialize(&mut json);
+    match (failed, read) {
+        (Some(error), _) => Err(error),
+        (None, Ok(())) => Ok(None),
+        (None, Err(error)) => {
+            let line = error.line() as u64;
+            Ok(Some((line, format!("the chat breaks off: {error}"))))
+        }
+    }
+}
+
+/// The chat as one JSON value, whose messages are handed on one by one.
+struct Conversation<'a, 'e> {
+    header: &'a mut ChatHeader,
+    each: Each<'e>,
+    failed: &'a mut Option<anyhow::Error>,
+}
+
+impl<'de> DeserializeSeed<'de> for Conversation<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Conversation<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a chat")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            match name.as_str() {
+                "messages" => {
+                    map.next_value_seed(Messages { each: &mut *self.each, failed: self.failed })?;
+                }
+                "sessionId" | "startTime" | "kind" => {
+                    let value = map.next_value::<Value>()?;
+                    self.header.merge(&Map::from_iter([(name, value)]));
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Messages<'a, 'e> {
+    each: Each<'e>,
+    failed: &'a mut Option<anyhow::Error>,
+}
+
+impl<'de> DeserializeSeed<'de> for Messages<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Messages<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(message) = list.next_element::<Value>()? {
+            let Value::Object(message) = message else { continue };
+            if let Err(error) = (self.each)(message) {
+                *self.failed = Some(error);
+                return Err(serde::de::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The chat's reader. Its folder is what the marker beside the chats says, or the list of projects,
+/// or the chat's own first message.
+fn chat_of(source: &Source, header: &ChatHeader, named: Option<&str>) -> Chat {
+    let mut origin = origin_of(source);
+    let chats = source.path.ancestors().find(|path| path.ends_with("chats"));
+    let project = chats.and_then(Path::parent);
+    let folder = project.and_then(folder_of);
+    if let Some(folder) = folder.or_else(|| named.map(str::to_owned)) {
+        origin.cwd = folder;
+    }
+    Chat::new(origin, header)
+}
+
+fn folder_of(project: &Path) -> Option<String> {
+    let marked = std::fs::read_to_string(project.join(".project_root")).ok();
+    let marked = marked.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    marked.or_else(|| listed(project).ok().flatten())
+}
+
+/// The folder under whose short name the chats are kept.
+fn listed(project: &Path) -> Result<Option<String>> {
+    let root = project.parent().and_then(Path::parent).context("no folder above")?;
+    let list: Value = serde_json::from_slice(&std::fs::read(root.join("projects.json"))?)?;
+    let name = project.file_name().and_then(|name| name.to_str());
+    let projects = list.get("projects").and_then(Value::as_object).into_iter().flatten();
+    let mut found = projects.filter(|(_, short)| short.as_str() == name);
+    Ok(found.next().map(|(folder, _)| folder.clone()))
+}

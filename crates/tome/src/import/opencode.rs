@@ -1,0 +1,324 @@
+//! OpenCode's store, as a database and as the folder of JSON files that it was before.
+//!
+//! The database is another program's and may be in use. Nothing in its folder is changed:
+//!
+//! - without a log of writes beside it (`-wal`), it is read as a file that does not change, with no
+//!   lock and no file made; if it did change meanwhile, it is read again;
+//! - with one, and the index of that log (`-shm`), both are opened for reading only: SQLite then
+//!   writes neither;
+//! - with a log and no index (a crash, a copy of the folder), SQLite would have to make the index.
+//!   Database and log are copied to a folder of our own first.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use rusqlite::{Connection, OpenFlags, Row};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tome_model::SessionId;
+
+use super::find::Source;
+use super::{Sink, origin_of};
+use crate::agents::transcript::{OpenCodeSession, Skip, Step, Steps};
+
+/// How often a database that changes while it is read is tried.
+const TRIES: usize = 3;
+
+/// A JSON file of the old folder that is larger than this is none of them.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// A message and the parts read for it so far.
+struct Pending {
+    id: String,
+    info: Map<String, Value>,
+    parts: Vec<Value>,
+}
+
+/// Reads a database.
+pub fn database(source: &Source, seen: &mut HashSet<String>, sink: &mut dyn Sink) -> Result<()> {
+    for attempt in 1..=TRIES {
+        let before = state(&source.path);
+        let (connection, _copy) = open(&source.path)?;
+        let result = sessions(&connection, source, seen, sink);
+        drop(connection);
+        match result {
+            Ok(()) => break,
+            // Read as a file that does not change, and it did.
+            Err(_) if attempt < TRIES && state(&source.path) != before => {}
+            Err(error) => return Err(error),
+        }
+    }
+    sink.read(source.bytes);
+    Ok(())
+}
+
+/// What of the files would tell that somebody wrote to them.
+fn state(path: &Path) -> Vec<Option<(u64, std::time::SystemTime)>> {
+    let about = |path: PathBuf| {
+        let about = fs::metadata(path).ok()?;
+        Some((about.len(), about.modified().ok()?))
+    };
+    vec![about(path.to_path_buf()), about(beside(path, "-wal"))]
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// Opens a database without changing a byte beside it. A copy lives as long as what it is read by.
+fn open(path: &Path) -> Result<(Connection, Option<TempDir>)> {
+    let log = fs::metadata(beside(path, "-wal")).map_or(0, |about| about.len());
+    if log == 0 {
+        return Ok((connect(path, "mode=ro&immutable=1")?, None));
+    }
+    if beside(path, "-shm").is_file()
+        && let Ok(connection) = connect(path, "mode=ro&readonly_shm=1")
+    {
+        return Ok((connection, None));
+    }
+    let (copy, folder) = copied(path)?;
+    Ok((connect(&copy, "mode=rw")?, Some(folder)))
+}
+
+fn connect(path: &Path, how: &str) -> Result<Connection> {
+    let mut name = String::from("file:");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => name.push_str(&format!("%{byte:02x}")),
+            byte if byte.is_ascii() => name.push(char::from(byte)),
+            byte => name.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    let flags = if how.contains("mode=ro") {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
+    };
+    let flags = flags | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(format!("{name}?{how}"), flags)?;
+    // Opening alone reads nothing.
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Database and log in a folder of our own. Copied again if somebody wrote meanwhile.
+fn copied(path: &Path) -> Result<(PathBuf, TempDir)> {
+    let folder = tempfile::Builder::new().prefix("tome-import").tempdir()?;
+    let copy = folder.path().join("copy.db");
+    for _ in 0..TRIES {
+        let before = state(path);
+        copy_file(path, &copy)?;
+        copy_file(&beside(path, "-wal"), &beside(&copy, "-wal"))?;
+        if state(path) == before {
+            return Ok((copy, folder));
+        }
+    }
+    bail!("it is being written to without pause; try again later")
+}
+
+fn copy_file(from: &Path, to: &Path) -> Result<()> {
+    let mut from = File::open(from)?;
+    let mut to = File::create(to)?;
+    std::io::copy(&mut from, &mut to)?;
+    Ok(())
+}
+
+fn sessions(
+    database: &Connection,
+    source: &Source,
+    seen: &mut HashSet<String>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let columns = columns_of(database, "session")?;
+    for needed in ["id", "directory"] {
+        if !columns.contains(needed) {
+            bail!(
+                "its table session has no column {needed}: a version of OpenCode that Tome does not know"
+            );
+        }
+    }
+    for (table, needed) in [("message", "session_id"), ("part", "message_id")] {
+        if !columns_of(database, table)?.contains(needed) {
+            bail!(
+                "it has no table {table} with a {needed}: a version of OpenCode that Tome does not know"
+            );
+        }
+    }
+    let column = |name: &str| if columns.contains(name) { name.to_owned() } else { "NULL".into() };
+    let wanted = ["parent_id", "title", "version", "time_created"].map(column).join(", ");
+    let order = column("time_created");
+    let sql = format!("SELECT id, directory, {wanted} FROM session ORDER BY {order}, id");
+    let mut statement = database.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let info = info_of(row)?;
+        let id = info.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        session(database, source, &id, info, sink)?;
+        seen.insert(id);
+    }
+    Ok(())
+}
+
+fn columns_of(database: &Connection, table: &str) -> Result<HashSet<String>> {
+    let mut statement = database.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
+}
+
+fn info_of(row: &Row<'_>) -> Result<Map<String, Value>> {
+    let text = |place: usize| -> Result<Value> {
+        Ok(row.get::<_, Option<String>>(place)?.map_or(Value::Null, Value::String))
+    };
+    let created: Option<i64> = row.get(5)?;
+    let info = json!({
+        "id": text(0)?, "directory": text(1)?, "parentID": text(2)?, "title": text(3)?,
+        "version": text(4)?, "time": {"created": created},
+    });
+    match info {
+        Value::Object(info) => Ok(info),
+        _ => Ok(Map::new()),
+    }
+}
+
+fn session(
+    database: &Connection,
+    source: &Source,
+    id: &str,
+    info: Map<String, Value>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let origin = origin_of(source);
+    let mut steps = Steps::new();
+    let mut session = OpenCodeSession::new(&origin, info, &mut steps);
+    let mut statement = database.prepare_cached(
+        "SELECT m.id, m.data, p.id, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id \
+         WHERE m.session_id = ?1 ORDER BY m.time_created, m.id, p.id",
+    )?;
+    let mut rows = statement.query([id])?;
+    let mut pending: Option<Pending> = None;
+    while let Some(row) = rows.next()? {
+        let message: String = row.get(0)?;
+        if pending.as_ref().is_none_or(|pending| pending.id != message) {
+            end(&mut session, pending.take(), &mut steps);
+            flush(&mut steps, sink)?;
+            let Some(info) = object(row.get_ref(1)?.as_bytes_or_null()?) else {
+                sink.damaged(0, format!("message {message} is not JSON"));
+                continue;
+            };
+            pending = Some(Pending { id: message, info, parts: Vec::new() });
+        }
+        let Some(part) = row.get::<_, Option<String>>(2)? else { continue };
+        match (object(row.get_ref(3)?.as_bytes_or_null()?), &mut pending) {
+            (Some(mut found), Some(pending)) => {
+                found.insert("id".to_owned(), part.into());
+                pending.parts.push(Value::Object(found));
+            }
+            (None, _) => sink.damaged(0, format!("part {part} is not JSON")),
+            _ => {}
+        }
+    }
+    end(&mut session, pending, &mut steps);
+    flush(&mut steps, sink)
+}
+
+fn object(bytes: Option<&[u8]>) -> Option<Map<String, Value>> {
+    serde_json::from_slice(bytes.unwrap_or_default()).ok()
+}
+
+fn end(session: &mut OpenCodeSession, pending: Option<Pending>, steps: &mut Steps) {
+    if let Some(Pending { id, info, parts }) = pending {
+        session.message(&id, info, parts, steps);
+    }
+}
+
+fn flush(steps: &mut Steps, sink: &mut dyn Sink) -> Result<()> {
+    steps.drain(..).try_for_each(|step| sink.step(step, 0))
+}
+
+/// Reads the old folder: `session/<project>/<session>.json`, `message/<session>/<message>.json`,
+/// `part/<message>/<part>.json`. What the database has too is not read again.
+pub fn storage(source: &Source, seen: &HashSet<String>, sink: &mut dyn Sink) -> Result<()> {
+    let root = &source.path;
+    for project in entries(&root.join("session")) {
+        for file in entries(&project) {
+            let Some(info) = read_file(&file, sink) else { continue };
+            let id = info.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+            // An id becomes part of paths below.
+            if SessionId::parse(&id).is_err() || !is_plain(&id) {
+                sink.damaged(0, format!("{} names no session", file.display()));
+            } else if seen.contains(&id) {
+                sink.step(Step::Skipped(Skip::Copied), 0)?;
+            } else {
+                stored(source, root, &id, info, sink)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn stored(
+    source: &Source,
+    root: &Path,
+    id: &str,
+    info: Map<String, Value>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let origin = origin_of(source);
+    let mut steps = Steps::new();
+    let mut session = OpenCodeSession::new(&origin, info, &mut steps);
+    flush(&mut steps, sink)?;
+    let mut messages: Vec<(u64, String, Map<String, Value>)> = Vec::new();
+    for file in entries(&root.join("message").join(id)) {
+        let Some(info) = read_file(&file, sink) else { continue };
+        let created = info.get("time").and_then(|time| time.get("created")?.as_u64());
+        let name = info.get("id").and_then(Value::as_str).map(str::to_owned);
+        let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = name.filter(|name| is_plain(name)).or(stem).unwrap_or_default();
+        messages.push((created.unwrap_or_default(), name, info));
+    }
+    messages.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    for (_, name, info) in messages {
+        let mut parts = Vec::new();
+        for file in entries(&root.join("part").join(&name)) {
+            parts.extend(read_file(&file, sink).map(Value::Object));
+        }
+        session.message(&name, info, parts, &mut steps);
+        flush(&mut steps, sink)?;
+    }
+    Ok(())
+}
+
+fn is_plain(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+/// What is in a folder, by name.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn read_file(path: &Path, sink: &mut dyn Sink) -> Option<Map<String, Value>> {
+    let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    if path.extension().is_none_or(|end| end != "json") {
+        return None;
+    }
+    let read = match about.len() {
+        0..=FILE_BYTES_MAX => fs::read(path).context("cannot be read"),
+        _ => Err(anyhow::anyhow!("is larger than any message")),
+    };
+    let record = read.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+    match record {
+        Ok(record) => Some(record),
+        Err(reason) => {
+            sink.damaged(0, format!("{}: {reason:#}", path.display()));
+            None
+        }
+    }
+}

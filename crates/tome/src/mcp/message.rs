@@ -1,0 +1,235 @@
+//! What a line of the client is: a message for the server, or something that cannot be taken.
+//!
+//! Whatever has an id is answered under it, so that no client waits for ever: a method that is not
+//! served, arguments in another shape, a line that is no JSON at all (answered without an id, as
+//! JSON-RPC asks). Notifications that nobody here knows are passed over.
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, NumberOrString,
+    ProtocolVersion,
+};
+use rmcp::service::RxJsonRpcMessage;
+use serde_json::{Value, json};
+
+/// The requests that are served.
+const REQUESTS: [&str; 10] = [
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+];
+
+/// The notifications that mean something to the server.
+const NOTIFICATIONS: [&str; 4] = [
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+];
+
+const PARSE_ERROR: i64 = -32700;
+const INVALID_REQUEST: i64 = -32600;
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// A message of a client.
+pub type Message = RxJsonRpcMessage<RoleServer>;
+
+/// What a line came to.
+pub enum Heard {
+    /// For the server.
+    Message(Box<Message>),
+    /// It cannot be taken, and this is the answer.
+    Refused(Value),
+    /// It asks for nothing.
+    Nothing,
+    /// Several at once.
+    Several(Vec<Heard>),
+}
+
+/// Reads a line. A client that has not opened a session yet has nothing to notify.
+pub fn read(line: &[u8], is_open: bool) -> Heard {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Heard::Nothing;
+    }
+    match serde_json::from_slice(line) {
+        Err(_) => Heard::Refused(refusal(&Value::Null, PARSE_ERROR, "this line is not JSON")),
+        Ok(Value::Array(several)) if !several.is_empty() => {
+            Heard::Several(several.into_iter().map(|one| whole(one, is_open)).collect())
+        }
+        Ok(one) => whole(one, is_open),
+    }
+}
+
+fn whole(value: Value, is_open: bool) -> Heard {
+    match value {
+        Value::Object(_) => classified(value, is_open),
+        _ => Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, "a message is a JSON object")),
+    }
+}
+
+/// The answer to a line that is longer than any line may be.
+pub fn too_long(bytes_max: usize) -> Value {
+    let said = format!("this line is longer than {bytes_max} bytes");
+    refusal(&Value::Null, INVALID_REQUEST, &said)
+}
+
+fn classified(value: Value, is_open: bool) -> Heard {
+    let id = value.get("id").cloned();
+    let is_id = |id: &Value| id.is_string() || id.is_i64() || id.is_u64();
+    let method = value.get("method").and_then(Value::as_str).map(str::to_owned);
+    match (method, &id) {
+        (Some(_), Some(id)) if !is_id(id) => {
+            Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, "an id is a string or a number"))
+        }
+        (Some(method), Some(id)) if !REQUESTS.contains(&method.as_str()) => {
+            let said = format!("there is no method {:?}", tome_model::truncate_to(&method, 80));
+            Heard::Refused(refusal(id, METHOD_NOT_FOUND, &said))
+        }
+        (Some(method), None) if !is_open || !NOTIFICATIONS.contains(&method.as_str()) => {
+            Heard::Nothing
+        }
+        (None, _) if value.get("result").is_some() || value.get("error").is_some() => {
+            // The server asks nothing, so there is nothing to answer.
+            Heard::Nothing
+        }
+        _ => typed(value, id),
+    }
+}
+
+fn typed(value: Value, id: Option<Value>) -> Heard {
+    match serde_json::from_value::<Message>(value) {
+        Ok(message) => Heard::Message(Box::new(message)),
+        Err(_) => {
+            let said = "not a message of JSON-RPC 2.0 with a method";
+            Heard::Refused(refusal(&id.unwrap_or_default(), INVALID_REQUEST, said))
+        }
+    }
+}
+
+/// Whether this message opens the session: `initialize`, or the first request that carries its
+/// protocol version with it. Asking what the server is (`server/discover`, `ping`) does not.
+pub fn opens(message: &Message) -> bool {
+    let ClientJsonRpcMessage::Request(request) = message else { return false };
+    match &request.request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            let is_whole = meta.missing_required_keys(&ProtocolVersion::LATEST).is_empty();
+            let version = meta.protocol_version();
+            is_whole && version.is_some_and(|it| ProtocolVersion::KNOWN_VERSIONS.contains(&it))
+        }
+    }
+}
+
+/// The id of a request.
+pub fn request_id(message: &Message) -> Option<Value> {
+    match message {
+        ClientJsonRpcMessage::Request(request) => Some(request.id.clone().into_json_value()),
+        _ => None,
+    }
+}
+
+/// The request that a message takes back.
+pub fn taken_back(message: &Message) -> Option<Value> {
+    let ClientJsonRpcMessage::Notification(notification) = message else { return None };
+    let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
+        return None;
+    };
+    cancelled.params.request_id.clone().map(NumberOrString::into_json_value)
+}
+
+fn refusal(id: &Value, code: i64, said: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": said } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &str) -> (Value, i64) {
+        match read(line.as_bytes(), true) {
+            Heard::Refused(answer) => {
+                (answer["id"].clone(), answer["error"]["code"].as_i64().unwrap())
+            }
+            Heard::Message(_) => panic!("{line} was taken"),
+            _ => panic!("{line} was passed over"),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_taken_is_answered_under_its_id() {
+        for (line, id, code) in [
+            ("{", Value::Null, -32700),
+            ("\u{1}", Value::Null, -32700),
+            ("7", Value::Null, -32600),
+            ("[]", Value::Null, -32600),
+            (r#"{"id": 3}"#, json!(3), -32600),
+            (r#"{"jsonrpc": "1.0", "id": 3, "method": "ping"}"#, json!(3), -32600),
+            (r#"{"jsonrpc": "2.0", "id": null, "method": "ping"}"#, Value::Null, -32600),
+            (r#"{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}"#, Value::Null, -32600),
+            (r#"{"jsonrpc": "2.0", "id": "a", "method": "tools/dream"}"#, json!("a"), -32601),
+            (r#"{"jsonrpc": "2.0", "id": 4, "method": "completion/complete"}"#, json!(4), -32601),
+        ] {
+            assert_eq!(refused(line), (id, code), "{line}");
+        }
+        let Heard::Refused(answer) = read(b"\xff\xfe{}", true) else { panic!("no UTF-8") };
+        assert_eq!(answer["error"]["code"], -32700);
+    }
+
+    #[test]
+    fn several_messages_are_read_one_by_one() {
+        let line = br#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"method": "x"}]"#;
+        let Heard::Several(several) = read(line, true) else { panic!("not several") };
+        assert!(matches!(&several[..], [Heard::Message(_), Heard::Refused(_), Heard::Nothing]));
+    }
+
+    #[test]
+    fn what_asks_for_nothing_is_passed_over() {
+        for line in [
+            "",
+            "  \r",
+            r#"{"jsonrpc": "2.0", "method": "notifications/dreamt"}"#,
+            r#"{"jsonrpc": "2.0", "id": 1, "result": {}}"#,
+            r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}"#,
+        ] {
+            assert!(matches!(read(line.as_bytes(), true), Heard::Nothing), "{line}");
+        }
+        let early = br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#;
+        assert!(matches!(read(early, false), Heard::Nothing), "nobody is there yet");
+        assert!(matches!(read(early, true), Heard::Message(_)));
+    }
+
+    #[test]
+    fn a_session_is_opened_by_initialize_or_by_a_request_that_says_its_version() {
+        let opened = |line: &Value| match read(line.to_string().as_bytes(), false) {
+            Heard::Message(message) => opens(&message),
+            _ => panic!("{line} was not taken"),
+        };
+        let client = json!({"name": "c", "version": "1"});
+        let meta = |version: &str| {
+            json!({ "_meta": {
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientInfo": client,
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }})
+        };
+        let request = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+        assert!(opened(&request("initialize", hello)));
+        assert!(opened(&request("tools/list", meta("2026-07-28"))));
+        assert!(!opened(&request("tools/list", meta("2099-01-01"))));
+        assert!(!opened(&request("tools/list", json!({}))));
+        assert!(!opened(&request("server/discover", meta("2026-07-28"))));
+        assert!(!opened(&request("ping", json!({}))));
+    }
+}

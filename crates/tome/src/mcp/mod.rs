@@ -1,0 +1,65 @@
+//! `tome mcp`: the tools, the notes and the contents for any client of the Model Context Protocol,
+//! over standard input and output.
+//!
+//! The server is a thin client of the daemon: it holds nothing, so any number of them may run. It
+//! answers what a client asks at its start by itself, and has the daemon started meanwhile. Nothing
+//! but messages is written to standard output. It ends with its standard input.
+
+mod answer;
+mod batches;
+mod calls;
+mod instructions;
+mod limits;
+mod message;
+mod offer;
+mod prompts;
+mod resources;
+mod server;
+mod toolsets;
+mod uri;
+mod who;
+mod wire;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use rmcp::service::ServerInitializeError;
+use tome_engine::Home;
+
+use crate::reach::Reach;
+
+pub use toolsets::{DEFAULT as TOOLSETS_DEFAULT, Toolsets};
+pub use who::{Surroundings, Variables};
+
+use calls::Calls;
+use server::Server;
+use wire::Wire;
+
+/// Serves until the client has said its last.
+pub fn serve(
+    reach: Reach,
+    home: Home,
+    surroundings: Surroundings,
+    toolsets: &Toolsets,
+) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let calls = Arc::new(Calls::new(reach, home));
+    let server = Server { calls: calls.clone(), surroundings, tools: toolsets.tools() };
+    let served = runtime.block_on(talk(server, calls));
+    // A client that does not let go of standard input must not keep the process.
+    runtime.shutdown_background();
+    served
+}
+
+async fn talk(server: Server, calls: Arc<Calls>) -> Result<()> {
+    let (wire, writing) = Wire::new(tokio::io::stdin(), tokio::io::stdout());
+    tokio::spawn(async move { calls.wake().await });
+    match rmcp::serve_server(server, wire).await {
+        Ok(serving) => drop(serving.waiting().await?),
+        // It left before it had said who it is.
+        Err(ServerInitializeError::ConnectionClosed(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let _ = tokio::time::timeout(limits::FAREWELL, writing).await;
+    Ok(())
+}

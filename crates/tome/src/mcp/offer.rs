@@ -1,0 +1,41 @@
+//! The tools as MCP offers them: with their schemas, and with hints at what they do to what is kept.
+
+use std::sync::Arc;
+
+use rmcp::model::{MetaObject, Tool, ToolAnnotations};
+use serde_json::Value;
+use tome_engine::{Effect, ToolSpec};
+
+/// The tool that Claude Code shows its model from the start; it has it look for the others.
+const ALWAYS_THERE: &str = "recall_memory";
+
+/// A tool as a client sees it.
+pub fn tool(spec: &ToolSpec) -> Tool {
+    let schema = match &spec.schema {
+        Value::Object(fields) => fields.clone(),
+        _ => serde_json::Map::new(),
+    };
+    let mut tool = Tool::new(spec.name, spec.description, Arc::new(schema))
+        .with_annotations(annotations(spec.effect));
+    if spec.name == ALWAYS_THERE {
+        let mut meta = MetaObject::default();
+        meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
+        tool.meta = Some(meta);
+    }
+    tool
+}
+
+/// Nothing that Tome does reaches beyond the notes and the record on this machine.
+fn annotations(effect: Effect) -> ToolAnnotations {
+    let (reads, destroys, repeats) = match effect {
+        Effect::Reads => (true, false, true),
+        Effect::Adds => (false, false, false),
+        Effect::Replaces => (false, true, false),
+        Effect::Settles => (false, true, true),
+    };
+    ToolAnnotations::new()
+        .read_only(reads)
+        .destructive(destroys)
+        .idempotent(repeats)
+        .open_world(false)
+}

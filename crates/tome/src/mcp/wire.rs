@@ -1,0 +1,199 @@
+//! Standard input and output as MCP's transport: one JSON message a line, nothing else.
+//!
+//! A line has an end, however long it is; what follows the longest is skipped and answered. The last
+//! line counts without its newline too. Output is written by a task of its own, one whole line at a
+//! time, so that nothing that is given up halfway leaves half a line. When the client reads no more,
+//! the server hears no more.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::service::TxJsonRpcMessage;
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::batches::Batches;
+use super::limits::{LINE_BYTES_MAX, LINES_WAITING_MAX};
+use super::message::{self, Heard, Message};
+
+/// The client's end of the line.
+pub struct Wire<R> {
+    input: BufReader<R>,
+    /// The line so far. Kept here, because waiting for the rest may be given up and taken up again.
+    line: Vec<u8>,
+    /// The line has become too long: its rest is skipped.
+    is_too_long: bool,
+    is_open: bool,
+    /// An answer that has to go out before the next line is read.
+    refusal: Option<Vec<u8>>,
+    /// The rest of a line that held several messages.
+    rest: VecDeque<Message>,
+    batches: Arc<Batches>,
+    /// `None` once it is closed.
+    output: Option<mpsc::Sender<Vec<u8>>>,
+}
+
+/// What reading came to.
+enum Read {
+    Line(Vec<u8>),
+    TooLong,
+    End,
+}
+
+impl<R: AsyncRead + Unpin + Send> Wire<R> {
+    /// A wire over these, and the task that writes; it ends when everything is written.
+    pub fn new<W>(input: R, output: W) -> (Self, JoinHandle<()>)
+    where
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let (lines, waiting) = mpsc::channel(LINES_WAITING_MAX);
+        let writing = tokio::spawn(write(output, waiting));
+        let wire = Self {
+            input: BufReader::new(input),
+            line: Vec::new(),
+            is_too_long: false,
+            is_open: false,
+            refusal: None,
+            rest: VecDeque::new(),
+            batches: Arc::default(),
+            output: Some(lines),
+        };
+        (wire, writing)
+    }
+
+    async fn next(&mut self) -> Read {
+        let Some(output) = self.output.clone() else { return Read::End };
+        tokio::select! {
+            () = output.closed() => Read::End,
+            read = self.next_line() => read,
+        }
+    }
+
+    /// The next line without its end. Nothing is lost when this is given up while it waits.
+    async fn next_line(&mut self) -> Read {
+        loop {
+            let Ok(bytes) = self.input.fill_buf().await else { return Read::End };
+            let newline = bytes.iter().position(|byte| *byte == b'\n');
+            let part = bytes.get(..newline.unwrap_or(bytes.len())).unwrap_or_default();
+            if self.line.len() + part.len() > LINE_BYTES_MAX {
+                self.is_too_long = true;
+            }
+            if self.is_too_long {
+                self.line = Vec::new();
+            } else {
+                self.line.extend_from_slice(part);
+            }
+            let is_end = bytes.is_empty();
+            let taken = part.len() + usize::from(newline.is_some());
+            self.input.consume(taken);
+            if is_end && self.line.is_empty() && !self.is_too_long {
+                return Read::End;
+            }
+            if is_end || newline.is_some() {
+                let line = std::mem::take(&mut self.line);
+                return match std::mem::take(&mut self.is_too_long) {
+                    true => Read::TooLong,
+                    false => Read::Line(line),
+                };
+            }
+        }
+    }
+
+    /// Notes what a message does to the session before the server gets it.
+    fn hand_on(&mut self, message: Message) -> Message {
+        self.is_open = self.is_open || message::opens(&message);
+        let whole = message::taken_back(&message).and_then(|id| self.batches.forget(&id));
+        self.refusal = whole.as_ref().map(as_line);
+        message
+    }
+
+    /// Several messages: the server gets them one by one, the client their answers together.
+    fn take_apart(&mut self, several: Vec<Heard>) {
+        let (mut waiting, mut answers) = (Vec::new(), Vec::new());
+        for heard in several {
+            match heard {
+                Heard::Message(message) => {
+                    waiting.extend(message::request_id(&message));
+                    self.rest.push_back(*message);
+                }
+                Heard::Refused(answer) => answers.push(answer),
+                // A list in a list is refused when it is read.
+                Heard::Nothing | Heard::Several(_) => {}
+            }
+        }
+        self.refusal = self.batches.begin(waiting, answers).as_ref().map(as_line);
+    }
+
+    /// Sends the answer that waits, if one does. `None` when nobody takes it any more.
+    async fn refuse(&mut self) -> Option<()> {
+        if self.refusal.is_some() {
+            let room = self.output.as_ref()?.reserve().await.ok()?;
+            if let Some(line) = self.refusal.take() {
+                room.send(line);
+            }
+        }
+        Some(())
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (output, batches) = (self.output.clone(), self.batches.clone());
+        async move {
+            let output = output.ok_or(io::ErrorKind::NotConnected)?;
+            let Some(message) = batches.answer(serde_json::to_value(&message)?) else {
+                return Ok(());
+            };
+            let sent = output.send(as_line(&message)).await;
+            sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<Message> {
+        loop {
+            self.refuse().await?;
+            if let Some(message) = self.rest.pop_front() {
+                return Some(self.hand_on(message));
+            }
+            let heard = match self.next().await {
+                Read::Line(line) => message::read(&line, self.is_open),
+                Read::TooLong => Heard::Refused(message::too_long(LINE_BYTES_MAX)),
+                Read::End => return None,
+            };
+            match heard {
+                Heard::Message(message) => return Some(self.hand_on(*message)),
+                Heard::Refused(answer) => self.refusal = Some(as_line(&answer)),
+                Heard::Nothing => {}
+                Heard::Several(several) => self.take_apart(several),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.output = None;
+        Ok(())
+    }
+}
+
+fn as_line(message: &Value) -> Vec<u8> {
+    format!("{message}\n").into_bytes()
+}
+
+/// Writes what comes, until nothing can come any more or nobody reads.
+async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Vec<u8>>) {
+    while let Some(line) = lines.recv().await {
+        if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}

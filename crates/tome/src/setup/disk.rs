@@ -1,0 +1,88 @@
+//! Files of other programs: read whole, and written whole or not at all.
+//!
+//! A link is followed to the file it names, so that a linked config stays a link. The file's mode
+//! stays. A file that its owner made read-only is left alone.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A config file that is larger is not a config file.
+const BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Links that lead to links.
+const LINKS_MAX: usize = 32;
+
+/// What is in a file; `None` where there is none.
+pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.len() > BYTES_MAX => {
+            Err(io::Error::other("it is too large for a config file"))
+        }
+        Ok(meta) if meta.is_dir() => Err(io::Error::other("it is a folder")),
+        Ok(_) => fs::read(path).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a file may be written.
+pub fn may_write(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.permissions().readonly() => {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Replaces a file, or makes it: a temporary file beside it, synced, renamed, the folder synced.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    may_write(path)?;
+    let path = target(path)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".tome-").tempfile_in(folder)?;
+    if let Ok(meta) = fs::metadata(&path) {
+        file.as_file().set_permissions(meta.permissions())?;
+    }
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(&path).map_err(|failed| failed.error)?;
+    sync_folder(folder)
+}
+
+/// Deletes a file; one that is gone already is as good. A link to it stays: Tome makes none.
+pub fn delete(path: &Path) -> io::Result<()> {
+    let path = target(path)?;
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    path.parent().filter(|folder| folder.is_dir()).map_or(Ok(()), sync_folder)
+}
+
+/// The folders of a path that are not there yet, the outermost first.
+pub fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let folders = path.ancestors().skip(1).take_while(|folder| !folder.exists());
+    let mut missing: Vec<PathBuf> = folders.map(Path::to_path_buf).collect();
+    missing.reverse();
+    missing
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
+}
+
+/// The file that a path stands for, at the end of its links; it may be missing.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        match fs::read_link(&path) {
+            Ok(link) => {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                path = folder.join(link);
+            }
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("it is a link that leads in circles"))
+}

@@ -1,0 +1,422 @@
+//! Changes to JSON texts that leave everything else as it is: order, comments, trailing commas,
+//! indentation, line endings.
+//!
+//! A text is parsed for where its values stand, and new text is spliced in. What Tome adds stands
+//! on lines of its own, one value a line; in a file that is all one line it stands in that line.
+
+use std::ops::Range;
+
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
+
+use super::EditError;
+
+/// A way down into a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A member of an object.
+    Key(&'a str),
+    /// An element of an array.
+    At(usize),
+}
+
+/// Where a value stands.
+#[derive(Debug)]
+struct Node {
+    at: Range<usize>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Object(Vec<Member>),
+    Array(Vec<Member>),
+    Leaf,
+}
+
+/// A member of an object with its name, or an element of an array.
+#[derive(Debug)]
+struct Member {
+    name: String,
+    at: Range<usize>,
+    value: Node,
+}
+
+/// What a text says; `None` for a text with nothing but space and comments.
+pub fn read(text: &str) -> Result<Option<Value>, EditError> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(broken)?;
+    Ok(parsed.value.map(Value::from))
+}
+
+/// Puts a value where the keys lead, whatever stood there; objects on the way are made.
+pub fn set(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
+    let Some((last, way)) = keys.split_last() else { return Ok(text.to_owned()) };
+    let text = made(text, way)?;
+    let page = Page::parse(&text)?;
+    let steps: Vec<Step<'_>> = way.iter().map(|key| Step::Key(key)).collect();
+    let object = page.find(&steps).filter(|node| matches!(node.kind, Kind::Object(_)));
+    let object = object.ok_or_else(|| not_an_object(way))?;
+    match object.member(Step::Key(last)) {
+        Some(member) => Ok(page.replaced(member.value.at.clone(), &page.one_line(value))),
+        None => page.inserted(object, Some(last), value).ok_or_else(|| not_an_object(way)),
+    }
+}
+
+/// Adds a value to the end of the array where the keys lead; the array and objects on the way to it
+/// are made.
+pub fn push(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
+    let (last, way) = keys.split_last().ok_or_else(|| not_an_object(keys))?;
+    let mut text = made(text, way)?;
+    let steps: Vec<Step<'_>> = keys.iter().map(|key| Step::Key(key)).collect();
+    if Page::parse(&text)?.find(&steps).is_none() {
+        text = set(&text, &[way, &[last]].concat(), &Value::Array(Vec::new()))?;
+    }
+    let page = Page::parse(&text)?;
+    let array = page.find(&steps).filter(|node| matches!(node.kind, Kind::Array(_)));
+    let array = array
+        .ok_or_else(|| EditError::Shape(format!("`{}` in it is not a list", keys.join("."))))?;
+    page.inserted(array, None, value).ok_or_else(|| not_an_object(keys))
+}
+
+/// A new text: members, then lists under `hooks`, one value a line.
+pub fn hooks_text(members: &[(&str, Value)], hooks: &[(&'static str, Value)]) -> String {
+    let mut text = "{}\n".to_owned();
+    // Nothing can be in the way in an empty object.
+    for (name, value) in members {
+        text = set(&text, &[name], value).unwrap_or(text);
+    }
+    for (event, value) in hooks {
+        text = push(&text, &["hooks", event], value).unwrap_or(text);
+    }
+    text
+}
+
+/// Puts another value in the place of one that is there.
+pub fn replace(text: &str, steps: &[Step<'_>], value: &Value) -> Result<String, EditError> {
+    let page = Page::parse(text)?;
+    Ok(match page.find(steps) {
+        Some(node) => page.replaced(node.at.clone(), &page.one_line(value)),
+        None => text.to_owned(),
+    })
+}
+
+/// Takes a member or an element out, with its comma and, where it stood alone on them, its lines.
+pub fn remove(text: &str, steps: &[Step<'_>]) -> Result<String, EditError> {
+    let page = Page::parse(text)?;
+    let Some((last, way)) = steps.split_last() else { return Ok(text.to_owned()) };
+    let Some(holder) = page.find(way) else { return Ok(text.to_owned()) };
+    Ok(page.removed(holder, *last).unwrap_or_else(|| text.to_owned()))
+}
+
+/// The text with objects where the keys lead.
+fn made(text: &str, keys: &[&str]) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    if Page::parse(&text)?.root.is_none() {
+        text = begun(&text);
+    }
+    let mut way: Vec<Step<'_>> = Vec::new();
+    for key in keys {
+        let page = Page::parse(&text)?;
+        let holder = page.find(&way).filter(|node| matches!(node.kind, Kind::Object(_)));
+        let holder = holder.ok_or_else(|| not_an_object(keys))?;
+        let empty = Value::Object(serde_json::Map::new());
+        if holder.member(Step::Key(key)).is_none() {
+            let inserted = page.inserted(holder, Some(key), &empty);
+            text = inserted.ok_or_else(|| not_an_object(keys))?;
+        }
+        way.push(Step::Key(key));
+    }
+    Ok(text)
+}
+
+/// A text without a value, with an empty object after its comments.
+fn begun(text: &str) -> String {
+    let newline = newline_of(text);
+    let lead = text.trim_end();
+    if lead.is_empty() { format!("{{}}{newline}") } else { format!("{lead}{newline}{{}}{newline}") }
+}
+
+/// A parsed text.
+struct Page<'t> {
+    text: &'t str,
+    root: Option<Node>,
+    commas: Vec<usize>,
+    newline: &'static str,
+    unit: String,
+    is_one_line: bool,
+}
+
+impl<'t> Page<'t> {
+    fn parse(text: &'t str) -> Result<Self, EditError> {
+        let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
+        let parsed = parse_to_ast(text, &collect, &options()).map_err(broken)?;
+        let tokens = parsed.tokens.unwrap_or_default();
+        let commas = tokens.iter().filter(|found| found.token == Token::Comma);
+        let commas = commas.map(|found| found.range.start).collect();
+        let root = parsed.value.as_ref().map(node);
+        let has_members = root.as_ref().is_some_and(|root| !root.members().is_empty());
+        let is_one_line = has_members && !text.trim().contains('\n');
+        let newline = newline_of(text);
+        let mut page = Self { text, root, commas, newline, unit: "  ".to_owned(), is_one_line };
+        page.unit = page.unit_used().unwrap_or_else(|| "  ".to_owned());
+        Ok(page)
+    }
+
+    /// What one level of indentation looks like here.
+    fn unit_used(&self) -> Option<String> {
+        let root = self.root.as_ref()?;
+        let starts = root.members().iter().map(|member| member.at.start);
+        let indent = starts.filter_map(|at| self.indent_before(at)).next()?;
+        let outer = self.line_indent(root.at.start);
+        indent.strip_prefix(outer).filter(|unit| !unit.is_empty()).map(str::to_owned)
+    }
+
+    fn find(&self, steps: &[Step<'_>]) -> Option<&Node> {
+        let mut node = self.root.as_ref()?;
+        for step in steps {
+            node = &node.member(*step)?.value;
+        }
+        Some(node)
+    }
+
+    fn slice(&self, range: Range<usize>) -> &'t str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    fn replaced(&self, range: Range<usize>, by: &str) -> String {
+        let (start, end) = (range.start, range.end);
+        [self.slice(0..start), by, self.slice(end..self.text.len())].concat()
+    }
+
+    fn one_line(&self, value: &Value) -> String {
+        if self.is_one_line { value.to_string() } else { spaced(value) }
+    }
+
+    /// The text with one more member (with its name) or element at the end of a container.
+    fn inserted(&self, holder: &Node, name: Option<&str>, value: &Value) -> Option<String> {
+        let named = |colon: &str| {
+            let name = name.map(|name| Value::String(name.to_owned()).to_string() + colon);
+            name.unwrap_or_default() + &self.one_line(value)
+        };
+        let close = holder.at.end.checked_sub(1)?;
+        let inside = self.slice(holder.at.start + 1..close);
+        let tail = self.line_end(holder.at.start + 1 + inside.trim_end().len());
+        let outer = self.line_indent(holder.at.start);
+        let Some(last) = holder.members().last() else {
+            return Some(if self.is_one_line {
+                self.replaced(tail..close, &named(":"))
+            } else {
+                let (newline, unit) = (self.newline, &self.unit);
+                let member = named(": ");
+                self.replaced(
+                    tail..close,
+                    &format!("{newline}{outer}{unit}{member}{newline}{outer}"),
+                )
+            });
+        };
+        let comma = self.comma_in(last.at.end..close);
+        if !inside.contains('\n') {
+            let (colon, space) = if self.is_one_line { (":", "") } else { (": ", " ") };
+            let at = comma.map_or(last.at.end, |comma| comma + 1);
+            let lead = if comma.is_some() { "" } else { "," };
+            return Some(self.replaced(at..at, &format!("{lead}{space}{}", named(colon))));
+        }
+        let own = self.indent_before(last.at.start);
+        let indent = own.map_or_else(|| format!("{outer}{}", self.unit), str::to_owned);
+        let (lead, trail) = if comma.is_some() { ("", ",") } else { (",", "") };
+        let between = self.slice(last.at.end..tail);
+        let rest = self.slice(tail..self.text.len());
+        let (newline, member) = (self.newline, named(": "));
+        let head = self.slice(0..last.at.end);
+        Some(format!("{head}{lead}{between}{newline}{indent}{member}{trail}{rest}"))
+    }
+
+    fn removed(&self, holder: &Node, step: Step<'_>) -> Option<String> {
+        let members = holder.members();
+        let index = members.iter().rposition(|member| member.is(step, members))?;
+        let member = members.get(index)?;
+        let close = holder.at.end.checked_sub(1)?;
+        let next = members.get(index + 1).map_or(close, |next| next.at.start);
+        let after = self.comma_in(member.at.end..next);
+        let end = after.map_or(member.at.end, |comma| comma + 1);
+        let cut = self.with_lines(member.at.start..end);
+        if members.len() == 1 {
+            let rest = [self.slice(holder.at.start + 1..cut.start), self.slice(cut.end..close)];
+            if rest.iter().all(|part| part.trim().is_empty()) {
+                return Some(self.replaced(holder.at.start + 1..close, ""));
+            }
+        }
+        let before = index.checked_sub(1).and_then(|before| members.get(before));
+        let comma = before.and_then(|before| self.comma_in(before.at.end..member.at.start));
+        match comma {
+            // The last one's comma is the one before it.
+            Some(comma) if after.is_none() => {
+                let middle = self.slice(comma + 1..cut.start);
+                let tail = self.slice(cut.end..self.text.len());
+                Some([self.slice(0..comma), middle, tail].concat())
+            }
+            _ => Some(self.replaced(cut, "")),
+        }
+    }
+
+    /// What to cut for a range: its lines, where nothing else is on them; else the space before it.
+    fn with_lines(&self, range: Range<usize>) -> Range<usize> {
+        let rest = self.slice(range.end..self.text.len());
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+        let ends_line = rest.get(blank..).is_some_and(|rest| rest.starts_with('\n'));
+        let head = self.slice(0..range.start);
+        let lead = head.trim_end_matches([' ', '\t']);
+        match (lead.ends_with('\n'), ends_line) {
+            (true, true) => lead.len()..range.end + blank + 1,
+            (false, _) => lead.len()..range.end,
+            (true, false) => range,
+        }
+    }
+
+    /// The place behind the blanks after a place, where those end the line.
+    fn line_end(&self, at: usize) -> usize {
+        let rest = self.slice(at..self.text.len());
+        let bare = rest.trim_start_matches([' ', '\t']);
+        let ends = bare.starts_with('\n') || bare.starts_with("\r\n");
+        if ends { at + rest.len() - bare.len() } else { at }
+    }
+
+    fn comma_in(&self, range: Range<usize>) -> Option<usize> {
+        self.commas.iter().copied().find(|comma| range.contains(comma))
+    }
+
+    /// The indentation of the line that a place is on.
+    fn line_indent(&self, at: usize) -> &'t str {
+        let head = self.slice(0..at);
+        let line = head.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.slice(line..self.text.len());
+        self.slice_of_indent(line)
+    }
+
+    fn slice_of_indent(&self, line: &'t str) -> &'t str {
+        let rest = line.trim_start_matches([' ', '\t']);
+        line.get(..line.len() - rest.len()).unwrap_or_default()
+    }
+
+    /// The same, if nothing but it stands before that place.
+    fn indent_before(&self, at: usize) -> Option<&'t str> {
+        let head = self.slice(0..at);
+        let line = head.rfind('\n')? + 1;
+        let lead = self.slice(line..at);
+        lead.trim().is_empty().then_some(lead)
+    }
+}
+
+impl Node {
+    fn members(&self) -> &[Member] {
+        match &self.kind {
+            Kind::Object(members) | Kind::Array(members) => members,
+            Kind::Leaf => &[],
+        }
+    }
+
+    /// Of several members with one name the last one counts, as everywhere.
+    fn member(&self, step: Step<'_>) -> Option<&Member> {
+        match (&self.kind, step) {
+            (Kind::Object(members), Step::Key(key)) => {
+                members.iter().rfind(|member| member.name == key)
+            }
+            (Kind::Array(members), Step::At(index)) => members.get(index),
+            _ => None,
+        }
+    }
+}
+
+impl Member {
+    fn is(&self, step: Step<'_>, all: &[Self]) -> bool {
+        match step {
+            Step::Key(key) => self.name == key,
+            Step::At(index) => all.get(index).is_some_and(|found| found.at == self.at),
+        }
+    }
+}
+
+fn node(value: &ast::Value<'_>) -> Node {
+    let range = value.range();
+    let kind = match value {
+        ast::Value::Object(object) => Kind::Object(
+            object
+                .properties
+                .iter()
+                .map(|prop| Member {
+                    name: prop.name.as_str().to_owned(),
+                    at: prop.range.start..prop.range.end,
+                    value: node(&prop.value),
+                })
+                .collect(),
+        ),
+        ast::Value::Array(array) => Kind::Array(
+            array
+                .elements
+                .iter()
+                .map(|element| {
+                    let value = node(element);
+                    Member { name: String::new(), at: value.at.clone(), value }
+                })
+                .collect(),
+        ),
+        _ => Kind::Leaf,
+    };
+    Node { at: range.start..range.end, kind }
+}
+
+/// A value on one line, with the spaces that people put there.
+pub fn spaced(value: &Value) -> String {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let quoted = |name: &String| Value::String(name.clone()).to_string();
+            let members: Vec<String> =
+                members.iter().map(|(name, value)| quoted(name) + ": " + &spaced(value)).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(spaced).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// How the lines of a text end.
+pub fn newline_of(text: &str) -> &'static str {
+    match text.find('\n') {
+        Some(at) if text.get(..at).is_some_and(|head| head.ends_with('\r')) => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// JSON with comments and trailing commas, and nothing looser.
+fn options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn broken(error: jsonc_parser::errors::ParseError) -> EditError {
+    EditError::Broken { line: error.line_display(), problem: error.kind().to_string() }
+}
+
+fn not_an_object(keys: &[&str]) -> EditError {
+    EditError::Shape(match keys {
+        [] => "it is not a JSON object".to_owned(),
+        keys => format!("`{}` in it is not an object", keys.join(".")),
+    })
+}

@@ -1,0 +1,233 @@
+//! Changes to a TOML text that leave everything else as it is: one server under one table.
+//!
+//! The text is parsed for where things stand, and text is spliced in or cut out. A server that is
+//! not there becomes a table at the end of the file, which is right after whatever stands there;
+//! inside an inline table it becomes a member of it. What comes out is parsed again and compared: a
+//! text that came to say anything else than was meant is not used.
+
+use std::ops::Range;
+
+use toml::{Table, Value};
+use toml_edit::{Document, Item, TableLike};
+
+use super::EditError;
+use super::json_text::newline_of;
+
+/// The table that holds servers, and the name of Tome's.
+const SERVERS: &str = "mcp_servers";
+const OURS: &str = "tome";
+
+/// What a text says.
+pub fn read(text: &str) -> Result<Table, EditError> {
+    text.parse().map_err(|error: toml::de::Error| broken(text, error.message(), error.span()))
+}
+
+/// Tome's server, as the text has it.
+pub fn server(table: &Table) -> Option<&Table> {
+    table.get(SERVERS)?.as_table()?.get(OURS)?.as_table()
+}
+
+/// The text with a server that is run so. Other settings of that server stay.
+pub fn set(text: &str, program: &str, args: &[String]) -> Result<String, EditError> {
+    let before = read(text)?;
+    let args = Value::Array(args.iter().cloned().map(Value::String).collect());
+    let wanted = [("command", Value::String(program.to_owned())), ("args", args)];
+    let mut meant = before.clone();
+    let servers = meant.entry(SERVERS).or_insert_with(|| Value::Table(Table::new()));
+    let servers = servers.as_table_mut().ok_or_else(not_a_table)?;
+    let ours = servers.entry(OURS).or_insert_with(|| Value::Table(Table::new()));
+    let ours = ours.as_table_mut().ok_or_else(not_a_table)?;
+    for (key, value) in &wanted {
+        ours.insert((*key).to_owned(), value.clone());
+    }
+    if meant == before {
+        return Ok(text.to_owned());
+    }
+    let after =
+        if server(&before).is_some() { mended(text, &wanted)? } else { added(text, &wanted)? };
+    checked(after, &meant)
+}
+
+/// The text without Tome's server.
+pub fn remove(text: &str) -> Result<String, EditError> {
+    let before = read(text)?;
+    if server(&before).is_none() {
+        return Ok(text.to_owned());
+    }
+    let mut meant = before;
+    if let Some(servers) = meant.get_mut(SERVERS).and_then(Value::as_table_mut) {
+        servers.remove(OURS);
+    }
+    let document = parsed(text)?;
+    let servers = document.get(SERVERS).and_then(Item::as_table_like).ok_or_else(not_a_table)?;
+    let mut cuts = Vec::new();
+    gather(text, servers, OURS, &mut cuts);
+    cuts.sort_by_key(|cut: &Range<usize>| cut.start);
+    let mut after = text.to_owned();
+    for cut in cuts.into_iter().rev() {
+        let (head, tail) = (slice(&after, 0..cut.start), slice(&after, cut.end..after.len()));
+        after = head.to_owned() + tail;
+    }
+    // The table of servers goes too where it was there for ours alone and never written down.
+    if read(&after)?.get(SERVERS).is_none() {
+        meant.remove(SERVERS);
+    }
+    checked(after, &meant)
+}
+
+fn added(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
+    let document = parsed(text)?;
+    let inline = document.get(SERVERS).and_then(Item::as_inline_table);
+    if let Some(span) = inline.and_then(toml_edit::InlineTable::span) {
+        let close = span.end.saturating_sub(1);
+        let inside = slice(text, span.start + 1..close).trim_end();
+        let lead = if inside.trim().is_empty() || inside.ends_with(',') { " " } else { ", " };
+        let members: Vec<String> =
+            wanted.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let tail = span.start + 1 + inside.len();
+        let member = format!("{lead}{OURS} = {{ {} }} ", members.join(", "));
+        let (head, rest) = (slice(text, 0..tail), slice(text, close..text.len()));
+        return Ok([head, &member, rest].concat());
+    }
+    let newline = newline_of(text);
+    let mut after = text.to_owned();
+    if !after.is_empty() {
+        if !after.ends_with('\n') {
+            after.push_str(newline);
+        }
+        after.push_str(newline);
+    }
+    after += &format!("[{SERVERS}.{OURS}]{newline}");
+    for (key, value) in wanted {
+        after += &format!("{key} = {value}{newline}");
+    }
+    Ok(after)
+}
+
+/// The text with these values in the server that is there.
+fn mended(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    for (key, value) in wanted {
+        let document = parsed(&text)?;
+        let servers = document.get(SERVERS).and_then(Item::as_table_like);
+        let item = servers.and_then(|servers| servers.get(OURS)).ok_or_else(not_a_table)?;
+        let ours = item.as_table_like().ok_or_else(not_a_table)?;
+        let place = match ours.get(key).and_then(Item::span) {
+            Some(span) => Some((span, value.to_string())),
+            None => room_in(&text, item).map(|at| {
+                let newline = newline_of(&text);
+                match item.as_inline_table() {
+                    Some(_) => (at..at, format!(" {key} = {value},")),
+                    None => (at..at, format!("{key} = {value}{newline}")),
+                }
+            }),
+        };
+        let (span, by) = place.ok_or_else(not_a_table)?;
+        let (head, tail) = (slice(&text, 0..span.start), slice(&text, span.end..text.len()));
+        text = [head, &by, tail].concat();
+    }
+    Ok(text)
+}
+
+/// Where a new key of a table can stand: on the line after its header, or behind its brace.
+fn room_in(text: &str, item: &Item) -> Option<usize> {
+    let span = item.span()?;
+    if item.is_inline_table() {
+        return Some(span.start + 1);
+    }
+    let rest = slice(text, span.end..text.len());
+    rest.find('\n').map(|newline| span.end + newline + 1)
+}
+
+/// All places where a member of a table is written: its own lines, or its header's and what stands
+/// under it.
+fn gather(text: &str, holder: &dyn TableLike, name: &str, cuts: &mut Vec<Range<usize>>) {
+    let Some((key, item)) = holder.get_key_value(name) else { return };
+    match item {
+        Item::Value(value) => {
+            let (Some(key), Some(value)) = (key.span(), value.span()) else { return };
+            cuts.push(with_commas(text, lines(text, key.start..value.end)));
+        }
+        Item::Table(table) if table.is_dotted() => {
+            for (inner, _) in table.iter() {
+                gather(text, table, inner, cuts);
+            }
+        }
+        Item::Table(table) => {
+            if let Some(span) = table.span().filter(|span| !span.is_empty()) {
+                cuts.push(with_blank(text, lines(text, span)));
+            }
+            for (inner, _) in table.iter() {
+                gather(text, table, inner, cuts);
+            }
+        }
+        Item::ArrayOfTables(_) | Item::None => {}
+    }
+}
+
+/// The whole lines of a range, where nothing else is on them; comments behind it go along.
+fn lines(text: &str, range: Range<usize>) -> Range<usize> {
+    let head = slice(text, 0..range.start).trim_end_matches([' ', '\t']);
+    let rest = slice(text, range.end..text.len());
+    let line = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
+    let behind = slice(rest, 0..line).trim();
+    let is_alone = head.is_empty() || head.ends_with('\n');
+    if is_alone && (behind.is_empty() || behind.starts_with('#')) {
+        head.len()..range.end + line
+    } else {
+        range
+    }
+}
+
+/// A header's lines with the empty line before them.
+fn with_blank(text: &str, range: Range<usize>) -> Range<usize> {
+    let head = slice(text, 0..range.start);
+    let bare = head.strip_suffix('\n').map(|head| head.strip_suffix('\r').unwrap_or(head));
+    match bare {
+        Some(bare) if bare.is_empty() || bare.ends_with('\n') => bare.len()..range.end,
+        _ => range,
+    }
+}
+
+/// A member of an inline table, with the comma that parted it from its neighbour.
+fn with_commas(text: &str, range: Range<usize>) -> Range<usize> {
+    let head = slice(text, 0..range.start);
+    if head.is_empty() || head.ends_with('\n') {
+        return range;
+    }
+    let rest = slice(text, range.end..text.len());
+    let behind = rest.trim_start();
+    if let Some(after) = behind.strip_prefix(',') {
+        return range.start..text.len() - after.trim_start_matches([' ', '\t']).len();
+    }
+    match head.trim_end().strip_suffix(',') {
+        Some(head) => head.len()..range.end,
+        None => range,
+    }
+}
+
+fn parsed(text: &str) -> Result<Document<&str>, EditError> {
+    Document::parse(text).map_err(|error| broken(text, error.message(), error.span()))
+}
+
+/// The text, if it says what is meant and nothing else.
+fn checked(after: String, meant: &Table) -> Result<String, EditError> {
+    if read(&after).is_ok_and(|said| said == *meant) {
+        Ok(after)
+    } else {
+        Err(EditError::Shape(format!("its `{SERVERS}` are written in a way that cannot be edited")))
+    }
+}
+
+fn broken(text: &str, problem: &str, span: Option<Range<usize>>) -> EditError {
+    let head = span.and_then(|span| text.get(..span.start)).unwrap_or_default();
+    EditError::Broken { line: head.matches('\n').count() + 1, problem: problem.trim().to_owned() }
+}
+
+fn not_a_table() -> EditError {
+    EditError::Shape(format!("`{SERVERS}.{OURS}` in it is not a table"))
+}
+
+fn slice(text: &str, range: Range<usize>) -> &str {
+    text.get(range).unwrap_or_default()
+}

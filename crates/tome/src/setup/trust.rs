@@ -1,0 +1,133 @@
+//! Whether Codex trusts Tome's hooks, as far as its own files tell.
+//!
+//! Codex writes `[hooks.state."<hooks.json>:<event>:<group>:<hook>"] trusted_hash = "sha256:…"` into
+//! its `config.toml` when a person trusts a hook: SHA-256 of the hook as JSON with sorted keys and no
+//! spaces. Tome only looks; trusting is the person's to do.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::part::Words;
+use super::sha256::sha256;
+use super::{disk, json_text, toml_text};
+
+/// What Codex makes of Tome's hooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// All of them run.
+    Trusted,
+    /// These events' hooks do not, until the person trusts them.
+    Untrusted(Vec<String>),
+    /// There is nothing to trust, or it cannot be told.
+    Unknown,
+}
+
+/// Without a time-out a hook has this long.
+const TIMEOUT_DEFAULT_S: u64 = 600;
+
+/// Looks at Codex's folder.
+pub fn codex_trust(folder: &Path) -> Trust {
+    let path = folder.join("hooks.json");
+    let read = |path: &Path| {
+        let bytes = disk::read(path).ok().flatten()?;
+        String::from_utf8(bytes).ok()
+    };
+    let hooks = read(&path).and_then(|text| json_text::read(&text).ok().flatten());
+    let Some(hooks) = hooks else { return Trust::Unknown };
+    let config = read(&folder.join("config.toml")).unwrap_or_default();
+    let Ok(config) = toml_text::read(&config) else { return Trust::Unknown };
+    let state = config.get("hooks").and_then(|hooks| hooks.get("state"));
+    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let is_trusted = |place: &str, hash: &str| {
+        let keys = [&path, &real].map(|path| format!("{}:{place}", path.display()));
+        let found = keys.iter().find_map(|key| state?.get(key)?.get("trusted_hash")?.as_str());
+        found == Some(hash)
+    };
+    let mut seen = false;
+    let mut untrusted = Vec::new();
+    let events = hooks.get("hooks").and_then(Value::as_object);
+    for (event, groups) in events.into_iter().flatten() {
+        for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
+            let handlers = group.get("hooks").and_then(Value::as_array);
+            for (inner, handler) in handlers.into_iter().flatten().enumerate() {
+                if !Words::of(handler).is_hook() {
+                    continue;
+                }
+                seen = true;
+                let snake = snake(event);
+                let hash = hash_of(&snake, group, handler);
+                if !is_trusted(&format!("{snake}:{at}:{inner}"), &hash) {
+                    untrusted.push(event.clone());
+                }
+            }
+        }
+    }
+    match (seen, untrusted.is_empty()) {
+        (false, _) => Trust::Unknown,
+        (true, true) => Trust::Trusted,
+        (true, false) => Trust::Untrusted(untrusted),
+    }
+}
+
+/// `SessionStart` becomes `session_start`.
+fn snake(event: &str) -> String {
+    let mut snake = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+fn hash_of(event: &str, group: &Value, handler: &Value) -> String {
+    let timeout = handler.get("timeout").and_then(Value::as_u64).unwrap_or(TIMEOUT_DEFAULT_S);
+    let is_async = handler.get("async").and_then(Value::as_bool).unwrap_or(false);
+    // Members stand in the order of their names.
+    let mut hook = json!({
+        "async": is_async, "command": handler.get("command"), "timeout": timeout, "type": "command",
+    });
+    if let (Some(message), Some(hook)) = (handler.get("statusMessage"), hook.as_object_mut()) {
+        hook.shift_insert(2, "statusMessage".to_owned(), message.clone());
+    }
+    let mut known = json!({ "event_name": event, "hooks": [hook] });
+    if let (Some(matcher), Some(known)) = (group.get("matcher"), known.as_object_mut()) {
+        known.insert("matcher".to_owned(), matcher.clone());
+    }
+    format!("sha256:{}", sha256(known.to_string().as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_named_as_codex_does() {
+        assert_eq!(snake("SessionStart"), "session_start");
+        assert_eq!(snake("Stop"), "stop");
+    }
+
+    /// The hash is that of the text in Codex's own words, computed elsewhere.
+    #[test]
+    fn trust_is_the_hash_of_the_hook_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let hooks = |line: &str| {
+            let hook = json!({"type": "command", "command": line, "timeout": 10});
+            let hooks = json!({"hooks": {"SessionStart": [{"hooks": [hook]}]}});
+            disk::write(&folder.path().join("hooks.json"), hooks.to_string().as_bytes()).unwrap();
+        };
+        assert_eq!(codex_trust(folder.path()), Trust::Unknown);
+        hooks("tome hook codex");
+        let untrusted = Trust::Untrusted(vec!["SessionStart".to_owned()]);
+        assert_eq!(codex_trust(folder.path()), untrusted);
+        let key = format!("{}:session_start:0:0", folder.path().join("hooks.json").display());
+        let hash = "cc76eee78e37d06252f3bfe68d343ed5ced40ded278cc57b739dca011aac4ebe";
+        let state = format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:{hash}\"\n");
+        disk::write(&folder.path().join("config.toml"), state.as_bytes()).unwrap();
+        assert_eq!(codex_trust(folder.path()), Trust::Trusted);
+        hooks("/elsewhere/tome hook codex");
+        assert_eq!(codex_trust(folder.path()), untrusted);
+    }
+}

@@ -1,0 +1,183 @@
+//! The way back.
+//!
+//! A file that is as Tome left it becomes, byte for byte, what it was before, or goes if it was not
+//! there, with the folders that were made for it and are empty. A file that was changed since loses
+//! Tome's parts and nothing else. A file that Tome wired but did not record (another home, a hand)
+//! loses them too.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::record::{Book, Entry, Shape, hash_of};
+use super::{Form, Ground, SetupError, disk, edit};
+use crate::agents::wiring::Client;
+
+/// What is to become of one file.
+#[derive(Debug)]
+pub struct Undoing {
+    /// Which.
+    pub path: PathBuf,
+    /// What.
+    pub undone: Undone,
+    /// What it is now.
+    pub now: Option<Vec<u8>>,
+    /// Folders to take away when they are empty, the outermost first.
+    made: Vec<PathBuf>,
+    /// What is recorded of it afterwards; nothing where all is undone.
+    rest: Option<Entry>,
+}
+
+/// What is to become of a file.
+#[derive(Debug)]
+pub enum Undone {
+    /// It becomes what it was.
+    Restored(Vec<u8>),
+    /// It goes; Tome made it.
+    Deleted,
+    /// It was changed since, and loses Tome's parts only.
+    Stripped(String),
+    /// It is as it should be; the reason, where that is not what one expects.
+    Left(Option<String>),
+    /// It cannot be done.
+    Refused(SetupError),
+}
+
+/// Looks at what undoing these agents' wiring would do; only in one project if that is said.
+pub fn undoing(clients: &[&'static Client], ground: &Ground<'_>, book: &Book) -> Vec<Undoing> {
+    let names: BTreeSet<String> = clients.iter().map(|client| client.name.to_owned()).collect();
+    let mut all = Vec::new();
+    for entry in book.entries() {
+        let is_meant = !entry.agents.is_disjoint(&names)
+            && (ground.project.is_none() || entry.project == ground.project);
+        if is_meant {
+            all.push(of_entry(entry, &names, book));
+        }
+    }
+    for client in clients {
+        for part in (client.parts)(ground) {
+            let known = book.entry(&part.path).is_some();
+            if !known && !all.iter().any(|seen| seen.path == part.path) {
+                all.extend(unrecorded(part.path, &part.form));
+            }
+        }
+    }
+    all
+}
+
+fn of_entry(entry: &Entry, names: &BTreeSet<String>, book: &Book) -> Undoing {
+    let path = entry.path.clone();
+    let others: BTreeSet<String> = entry.agents.difference(names).cloned().collect();
+    if !others.is_empty() {
+        let why =
+            format!("{} still uses it", others.iter().cloned().collect::<Vec<_>>().join(", "));
+        let rest = Some(Entry { agents: others, ..entry.clone() });
+        let undone = Undone::Left(Some(why));
+        return Undoing { path, undone, now: None, made: Vec::new(), rest };
+    }
+    let (now, undone) = match disk::read(&path).map_err(SetupError::disk(&path)) {
+        Ok(now) => {
+            let undone = undone(entry, now.as_deref(), book);
+            (now, undone.unwrap_or_else(Undone::Refused))
+        }
+        Err(error) => (None, Undone::Refused(error)),
+    };
+    let rest = matches!(undone, Undone::Refused(_)).then(|| entry.clone());
+    Undoing { path, undone, now, made: entry.made.clone(), rest }
+}
+
+fn undone(entry: &Entry, now: Option<&[u8]>, book: &Book) -> Result<Undone, SetupError> {
+    let hash = now.map(hash_of);
+    if hash == entry.before {
+        return Ok(Undone::Left(None));
+    }
+    let Some(now) = now else {
+        return Ok(Undone::Left(Some("you have deleted it; it stays so".to_owned())));
+    };
+    disk::may_write(&entry.path).map_err(SetupError::disk(&entry.path))?;
+    let before = book.before(entry);
+    if hash.as_ref() == Some(&entry.after) {
+        return match before.map_err(SetupError::disk(&entry.path))? {
+            Some(before) => Ok(Undone::Restored(before)),
+            None => Ok(Undone::Deleted),
+        };
+    }
+    if entry.form == Shape::Text {
+        return Ok(Undone::Left(Some("you have changed it; it stays so".to_owned())));
+    }
+    let before = before.ok().flatten().and_then(|before| String::from_utf8(before).ok());
+    stripped(&entry.path, &entry.form.to_form(), now, before.as_deref())
+}
+
+/// A file without Tome's parts; one that Tome made and that holds nothing else goes.
+fn stripped(
+    path: &Path,
+    form: &Form,
+    now: &[u8],
+    before: Option<&str>,
+) -> Result<Undone, SetupError> {
+    let refused = |cause| SetupError::Text { path: path.display().to_string(), cause };
+    let text = std::str::from_utf8(now)
+        .map_err(|_| refused(super::EditError::Shape("it is not UTF-8".to_owned())))?;
+    let bare = edit::unwire(form, text, before).map_err(refused)?;
+    Ok(match before {
+        _ if bare == text => Undone::Left(None),
+        None if edit::is_nothing(bare.as_bytes()) => Undone::Deleted,
+        _ => Undone::Stripped(bare),
+    })
+}
+
+/// A file that is wired and not recorded.
+fn unrecorded(path: PathBuf, form: &Form) -> Option<Undoing> {
+    let now = disk::read(&path).ok().flatten()?;
+    let text = std::str::from_utf8(&now).ok()?;
+    if !edit::holds_ours(form, text) {
+        return None;
+    }
+    let undone = match form {
+        Form::Text { content, .. } if content == text => Undone::Deleted,
+        Form::Text { .. } => {
+            Undone::Left(Some("it is not as Tome makes it; it stays so".to_owned()))
+        }
+        _ => stripped(&path, form, &now, Some("")).unwrap_or_else(Undone::Refused),
+    };
+    Some(Undoing { path, undone, now: Some(now), made: Vec::new(), rest: None })
+}
+
+/// Does it; what failed is named with why, and stays recorded.
+pub fn undo(all: &[Undoing], book: &mut Book) -> Result<Vec<SetupError>, std::io::Error> {
+    let mut failed = Vec::new();
+    for file in all {
+        let done = match &file.undone {
+            Undone::Restored(bytes) => disk::write(&file.path, bytes),
+            Undone::Stripped(text) => disk::write(&file.path, text.as_bytes()),
+            Undone::Deleted => disk::delete(&file.path),
+            Undone::Left(_) | Undone::Refused(_) => Ok(()),
+        };
+        match done {
+            Ok(()) => match &file.rest {
+                Some(rest) => book.put(rest.clone()),
+                None => book.forget(&file.path),
+            },
+            Err(error) => failed.push(SetupError::disk(&file.path)(error)),
+        }
+    }
+    clear_folders(all.iter().flat_map(|file| &file.made).collect(), book);
+    book.save()?;
+    Ok(failed)
+}
+
+/// Takes folders away that Tome made, the innermost first. One that is not empty has something of
+/// somebody's in it; if that is Tome's too, it goes with the last of it.
+fn clear_folders(folders: BTreeSet<&PathBuf>, book: &mut Book) {
+    for folder in folders.into_iter().rev() {
+        if fs::remove_dir(folder).is_err() && folder.is_dir() {
+            let heir = book.entries().iter().find(|entry| entry.path.starts_with(folder)).cloned();
+            if let Some(mut heir) = heir.filter(|heir| !heir.made.contains(folder)) {
+                heir.made.push(folder.clone());
+                heir.made.sort();
+                book.put(heir);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Transcripts that are damaged, torn, endless or hostile: the rest of them is read.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use tome_testkit::eventually;
+
+use crate::import::{fixture, import};
+use crate::scene::{MORNING_MS, texts, world};
+
+const CLAUDE: &str = "person/.claude/projects/-home-dev-app/s1.jsonl";
+
+fn said(n: u64, text: &str) -> String {
+    json!({"type": "user", "uuid": format!("u{n}"), "sessionId": "s1", "cwd": "/home/dev/app",
+        "promptId": format!("p{n}"), "timestamp": tome_model::Millis(MORNING_MS + n * 1_000).to_string(),
+        "message": {"role": "user", "content": text}})
+    .to_string()
+}
+
+#[test]
+fn damaged_lines_are_named_and_the_others_go_in() {
+    let world = world();
+    let lines = [
+        said(1, "first"),
+        "{\"type\":\"user\",\"mess".to_owned(),
+        String::new(),
+        "[1, 2]".to_owned(),
+        said(2, "second"),
+        format!("{}{}", said(3, "glued"), said(4, "glued too")),
+        said(5, "half \u{1} a \\ud83d character").replace("\\\\ud83d", "\\ud83d"),
+        "\0\0\0\0".to_owned(),
+    ];
+    let path = world.write(CLAUDE, &(lines.join("\n") + "\n"));
+    let report = import(&world, &[]);
+    let events = world.events();
+    let texts = texts(&events);
+    assert_eq!(texts, ["", "first", "second", "half \u{1} a \u{fffd} character"]);
+    assert_eq!(report["damaged_lines"], 3);
+    let named: Vec<(u64, &str)> = report["damaged"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|damaged| (damaged["line"].as_u64().unwrap(), damaged["file"].as_str().unwrap()))
+        .collect();
+    let file = path.to_str().unwrap();
+    assert_eq!(named, [(2, file), (4, file), (6, file)]);
+    let ran = world.tome(&["import"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains(&format!("{file}:2: is not JSON: ")), "{}", ran.stdout);
+}
+
+#[test]
+fn a_line_that_is_being_written_is_read_when_it_is_whole() {
+    let world = world();
+    let whole = format!("{}\n{}\n", said(1, "first"), said(2, "second"));
+    let torn = &whole[..whole.len() - 30];
+    world.write(CLAUDE, torn);
+    let report = import(&world, &[]);
+    assert_eq!(
+        (&report["damaged_lines"], &report["skipped"]["unfinished"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(texts(&world.events()), ["", "first"]);
+    world.write(CLAUDE, &whole);
+    assert_eq!(import(&world, &[])["imported"], 1);
+    assert_eq!(texts(&world.events()), ["", "first", "second"]);
+}
+
+#[test]
+fn an_answer_that_comes_later_is_stored_when_it_is_there() {
+    let world = world();
+    let text = fixture("claude-code.jsonl", MORNING_MS);
+    let lines: Vec<&str> = text.lines().collect();
+    let called =
+        lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
+    world.write(CLAUDE, &(lines[..=called].join("\n") + "\n"));
+    import(&world, &[]);
+    let tool =
+        |events: &[Value]| events.iter().filter(|event| event["kind"] == "tool_result").count();
+    assert_eq!(tool(&world.events()), 1);
+    world.write(CLAUDE, &text);
+    import(&world, &[]);
+    assert_eq!(tool(&world.events()), 2);
+}
+
+#[test]
+fn an_old_chat_of_gemini_is_read_even_if_it_breaks_off() {
+    let world = world();
+    let chat = "person/.gemini/tmp/app/chats/session-2025-06-01T10-00-d4c9f206.json";
+    let text = fixture("gemini.old.json", MORNING_MS);
+    world.write("person/.gemini/projects.json", "{\"projects\": {\"/home/dev/app\": \"app\"}}");
+    let broken = text.rfind("\"o2\"").unwrap() + 20;
+    let path = world.write(chat, &text[..broken]);
+    let report = import(&world, &[]);
+    assert_eq!(report["damaged"][0]["file"], path.to_str().unwrap());
+    assert_eq!(texts(&world.events()), ["", "what is in this folder?"]);
+    world.write(chat, &text);
+    assert_eq!(import(&world, &[])["imported"], 2);
+    let events = world.events();
+    assert!(events.iter().all(|event| event["cwd"] == "/home/dev/app"));
+    let failed = events.iter().find(|event| event["kind"] == "tool_result").unwrap();
+    assert_eq!(failed["tool"]["output"], "no such folder");
+    assert_eq!(failed["meta"]["failed"], true);
+}
+
+#[test]
+fn what_is_no_transcript_breaks_nothing() {
+    let world = world();
+    let person = world.folder("person");
+    std::fs::create_dir_all(person.join(".claude/projects/x.jsonl")).unwrap();
+    std::os::unix::fs::symlink("/nowhere", person.join(".claude/projects/link.jsonl")).unwrap();
+    std::os::unix::fs::symlink(&person, person.join(".claude/projects/loop")).unwrap();
+    world.write("person/.claude/projects/p/empty.jsonl", "");
+    world.write("person/.claude/projects/p/text.jsonl", "this is a diary\nnot a transcript\n");
+    world.write("person/.codex/sessions/rollout-1.jsonl.zst", "not compressed at all");
+    world.write("person/.gemini/tmp/x/chats/session-1.json", "[]");
+    world.write("person/.gemini/tmp/x/chats/session-2.jsonl", "{\"$rewindTo\":\"nothing\"}\n{}\n");
+    world.write(
+        "person/.copilot/session-state/a/events.jsonl",
+        "{\"type\":\"session.start\",\"data\":7}\n",
+    );
+    let ran = world.tome(&["import", "--json"]);
+    assert!(ran.code == 0 || ran.code == 1, "{ran:?}");
+    assert_eq!(ran.stderr, "");
+    assert!(ran.json()["damaged_lines"].as_u64().unwrap() >= 2);
+}
+
+/// Prompts in a transcript that takes a while.
+const SAID: u64 = 6_000;
+
+#[test]
+fn an_import_that_is_killed_is_taken_up_again() {
+    let world = world();
+    let lines: String =
+        (0..SAID).map(|n| said(n, &format!("prompt {n} {}", "x".repeat(400))) + "\n").collect();
+    world.write(CLAUDE, &lines);
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let mut child = world.command(&["import"]).stdout(Stdio::null()).spawn().unwrap();
+    eventually("the first events", || {
+        (!world.tome(&["events", "--all-projects"]).stdout.is_empty()).then_some(())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report = import(&world, &[]);
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!(count("imported") + count("already_there"), SAID + 1, "{report}");
+    assert!(count("already_there") > 0);
+    assert_eq!(world.events().len() as u64, SAID + 1);
+}
+
+#[test]
+fn an_answer_of_many_megabytes_is_capped_and_kept() {
+    let world = world();
+    let call = json!({"type": "assistant", "sessionId": "s1", "cwd": "/home/dev/app", "uuid": "a1",
+        "timestamp": "2026-11-15T09:30:00Z", "message": {"id": "m1", "content": [
+            {"type": "tool_use", "id": "toolu_0123456789", "name": "Bash", "input": {"command": "cat core"}}]}});
+    let answer = json!({"type": "user", "sessionId": "s1", "cwd": "/home/dev/app", "uuid": "a2",
+        "timestamp": "2026-11-15T09:30:01Z", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_0123456789",
+             "content": format!("head {} tail", "x".repeat(3 * 1024 * 1024))}]}});
+    world.write(CLAUDE, &format!("{call}\n{answer}\n{}\n", said(9, "after it")));
+    let report = import(&world, &[]);
+    assert_eq!((&report["imported"], &report["damaged_lines"]), (&json!(3), &json!(0)));
+    let events = world.events();
+    let output = events[1]["tool"]["output"].as_str().unwrap();
+    assert!(output.starts_with("head ") && output.ends_with(" tail"));
+    assert_eq!(import(&world, &[])["already_there"], 3);
+}

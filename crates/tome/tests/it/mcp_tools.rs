@@ -1,0 +1,277 @@
+//! What `tome mcp` offers: tools with their schemas and hints, which of them, and for whom they act.
+
+use serde_json::{Value, json};
+use tome_testkit::World;
+
+use crate::mcp_client::{McpClient, words};
+use crate::scene::{line_with, world};
+
+/// A tool as a prompt holds it.
+fn in_prompt(tool: &Value) -> Value {
+    json!({
+        "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"],
+    })
+}
+
+fn listed(client: &mut McpClient) -> Vec<Value> {
+    client.result("tools/list", json!({}))["tools"].as_array().unwrap().clone()
+}
+
+#[test]
+fn every_tool_has_a_schema_and_hints() {
+    let world = world();
+    let tools = listed(&mut McpClient::open(&world, &["--toolsets", "all"]));
+    let offered = world.tome(&["tool", "--json"]).json_lines();
+    let names = |tools: &[Value]| -> Vec<String> {
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&tools), names(&offered));
+    for (tool, offered) in tools.iter().zip(&offered) {
+        assert_eq!(tool["inputSchema"], offered["input_schema"]);
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert!(tool["description"].as_str().unwrap().len() > 20, "{tool}");
+        let hints = tool["annotations"].as_object().unwrap();
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(hints[hint].is_boolean(), "{hint} of {tool}");
+        }
+        assert_eq!(hints["openWorldHint"], false);
+    }
+    let hints = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        let hint = |name| tool["annotations"][name].as_bool().unwrap();
+        (hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"))
+    };
+    for (name, expected) in [
+        ("recall_memory", (true, false, true)),
+        ("memory_read", (true, false, true)),
+        ("expand_grip", (true, false, true)),
+        ("coder_memory_recall", (true, false, true)),
+        ("memory_append", (false, false, false)),
+        ("coder_memory_store", (false, false, false)),
+        ("memory_patch", (false, true, false)),
+        ("memory_write", (false, true, true)),
+        ("memory_delete", (false, true, true)),
+        ("memory", (false, true, false)),
+    ] {
+        assert_eq!(hints(name), expected, "{name}");
+    }
+}
+
+/// By the project's own estimate, which is somewhat above what tokenizers of models say: counted
+/// once by hand, all tools together were 2,230 tokens (o200k_base), 2,148 (cl100k_base) and 2,310
+/// (Anthropic's published one), in 9.4 KB.
+#[test]
+fn all_schemas_together_cost_less_than_3000_tokens() {
+    let world = world();
+    for sets in ["recall,notes,coder,contents", "all"] {
+        let tools = listed(&mut McpClient::open(&world, &["--toolsets", sets]));
+        let prompt: Vec<Value> = tools.iter().map(in_prompt).collect();
+        let text = serde_json::to_string(&prompt).unwrap();
+        let tokens = tome_engine::estimate_tokens(&text);
+        assert!((1_000..3_000).contains(&tokens), "{sets}: {tokens} tokens, {} bytes", text.len());
+        assert!(text.len() * 2 / 7 < 3_000, "{sets}: {} bytes at 3.5 a token", text.len());
+    }
+}
+
+#[test]
+fn sets_of_tools_are_chosen() {
+    let world = world();
+    let usual = McpClient::open(&world, &[]).tools();
+    assert!(usual.contains(&"memory_write".to_owned()) && !usual.contains(&"memory".to_owned()));
+    let coder = ["coder_memory_recall", "coder_memory_store"];
+    assert_eq!(McpClient::open(&world, &["--toolsets", "coder"]).tools(), coder);
+    world.write("config.toml", "[mcp]\ntoolsets = [\"coder\", \"read-only\"]\n");
+    let mut looking = McpClient::open(&world, &[]);
+    assert_eq!(looking.tools(), ["coder_memory_recall"]);
+    let store = json!({"name": "coder_memory_store", "arguments": {}});
+    let refused = looking.ask("tools/call", store);
+    assert_eq!(refused["error"]["code"], -32602, "what is not offered cannot be called: {refused}");
+    assert_eq!(
+        McpClient::open(&world, &["--toolsets", "coder"]).tools(),
+        coder,
+        "flags come first"
+    );
+    world.write("config.toml", "[mcp]\ntoolsets = \"anthropic\"\n");
+    let mut own = McpClient::open(&world, &[]);
+    assert_eq!(own.tools(), ["memory"]);
+    let note = json!({"command": "create", "path": "/memories/a.md", "file_text": "one\n"});
+    own.said("memory", note);
+    let view = own.said("memory", json!({"command": "view", "path": "/memories/a.md"}));
+    assert!(view.contains("one"), "{view}");
+
+    let ran = world.tome(&["mcp", "--toolsets", "kitchen"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("kitchen") && ran.stderr.contains("contents"), "{}", ran.stderr);
+    world.write("config.toml", "[mcp]\ntoolsets = \"kitchen\"\n");
+    assert_eq!(world.tome(&["mcp"]).code, 2);
+}
+
+#[test]
+fn a_tool_that_refuses_says_why_in_words_and_as_json() {
+    let world = world();
+    let mut client = McpClient::open(&world, &[]);
+    for (tool, arguments, word) in [
+        ("memory_read", json!({"path": "none.md"}), "none.md"),
+        ("memory_read", json!({"path": "../../etc/passwd"}), "escapes"),
+        ("memory_read", json!({}), "path"),
+        ("memory_read", json!({"path": 7}), "path"),
+        ("get_node", json!({"node_id": "toc:year:1999"}), "1999"),
+        ("recall_memory", json!({"query": ""}), "query"),
+    ] {
+        let called = client.call(tool, arguments);
+        assert_eq!(called["isError"], true, "{tool}: {called}");
+        assert!(words(&called).contains(word), "{word} in {called}");
+        assert!(called["structuredContent"]["error"].as_str().unwrap().contains(word), "{called}");
+    }
+}
+
+/// Notes, an insight and three days of history.
+fn filled() -> (World, McpClient) {
+    let world = world();
+    let cwd = world.folder("elsewhere");
+    let days = (11..14).map(|day| {
+        line_with(&json!({
+            "id": format!("e{day}"), "at": format!("2026-11-{day}T09:30:00Z"), "cwd": cwd,
+            "text": format!("we chose rotating tokens for the login on day {day}"),
+        }))
+    });
+    world.ingest(&days.collect::<String>());
+    let mut client = McpClient::open(&world, &["--toolsets", "all", "--session", "s1"]);
+    client.said(
+        "memory_write",
+        json!({
+            "path": "login.md", "content": "Tokens rotate.", "name": "login",
+            "description": "how the login works", "type": "project",
+        }),
+    );
+    client.said("memory_write", json!({"path": "facts/user.md", "content": "Likes tea."}));
+    client.said("coder_memory_store", json!({
+        "type": "procedural", "title": "Bisect a slow login", "tags": ["#success", "#login"],
+        "description": "Halve the login until the slow step is left.",
+        "content": "Time each half of the login. Keep the slower half. Halve it again until one step is left.",
+    }));
+    (world, client)
+}
+
+/// Every text and number of a value.
+fn leaves(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
+        Value::Object(fields) => fields.values().for_each(|value| leaves(value, found)),
+        Value::String(text) => found.push(text.clone()),
+        Value::Number(number) if number.as_u64() != Some(0) => found.push(number.to_string()),
+        _ => {}
+    }
+}
+
+/// Some clients show their model only the words, some only the JSON.
+#[test]
+fn words_and_json_say_the_same() {
+    let (_world, mut client) = filled();
+    let grip = client.call("get_node", json!({"node_id": "toc:day:2026-11-11"}));
+    let grip = grip["structuredContent"]["bullets"][0]["grips"][0].clone();
+    for (tool, arguments) in [
+        ("recall_memory", json!({"query": "rotating tokens"})),
+        ("recall_memory", json!({"query": "zeppelin"})),
+        ("teleport_query", json!({"query": "rotating tokens"})),
+        ("memory_list", json!({})),
+        ("memory_view", json!({})),
+        ("memory_view", json!({"target": "files"})),
+        ("memory_read", json!({"path": "login.md"})),
+        ("memory_write", json!({"path": "b.md", "content": "two"})),
+        ("memory_write", json!({"filename": "c.md", "content": "three"})),
+        ("memory_append", json!({"path": "b.md", "entry": "more"})),
+        ("memory_patch", json!({"path": "b.md", "old_str": "more", "new_str": "less"})),
+        ("memory_update", json!({"filename": "b.md", "old_text": "less", "new_text": "more"})),
+        ("memory_delete", json!({"filename": "b.md"})),
+        ("coder_memory_recall", json!({"question": "how do I find a slow login?"})),
+        ("coder_memory_recall", json!({"question": "how do I bake bread?"})),
+        ("get_toc_root", json!({})),
+        ("get_node", json!({"node_id": "toc:day:2026-11-11"})),
+        ("browse_toc", json!({"node_id": "toc:day:2026-11-11"})),
+        ("get_events", json!({"session_id": "s1"})),
+        ("expand_grip", json!({"grip_id": grip})),
+        ("memory", json!({"command": "view", "path": "/memories"})),
+        ("memory_read", json!({"path": "none.md"})),
+    ] {
+        let called = client.call(tool, arguments.clone());
+        let said = words(&called);
+        let mut told = Vec::new();
+        leaves(&called["structuredContent"], &mut told);
+        assert!(!told.is_empty(), "{tool} {arguments}: {called}");
+        for leaf in told {
+            let is_said =
+                said.contains(leaf.trim()) || said_as_time(&said, &leaf) || leaf == "not_found";
+            assert!(is_said, "{tool} {arguments}: the words lack {leaf:?}\n{said}");
+        }
+    }
+    let read = client.call("memory_read", json!({"path": "login.md"}));
+    let version = read["structuredContent"]["version"].as_str().unwrap();
+    assert!(words(&read).ends_with(&format!("version: {version}")), "{read}");
+    let newer = json!({"path": "login.md", "content": "x", "if_version": version});
+    client.said("memory_write", newer.clone());
+    assert_eq!(client.call("memory_write", newer)["isError"], true, "it has another by now");
+}
+
+/// Words say a moment to the minute, with or without the T.
+fn said_as_time(said: &str, leaf: &str) -> bool {
+    let minute = leaf.get(..16).unwrap_or_default();
+    leaf.ends_with('Z') && (said.contains(minute) || said.contains(&minute.replace('T', " ")))
+}
+
+#[test]
+fn the_session_and_the_project_are_those_of_the_client() {
+    let world = world();
+    let app = world.folder("app");
+    let mut command = world.command(&["mcp"]);
+    command.env("CLAUDE_CODE_SESSION_ID", "c1").env("CLAUDE_PROJECT_DIR", &app);
+    let mut claude = McpClient::open_as(&mut command, "claude-code");
+    claude.said("memory_write", json!({"path": "a.md", "content": "one\n"}));
+    claude.said(
+        "memory_write",
+        json!({
+            "path": "detail/login.md", "content": "two\n", "scope": "session",
+        }),
+    );
+    let project = ["--project", app.to_str().unwrap()];
+    let read = |args: &[&str]| world.tome(&[&["memory"], args, &project].concat());
+    assert_eq!(read(&["read", "a.md"]).stdout, "one\n");
+    let detail = read(&["read", "detail/login.md", "--session", "c1"]).stdout;
+    assert!(detail.ends_with("\n\ntwo\n"), "{detail}");
+    let log = read(&["log", "--json"]).stdout;
+    assert!(log.contains("claude-code") && log.contains("c1"), "{log}");
+
+    // Started by Claude Code, and not Claude Code.
+    let mut codex = McpClient::open_as(&mut command, "codex-mcp-client");
+    let session = json!({"scope": "session", "path": "detail/login.md"});
+    assert_eq!(codex.call("memory_read", session.clone())["isError"], true);
+    let mut flagged = world.command(&["mcp", "--agent", "codex", "--session", "c1", "--project"]);
+    let mut flagged = McpClient::open_as(flagged.arg(&app), "some client");
+    assert!(flagged.said("memory_read", session).contains("\n\ntwo\n"));
+}
+
+/// Most agents do not tell their servers which session they are in, and their hooks do.
+#[test]
+fn the_session_is_the_one_in_which_the_agent_did_something_last() {
+    let world = world();
+    let cwd = world.folder("elsewhere");
+    let event = |agent: &str, session: &str, minute: u32| {
+        line_with(&json!({
+            "agent": agent, "session_id": session, "cwd": cwd, "text": "go on",
+            "at": format!("2026-11-15T09:{minute:02}:00Z"),
+        }))
+    };
+    world.ingest(
+        &[event("codex", "older", 10), event("codex", "mine", 20), event("gemini", "other", 30)]
+            .concat(),
+    );
+    let mut codex = McpClient::open_as(&mut world.command(&["mcp"]), "codex-mcp-client");
+    codex.said(
+        "memory_write",
+        json!({
+            "path": "detail/a.md", "content": "one\n", "scope": "session",
+        }),
+    );
+    let read = world.tome(&["memory", "read", "detail/a.md", "--session", "mine"]);
+    assert!(read.stdout.ends_with("\n\none\n"), "{}{}", read.stdout, read.stderr);
+}
