@@ -133,7 +133,9 @@ impl Gathered {
                     .filter(|(_, candidate)| (candidate.source == Source::Event) == is_event)
                     .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
                     .collect();
-                order.sort_by(|a, b| b.1.total_cmp(&a.1));
+                // Of equals the same ones are kept, in whatever order an index found them.
+                let tied = |index: usize| self.candidates.get(index).map(tie);
+                order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
                 let most = if is_event { READ_MAX } else { PAGES_READ_MAX };
                 for (index, _) in order.into_iter().take(most) {
                     if let Some(keep) = keep.get_mut(index) {
