@@ -33,7 +33,7 @@ use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
-use keeper::{Desk, Forms, Keeper};
+use keeper::{Desk, Forms, Keeper, Listings};
 use plan::Plan;
 use rank::Ranked;
 
@@ -72,7 +72,16 @@ impl Recall {
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
         let forms = Forms::default();
-        let keeper = Keeper { home, stores, notebooks, copies, embedder, desks, forms };
+        let keeper = Keeper {
+            home,
+            stores,
+            notebooks,
+            copies,
+            embedder,
+            desks,
+            forms,
+            listings: Listings::default(),
+        };
         Self { keeper, calendar, clock }
     }
 

@@ -41,10 +41,10 @@ pub(super) const LITERAL_WEIGHT: f64 = 0.1;
 pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 
 /// Pieces that are taken from an index.
-pub(super) const WORDS_DEPTH: usize = 400;
+pub(super) const WORDS_DEPTH: usize = 300;
 pub(super) const MEANINGS_DEPTH: usize = 200;
 /// Events of each tier whose texts are read, and pages.
-pub(super) const READ_MAX: usize = 120;
+pub(super) const READ_MAX: usize = 80;
 pub(super) const PAGES_READ_MAX: usize = 20;
 /// Candidates whose neighbours are read.
-pub(super) const NEIGHBOURS_READ_MAX: usize = 100;
+pub(super) const NEIGHBOURS_READ_MAX: usize = 60;

@@ -1,10 +1,10 @@
 //! The files of a desk: the notes of its notebooks and of its sessions, as they are now.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use tome_finder::{Entry, Filter, Source, Words};
 use tome_model::{Millis, Scope};
@@ -23,6 +23,8 @@ const SESSIONS_MAX: usize = 2_000;
 const FILES_A_SESSION_MAX: usize = 500;
 /// Forms that are remembered, of all projects together; without them, they are read again.
 const FORMS_MAX: usize = 20_000;
+/// A folder that has not changed for so long is listed once.
+const LISTED_AFTER: Duration = Duration::from_secs(3);
 /// A file of a session that is longer is not read whole.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
@@ -90,6 +92,39 @@ impl Forms {
     }
 }
 
+/// The names in folders that have not changed for a while: most sessions are over, and every question
+/// looks at all of them.
+#[derive(Default)]
+pub(crate) struct Listings(Mutex<HashMap<PathBuf, Listing>>);
+
+struct Listing {
+    /// When the folder was changed last.
+    changed: u128,
+    /// When it was first seen so.
+    seen: Instant,
+    /// What is in it, once it was listed so long after that a later change would have shown: some
+    /// disks know the time of a change only to seconds.
+    names: Option<Vec<String>>,
+}
+
+impl Listings {
+    fn of(&self, folder: &Path, changed: u128) -> Vec<String> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.get(folder).filter(|known| known.changed == changed);
+        if let Some(names) = known.and_then(|known| known.names.clone()) {
+            return names;
+        }
+        let seen = known.map_or_else(Instant::now, |known| known.seen);
+        let listed = names(folder, |entry| entry.file_name().into_string().ok());
+        let names = (seen.elapsed() > LISTED_AFTER).then(|| listed.clone());
+        if all.len() >= FORMS_MAX {
+            all.clear();
+        }
+        all.insert(folder.to_owned(), Listing { changed, seen, names });
+        listed
+    }
+}
+
 /// Every file of a desk.
 pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, EngineError> {
     if desk.of == DeskOf::Coder {
@@ -108,7 +143,7 @@ pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, E
             version,
         })?);
         if let Some(folder) = keeper.stores.projects().known_folder(&project) {
-            session_files(&project, &folder.join("sessions"), &keeper.forms, &mut files);
+            session_files(&project, &folder.join("sessions"), keeper, &mut files);
         }
     }
     Ok(files)
@@ -132,18 +167,18 @@ fn notes(
 
 /// The overviews and details of all sessions of a project. They are many and small: when they were
 /// changed, and how long they are, stands for what they say.
-fn session_files(project: &str, sessions: &Path, forms: &Forms, files: &mut Vec<FileFound>) {
-    let mut folders: Vec<(Millis, String)> = names(sessions, |entry| {
-        let modified =
-            modified(&fs::metadata(entry.path().join("working-memory").join("detail")).ok()?);
-        Some((modified, entry.file_name().into_string().ok()?))
+fn session_files(project: &str, sessions: &Path, keeper: &Keeper, files: &mut Vec<FileFound>) {
+    let (forms, listings) = (&keeper.forms, &keeper.listings);
+    let mut folders: Vec<(u128, String)> = names(sessions, |entry| {
+        let changed = nanos(&fs::metadata(entry.path().join("working-memory/detail")).ok()?);
+        Some((changed, entry.file_name().into_string().ok()?))
     });
     folders.sort_unstable_by(|a, b| b.cmp(a));
-    for (_, folder) in folders.into_iter().take(SESSIONS_MAX) {
+    for (changed, folder) in folders.into_iter().take(SESSIONS_MAX) {
         let memory = sessions.join(&folder).join("working-memory");
-        let file = |path: String, entry: &fs::DirEntry| {
+        let file = |path: String, at: &Path| {
             // What a link leads to is somebody else's.
-            let meta = fs::symlink_metadata(entry.path()).ok().filter(fs::Metadata::is_file)?;
+            let meta = fs::symlink_metadata(at).ok().filter(fs::Metadata::is_file)?;
             if meta.len() > FILE_BYTES_MAX || !path.ends_with(".md") {
                 return None;
             }
@@ -152,19 +187,13 @@ fn session_files(project: &str, sessions: &Path, forms: &Forms, files: &mut Vec<
             let name = path.trim_end_matches(".md").trim_start_matches("detail/").to_owned();
             let modified = modified(&meta);
             let page = Page::Detail { project, folder, path, version };
-            (!forms.has(&page, &entry.path(), meta.len())).then_some(FileFound {
-                page,
-                name,
-                modified,
-            })
+            (!forms.has(&page, at, meta.len())).then_some(FileFound { page, name, modified })
         };
-        files.extend(names(&memory, |entry| {
-            let name = entry.file_name().into_string().ok()?;
-            (name == "overview.md").then(|| file(name, entry)).flatten()
-        }));
-        files.extend(names(&memory.join("detail"), |entry| {
-            file(format!("detail/{}", entry.file_name().into_string().ok()?), entry)
-        }));
+        files.extend(file("overview.md".to_owned(), &memory.join("overview.md")));
+        let detail = memory.join("detail");
+        for name in listings.of(&detail, changed) {
+            files.extend(file(format!("detail/{name}"), &detail.join(&name)));
+        }
     }
 }
 
@@ -256,7 +285,7 @@ impl Keeper {
     }
 
     /// Where a file of a session lies.
-    fn session_file(&self, project: &str, folder: &str, path: &str) -> Option<std::path::PathBuf> {
+    fn session_file(&self, project: &str, folder: &str, path: &str) -> Option<PathBuf> {
         let home = self.stores.projects().known_folder(project)?;
         Some(home::sessions_in(&home).join(folder).join("working-memory").join(path))
     }

@@ -22,7 +22,7 @@ use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 pub(crate) use chunks::chunks;
 pub(crate) use desk::{Desk, DeskOf, Pair};
 pub(crate) use entries::{beside, cut, joined, of_node, said_in};
-pub(crate) use files::{FileFound, Forms};
+pub(crate) use files::{FileFound, Forms, Listings};
 pub use follow::Followed;
 pub(crate) use follow::number;
 pub(crate) use pages::Page;
@@ -37,6 +37,7 @@ pub(crate) struct Keeper {
     pub embedder: Arc<dyn Embedder>,
     pub desks: Mutex<HashMap<PathBuf, Arc<Desk>>>,
     pub forms: Forms,
+    pub listings: Listings,
 }
 
 impl Keeper {
