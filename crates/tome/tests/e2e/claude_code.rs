@@ -18,6 +18,7 @@ const CAST: Cast = Cast {
         };
         steps.iter().map(task).collect()
     },
+    lags: false,
 };
 
 #[test]

@@ -15,6 +15,7 @@ const CAST: Cast = Cast {
         let plan: Vec<Value> = steps.iter().map(step).collect();
         vec![Call::new("update_plan", json!({"plan": plan}))]
     },
+    lags: false,
 };
 
 /// A model of one's own, and plans, which are off unless they are asked for; setup keeps both.

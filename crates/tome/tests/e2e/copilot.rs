@@ -18,6 +18,7 @@ const CAST: Cast = Cast {
             format!("INSERT INTO todos (id, title, description) VALUES {}", rows.join(", "));
         vec![Call::new("sql", json!({"description": "plan the work", "query": query}))]
     },
+    lags: true,
 };
 
 #[test]

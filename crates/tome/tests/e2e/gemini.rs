@@ -15,6 +15,7 @@ const CAST: Cast = Cast {
         let todos: Vec<Value> = steps.iter().map(todo).collect();
         vec![Call::new("write_todos", json!({"todos": todos}))]
     },
+    lags: false,
 };
 
 /// What a person has who uses a key; setup keeps it.

@@ -15,8 +15,9 @@ pub const PROMPT: &str = "How do we flush the frobnicator cache before the night
 
 /// A fact that every session begins with.
 const FACT: &str = "prefers answers of one sentence";
-/// What was answered when the same was asked before, and the event it stands in.
-const ANSWER: (&str, &str) = ("Flush the frobnicator cache with `frob flush --all` first.", "h2");
+/// What was answered when the same was asked before, and where that stands.
+const ANSWER: &str = "Flush the frobnicator cache with `frob flush --all` first.";
+const CITATION: &str = "sessions/old/messages.jsonl#L2";
 /// A lesson that bears on the plan.
 const LESSON: &str = "Bisect a slow test suite";
 /// What goes with the lessons for a plan.
@@ -35,6 +36,8 @@ pub struct Cast {
     pub recall: fn(Value) -> Call,
     /// Plans these steps.
     pub plan: fn(&[String]) -> Vec<Call>,
+    /// Whether its last words are read from a log of its own, which may lag behind its stop.
+    pub lags: bool,
 }
 
 /// What the model does.
@@ -67,7 +70,7 @@ pub fn begin(stage: &Stage) {
     };
     let lines = [
         line("h1", 0, "user_message", PROMPT),
-        line(ANSWER.1, 1_000, "assistant_message", ANSWER.0),
+        line("h2", 1_000, "assistant_message", ANSWER),
         line("h3", 2_000, "user_message", "Thanks. Now rename the button to Save."),
     ];
     stage.world.ingest(&(lines.join("\n") + "\n"));
@@ -90,7 +93,7 @@ pub fn end(stage: &Stage, cast: &Cast) {
 fn the_model_was_told(asked: &[Asked]) {
     let first = asked[0].text();
     assert!(first.contains("<tome-memory kind=\"start\">") && first.contains(FACT), "{first}");
-    assert!(first.contains("<tome-memory kind=\"hints\">") && first.contains(ANSWER.0), "{first}");
+    assert!(first.contains("<tome-memory kind=\"hints\">") && first.contains(ANSWER), "{first}");
     assert!(!asked[1].text().contains(REPLAN));
     let planned = asked[2].text();
     assert!(planned.contains(REPLAN) && planned.contains(LESSON), "{planned}");
@@ -105,8 +108,7 @@ fn the_mcp_server_answered(asked: &[Asked], cast: &Cast) {
     }
     let results = asked[1].results();
     assert_eq!(results.len(), 1, "{results:?}");
-    let (answer, id) = ANSWER;
-    assert!(results[0].contains(answer) && results[0].contains(id), "{results:?}");
+    assert!(results[0].contains(ANSWER) && results[0].contains(CITATION), "{results:?}");
 }
 
 fn the_nudge_came_once(stage: &Stage, asked: &[Asked]) {
@@ -114,8 +116,9 @@ fn the_nudge_came_once(stage: &Stage, asked: &[Asked]) {
     assert!(asked[3].text().contains(STORE), "{}", asked[3].text());
     let told = stage.injections();
     assert!(told.iter().all(|one| one["handed"] == true), "{told:?}");
-    let whys: Vec<&str> = told.iter().filter_map(|one| one["why"].as_str()).collect();
-    assert_eq!(whys, ["startup", "hints", "replan", "store"]);
+    let moments: Vec<&str> = told.iter().filter_map(|one| one["moment"].as_str()).collect();
+    assert_eq!(moments, ["start", "prompt", "tool", "stop"], "{told:?}");
+    assert_eq!((&told[2]["why"], &told[3]["why"]), (&json!("replan"), &json!("store")));
 }
 
 fn the_events_are_stored(stage: &Stage, cast: &Cast) {
@@ -139,7 +142,8 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast) {
     assert!(results.len() > plan, "{results:?}");
     let stops = of("assistant_stop");
     assert_eq!(stops.len(), 2, "{stops:?}");
-    assert!(stops[0].contains(DONE) && stops[1].contains(NOTHING), "{stops:?}");
+    let words = stops[0].contains(DONE) && stops[1].contains(NOTHING);
+    assert!(words || cast.lags, "{stops:?}");
     assert_eq!(of("session_end").len(), 1);
     // Nothing that Tome said is taken for anybody's words.
     let own =

@@ -178,7 +178,7 @@ impl Asked {
             strings(value, &mut texts);
             texts.join("\n")
         };
-        results.into_iter().map(text).collect()
+        results.iter().map(text).collect()
     }
 }
 
