@@ -85,6 +85,7 @@ pub fn end(stage: &Stage, cast: &Cast) {
     the_mcp_server_answered(&asked, cast);
     the_nudge_came_once(stage, &asked);
     the_events_are_stored(stage, cast);
+    an_import_finds_nothing_new(stage, cast);
     let ran = stage.world.tome(&["stop"]);
     assert_eq!(ran.code, 0, "tome stop: {}", ran.stderr);
     eventually("the daemon to be gone", || stage.world.daemon_pid().is_none().then_some(()));
@@ -149,4 +150,17 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast) {
     let own =
         |event: &&Value| [STORE, REPLAN].iter().any(|own| event["text"].to_string().contains(own));
     assert_eq!(events.iter().find(own), None);
+}
+
+/// What the agent wrote down itself is what its hooks have said already.
+fn an_import_finds_nothing_new(stage: &Stage, cast: &Cast) {
+    let before = stage.world.events();
+    let ran = stage.world.tome(&["import", "--agent", cast.agent]);
+    assert_eq!(ran.code, 0, "tome import: {}", ran.stderr);
+    assert!(ran.stdout.contains("already there"), "{}", ran.stdout);
+    let mut new = stage.world.events();
+    new.retain(|event| !before.iter().any(|old| old["id"] == event["id"]));
+    // Words that came too late for the stop are found now.
+    let late = |event: &Value| cast.lags && event["kind"] == "assistant_message";
+    assert!(new.iter().all(late), "{new:?}");
 }
