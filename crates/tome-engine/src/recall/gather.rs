@@ -324,8 +324,8 @@ impl Gathered {
         let problem = desk.problems().meanings.clone();
         let name = keeper.embedder.name();
         self.leave_out(match problem {
-            Some(problem) => format!("vectors of {to_go} events or nodes: {problem}"),
-            None => format!("{name} has yet to make the vectors of {to_go} events or nodes"),
+            Some(problem) => format!("vectors, {to_go} to go: {problem}"),
+            None => format!("vectors, {to_go} to go: {name} is at it"),
         });
     }
 

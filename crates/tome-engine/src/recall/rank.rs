@@ -133,7 +133,9 @@ impl Gathered {
                     .filter(|(_, candidate)| (candidate.source == Source::Event) == is_event)
                     .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
                     .collect();
-                order.sort_by(|a, b| b.1.total_cmp(&a.1));
+                // Of equals the same ones are kept, in whatever order an index found them.
+                let tied = |index: usize| self.candidates.get(index).map(tie);
+                order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
                 let most = if is_event { READ_MAX } else { PAGES_READ_MAX };
                 for (index, _) in order.into_iter().take(most) {
                     if let Some(keep) = keep.get_mut(index) {
@@ -298,7 +300,8 @@ fn match_of(candidate: &Candidate, terms: &Terms) -> Option<Match> {
         &body.text,
         &format!("{} {}", body.title, body.keywords),
         worth,
-        &candidate.pieces,
+        // The part of a page is its whole text here; the pieces of an event are in its text.
+        if candidate.source == Source::Event { &candidate.pieces } else { &[] },
     ))
 }
 

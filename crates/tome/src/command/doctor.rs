@@ -308,13 +308,7 @@ fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
     }
     for desk in &indexes.desks {
         let broken = desk.indexes.iter().map(|index| index.problem.as_str());
-        // What an endpoint says was said above.
-        let problems = desk.problems.iter().map(String::as_str).filter(|problem| {
-            indexes
-                .far
-                .as_ref()
-                .is_none_or(|far| !problem.contains(&far.problem) || far.problem.is_empty())
-        });
+        let problems = finder::problems(indexes, desk);
         for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
             checks.push(warning(
                 "finder",

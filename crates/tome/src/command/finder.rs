@@ -22,10 +22,10 @@ pub fn summed_up(finder: &v1::Finder) -> String {
 
 /// Indexes that are behind or broken, a line each.
 pub fn troubles(finder: &v1::Finder) -> Vec<String> {
-    finder.desks.iter().flat_map(troubles_of).collect()
+    finder.desks.iter().flat_map(|desk| troubles_of(finder, desk)).collect()
 }
 
-fn troubles_of(desk: &v1::FinderDesk) -> Vec<String> {
+fn troubles_of(finder: &v1::Finder, desk: &v1::FinderDesk) -> Vec<String> {
     let of = whose(desk);
     let behind = desk.indexes.iter().filter(|index| index.behind > 0);
     let behind: Vec<String> =
@@ -36,8 +36,18 @@ fn troubles_of(desk: &v1::FinderDesk) -> Vec<String> {
     }
     let broken = desk.indexes.iter().filter(|index| !index.problem.is_empty());
     lines.extend(broken.map(|index| format!("{of}, {}: {}", index.name, index.problem)));
-    lines.extend(desk.problems.iter().map(|problem| format!("{of}: {problem}")));
+    lines.extend(problems(finder, desk).map(|problem| format!("{of}: {problem}")));
     lines
+}
+
+/// Why the indexes of a desk were not brought up to date, but for what the endpoint says to everybody.
+pub fn problems<'a>(
+    finder: &'a v1::Finder,
+    desk: &'a v1::FinderDesk,
+) -> impl Iterator<Item = &'a str> {
+    let said = finder.far.as_ref().map_or("", |far| far.problem.as_str());
+    let is_new = move |problem: &&str| said.is_empty() || !problem.contains(said);
+    desk.problems.iter().map(String::as_str).filter(is_new)
 }
 
 /// Whose indexes they are.

@@ -1,5 +1,7 @@
 //! `tome mcp`: starts the server for a client that speaks the Model Context Protocol.
 
+use std::io::{IsTerminal, Write};
+
 use anyhow::Result;
 use tome_model::Agent;
 
@@ -22,6 +24,10 @@ pub fn run(context: Context, asked: &Mcp) -> Result<Outcome> {
         cwd: folder(None).unwrap_or_default(),
         variables: Variables::read(&|name| std::env::var(name).ok()),
     };
+    if std::io::stdin().is_terminal() {
+        let said = "waiting for a client's messages on standard input; `tome mcp --help` says how a client is told of it";
+        writeln!(anstream::stderr(), "{said}")?;
+    }
     serve(context.reach, context.settings.home, surroundings, &toolsets)?;
     Ok(Outcome::Done)
 }

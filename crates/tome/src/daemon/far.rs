@@ -128,17 +128,17 @@ impl Work {
             }
             left.pop();
         }
-        self.is_well("notes", self.shared.recall.keep_up_meanings_of_notes(&stop))
+        self.is_well("notes", &self.shared.recall.keep_up_meanings_of_notes(&stop))
     }
 
     fn keep_up(&self, store: &Store) -> bool {
         let kept = self.shared.recall.keep_up_meanings(store, &|| self.stop.is_stopped());
-        self.is_well(&store.path().display().to_string(), kept)
+        self.is_well(&store.path().display().to_string(), &kept)
     }
 
     /// What the endpoint says is told once, by `tell`; anything else here.
-    fn is_well(&self, of: &str, kept: Result<Followed, EngineError>) -> bool {
-        if let Err(error) = &kept
+    fn is_well(&self, of: &str, kept: &Result<Followed, EngineError>) -> bool {
+        if let Err(error) = kept
             && self.far.reading().problem.is_none()
         {
             self.shared.log.say(&format!("no vectors of {of}: {}", error.explained()));

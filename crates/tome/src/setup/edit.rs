@@ -242,10 +242,10 @@ fn bare(mut document: Value) -> Value {
         events.retain(|event, _| !gone.contains(event));
     }
     for holder in HOLDERS {
-        if let Some(servers) = members.get_mut(holder).and_then(Value::as_object_mut) {
-            if servers.get(OURS).is_some_and(|found| Words::of(found).is_server()) {
-                servers.shift_remove(OURS);
-            }
+        if let Some(servers) = members.get_mut(holder).and_then(Value::as_object_mut)
+            && servers.get(OURS).is_some_and(|found| Words::of(found).is_server())
+        {
+            servers.shift_remove(OURS);
         }
     }
     members.retain(|name, value| {

@@ -464,3 +464,37 @@ fn budgets_hold_with_many_notes() {
     let shown = world.tome(&["injections", "--all-projects"]).stdout;
     assert!(shown.contains("startup") && shown.contains("cut: facts"), "{shown}");
 }
+
+/// The other agents' shapes of a stop that is not let go, each once.
+#[test]
+fn every_agent_is_asked_to_store_in_its_own_words() {
+    let world = world();
+    let app = ready(&world);
+    let few = [("TOME_INJECT_STORE_TOOL_CALLS", "1")];
+    let copilot = |event: &str, mut payload: Value| {
+        payload["sessionId"] = json!("c1");
+        payload["cwd"] = json!(app);
+        hook_with(&world, &["copilot", event], &payload, &few)
+    };
+    let stops = |at: u64, active: bool| json!({"timestamp": MORNING_MS + at, "stopReason": "end_turn", "stop_hook_active": active});
+    let edited = json!({"timestamp": MORNING_MS, "toolName": "edit", "toolArgs": {"path": "src/a.rs"},
+                        "toolResult": {"resultType": "success", "textResultForLlm": "edited"}});
+    assert_eq!(copilot("postToolUse", edited), None);
+    let said = copilot("agentStop", stops(1_000, false)).unwrap();
+    assert_eq!(said["decision"], "block");
+    assert_eq!(copilot("agentStop", stops(2_000, true)), None);
+    let opencode =
+        |event: &str, payload: &Value| hook_with(&world, &["opencode", event], payload, &few);
+    let edited = json!({"input": {"tool": "edit", "sessionID": "ses_1", "callID": "call_0123456789",
+        "args": {"filePath": "src/a.rs"}}, "output": {"title": "a", "output": "edited"}, "directory": app});
+    assert_eq!(opencode("tool.execute.after", &edited), None);
+    let idle = |active: bool| {
+        json!({"event": {"type": "session.idle", "properties": {"sessionID": "ses_1",
+            "last_assistant_message": format!("done {active}"), "stop_hook_active": active}}, "directory": app})
+    };
+    let said = opencode("session.idle", &idle(false)).unwrap();
+    assert_eq!(said["decision"], "block");
+    assert!(said["reason"].as_str().unwrap().starts_with("<tome-memory kind=\"store\">"), "{said}");
+    assert_eq!(opencode("session.idle", &idle(true)), None);
+    assert_eq!(strings(&injections(&world), "why"), ["store", "store"]);
+}

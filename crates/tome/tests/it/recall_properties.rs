@@ -250,7 +250,7 @@ fn check_all(world: &World, questions: &[String]) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3, max_shrink_iters: 0, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2, max_shrink_iters: 0, ..ProptestConfig::default() })]
 
     #[test]
     fn every_citation_opens_where_its_snippet_stands(memory in memory()) {

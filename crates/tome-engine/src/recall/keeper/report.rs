@@ -108,8 +108,9 @@ fn index(
 ) -> WorkerReport {
     let (glance, problem) = match glance {
         Ok(glance) => (glance, None),
-        // There is none before there is anything to put into it.
-        Err(FinderError::Missing(_)) => (Glance::default(), None),
+        // There is none before there is anything to put into it. One that is not whole, or is being
+        // made just now, is made again by itself: it has everything to go.
+        Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => (Glance::default(), None),
         Err(error) => (Glance::default(), Some(error.to_string())),
     };
     let cursor = number(&glance.cursor);

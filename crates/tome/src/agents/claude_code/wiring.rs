@@ -3,8 +3,8 @@
 //! Hooks go into `settings.json` (`settings.local.json` in a project: the path of a program is
 //! nobody else's business), the MCP server into `.claude.json` (`.mcp.json` in a project). A hook is
 //! a line for the shell: every version knows that, and not every version knows `args`. Time-outs are
-//! seconds. Copilot CLI reads a project's `.claude` as well, which is why Tome's hook can tell them
-//! apart.
+//! seconds. Settings have to be plain JSON: with a comment in it the whole file is passed over. Copilot
+//! CLI runs the hooks of a project's `.claude` as well.
 
 use std::path::PathBuf;
 
