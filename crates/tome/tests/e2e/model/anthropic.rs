@@ -1,0 +1,57 @@
+//! Anthropic's Messages.
+
+use serde_json::{Value, json};
+
+use super::script::{Call, Step};
+
+pub fn events(step: &Step, number: usize) -> String {
+    let usage = json!({"input_tokens": 100, "cache_creation_input_tokens": 0,
+                       "cache_read_input_tokens": 0, "output_tokens": 5});
+    let message = json!({"id": format!("msg_{number}"), "type": "message", "role": "assistant",
+        "model": "claude-sonnet-4-6", "content": [], "stop_reason": null, "stop_sequence": null,
+        "usage": usage});
+    let mut said = vec![json!({"type": "message_start", "message": message})];
+    let reason = match step {
+        Step::Say(text) => {
+            let block = json!({"type": "text", "text": ""});
+            block_of(&mut said, 0, &block, &json!({"type": "text_delta", "text": text}));
+            "end_turn"
+        }
+        Step::Use(calls) => {
+            for (index, call) in calls.iter().enumerate() {
+                called(&mut said, number, index, call);
+            }
+            "tool_use"
+        }
+    };
+    let end = json!({"stop_reason": reason, "stop_sequence": null});
+    said.push(json!({"type": "message_delta", "delta": end, "usage": {"output_tokens": 17}}));
+    said.push(json!({"type": "message_stop"}));
+    let line = |event: &Value| {
+        let kind = event["type"].as_str().unwrap_or_default();
+        format!("event: {kind}\ndata: {event}\n\n")
+    };
+    said.iter().map(line).collect()
+}
+
+fn called(said: &mut Vec<Value>, number: usize, index: usize, call: &Call) {
+    let id = format!("toolu_{number:04}_{index}");
+    let block = json!({"type": "tool_use", "id": id, "name": call.tool, "input": {}});
+    let arguments = call.arguments.to_string();
+    let delta = json!({"type": "input_json_delta", "partial_json": arguments});
+    block_of(said, index, &block, &delta);
+}
+
+fn block_of(said: &mut Vec<Value>, index: usize, block: &Value, delta: &Value) {
+    said.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
+    said.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+    said.push(json!({"type": "content_block_stop", "index": index}));
+}
+
+/// The results of tools in a request.
+pub fn results(body: &Value) -> Vec<Value> {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let results = blocks.filter(|block| block["type"] == "tool_result");
+    results.map(|block| block["content"].clone()).collect()
+}

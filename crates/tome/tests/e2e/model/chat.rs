@@ -1,0 +1,40 @@
+//! OpenAI's Chat Completions.
+
+use serde_json::{Value, json};
+
+use super::script::Step;
+
+pub fn events(step: &Step, number: usize) -> String {
+    let (deltas, reason) = match step {
+        Step::Say(text) => (vec![json!({"content": text})], "stop"),
+        Step::Use(calls) => {
+            let call = |(index, call): (usize, &super::Call)| {
+                let function = json!({"name": call.tool, "arguments": call.arguments.to_string()});
+                json!({"tool_calls": [{"index": index, "id": format!("call_{number}_{index}"),
+                                       "type": "function", "function": function}]})
+            };
+            (calls.iter().enumerate().map(call).collect(), "tool_calls")
+        }
+    };
+    let opening = json!({"role": "assistant", "content": ""});
+    let choice = |delta: &Value, reason: Option<&str>| json!([{"index": 0, "delta": delta, "finish_reason": reason}]);
+    let mut said: Vec<Value> = vec![chunk(number, &choice(&opening, None))];
+    said.extend(deltas.iter().map(|delta| chunk(number, &choice(delta, None))));
+    said.push(chunk(number, &choice(&json!({}), Some(reason))));
+    let mut usage = chunk(number, &json!([]));
+    usage["usage"] = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15});
+    said.push(usage);
+    said.iter().map(|event| format!("data: {event}\n\n")).collect::<String>() + "data: [DONE]\n\n"
+}
+
+fn chunk(number: usize, choices: &Value) -> Value {
+    json!({"id": format!("chat_{number}"), "object": "chat.completion.chunk",
+           "created": 1_794_735_000, "model": "scripted", "choices": choices})
+}
+
+/// The results of tools in a request.
+pub fn results(body: &Value) -> Vec<Value> {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    let results = messages.filter(|message| message["role"] == "tool");
+    results.map(|message| message["content"].clone()).collect()
+}

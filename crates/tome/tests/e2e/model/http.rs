@@ -1,0 +1,77 @@
+//! As much of HTTP/1.1 as an agent needs: a request with a body of known length or in chunks, and an
+//! answer that ends with its connection.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+/// A request.
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    pub body: Vec<u8>,
+}
+
+/// An answer; there is no other than 200.
+pub enum Answer {
+    Json(String),
+    Events(String),
+}
+
+/// Reads one request; `None` where somebody only knocked.
+pub fn read(stream: &mut TcpStream) -> Option<Request> {
+    let mut reader = BufReader::new(stream);
+    let mut first = String::new();
+    reader.read_line(&mut first).ok()?;
+    let mut words = first.split_whitespace().map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    let (mut length, mut chunked) = (0, false);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().ok()?,
+            "transfer-encoding" => chunked = value.to_ascii_lowercase().contains("chunked"),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    if chunked {
+        body = chunks(&mut reader)?;
+    } else {
+        reader.read_exact(&mut body).ok()?;
+    }
+    Some(Request { method, path, body })
+}
+
+fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let length = usize::from_str_radix(line.split(';').next()?.trim(), 16).ok()?;
+        let mut chunk = vec![0; length + 2];
+        reader.read_exact(&mut chunk).ok()?;
+        if length == 0 {
+            return Some(body);
+        }
+        body.extend(&chunk[..length]);
+    }
+}
+
+/// Writes an answer. An agent that has gone does not hear it.
+pub fn write(stream: &mut TcpStream, method: &str, answer: &Answer) {
+    let (kind, body) = match answer {
+        Answer::Json(body) => ("application/json", body),
+        Answer::Events(body) => ("text/event-stream", body),
+    };
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    let _ = stream.write_all(head.as_bytes());
+    if method != "HEAD" {
+        let _ = stream.write_all(body.as_bytes());
+    }
+    let _ = stream.flush();
+}

@@ -1,0 +1,50 @@
+//! OpenAI's Responses: of their events those that Codex waits for.
+
+use serde_json::{Value, json};
+
+use super::script::Step;
+
+pub fn events(step: &Step, number: usize) -> String {
+    let id = format!("resp_{number}");
+    let mut said = vec![json!({"type": "response.created", "response": {"id": id}})];
+    for (index, item) in items(step, number).into_iter().enumerate() {
+        said.push(
+            json!({"type": "response.output_item.done", "output_index": index, "item": item}),
+        );
+    }
+    let usage = json!({"input_tokens": 10, "input_tokens_details": null, "output_tokens": 5,
+                       "output_tokens_details": null, "total_tokens": 15});
+    said.push(json!({"type": "response.completed", "response": {"id": id, "usage": usage}}));
+    let line = |event: &Value| {
+        let kind = event["type"].as_str().unwrap_or_default();
+        format!("event: {kind}\ndata: {event}\n\n")
+    };
+    said.iter().map(line).collect()
+}
+
+fn items(step: &Step, number: usize) -> Vec<Value> {
+    match step {
+        Step::Say(text) => vec![json!({"type": "message", "role": "assistant",
+            "id": format!("msg_{number}"), "content": [{"type": "output_text", "text": text}]})],
+        Step::Use(calls) => calls
+            .iter()
+            .enumerate()
+            .map(|(index, call)| {
+                let mut item = json!({"type": "function_call", "id": format!("fc_{number}_{index}"),
+                    "call_id": format!("call_{number}_{index}"), "name": call.tool,
+                    "arguments": call.arguments.to_string(), "status": "completed"});
+                if let Some(group) = call.group {
+                    item["namespace"] = json!(group);
+                }
+                item
+            })
+            .collect(),
+    }
+}
+
+/// The results of tools in a request.
+pub fn results(body: &Value) -> Vec<Value> {
+    let items = body["input"].as_array().into_iter().flatten();
+    let results = items.filter(|item| item["type"] == "function_call_output");
+    results.map(|item| item["output"].clone()).collect()
+}

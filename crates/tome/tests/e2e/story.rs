@@ -1,0 +1,166 @@
+//! The story that every agent is taken through, and what has to be seen of it.
+//!
+//! A fact, a lesson and an earlier conversation are known. The person asks about that conversation;
+//! the model looks it up through MCP, makes a plan of six steps, says that it is done, is asked to
+//! store what it learned, and says that there is nothing.
+
+use serde_json::{Value, json};
+use tome_testkit::eventually;
+
+use crate::model::{Asked, Call, Step};
+use crate::stage::Stage;
+
+/// What the person asks.
+pub const PROMPT: &str = "How do we flush the frobnicator cache before the nightly migration?";
+
+/// A fact that every session begins with.
+const FACT: &str = "prefers answers of one sentence";
+/// What was answered when the same was asked before, and where that stands.
+const ANSWER: &str = "Flush the frobnicator cache with `frob flush --all` first.";
+const CITATION: &str = "sessions/old/messages.jsonl#L2";
+/// A lesson that bears on the plan.
+const LESSON: &str = "Bisect a slow test suite";
+/// What goes with the lessons for a plan.
+const REPLAN: &str = "With recalled memory, please replan if needed";
+/// How the request to store begins.
+const STORE: &str = "Tome, the memory of this session:";
+/// What the model says before it is asked to store, and after.
+const DONE: &str = "The cache is flushed and the plan is done.";
+const NOTHING: &str = "There is nothing to store.";
+
+/// An agent's names for what the script uses.
+pub struct Cast {
+    /// As Tome knows the agent.
+    pub agent: &'static str,
+    /// Recalls, with these arguments.
+    pub recall: fn(Value) -> Call,
+    /// Plans these steps.
+    pub plan: fn(&[String]) -> Vec<Call>,
+    /// Whether its last words are read from a log of its own, which may lag behind its stop.
+    pub lags: bool,
+}
+
+/// What the model does.
+pub fn script(cast: &Cast) -> Vec<Step> {
+    let steps: Vec<String> =
+        (1..=6).map(|n| format!("bisect the slow test suite, part {n}")).collect();
+    vec![
+        Step::Use(vec![(cast.recall)(json!({"query": "flush the frobnicator cache"}))]),
+        Step::Use((cast.plan)(&steps)),
+        Step::Say(DONE),
+        Step::Say(NOTHING),
+    ]
+}
+
+/// Makes known what the story needs.
+pub fn begin(stage: &Stage) {
+    let content = format!("# User\n\n- {FACT}\n");
+    stage.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
+    stage.tool(
+        "coder_memory_store",
+        &json!({"type": "procedural", "title": LESSON, "tags": ["success", "testing"],
+            "description": "Halve the suite until one slow test is left.",
+            "content": "Run half of the tests and take the time. Keep the slower half and halve it again. \
+                        Five rounds found the one test that slept in a suite of forty."}),
+    );
+    let line = |id: &str, at: u64, kind: &str, text: &str| {
+        json!({"id": id, "session_id": "old", "agent": "earlier", "cwd": stage.app, "kind": kind,
+               "at": 1_794_735_000_000_u64 + at, "text": text})
+        .to_string()
+    };
+    let lines = [
+        line("h1", 0, "user_message", PROMPT),
+        line("h2", 1_000, "assistant_message", ANSWER),
+        line("h3", 2_000, "user_message", "Thanks. Now rename the button to Save."),
+    ];
+    stage.world.ingest(&(lines.join("\n") + "\n"));
+}
+
+/// Checks all that was promised, and stops the daemon.
+pub fn end(stage: &Stage, cast: &Cast) {
+    let asked = stage.model.asked();
+    // One more would be a second nudge, one less none.
+    assert_eq!((asked.len(), stage.model.steps_left()), (4, 0), "{}", stage.model.log());
+    the_model_was_told(&asked);
+    the_mcp_server_answered(&asked, cast);
+    the_nudge_came_once(stage, &asked);
+    the_events_are_stored(stage, cast);
+    an_import_finds_nothing_new(stage, cast);
+    let ran = stage.world.tome(&["stop"]);
+    assert_eq!(ran.code, 0, "tome stop: {}", ran.stderr);
+    eventually("the daemon to be gone", || stage.world.daemon_pid().is_none().then_some(()));
+}
+
+fn the_model_was_told(asked: &[Asked]) {
+    let first = asked[0].text();
+    assert!(first.contains("<tome-memory kind=\"start\">") && first.contains(FACT), "{first}");
+    assert!(first.contains("<tome-memory kind=\"hints\">") && first.contains(ANSWER), "{first}");
+    assert!(!asked[1].text().contains(REPLAN));
+    let planned = asked[2].text();
+    assert!(planned.contains(REPLAN) && planned.contains(LESSON), "{planned}");
+    assert_eq!(asked[3].text().matches(REPLAN).count(), planned.matches(REPLAN).count());
+}
+
+fn the_mcp_server_answered(asked: &[Asked], cast: &Cast) {
+    let call = (cast.recall)(Value::Null);
+    for name in [Some(call.tool), call.group].into_iter().flatten() {
+        let offered = asked[0].offered();
+        assert!(offered.iter().any(|tool| tool == name), "{name} in {offered:?}");
+    }
+    let results = asked[1].results();
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(results[0].contains(ANSWER) && results[0].contains(CITATION), "{results:?}");
+}
+
+fn the_nudge_came_once(stage: &Stage, asked: &[Asked]) {
+    assert!(asked[..3].iter().all(|one| !one.text().contains(STORE)));
+    assert!(asked[3].text().contains(STORE), "{}", asked[3].text());
+    let told = stage.injections();
+    assert!(told.iter().all(|one| one["handed"] == true), "{told:?}");
+    let moments: Vec<&str> = told.iter().filter_map(|one| one["moment"].as_str()).collect();
+    assert_eq!(moments, ["start", "prompt", "tool", "stop"], "{told:?}");
+    assert_eq!((&told[2]["why"], &told[3]["why"]), (&json!("replan"), &json!("store")));
+}
+
+fn the_events_are_stored(stage: &Stage, cast: &Cast) {
+    // Not every agent waits for its last hook.
+    let events = eventually("the end of the session", || {
+        let events = stage.world.events();
+        let mine: Vec<Value> =
+            events.into_iter().filter(|event| event["session_id"] != "old").collect();
+        mine.iter().any(|event| event["kind"] == "session_end").then_some(mine)
+    });
+    println!("{}", events.iter().map(|event| format!("{event}\n")).collect::<String>());
+    assert!(events.iter().all(|event| event["agent"] == cast.agent));
+    let of = |kind: &str| -> Vec<&str> {
+        let events = events.iter().filter(|event| event["kind"] == kind);
+        events.filter_map(|event| event["text"].as_str()).collect()
+    };
+    assert_eq!(of("session_start").len(), 1);
+    assert_eq!(of("user_message"), [PROMPT]);
+    let plan = (cast.plan)(&[String::new()]).len();
+    let results = of("tool_result");
+    assert!(results.len() > plan, "{results:?}");
+    let stops = of("assistant_stop");
+    assert_eq!(stops.len(), 2, "{stops:?}");
+    let words = stops[0].contains(DONE) && stops[1].contains(NOTHING);
+    assert!(words || cast.lags, "{stops:?}");
+    assert_eq!(of("session_end").len(), 1);
+    // Nothing that Tome said is taken for anybody's words.
+    let own =
+        |event: &&Value| [STORE, REPLAN].iter().any(|own| event["text"].to_string().contains(own));
+    assert_eq!(events.iter().find(own), None);
+}
+
+/// What the agent wrote down itself is what its hooks have said already.
+fn an_import_finds_nothing_new(stage: &Stage, cast: &Cast) {
+    let before = stage.world.events();
+    let ran = stage.world.tome(&["import", "--agent", cast.agent]);
+    assert_eq!(ran.code, 0, "tome import: {}", ran.stderr);
+    assert!(ran.stdout.contains("already there"), "{}", ran.stdout);
+    let mut new = stage.world.events();
+    new.retain(|event| !before.iter().any(|old| old["id"] == event["id"]));
+    // Words that came too late for the stop are found now.
+    let late = |event: &Value| cast.lags && event["kind"] == "assistant_message";
+    assert!(new.iter().all(late), "{new:?}");
+}
