@@ -159,53 +159,83 @@ fn checked_json(store: &v1::StoreChecked) -> Value {
     })
 }
 
+/// What became of a store that something was made anew of.
+pub trait Rebuilt {
+    /// Which store, which number it has, and how many there are.
+    fn place(&self) -> (&str, u32, u32);
+    /// Why it could not be done; empty where it could.
+    fn problem(&self) -> &str;
+    /// What changed, in a few words.
+    fn changes(&self) -> String;
+    /// All of it.
+    fn json(&self) -> Value;
+}
+
+/// Tells of each store as it is done.
+pub async fn tell_each<T: Rebuilt>(
+    context: &Context,
+    mut stores: tonic::Streaming<T>,
+    nothing: &str,
+) -> Result<Outcome> {
+    let (mut is_bad, mut is_empty) = (false, true);
+    while let Some(store) = stores.message().await.map_err(tome_proto::ClientError::from)? {
+        is_bad |= !store.problem().is_empty();
+        is_empty = false;
+        if context.json {
+            context.print_json(&store.json())?;
+            continue;
+        }
+        let (name, number, all) = store.place();
+        let place = format!("{DIM}[{number}/{all}]{PLAIN} {name}");
+        let mut out = anstream::stdout().lock();
+        match store.problem() {
+            "" => writeln!(out, "{place}: {}", store.changes())?,
+            problem => writeln!(out, "{place}: {RED}failed:{PLAIN} {problem}")?,
+        }
+    }
+    if is_empty && !context.json {
+        writeln!(anstream::stderr(), "{nothing}")?;
+    }
+    Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
+}
+
 /// Makes the contents anew, and says what changed.
 pub fn rebuild_toc(context: &Context, asked: &Contents) -> Result<Outcome> {
     let request = v1::RebuildContentsRequest { project: project(context, asked)? };
     context.block_on(async {
         let client = context.reach.client(Start::IfAway).await?;
-        let mut stores = client.rebuild_contents(request).await?;
-        let (mut is_bad, mut is_empty) = (false, true);
-        while let Some(store) = stores.message().await.map_err(tome_proto::ClientError::from)? {
-            is_bad |= !store.problem.is_empty();
-            is_empty = false;
-            if context.json {
-                context.print_json(&rebuilt_json(&store))?;
-            } else {
-                print_rebuilt(&store)?;
-            }
-        }
-        if is_empty && !context.json {
-            writeln!(anstream::stderr(), "there is nothing to make contents of yet")?;
-        }
-        Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
+        let stores = client.rebuild_contents(request).await?;
+        tell_each(context, stores, "there is nothing to make contents of yet").await
     })
 }
 
-fn print_rebuilt(store: &v1::RebuildContentsResponse) -> Result<()> {
-    let mut out = anstream::stdout().lock();
-    let place = format!("{DIM}[{}/{}]{PLAIN} {}", store.stores_done, store.stores, store.store);
-    if !store.problem.is_empty() {
-        writeln!(out, "{place}: {RED}failed:{PLAIN} {}", store.problem)?;
-        return Ok(());
+impl Rebuilt for v1::RebuildContentsResponse {
+    fn place(&self) -> (&str, u32, u32) {
+        (&self.store, self.stores_done, self.stores)
     }
-    let compared = counted(store.compared, "node", "nodes");
-    let sessions = counted(store.sessions, "session", "sessions");
-    let changes = match (store.written, store.removed) {
-        (0, 0) => "nothing changed".to_owned(),
-        (written, removed) => format!("{} written, {} removed", count(written), count(removed)),
-    };
-    writeln!(out, "{place}: {compared} of {sessions}; {changes}")?;
-    Ok(())
-}
 
-fn rebuilt_json(store: &v1::RebuildContentsResponse) -> Value {
-    json!({
-        "store": store.store, "stores_done": store.stores_done, "stores": store.stores,
-        "sessions": store.sessions, "compared": store.compared, "written": store.written,
-        "removed": store.removed,
-        "problem": Some(&store.problem).filter(|why| !why.is_empty()),
-    })
+    fn problem(&self) -> &str {
+        &self.problem
+    }
+
+    fn changes(&self) -> String {
+        let compared = counted(self.compared, "node", "nodes");
+        let sessions = counted(self.sessions, "session", "sessions");
+        let changes = match (self.written, self.removed) {
+            (0, 0) => "nothing changed".to_owned(),
+            (written, removed) => format!("{} written, {} removed", count(written), count(removed)),
+        };
+        format!("{compared} of {sessions}; {changes}")
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "store": self.store, "stores_done": self.stores_done, "stores": self.stores,
+            "sessions": self.sessions, "compared": self.compared, "written": self.written,
+            "removed": self.removed,
+            "problem": Some(&self.problem).filter(|why| !why.is_empty()),
+        })
+    }
 }
 
 pub fn project(context: &Context, asked: &Contents) -> Result<String> {
