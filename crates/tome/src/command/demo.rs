@@ -144,6 +144,8 @@ impl Demo {
         let mut child = self
             .tome(&["hook", agent])
             .stdin(Stdio::piped())
+            // What it says is for the agent.
+            .stdout(Stdio::null())
             .spawn()
             .context("cannot run the hook")?;
         if let Some(mut stdin) = child.stdin.take() {
