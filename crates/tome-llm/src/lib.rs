@@ -22,6 +22,7 @@ mod openai;
 mod retry;
 mod scripted;
 mod stop;
+mod talk;
 mod tokens;
 
 pub use anthropic::AnthropicModel;
@@ -37,4 +38,8 @@ pub use openai::OpenAiModel;
 pub use retry::{Retry, Retrying};
 pub use scripted::Scripted;
 pub use stop::{Stop, Waited};
+pub use talk::{
+    ChatModel, End, Heard, Message, OfferedTool, Part, Reply, Role, SystemPart, Talk, ToolCall,
+    ToolResult, Usage,
+};
 pub use tokens::tokens_about;
