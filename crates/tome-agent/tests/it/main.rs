@@ -1,0 +1,4 @@
+//! The library through its public API.
+
+mod memory;
+mod world;
