@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 use tome_engine::EngineError;
+use tome_llm::ModelFailure;
 use tome_model::ModelError;
 
 /// Memory that did not do what it was asked. A tool that refuses is an answer, not this.
@@ -26,5 +27,26 @@ pub enum MemoryError {
         tool: &'static str,
         /// What it said.
         said: String,
+    },
+}
+
+/// An agent that could not go on. What was said and done so far is recorded; the session can go on.
+#[derive(Debug, Error)]
+pub enum AgentError {
+    /// Memory failed.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The model failed.
+    #[error(transparent)]
+    Model(#[from] ModelFailure),
+    /// Prompt, tools and what is set aside leave no room for a conversation.
+    #[error(
+        "a window of {window} tokens is too small: prompt and tools alone need {needed}; offer fewer tools or raise the window"
+    )]
+    WindowTooSmall {
+        /// What there is.
+        window: u64,
+        /// What is needed at least.
+        needed: u64,
     },
 }

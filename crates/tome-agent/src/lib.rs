@@ -3,8 +3,18 @@
 //! This crate knows no socket, no terminal, no environment and no wall clock: whoever builds an agent
 //! brings a model, a memory and, where it has some, tools of its own.
 
+mod agent;
+mod compaction;
+mod context;
 mod error;
+pub mod limits;
 mod memory;
+mod tools;
+mod transcript;
 
-pub use error::MemoryError;
-pub use memory::{EngineTools, Local, LocalSettings, Memory, MemoryTools, Moment, Who};
+pub use agent::{Agent, AgentSettings, Ended, Run, Said};
+pub use compaction::{CompactBy, Compaction};
+pub use context::{Compacted, Context, ContextSettings, Unit, cap_tokens};
+pub use error::{AgentError, MemoryError};
+pub use memory::{EngineTools, Local, LocalSettings, Memory, MemoryTools, Moment, Who, index_text};
+pub use tools::{FnTool, MemorySet, PlanTool, Ran, Tool, Toolbox};

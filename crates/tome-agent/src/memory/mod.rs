@@ -76,6 +76,13 @@ pub trait Memory: MemoryTools {
         Ok(plan_text(&texts::insights(&answer.json), &request, room))
     }
 
+    /// Takes note that the agent was told something unasked, for lists of what was injected. A memory
+    /// that keeps no such list does nothing.
+    fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
+        let _ = (why, said);
+        Ok(())
+    }
+
     /// Writes a note of the session, below `detail/`.
     fn write_detail(&self, path: &str, text: &str) -> Result<(), MemoryError> {
         let write = json!({ "path": path, "content": text, "scope": "session" });

@@ -1,7 +1,7 @@
 //! What an agent has to tell its memory: one thing that happened, on its way to becoming an event.
 
 use serde_json::{Map, Value};
-use tome_model::{Agent, Draft, EventKind, Identity, Millis, ModelError, SessionId, Tool};
+use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, ModelError, SessionId, Tool};
 
 /// Whose session it is, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub struct Moment {
     pub kind: EventKind,
     /// When.
     pub at: Millis,
-    /// Its name within the session: recorded twice under one name, it is stored once.
-    pub name: String,
+    /// What it is known by: recorded twice under one id, it is stored once.
+    pub id: EventId,
     /// What was said.
     pub text: String,
     /// The tool call, for a `tool_result`.
@@ -53,11 +53,24 @@ impl Who {
         })
     }
 
+    /// A moment of this session with nothing but words. Its name is its own among those of its kind.
+    pub fn moment(
+        &self,
+        kind: EventKind,
+        at: Millis,
+        name: &str,
+        text: impl Into<String>,
+    ) -> Moment {
+        let identity = Identity::named(&self.agent, &self.session, kind.default_role(), name);
+        let (id, text) = (identity.id(0), text.into());
+        Moment { kind, at, id, text, tool: None, meta: Map::new() }
+    }
+
     /// A moment of this session as an event on its way in.
     pub fn draft(&self, moment: &Moment) -> Draft {
         let role = moment.kind.default_role();
         Draft {
-            identity: Identity::named(&self.agent, &self.session, role, &moment.name),
+            identity: Identity::Fixed(moment.id.clone()),
             at: moment.at,
             session: self.session.clone(),
             agent: self.agent.clone(),
@@ -73,17 +86,6 @@ impl Who {
 }
 
 impl Moment {
-    /// A moment with nothing but words.
-    pub fn new(
-        kind: EventKind,
-        at: Millis,
-        name: impl Into<String>,
-        text: impl Into<String>,
-    ) -> Self {
-        let (name, text) = (name.into(), text.into());
-        Self { kind, at, name, text, tool: None, meta: Map::new() }
-    }
-
     /// The same with a tool call and what came of it.
     #[must_use]
     pub fn with_tool(mut self, tool: Tool) -> Self {

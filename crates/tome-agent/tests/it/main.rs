@@ -1,4 +1,12 @@
 //! The library through its public API.
 
+mod agent;
+mod compaction;
+mod context;
 mod memory;
+mod paper;
+mod properties;
+mod script;
+mod tools;
+mod triggers;
 mod world;

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::json;
-use tome_agent::{Memory, MemoryError, MemoryTools, Moment};
+use tome_agent::{Memory, MemoryError, MemoryTools};
 use tome_model::{EventKind, Tool};
 
 use crate::world::World;
@@ -14,10 +14,18 @@ fn what_is_recorded_is_read_back_found_and_copied() {
     let tool =
         Tool { name: "grep".into(), input: json!({"pattern": "zebra"}), output: json!("3 hits") };
     let moments = [
-        Moment::new(EventKind::SessionStart, memory.now(), "start", "").with_meta("source", "new"),
-        Moment::new(EventKind::UserMessage, memory.now(), "1", "the cache is called quokka"),
-        Moment::new(EventKind::ToolResult, memory.now(), "2", "").with_tool(tool),
-        Moment::new(EventKind::AssistantStop, memory.now(), "3", "noted"),
+        memory
+            .who()
+            .moment(EventKind::SessionStart, memory.now(), "start", "")
+            .with_meta("source", "new"),
+        memory.who().moment(
+            EventKind::UserMessage,
+            memory.now(),
+            "1",
+            "the cache is called quokka",
+        ),
+        memory.who().moment(EventKind::ToolResult, memory.now(), "2", "").with_tool(tool),
+        memory.who().moment(EventKind::AssistantStop, memory.now(), "3", "noted"),
     ];
     memory.record(&moments).unwrap();
     memory.record(&moments[1..2]).unwrap();
