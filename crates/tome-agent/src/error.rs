@@ -39,6 +39,9 @@ pub enum AgentError {
     /// The model failed.
     #[error(transparent)]
     Model(#[from] ModelFailure),
+    /// A reflection was cut short.
+    #[error(transparent)]
+    Reflect(#[from] crate::ReflectError),
     /// Prompt, tools and what is set aside leave no room for a conversation.
     #[error(
         "a window of {window} tokens is too small: prompt and tools alone need {needed}; offer fewer tools or raise the window"

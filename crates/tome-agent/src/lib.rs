@@ -9,6 +9,7 @@ mod context;
 mod error;
 pub mod limits;
 mod memory;
+mod reflect;
 mod tools;
 mod transcript;
 
@@ -17,4 +18,7 @@ pub use compaction::{CompactBy, Compaction};
 pub use context::{Compacted, Context, ContextSettings, Unit, cap_tokens};
 pub use error::{AgentError, MemoryError};
 pub use memory::{EngineTools, Local, LocalSettings, Memory, MemoryTools, Moment, Who, index_text};
+pub use reflect::{
+    Activity, ReflectCause, ReflectError, ReflectSettings, Reflection, Skip, gate, reflect,
+};
 pub use tools::{FnTool, MemorySet, PlanTool, Ran, Tool, Toolbox};

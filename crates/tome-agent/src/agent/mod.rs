@@ -18,10 +18,10 @@ use tome_engine::{Room, nudge_text, protocol_text};
 use tome_llm::{ChatModel, End, Heard, ModelFailure, Reply, Stop, Usage};
 use tome_model::{Event, EventKind};
 
-use crate::compaction::{Compaction, Compactor};
+use crate::compaction::{Compaction, Compactor, event};
 use crate::context::{Context, Unit, cap_tokens};
 use crate::limits::{RESUMED_EVENTS_MAX, SHORTER_TRIES_MAX};
-use crate::{AgentError, Memory};
+use crate::{AgentError, Memory, ReflectError, ReflectSettings, Reflection, reflect};
 
 pub use outcome::{Ended, Run, Said};
 pub use settings::AgentSettings;
@@ -102,6 +102,25 @@ impl Agent {
     /// The latest so many events of the session, oldest first: for a reflector, or for showing them.
     pub fn events(&self, newest_max: usize) -> Result<Vec<Event>, AgentError> {
         Ok(self.memory.events(newest_max)?)
+    }
+
+    /// Reflects on the session so far: see [`reflect`](crate::reflect()). A session with little in it is
+    /// skipped.
+    pub fn reflect(&mut self, stop: &Stop) -> Result<Reflection, AgentError> {
+        let events = self.memory.events(RESUMED_EVENTS_MAX)?;
+        let reflection = self.reflect_on(&events, stop);
+        let spent = match &reflection {
+            Ok(reflection) => reflection.usage,
+            Err(error) => error.so_far.usage,
+        };
+        self.usage = self.usage.plus(&spent);
+        Ok(reflection?)
+    }
+
+    fn reflect_on(&self, events: &[Event], stop: &Stop) -> Result<Reflection, ReflectError> {
+        let window_tokens = self.settings.context.window_tokens;
+        let settings = ReflectSettings { window_tokens, ..self.settings.reflect.clone() };
+        reflect(&*self.model, &self.memory, &settings, events, self.memory.now(), stop)
     }
 
     /// Takes a prompt and works until the model is done, the rounds are used up, or `stop` is thrown.
@@ -267,6 +286,16 @@ impl Agent {
             run.usage = run.usage.plus(&made.usage);
             run.compactions += 1;
             said(Said::Compacted(&made));
+            if self.settings.reflect_on_compaction {
+                let who = self.memory.who();
+                let moments = left.iter().flat_map(Unit::moments);
+                let events: Vec<Event> = moments.map(|moment| event(who, moment)).collect();
+                // What a reflector does not manage is in the ledger all the same.
+                let reflection = self.reflect_on(&events, stop);
+                let reflection = reflection.unwrap_or_else(|error| *error.so_far);
+                run.usage = run.usage.plus(&reflection.usage);
+                said(Said::Reflected(&reflection));
+            }
         }
         Ok(())
     }

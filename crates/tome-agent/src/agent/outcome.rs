@@ -2,6 +2,7 @@
 
 use tome_llm::{End, Heard, ToolCall, ToolResult, Usage};
 
+use crate::Reflection;
 use crate::compaction::Compaction;
 
 /// Something that happened on the way.
@@ -34,6 +35,8 @@ pub enum Said<'a> {
     },
     /// Turns have left the window.
     Compacted(&'a Compaction),
+    /// Turns that left the window were reflected on.
+    Reflected(&'a Reflection),
 }
 
 impl<'a> Said<'a> {

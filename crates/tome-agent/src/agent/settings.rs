@@ -3,7 +3,7 @@
 use tome_engine::triggers;
 
 use crate::context::ContextSettings;
-use crate::{CompactBy, MemorySet, Toolbox};
+use crate::{CompactBy, MemorySet, ReflectSettings, Toolbox};
 
 /// How an agent works.
 #[derive(Clone)]
@@ -20,6 +20,10 @@ pub struct AgentSettings {
     pub tools: Toolbox,
     /// Who summarises turns that leave the window.
     pub compact_by: CompactBy,
+    /// Whether turns that leave the window are reflected on.
+    pub reflect_on_compaction: bool,
+    /// How this agent reflects. The window is that of its context.
+    pub reflect: ReflectSettings,
 }
 
 impl Default for AgentSettings {
@@ -31,6 +35,8 @@ impl Default for AgentSettings {
             triggers: triggers::Settings::default(),
             tools: Toolbox::new(MemorySet::Full).with(crate::PlanTool),
             compact_by: CompactBy::default(),
+            reflect_on_compaction: false,
+            reflect: ReflectSettings::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod context;
 mod memory;
 mod paper;
 mod properties;
+mod reflect;
 mod script;
 mod tools;
 mod triggers;
