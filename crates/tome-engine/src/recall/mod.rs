@@ -33,7 +33,7 @@ use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
-use keeper::{Desk, Forms, Keeper, Listings};
+use keeper::{Desk, Keeper, Sessions};
 use plan::Plan;
 use rank::Ranked;
 
@@ -71,7 +71,6 @@ impl Recall {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
-        let forms = Forms::default();
         let keeper = Keeper {
             home,
             stores,
@@ -79,8 +78,7 @@ impl Recall {
             copies,
             embedder,
             desks,
-            forms,
-            listings: Listings::default(),
+            sessions: Sessions::default(),
         };
         Self { keeper, calendar, clock }
     }
@@ -313,6 +311,7 @@ impl Recall {
         for desk in self.keeper.known_desks() {
             if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
                 desk.close();
+                self.keeper.forget_sessions(&desk);
             }
         }
     }
