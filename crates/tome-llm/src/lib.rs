@@ -21,6 +21,7 @@ mod model;
 mod openai;
 mod retry;
 mod scripted;
+mod scripted_chat;
 mod stop;
 mod talk;
 mod tokens;
@@ -37,6 +38,7 @@ pub use model::{Completion, LanguageModel, Prompt};
 pub use openai::OpenAiModel;
 pub use retry::{Retry, Retrying};
 pub use scripted::Scripted;
+pub use scripted_chat::ScriptedChat;
 pub use stop::{Stop, Waited};
 pub use talk::{
     ChatModel, End, Heard, Message, OfferedTool, Part, Reply, Role, SystemPart, Talk, ToolCall,
