@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Slot};
-use super::wording::{as_object, safe_id, safe_name, says_something};
+use super::wording::{as_object, safe_id, safe_name, says_something, set};
 use super::{Flow, Reader, broken_off, converse, parsed, text_at};
 use crate::anthropic::VERSION;
 use crate::{
@@ -41,8 +41,9 @@ impl ChatModel for AnthropicModel {
 
 fn body(model: &str, talk: &Talk) -> Value {
     let mut messages = messages(talk);
-    let last =
-        messages.last_mut().and_then(|message| message["content"].as_array_mut()?.last_mut());
+    let last = messages
+        .last_mut()
+        .and_then(|message| message.get_mut("content")?.as_array_mut()?.last_mut());
     let mut ends = CACHE_ENDS_MAX;
     if let Some(block) = last {
         end_cache(block);
@@ -61,11 +62,11 @@ fn body(model: &str, talk: &Talk) -> Value {
     if let Some(tool) = tools.last_mut() {
         end_cache(tool);
         ends -= 1;
-        body["tools"] = tools.into();
+        set(&mut body, "tools", tools);
     }
     let system = system(&talk.system, ends);
     if !system.is_empty() {
-        body["system"] = system.into();
+        set(&mut body, "system", system);
     }
     body
 }
@@ -88,7 +89,7 @@ fn system(parts: &[SystemPart], mut ends: usize) -> Vec<Value> {
 }
 
 fn end_cache(block: &mut Value) {
-    block["cache_control"] = json!({"type": "ephemeral"});
+    set(block, "cache_control", json!({"type": "ephemeral"}));
 }
 
 /// The messages, roles taking turns: what one side says in several messages is one message here.
@@ -123,10 +124,10 @@ fn block(part: &Part) -> Option<Value> {
         Part::Result(result) => {
             let mut block = json!({"type": "tool_result", "tool_use_id": safe_id(&result.id)});
             if says_something(&result.text) {
-                block["content"] = result.text.as_str().into();
+                set(&mut block, "content", result.text.as_str());
             }
             if result.failed {
-                block["is_error"] = true.into();
+                set(&mut block, "is_error", true);
             }
             block
         }

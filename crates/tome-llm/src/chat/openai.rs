@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Slot};
-use super::wording::{as_object, safe_id, safe_name, says_something};
+use super::wording::{as_object, safe_id, safe_name, says_something, set};
 use super::{Flow, Reader, broken_off, converse, parsed, text_at};
 use crate::{
     ChatModel, End, Heard, Message, ModelFailure, OpenAiModel, Part, Reply, Role, Stop, Talk,
@@ -43,9 +43,9 @@ impl ChatModel for OpenAiModel {
 impl OpenAiModel {
     fn talk_body(&self, talk: &Talk) -> Value {
         let mut body = json!({"model": self.model, "stream": true, "messages": messages(talk)});
-        body[self.room_field()] = talk.tokens_max.into();
+        set(&mut body, self.room_field(), talk.tokens_max);
         if !self.leaves_stream_options_out.load(Ordering::Relaxed) {
-            body["stream_options"] = json!({"include_usage": true});
+            set(&mut body, "stream_options", json!({"include_usage": true}));
         }
         let tools: Vec<Value> = talk
             .tools
@@ -57,7 +57,7 @@ impl OpenAiModel {
             })
             .collect();
         if !tools.is_empty() {
-            body["tools"] = tools.into();
+            set(&mut body, "tools", tools);
         }
         body
     }
@@ -116,7 +116,7 @@ fn assistant(message: &Message) -> Option<Value> {
     }
     let mut said = json!({"role": "assistant", "content": text});
     if !calls.is_empty() {
-        said["tool_calls"] = calls.into();
+        set(&mut said, "tool_calls", calls);
     }
     Some(said)
 }

@@ -36,3 +36,10 @@ fn plain(one: char) -> char {
 pub(super) fn says_something(text: &str) -> bool {
     !text.trim().is_empty()
 }
+
+/// Sets a field of an object.
+pub(super) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(field.to_owned(), value.into());
+    }
+}

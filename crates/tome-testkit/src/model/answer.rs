@@ -248,3 +248,10 @@ pub(super) fn halves(text: &str) -> [String; 2] {
     let middle = text.chars().count() / 2;
     [text.chars().take(middle).collect(), text.chars().skip(middle).collect()]
 }
+
+/// Sets a field of an object.
+pub(super) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(field.to_owned(), value.into());
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Said, SaidEnd, SaidPart, halves, words};
+use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
 
 /// The whole message; `number` makes the ids of its calls its own.
 pub(super) fn message(said: &Said, model: &Value, number: usize) -> Value {
@@ -35,7 +35,7 @@ pub(super) fn events(said: &Said, model: &Value, number: usize) -> Vec<String> {
     if let Some(fields) = start.as_object_mut() {
         fields.insert("stop_reason".to_owned(), Value::Null);
         if let Some(usage) = fields.get_mut("usage") {
-            usage["output_tokens"] = 1.into();
+            set(usage, "output_tokens", 1);
         }
     }
     let mut sent =
@@ -53,7 +53,7 @@ pub(super) fn events(said: &Said, model: &Value, number: usize) -> Vec<String> {
     sent.push(json!({"type": "message_stop"}));
     sent.iter()
         .map(|event| {
-            let kind = event["type"].as_str().unwrap_or("");
+            let kind = event.get("type").and_then(Value::as_str).unwrap_or("");
             format!("event: {kind}\ndata: {event}\n\n")
         })
         .collect()
@@ -71,7 +71,7 @@ fn block(sent: &mut Vec<Value>, place: usize, part: &SaidPart, number: usize) {
     sent.push(json!({"type": "content_block_start", "index": place, "content_block": start}));
     match part {
         SaidPart::Text(text) => {
-            sent.extend(words(text).map(|word| delta(json!({"type": "text_delta", "text": word}))))
+            sent.extend(words(text).map(|word| delta(json!({"type": "text_delta", "text": word}))));
         }
         SaidPart::Call { arguments, .. } => sent.extend(
             halves(arguments)

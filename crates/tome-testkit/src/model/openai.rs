@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Said, SaidEnd, SaidPart, halves, words};
+use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
 
 /// The whole completion; `number` makes the ids of its calls its own.
 pub(super) fn completion(said: &Said, model: &Value, number: usize) -> Value {
@@ -15,14 +15,14 @@ pub(super) fn completion(said: &Said, model: &Value, number: usize) -> Value {
         })
         .collect();
     if !calls.is_empty() {
-        message["tool_calls"] = calls.into();
+        set(&mut message, "tool_calls", calls);
     }
     let mut completion = json!({
         "id": format!("chatcmpl-{number}"), "object": "chat.completion", "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(said)}],
     });
     if let Some(usage) = usage(said) {
-        completion["usage"] = usage;
+        set(&mut completion, "usage", usage);
     }
     completion
 }
@@ -32,7 +32,7 @@ pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
     let chunk = |choices: Value| {
         json!({
             "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk",
-            "model": asked["model"], "choices": choices,
+            "model": asked.get("model"), "choices": choices,
         })
     };
     let delta = |delta: Value| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}]));
@@ -51,11 +51,11 @@ pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
     }
     let last = json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(said)}]);
     sent.push(chunk(last));
-    if asked["stream_options"]["include_usage"] == true
+    if asked.pointer("/stream_options/include_usage") == Some(&Value::Bool(true))
         && let Some(usage) = usage(said)
     {
         let mut counted = chunk(json!([]));
-        counted["usage"] = usage;
+        set(&mut counted, "usage", usage);
         sent.push(counted);
     }
     let mut lines: Vec<String> = sent.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();

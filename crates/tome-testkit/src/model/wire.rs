@@ -43,7 +43,7 @@ impl Connection<'_> {
             Kind::Whole { status, body } => self.whole(*status, &answer.headers, body),
             Kind::Chunks(parts) => {
                 self.head(200, &answer.headers, &[("transfer-encoding", "chunked")])?;
-                self.pieces(parts.iter().map(|part| part.as_bytes()), &answer.way)
+                self.pieces(parts.iter().map(String::as_bytes), &answer.way)
             }
             Kind::Raw(bytes) => self.write(bytes),
             Kind::Silence => self.wait(Duration::MAX),
@@ -82,7 +82,7 @@ impl Connection<'_> {
         let framing = [("content-type", "text/event-stream"), ("transfer-encoding", "chunked")];
         self.head(200, &answer.headers, &framing)?;
         let Some(bytes) = answer.way.piece_bytes else {
-            return self.pieces(events.iter().map(|event| event.as_bytes()), &answer.way);
+            return self.pieces(events.iter().map(String::as_bytes), &answer.way);
         };
         self.pieces(events.concat().as_bytes().chunks(bytes), &answer.way)
     }
