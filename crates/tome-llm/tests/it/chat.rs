@@ -115,6 +115,19 @@ fn a_whole_reply_calls_tools_too() {
 }
 
 #[test]
+fn the_next_reply_comes_over_the_same_connection() {
+    for protocol in BOTH {
+        let server = Server::start((0..20).map(|_| Answer::text("again and again")).collect());
+        let model = protocol.model(&server.endpoint());
+        // Whether the end of a response is there at once is a matter of luck, but not twenty times.
+        for _ in 0..20 {
+            assert_eq!(ask(&*model, &talk()).0.unwrap().text(), "again and again");
+        }
+        assert!(server.model.connections() < 20, "{protocol:?}");
+    }
+}
+
+#[test]
 fn ends_have_their_names() {
     for protocol in BOTH {
         assert_eq!(reply_to(protocol, Answer::text("half a").cut()).0.end, End::Cut);

@@ -2,7 +2,7 @@
 //! completions (`…/chat/completions`), as a stream where the request asks for one and whole where not.
 //!
 //! Every request is kept in the order of its arrival, and the script goes in that order. At most
-//! [`CONNECTIONS_MAX`] connections are served at a time, one request each. When the server is
+//! [`CONNECTIONS_MAX`] connections are served at a time. When the server is
 //! dropped its connections are shut and its threads are joined, whatever they were doing.
 
 mod answer;
@@ -37,6 +37,7 @@ struct Shared {
     director: Mutex<Director>,
     asked: Mutex<Vec<Asked>>,
     hung_up: Mutex<usize>,
+    connections: Mutex<usize>,
     streams: Mutex<Vec<TcpStream>>,
     over: (Mutex<bool>, Condvar),
 }
@@ -65,6 +66,7 @@ impl ModelServer {
             director: Mutex::new(Box::new(director)),
             asked: Mutex::default(),
             hung_up: Mutex::default(),
+            connections: Mutex::default(),
             streams: Mutex::default(),
             over: (Mutex::new(false), Condvar::new()),
         });
@@ -86,6 +88,11 @@ impl ModelServer {
     /// What was asked so far, in order.
     pub fn asked(&self) -> Vec<Asked> {
         lock(&self.shared.asked).clone()
+    }
+
+    /// Over how many connections.
+    pub fn connections(&self) -> usize {
+        *lock(&self.shared.connections)
     }
 
     /// How many clients hung up while they were still owed something.
@@ -134,6 +141,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         if threads.len() >= CONNECTIONS_MAX {
             continue;
         }
+        *lock(&shared.connections) += 1;
         let mut streams = lock(&shared.streams);
         streams.retain(|stream| stream.peer_addr().is_ok());
         streams.push(known);

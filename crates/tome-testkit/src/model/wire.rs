@@ -1,4 +1,5 @@
-//! One connection: a request is read, the script is asked, and its answer is written.
+//! One connection: a request is read, the script is asked, and its answer is written; and again, as
+//! long as the answers have an end and the client stays.
 
 use std::io::{BufReader, ErrorKind, Result, Write};
 use std::net::TcpStream;
@@ -17,7 +18,24 @@ pub(super) fn converse(stream: &TcpStream, shared: &Shared) -> Result<()> {
     stream.set_write_timeout(Some(IO_MAX))?;
     // Every piece goes out by itself, as it would from a model that is still thinking.
     stream.set_nodelay(true)?;
-    let asked = Asked::read(&mut BufReader::new(stream))?;
+    let mut reader = BufReader::new(stream);
+    while answered(stream, &mut reader, shared)? == After::Stays {}
+    Ok(())
+}
+
+/// What becomes of the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Stays,
+    Ends,
+}
+
+fn answered(
+    stream: &TcpStream,
+    reader: &mut BufReader<&TcpStream>,
+    shared: &Shared,
+) -> Result<After> {
+    let asked = Asked::read(reader)?;
     let mut all = lock(&shared.asked);
     all.push(asked.clone());
     let number = all.len();
@@ -37,7 +55,7 @@ struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    fn answer(&self, answer: &Answer, asked: &Asked, number: usize) -> Result<()> {
+    fn answer(&self, answer: &Answer, asked: &Asked, number: usize) -> Result<After> {
         match &answer.kind {
             Kind::Said(said) => self.say(said, answer, asked, number),
             Kind::Whole { status, body } => self.whole(*status, &answer.headers, body),
@@ -45,26 +63,27 @@ impl Connection<'_> {
                 self.head(200, &answer.headers, &[("transfer-encoding", "chunked")])?;
                 self.pieces(parts.iter().map(String::as_bytes), &answer.way)
             }
-            Kind::Raw(bytes) => self.write(bytes),
-            Kind::Silence => self.wait(Duration::MAX),
+            Kind::Raw(bytes) => self.write(bytes).map(|()| After::Ends),
+            Kind::Silence => self.wait(Duration::MAX).map(|()| After::Ends),
             Kind::Drip => {
                 self.head(200, &answer.headers, &[("content-length", "100000")])?;
                 while !self.shared.is_over() {
                     self.write(b" ")?;
                     self.wait(LOOK)?;
                 }
-                Ok(())
+                Ok(After::Ends)
             }
             Kind::Flood => {
-                self.head(200, &answer.headers, &[])?;
+                self.head(200, &answer.headers, &[("connection", "close")])?;
                 let part = [b' '; 64 * 1024];
                 // Ends when the client hangs up, and at 128 MiB in any case.
-                (0..2048).try_for_each(|_| self.write(&part))
+                (0..2048).try_for_each(|_| self.write(&part))?;
+                Ok(After::Ends)
             }
         }
     }
 
-    fn say(&self, said: &Said, answer: &Answer, asked: &Asked, number: usize) -> Result<()> {
+    fn say(&self, said: &Said, answer: &Answer, asked: &Asked, number: usize) -> Result<After> {
         let model = asked.body.get("model").cloned().unwrap_or_default();
         if answer.way.whole || !asked.wants_stream() {
             let body = if asked.is_anthropic() {
@@ -87,15 +106,15 @@ impl Connection<'_> {
         self.pieces(events.concat().as_bytes().chunks(bytes), &answer.way)
     }
 
-    fn whole(&self, status: u16, headers: &[(String, String)], body: &str) -> Result<()> {
+    fn whole(&self, status: u16, headers: &[(String, String)], body: &str) -> Result<After> {
         let length = body.len().to_string();
         let framing = [("content-type", "application/json"), ("content-length", length.as_str())];
         self.head(status, headers, &framing)?;
-        self.write(body.as_bytes())
+        self.write(body.as_bytes()).map(|()| After::Stays)
     }
 
     fn head(&self, status: u16, own: &[(String, String)], framing: &[(&str, &str)]) -> Result<()> {
-        let mut head = format!("HTTP/1.1 {status} Said\r\nconnection: close\r\n");
+        let mut head = format!("HTTP/1.1 {status} Said\r\n");
         let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in framing.iter().copied().chain(own) {
             head.push_str(&format!("{name}: {value}\r\n"));
@@ -103,14 +122,14 @@ impl Connection<'_> {
         self.write(format!("{head}\r\n").as_bytes())
     }
 
-    fn pieces<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>, way: &Way) -> Result<()> {
+    fn pieces<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>, way: &Way) -> Result<After> {
         let (breaks_after, breaks) = way.breaks.unzip();
         for (sent, piece) in pieces.enumerate() {
             if Some(sent) == breaks_after {
-                return match breaks {
-                    Some(Break::Silent) => self.wait(Duration::MAX),
-                    _ => Ok(()),
-                };
+                if breaks == Some(Break::Silent) {
+                    self.wait(Duration::MAX)?;
+                }
+                return Ok(After::Ends);
             }
             if let Some(pause) = way.pause {
                 self.wait(pause)?;
@@ -120,7 +139,7 @@ impl Connection<'_> {
             chunk.extend_from_slice(b"\r\n");
             self.write(&chunk)?;
         }
-        self.write(b"0\r\n\r\n")
+        self.write(b"0\r\n\r\n").map(|()| After::Stays)
     }
 
     fn write(&self, bytes: &[u8]) -> Result<()> {
