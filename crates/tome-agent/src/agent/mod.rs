@@ -245,7 +245,7 @@ impl Agent {
             };
             match model.reply(&talk, heard, stop) {
                 Ok(reply) => return Ok(reply),
-                Err(failure) if is_too_long(&failure) && tries < SHORTER_TRIES_MAX => {
+                Err(failure @ ModelFailure::ContextTooLong { .. }) if tries < SHORTER_TRIES_MAX => {
                     tries += 1;
                     if !self.context.halve() {
                         return Err(failure.into());
@@ -372,20 +372,5 @@ impl Agent {
         said(Said::Injected { why: due.name(), text: &composed.text });
         let _ = self.memory.injected(due.name(), &composed);
         Some(composed.text)
-    }
-}
-
-/// Whether the model found the request too long.
-fn is_too_long(failure: &ModelFailure) -> bool {
-    // Endpoints that have no code for it say it in words.
-    const WORDS: [&str; 5] =
-        ["context length", "context window", "too long", "maximum context", "too many tokens"];
-    match failure {
-        ModelFailure::Rejected { status: 413, .. } => true,
-        ModelFailure::Rejected { said, .. } => {
-            let said = said.to_lowercase();
-            WORDS.iter().any(|words| said.contains(words))
-        }
-        _ => false,
     }
 }

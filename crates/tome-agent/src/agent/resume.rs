@@ -133,7 +133,7 @@ impl Reading {
             });
             Unit::reply(&words.collect::<String>(), moments)
         } else {
-            Unit::step(said, results, Vec::new(), moments)
+            Unit::step(said, &results, Vec::new(), moments)
         };
         self.units.push(unit);
     }

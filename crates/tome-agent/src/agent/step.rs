@@ -44,7 +44,7 @@ impl Agent {
             moments.push(moment);
         }
         let notes = dues.into_iter().filter_map(|due: Due| self.note(Some(due), said)).collect();
-        self.context.push(Unit::step(parts, results, notes, moments));
+        self.context.push(Unit::step(parts, &results, notes, moments));
     }
 
     /// What the model said before its calls, recorded; and the name of the step.

@@ -41,7 +41,7 @@ impl Unit {
     /// without a result is given one that says so; a result of no call is left out.
     pub fn step(
         said: Vec<Part>,
-        results: Vec<ToolResult>,
+        results: &[ToolResult],
         notes: Vec<String>,
         moments: Vec<Moment>,
     ) -> Self {
@@ -178,8 +178,7 @@ fn lost(call: &ToolCall) -> ToolResult {
 
 /// A moment as a summarizer needs it.
 fn shortened(mut moment: Moment) -> Moment {
-    let cap = |text: &str| tome_model::cap_text(text, SUMMARIZED_BYTES_MAX).text;
-    moment.text = cap(&moment.text);
+    moment.text = tome_model::cap_text(&moment.text, SUMMARIZED_BYTES_MAX).text;
     if let Some(tool) = &mut moment.tool {
         for value in [&mut tool.input, &mut tool.output] {
             let (capped, _) = tome_model::cap_json(std::mem::take(value), SUMMARIZED_BYTES_MAX);

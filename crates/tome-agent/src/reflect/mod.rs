@@ -142,7 +142,7 @@ impl Work<'_> {
                 results.push(ToolResult { text, ..ran.result });
             }
             // A unit keeps every call together with its result.
-            let unit = Unit::step(reply.parts, results, Vec::new(), Vec::new());
+            let unit = Unit::step(reply.parts, &results, Vec::new(), Vec::new());
             talk.messages.extend(unit.messages().iter().cloned());
         }
         done.rounds_spent = true;

@@ -141,8 +141,7 @@ fn a_model_may_summarise_and_may_fail_to() {
 #[test]
 fn a_request_that_is_too_long_is_made_shorter() {
     let model = Script::by(|talk| match Context::cost(talk) {
-        cost if cost > 12_000 => Err(ModelFailure::Rejected {
-            status: 400,
+        cost if cost > 12_000 => Err(ModelFailure::ContextTooLong {
             said: "prompt is too long: 15000 tokens > 12000 maximum".to_owned(),
         }),
         _ => Ok(says("ok")),
@@ -158,8 +157,7 @@ fn a_request_that_is_too_long_is_made_shorter() {
     }
     assert!(agent.context().compacted().messages > 0);
     // One that nothing can make short enough is an error, soon, and the session goes on.
-    let never =
-        Script::by(|_| Err(ModelFailure::Rejected { status: 413, said: "too long".to_owned() }));
+    let never = Script::by(|_| Err(ModelFailure::ContextTooLong { said: "too long".to_owned() }));
     let mut agent = Agent::new(never.clone(), memory, AgentSettings::default()).unwrap();
     agent.run("go", &mut |_| {}, &Stop::default()).unwrap_err();
     assert!(never.count() <= 4, "{}", never.count());

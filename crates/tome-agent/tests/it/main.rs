@@ -1,8 +1,10 @@
 //! The library through its public API.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod agent;
 mod compaction;
 mod context;
+mod examples;
 mod memory;
 mod paper;
 mod properties;

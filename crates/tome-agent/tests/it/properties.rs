@@ -44,7 +44,7 @@ fn reply(calls: &[(Option<u16>, String, bool)], words: u16) -> Reply {
 fn failure(kind: u8) -> ModelFailure {
     match kind {
         0 => ModelFailure::Stopped,
-        1 => ModelFailure::Rejected { status: 413, said: "too long".to_owned() },
+        1 => ModelFailure::ContextTooLong { said: "too long".to_owned() },
         2 => ModelFailure::Malformed { said: "nonsense".to_owned() },
         _ => ModelFailure::Down { said: "gone".to_owned() },
     }
