@@ -16,12 +16,12 @@ use serde_json::Value;
 use tome_engine::triggers::{Due, texts};
 use tome_engine::{Room, nudge_text, protocol_text};
 use tome_llm::{ChatModel, End, Heard, ModelFailure, Reply, Stop, Usage};
-use tome_model::{Event, EventKind};
+use tome_model::{Event, EventKind, ModelError};
 
 use crate::compaction::{Compaction, Compactor, event};
 use crate::context::{Context, Unit, cap_tokens};
 use crate::limits::{RESUMED_EVENTS_MAX, SHORTER_TRIES_MAX};
-use crate::{AgentError, Memory, ReflectError, ReflectSettings, Reflection, reflect};
+use crate::{AgentError, Memory, MemoryError, ReflectError, ReflectSettings, Reflection, reflect};
 
 pub use outcome::{Ended, Run, Said};
 pub use settings::AgentSettings;
@@ -131,6 +131,9 @@ impl Agent {
         said: &mut dyn FnMut(Said<'_>),
         stop: &Stop,
     ) -> Result<Run, AgentError> {
+        if prompt.trim().is_empty() {
+            return Err(MemoryError::from(ModelError::Missing { field: "prompt" }).into());
+        }
         self.begin()?;
         let memory = Arc::clone(&self.memory);
         let moment = self.log.moment(&*memory, EventKind::UserMessage, prompt);

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tome_engine::{
-    Calendar, Caller, ContentsSettings, Extractive, Home, Intake, Notebooks, Question, Recall,
-    Redactor, Sealer, SessionCopies, StoreMode, Stores, ToolAnswer, Tools,
+    Calendar, Caller, Composed, ContentsSettings, Extractive, Home, InjectionRecord, Injector,
+    Intake, Notebooks, Question, Recall, Redactor, Sealer, SessionCopies, StoreMode, Stores,
+    ToolAnswer, Tools,
 };
 use tome_finder::Potion;
 use tome_ledger::Engine;
@@ -56,6 +57,7 @@ pub struct Local {
     calendar: Arc<Calendar>,
     recall: Arc<Recall>,
     tools: Tools,
+    injector: Injector,
 }
 
 impl Local {
@@ -89,7 +91,15 @@ impl Local {
             Arc::clone(&clock),
         ));
         let sealer = Sealer::new(redactor()?, limits::TEXT_BYTES_MAX);
-        let tools = Tools::new(notebooks, Arc::new(redactor()?))
+        let cutting = Arc::new(redactor()?);
+        let injector = Injector::new(
+            Arc::clone(&stores),
+            Arc::clone(&notebooks),
+            Arc::clone(&calendar),
+            Arc::clone(&recall),
+            Arc::clone(&cutting),
+        );
+        let tools = Tools::new(notebooks, cutting)
             .with_calendar(Arc::clone(&calendar))
             .with_recall(Arc::clone(&recall));
         let caller = Caller {
@@ -109,6 +119,7 @@ impl Local {
             calendar,
             recall,
             tools,
+            injector,
         })
     }
 
@@ -158,6 +169,27 @@ impl Memory for Local {
             self.catch_up()?;
         }
         Ok(())
+    }
+
+    fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
+        let moment = match why {
+            "replan" => "tool",
+            "store" => "stop",
+            _ => "prompt",
+        };
+        Ok(self.injector.record(&InjectionRecord {
+            at_ms: self.clock.now().0,
+            moment: moment.to_owned(),
+            why: why.to_owned(),
+            agent: self.who.agent.to_string(),
+            session_id: self.who.session.to_string(),
+            project: self.root.clone(),
+            tokens: said.tokens,
+            cut: said.cut.clone(),
+            took_ms: 0,
+            handed: true,
+            text: said.text.clone(),
+        })?)
     }
 
     fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {

@@ -167,6 +167,7 @@ fn what_memory_did_not_take_it_is_given_later() {
     let failed = agent.run("lost?", &mut |_| {}, &Stop::default()).unwrap_err();
     assert!(matches!(failed, AgentError::Memory(_)));
     *memory.is_away.lock().unwrap() = false;
+    agent.run(" \n", &mut |_| {}, &Stop::default()).unwrap_err();
     agent.run("back", &mut |_| {}, &Stop::default()).unwrap();
     let texts: Vec<String> =
         memory.events(99).unwrap().into_iter().map(|event| event.text).collect();

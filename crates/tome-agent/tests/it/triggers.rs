@@ -9,6 +9,7 @@ use tome_llm::{Part, Reply, Stop};
 
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
+use crate::world::World;
 
 const REPLAN: &str = "With recalled memory, please replan if needed";
 
@@ -103,4 +104,14 @@ fn an_overview_that_nobody_writes_is_reminded_of() {
     }
     assert_eq!(at, [10, 20]);
     assert!(words(&model.last()).contains("it has not changed for"));
+}
+
+#[test]
+fn what_was_said_unasked_is_recorded() {
+    let world = World::new();
+    let model = Script::of(vec![Ok(calls(&[("edit", "{}")])), Ok(says("sorry"))]);
+    let mut agent = Agent::new(model, Arc::new(world.open("s1")), settings()).unwrap();
+    agent.run("wtf, I told you not to touch it", &mut |_| {}, &Stop::default()).unwrap();
+    let record = std::fs::read_to_string(world.files("injections.jsonl").remove(0)).unwrap();
+    assert!(record.contains(r#""moment":"stop","why":"store","agent":"tome""#), "{record}");
 }
