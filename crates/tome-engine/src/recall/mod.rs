@@ -18,6 +18,7 @@ mod question;
 mod rank;
 mod spread;
 mod terms;
+mod then;
 mod weights;
 
 use std::collections::HashMap;
@@ -33,7 +34,7 @@ use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
-use keeper::{Desk, Forms, Keeper, Listings};
+use keeper::{Desk, Keeper, Sessions};
 use plan::Plan;
 use rank::Ranked;
 
@@ -71,7 +72,6 @@ impl Recall {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
-        let forms = Forms::default();
         let keeper = Keeper {
             home,
             stores,
@@ -79,8 +79,7 @@ impl Recall {
             copies,
             embedder,
             desks,
-            forms,
-            listings: Listings::default(),
+            sessions: Sessions::default(),
         };
         Self { keeper, calendar, clock }
     }
@@ -122,7 +121,10 @@ impl Recall {
         if !unasked {
             gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
         }
-        gathered.ask(&self.keeper, plan, desk, project)
+        match plan.asks_what_happened() {
+            true => gathered.ask_then(&self.keeper, plan, desk, project),
+            false => gathered.ask(&self.keeper, plan, desk, project),
+        }
     }
 
     /// The answer that comes of what was gathered.
@@ -132,18 +134,10 @@ impl Recall {
         plan: &Plan,
         gathered: Gathered,
     ) -> Result<RecallAnswer, EngineError> {
-        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
-        let since = Instant::now();
-        if question.unasked {
-            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
-        }
-        let evidence = Evidence::of(&ranked, plan);
-        if !question.no_floor && !evidence.is_enough() {
-            ranked.clear();
-        }
-        ranked.retain(|one| evidence.admits(one));
-        gathered.stage("floor", since, evidence.explained());
-        plan.prefer_its_time(&mut ranked);
+        let (mut ranked, gathered) = match plan.asks_what_happened() {
+            true => gathered.newest_first(&self.keeper, plan)?,
+            false => self.relevant(question, plan, gathered)?,
+        };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.keeper.stores.projects();
         let cite = Cite { projects, project: question.project.as_deref(), session };
@@ -169,6 +163,28 @@ impl Recall {
             took: since.elapsed(),
         });
         Ok(answer)
+    }
+
+    /// What was gathered and is an answer, the best first.
+    fn relevant(
+        &self,
+        question: &RecallQuestion,
+        plan: &Plan,
+        gathered: Gathered,
+    ) -> Result<(Vec<Ranked>, Gathered), EngineError> {
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
+        let since = Instant::now();
+        if question.unasked {
+            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        }
+        let evidence = Evidence::of(&ranked, plan);
+        if !question.no_floor && !evidence.is_enough() {
+            ranked.clear();
+        }
+        ranked.retain(|one| evidence.admits(one));
+        gathered.stage("floor", since, evidence.explained());
+        plan.prefer_its_time(&mut ranked);
+        Ok((ranked, gathered))
     }
 
     /// Contents that are only a little behind are made first: what was just said is in the answer.
@@ -313,6 +329,7 @@ impl Recall {
         for desk in self.keeper.known_desks() {
             if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
                 desk.close();
+                self.keeper.forget_sessions(&desk);
             }
         }
     }

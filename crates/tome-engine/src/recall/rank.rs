@@ -151,7 +151,7 @@ impl Gathered {
         self.renumber();
     }
 
-    fn read(&mut self, keeper: &Keeper) -> Result<(), EngineError> {
+    pub(super) fn read(&mut self, keeper: &Keeper) -> Result<(), EngineError> {
         for candidate in &mut self.candidates {
             let ledger = self.asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
             candidate.read(keeper, ledger)?;
