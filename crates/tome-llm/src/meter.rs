@@ -36,6 +36,8 @@ struct Counted {
 struct UnderWay {
     needed: Needed,
     since: Instant,
+    /// Nobody came back for it in time: it is counted, and no longer set aside.
+    is_let_go: bool,
 }
 
 /// What was used on the last day that anything was; kept by the caller over restarts.
@@ -110,6 +112,7 @@ impl Meter {
         let mut counted = self.lock();
         if counted.state.day != day {
             counted.state = MeterState { day: day.to_owned(), ..MeterState::default() };
+            counted.under_way.retain(|_, one| !one.is_let_go);
         }
         counted.let_go(self.reserved_max);
         counted
@@ -131,16 +134,26 @@ impl Budget for Meter {
         }
         counted.reservations += 1;
         let id = counted.reservations;
-        counted.under_way.insert(id, UnderWay { needed, since: Instant::now() });
+        let one = UnderWay { needed, since: Instant::now(), is_let_go: false };
+        counted.under_way.insert(id, one);
         Ok(Reserved { id, needed })
     }
 
     fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent) {
         let mut counted = self.on(day);
-        let input = match counted.under_way.remove(&reserved.id) {
-            Some(_) => spent.input_tokens,
-            // Let go of, and counted then with what it was to read: what is more comes on top.
-            None => spent.input_tokens.saturating_sub(reserved.needed.input_tokens),
+        // A number of a meter before a restart may be another's here.
+        let is_its_own =
+            counted.under_way.get(&reserved.id).is_some_and(|one| one.needed == reserved.needed);
+        let known = if is_its_own { counted.under_way.remove(&reserved.id) } else { None };
+        let input = match known {
+            // Already counted with what it was to read: what is more comes on top.
+            Some(one) if one.is_let_go => {
+                let state = &mut counted.state;
+                state.calls = state.calls.saturating_sub(1);
+                state.failures = state.failures.saturating_sub(1);
+                spent.input_tokens.saturating_sub(one.needed.input_tokens)
+            }
+            _ => spent.input_tokens,
         };
         counted.count(input, spent.output_tokens, spent.failure.clone());
     }
@@ -149,17 +162,21 @@ impl Budget for Meter {
 impl Counted {
     /// Used, and set aside.
     fn spoken_for(&self) -> u64 {
-        let under_way = self.under_way.values().map(|one| one.needed.tokens());
-        under_way.fold(self.state.tokens(), u64::saturating_add)
+        let under_way = self.under_way.values().filter(|one| !one.is_let_go);
+        under_way.map(|one| one.needed.tokens()).fold(self.state.tokens(), u64::saturating_add)
     }
 
     fn let_go(&mut self, after: Duration) {
-        let is_over = |one: &UnderWay| one.since.elapsed() >= after;
-        let over: Vec<u64> =
-            self.under_way.iter().filter(|(_, one)| is_over(one)).map(|(id, _)| *id).collect();
-        for one in over.iter().filter_map(|id| self.under_way.remove(id)).collect::<Vec<_>>() {
-            let why = "nobody said what became of the call".to_owned();
-            self.count(one.needed.input_tokens, 0, Some(why));
+        let over = self.under_way.values_mut();
+        let over = over.filter(|one| !one.is_let_go && one.since.elapsed() >= after);
+        let inputs: Vec<u64> = over
+            .map(|one| {
+                one.is_let_go = true;
+                one.needed.input_tokens
+            })
+            .collect();
+        for input in inputs {
+            self.count(input, 0, Some("nobody said what became of the call".to_owned()));
         }
     }
 

@@ -3,6 +3,7 @@
 //! Understand the question, gather candidates from every tier there is, read and rank them, fuse the
 //! ranks, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
 
+mod abreast;
 mod candidate;
 mod cite;
 mod elsewhere;
@@ -35,6 +36,7 @@ use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
 use keeper::{Desk, Keeper, Sessions};
+use pack::Chosen;
 use plan::Plan;
 use rank::Ranked;
 
@@ -46,9 +48,6 @@ pub use question::{
 
 /// Events that contents are made of while somebody waits, at most.
 const CATCH_UP_MAX: u64 = 50;
-
-/// Hits that may end up in the list, or be named beside it.
-const CITED_MAX: usize = 2 * plan::HITS_MAX;
 
 /// A desk, and the project of it that is meant.
 type DeskAsked = (Arc<Desk>, Option<String>);
@@ -142,11 +141,12 @@ impl Recall {
         let projects = self.keeper.stores.projects();
         let cite = Cite { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
+        let chosen = pack::choose(&ranked, plan);
         match question.unasked {
             true => without_lines(&mut ranked),
-            false => self.number_lines(&mut ranked, &gathered)?,
+            false => self.number_lines(&mut ranked, &chosen, &gathered)?,
         }
-        let packed = pack::pack(&ranked, plan, &cite, question.tokens_max);
+        let packed = pack::pack(&ranked, &chosen, plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
@@ -204,9 +204,15 @@ impl Recall {
         behind()
     }
 
-    /// Finds the lines of the events that may be cited and came from no index.
-    fn number_lines(&self, ranked: &mut [Ranked], gathered: &Gathered) -> Result<(), EngineError> {
-        for one in ranked.iter_mut().take(CITED_MAX) {
+    /// Finds the lines of the events that are cited and came from no index.
+    fn number_lines(
+        &self,
+        ranked: &mut [Ranked],
+        chosen: &[Chosen],
+        gathered: &Gathered,
+    ) -> Result<(), EngineError> {
+        for at in chosen.iter().flat_map(Chosen::cited) {
+            let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
             let Some(ledger) = gathered.asked.get(candidate.desk).and_then(|it| it.ledger.as_ref())
             else {

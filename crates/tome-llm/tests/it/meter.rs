@@ -102,7 +102,15 @@ fn what_nobody_settles_is_let_go() {
     assert_eq!(reading.tokens_left, Some(70));
     assert_eq!((reading.today.calls, reading.today.failures), (1, 1));
     hasty.settle(day, &lost, &spent);
-    assert_eq!(hasty.reading(day).tokens_left, Some(56));
+    let reading = hasty.reading(day);
+    assert_eq!(reading.tokens_left, Some(56));
+    assert_eq!((reading.today.calls, reading.today.failures), (1, 0));
+
+    // The daemon was started anew in between: all of it is counted, and nobody else's is settled.
+    let anew = Meter::new(Some(100), MeterState::default());
+    let _other = anew.reserve(day, Needed { input_tokens: 1, output_tokens_max: 1 }).unwrap();
+    anew.settle(day, &held, &spent);
+    assert_eq!(anew.reading(day).tokens_left, Some(54));
 }
 
 #[test]
