@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::compose::{Composed, Frame, compose};
 use super::mark;
 use super::piece::{Block, Piece};
@@ -19,7 +21,7 @@ pub const HINT_TOKENS_MAX: u64 = 300;
 const HINT_CHARS_MAX: usize = 220;
 
 /// A hit that is worth a hint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
     /// What it is known by: two hits of the same note are the same hint.
     pub key: String,
@@ -40,6 +42,19 @@ pub fn choose_hints(hits: &[RecallHit], session: &str, given: &BTreeSet<String>)
         hints.push(Hint { line: line_of(hit), key });
         if hints.len() == HINTS_MAX {
             break;
+        }
+    }
+    hints
+}
+
+/// The hints for this prompt, and behind them those that came too late for the one before, as far as
+/// there is room: none that was given, none twice.
+pub fn with_late(fresh: Vec<Hint>, late: Vec<Hint>, given: &BTreeSet<String>) -> Vec<Hint> {
+    let mut hints = fresh;
+    for hint in late {
+        let is_known = given.contains(&hint.key) || hints.iter().any(|one| one.key == hint.key);
+        if !is_known && hints.len() < HINTS_MAX {
+            hints.push(hint);
         }
     }
     hints

@@ -95,9 +95,13 @@ fn a_start_says_it_all_in_order() {
 }
 
 #[test]
-fn nothing_known_is_nothing_said() {
-    assert_eq!(start_text(&StartParts::default(), ROOM), None);
-    assert_eq!(start_text(&StartParts::unread(), ROOM), None);
+fn the_protocol_is_said_where_nothing_is_known() {
+    let nothing = start_text(&StartParts::default(), ROOM).unwrap();
+    assert!(nothing.text.contains("5. A note") && nothing.text.contains("Nothing is noted"));
+    assert!(nothing.tokens < 320 && nothing.cut.is_empty(), "{}", nothing.tokens);
+    let unread = start_text(&StartParts::unread(), ROOM).unwrap();
+    assert!(unread.text.contains("5. A note") && unread.text.contains("[Not read in time: notes"));
+    assert!(!unread.text.contains("Nothing is noted"));
     assert_eq!(start_text(&parts(), Room { tokens: 40, bytes: 9_500 }), None);
     assert_eq!(plan_text(&[], "replan", ROOM), None);
     assert_eq!(hints_text(&[], ROOM), None);

@@ -12,6 +12,7 @@ mod fuse;
 mod gather;
 mod keeper;
 pub(crate) mod literal;
+mod own;
 mod pack;
 mod plan;
 mod question;
@@ -39,6 +40,7 @@ use rank::Ranked;
 
 pub use endpoint::{EmbedderReading, EndpointEmbedder};
 pub use keeper::{DeskReport, Followed, WorkerReport};
+pub use own::OwnPrompt;
 pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
@@ -136,6 +138,9 @@ impl Recall {
         let since = Instant::now();
         if question.unasked {
             ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        }
+        if let Some(own) = &question.own_prompt {
+            self.without_own(own, &mut ranked)?;
         }
         let evidence = Evidence::of(&ranked, plan);
         if !question.no_floor && !evidence.is_enough() {

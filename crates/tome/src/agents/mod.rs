@@ -27,6 +27,7 @@ use std::path::Path;
 use tome_model::{Agent, Draft, Millis};
 
 pub use answer::{Moment, answer, bytes_max};
+pub use copilot::wiring::has_own_hooks as copilot_has_own_hooks;
 use lenient::Reading;
 use scene::Scene;
 

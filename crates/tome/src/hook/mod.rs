@@ -221,15 +221,15 @@ fn record(
     by: &Deadlines,
     tell: Tell<'_>,
 ) {
-    let Some(agent) = called.names.first().and_then(|name| agent(name)) else {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let Some(agent) = called.names.first().and_then(|name| agent(name, &cwd)) else {
         return tell(Told::Recorded(Fate::Safe, None));
     };
     let Ok(config) = Config::load(&called.flags, &|name| std::env::var(name).ok()) else {
         return tell(Told::Recorded(Fate::Lost, None));
     };
     let settings = config.settings();
-    let cwd = std::env::current_dir()
-        .map_or_else(|_| "/".into(), |cwd| cwd.to_string_lossy().into_owned());
+    let cwd = cwd.to_string_lossy();
     let drafts = agents::drafts(&Heard {
         agent: &agent,
         event: called.names.get(1).map(String::as_str),
@@ -259,16 +259,17 @@ fn runtime() -> Option<tokio::runtime::Runtime> {
 }
 
 /// The agent that runs the hook. Copilot CLI also runs the hooks of a repository's Claude Code
-/// settings; what happens then is its doing.
-fn agent(name: &str) -> Option<Agent> {
+/// settings; what happens then is its doing, and nothing is to be done where it has hooks of its own:
+/// they say the same at other milliseconds.
+fn agent(name: &str, cwd: &Path) -> Option<Agent> {
     let agent = Agent::parse(name).ok()?;
     let is_copilot =
         std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none();
-    if is_copilot && agent.as_str() == "claude-code" {
-        Agent::parse("copilot").ok()
-    } else {
-        Some(agent)
+    if !is_copilot || agent.as_str() != "claude-code" {
+        return Some(agent);
     }
+    let is_heard = agents::copilot_has_own_hooks(&|name| std::env::var(name).ok(), cwd);
+    if is_heard { None } else { Agent::parse("copilot").ok() }
 }
 
 /// Notes the project while its folder is sure to exist.

@@ -230,7 +230,7 @@ fn opencode() {
     );
 }
 
-fn now_ms() -> u64 {
+pub fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     u64::try_from(now.as_millis()).unwrap()
 }
@@ -304,6 +304,41 @@ fn what_opencodes_plugin_saw_is_not_stored_again() {
         "opencode",
         &["edit", "look for commas elsewhere", "There are none.", "Commas were counted."],
     );
+}
+
+/// The transcript first, then the hooks: what the transcript said is not stored again, and what comes
+/// of the hooks is what only they say. (Hooks of Gemini CLI and Copilot CLI do not name the call whose
+/// result they tell: there an import recognises a hook, and not the other way round.)
+#[test]
+fn hooks_after_an_import_add_only_what_it_has_not() {
+    for agent in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
+        let world = world();
+        assert_eq!(world.tome(&["start"]).code, 0);
+        // Agents that say no time are stamped when their hooks run.
+        let base_ms = now_ms();
+        settle(&world, base_ms);
+        import(&world, &["--agent", agent]);
+        let before = world.events();
+        hooks(&world, agent, base_ms);
+        let after = world.events();
+        for event in &before {
+            assert!(after.contains(event), "{agent}: {event}");
+        }
+        let said = |event: &Value| {
+            let tool = event["tool"]["name"].as_str().unwrap_or_default();
+            (event["text"].as_str().unwrap().trim().to_owned(), tool.to_owned())
+        };
+        let known: Vec<_> = before.iter().map(said).collect();
+        for event in after.iter().filter(|event| !before.contains(event)) {
+            let kind = event["kind"].as_str().unwrap();
+            let is_nameless = kind == "tool_result" && ["gemini", "copilot"].contains(&agent);
+            let is_words = ["user_message", "assistant_message", "assistant_stop", "tool_result"]
+                .contains(&kind)
+                && !is_nameless;
+            let is_known = known.contains(&said(event)) && said(event) != Default::default();
+            assert!(!(is_words && is_known), "{agent} has it twice: {event}");
+        }
+    }
 }
 
 /// Same words with a secret in them, captured by a hook and read from a transcript.
