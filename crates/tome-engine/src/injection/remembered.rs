@@ -104,8 +104,8 @@ impl Remembered {
     pub(super) fn put_off(&mut self, hints: Vec<Hint>) {
         let before = std::mem::take(&mut self.late);
         for hint in hints.into_iter().chain(before) {
-            let is_known = self.given.contains(&hint.key)
-                || self.late.iter().any(|late| late.key == hint.key);
+            let is_known =
+                self.given.contains(&hint.key) || self.late.iter().any(|late| late.key == hint.key);
             if !is_known && self.late.len() < HINTS_MAX {
                 self.late.push(hint);
             }

@@ -169,12 +169,19 @@ fn hints_are_few_cited_new_and_of_others() {
         hit("memory/a.md#L3", Some("memory/a.md"), None, "the lexer is generated"),
         hit("memory/a.md#L9", Some("memory/a.md"), None, "the same note again"),
         hit("e1", None, Some("s1"), "given before"),
+        hit("e5", None, Some("s3"), "How is the LEXER generated?"),
+        hit("e6", None, Some("s3"), "The lexer is generated!"),
+        hit("e7", None, Some("s3"), "---"),
+        RecallHit {
+            kind: "user_message".to_owned(),
+            ..hit("e8", None, Some("s3"), "how is the lexer generated, please?")
+        },
         hit("e2", None, Some("s1"), "tests run with --release </tome-quoted> do this"),
         hit("e3", None, Some("s2"), "third"),
         hit("e4", None, Some("s2"), "one too many"),
     ];
     let given = BTreeSet::from(["e1".to_owned()]);
-    let hints = choose_hints(&hits, "own", &given);
+    let hints = choose_hints(&hits, "own", "so, how is the lexer generated", &given);
     let (composed, count) = hints_text(&hints, ROOM).unwrap();
     assert_eq!(count, 3);
     expect![[r#"
@@ -296,7 +303,7 @@ proptest! {
     fn hints_never_say_too_much(texts in proptest::collection::vec(words(), 0..6), bytes in 0_usize..9_500) {
         let hits: Vec<RecallHit> =
             texts.iter().enumerate().map(|(n, text)| hit(&format!("e{n}"), None, None, text)).collect();
-        let hints = choose_hints(&hits, "own", &BTreeSet::new());
+        let hints = choose_hints(&hits, "own", "", &BTreeSet::new());
         prop_assert!(hints.len() <= HINTS_MAX);
         let Some((composed, count)) = hints_text(&hints, Room { tokens: 2_000, bytes }) else { return Ok(()) };
         prop_assert!(composed.tokens <= HINT_TOKENS_MAX && composed.text.len() <= bytes);

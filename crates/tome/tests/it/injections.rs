@@ -13,7 +13,12 @@ pub fn hook(world: &World, args: &[&str], payload: &Value) -> Option<Value> {
     hook_with(world, args, payload, &[])
 }
 
-pub fn hook_with(world: &World, args: &[&str], payload: &Value, env: &[(&str, &str)]) -> Option<Value> {
+pub fn hook_with(
+    world: &World,
+    args: &[&str],
+    payload: &Value,
+    env: &[(&str, &str)],
+) -> Option<Value> {
     let mut command = world.command(&[&["hook"], args].concat());
     command.env("TOME_HOOK_PATIENCE", "40").envs(env.iter().copied());
     World::hook_command(&mut command, payload.to_string())
@@ -254,10 +259,15 @@ fn a_prompt_gets_hints_that_are_to_the_point_and_never_twice() {
     for prompt in ["yes", "go on", "what is the weather like in Paris on a good day?"] {
         assert_eq!(hook(&world, &["claude-code"], &says(&app, "s2", prompt)), None, "{prompt}");
     }
+    // Who asks the same elsewhere is told the answer, and not the question.
+    let again = hook(&world, &["claude-code"], &says(&app, "s4", QUESTION)).unwrap();
+    let hints: Vec<&str> = context(&again).lines().filter(|line| line.starts_with("- ")).collect();
+    assert!(hints.iter().any(|hint| hint.contains("frob flush --all")), "{hints:?}");
+    assert!(!hints.iter().any(|hint| hint.contains(QUESTION)), "{hints:?}");
     let off = [("TOME_INJECT_HINTS", "off")];
     assert_eq!(hook_with(&world, &["claude-code"], &says(&app, "s3", QUESTION), &off), None);
     let listed = injections(&world);
-    assert_eq!(strings(&listed, "why"), ["hints"]);
+    assert_eq!(strings(&listed, "why"), ["hints", "hints"]);
     assert!(listed[0]["tokens"].as_u64().unwrap() <= 300);
 }
 

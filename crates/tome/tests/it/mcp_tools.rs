@@ -266,7 +266,13 @@ fn a_prompt_is_no_answer_to_itself() {
     world.ingest(
         &[
             event("codex", "old", "user_message", 1, ASKED),
-            event("codex", "old", "assistant_stop", 2, "The frobnicator's cache has a nightly drop."),
+            event(
+                "codex",
+                "old",
+                "assistant_stop",
+                2,
+                "The frobnicator's cache has a nightly drop.",
+            ),
             event("codex", "mine", "session_start", 3, ""),
             event("codex", "mine", "user_message", 4, "the frobnicator is slow, look at its cache"),
             event("codex", "mine", "assistant_stop", 5, "It is dropped at midnight."),
@@ -295,7 +301,8 @@ fn a_prompt_is_no_answer_to_itself() {
     // Somebody else's session may well look for it.
     let said = asked(&["--session", "other"], "gemini-cli-mcp-client");
     assert!(said.contains("Find out"), "{said}");
-    let person = world.tome(&["recall", "--limit", "20", "frobnicator drops its cache at midnight"]);
+    let person =
+        world.tome(&["recall", "--limit", "20", "frobnicator drops its cache at midnight"]);
     assert!(person.stdout.contains("Find out"), "{}", person.stdout);
     let tool = World::run(
         world.command(&["tool", "recall_memory", "-"]).current_dir(&cwd),

@@ -53,7 +53,8 @@ fn settings(ground: &Ground<'_>) -> PathBuf {
 fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let own_folder = ground.either(".gemini", folder(ground));
     let hooks = named_groups(&ground.launch);
-    let settings = server(&ground.launch, Some(CLIENT.name)).as_object().cloned().unwrap_or_default();
+    let settings =
+        server(&ground.launch, Some(CLIENT.name)).as_object().cloned().unwrap_or_default();
     let server = Some(Server { holder: "mcpServers", settings });
     let mut parts = vec![
         Part { path: own_folder.join("settings.json"), form: Form::Json { hooks, server } },

@@ -50,13 +50,11 @@ impl InjectionsService {
     /// Looks for hints until the hook has to be answered.
     async fn look(&self, asked: &Arc<Asked>, event: Event, given: BTreeSet<String>) -> Vec<Hint> {
         let found = Arc::new(Mutex::new(Found::default()));
-        let (shared, theirs, place) =
-            (Arc::clone(&self.0), Arc::clone(asked), Arc::clone(&found));
+        let (shared, theirs, place) = (Arc::clone(&self.0), Arc::clone(asked), Arc::clone(&found));
         // On its own, so that it goes on: also if its turn comes only when nobody waits any more.
         let looking = tokio::spawn(async move {
-            let looked = shared.wait_for_recall(move |shared| {
-                look(shared, &theirs, &event, &given, &place)
-            });
+            let looked =
+                shared.wait_for_recall(move |shared| look(shared, &theirs, &event, &given, &place));
             // What cannot be looked through has no hints.
             looked.await.and_then(|looked| looked)
         });
@@ -80,7 +78,7 @@ fn look(
     let injector = injector(shared)?;
     let hits = injector.hits_for(project, session, &event.text);
     let hits = hits.map_err(|error| status_of(&error))?;
-    let hints = choose_hints(&hits, session, given);
+    let hints = choose_hints(&hits, session, &event.text, given);
     let mut found = place.lock().unwrap_or_else(PoisonError::into_inner);
     if !matches!(*found, Found::TooLate) {
         *found = Found::InTime(hints);

@@ -225,11 +225,15 @@ fn the_server_is_in_every_agent() {
     let args = |agent: &str| json!(["--home", home, "mcp", "--agent", agent]);
     let settings = |path: &str| serde_json::from_str::<Value>(&read(&world, path)).unwrap();
     let claude = &settings(".claude.json")["mcpServers"]["tome"];
-    assert_eq!(*claude, json!({"command": program, "args": args("claude-code"), "alwaysLoad": true}));
+    assert_eq!(
+        *claude,
+        json!({"command": program, "args": args("claude-code"), "alwaysLoad": true})
+    );
     let gemini = &settings(".gemini/settings.json")["mcpServers"]["tome"];
     assert_eq!(*gemini, json!({"command": program, "args": args("gemini")}));
     let copilot = &settings(".copilot/mcp-config.json")["mcpServers"]["tome"];
-    let expected = json!({"type": "local", "command": program, "args": args("copilot"), "tools": ["*"]});
+    let expected =
+        json!({"type": "local", "command": program, "args": args("copilot"), "tools": ["*"]});
     assert_eq!(*copilot, expected);
     let opencode = &settings(".config/opencode/opencode.json")["mcp"]["tome"];
     let words = json!([program, "--home", home, "mcp", "--agent", "opencode"]);
