@@ -6,14 +6,14 @@ use crate::http::{Endpoint, Http};
 use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
 
 /// The version of the protocol that is spoken here.
-const VERSION: &str = "2023-06-01";
+pub(crate) const VERSION: &str = "2023-06-01";
 
 /// A model behind the Messages API.
 #[derive(Debug)]
 pub struct AnthropicModel {
-    http: Http,
-    model: String,
-    name: String,
+    pub(crate) http: Http,
+    pub(crate) model: String,
+    pub(crate) name: String,
 }
 
 impl AnthropicModel {

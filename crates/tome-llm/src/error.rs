@@ -66,6 +66,12 @@ pub enum ModelFailure {
         /// What it said.
         said: String,
     },
+    /// The conversation is longer than the model can read.
+    #[error("the conversation is longer than the model can read: {said}")]
+    ContextTooLong {
+        /// What it said.
+        said: String,
+    },
     /// The command could not be started.
     #[error("cannot start {program}: {cause}")]
     CommandMissing {
@@ -106,6 +112,27 @@ impl ModelFailure {
     /// Whether the same call may well succeed in a moment.
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Busy { .. } | Self::Down { .. } | Self::TimedOut { .. })
+    }
+
+    /// What somebody else said, where it is in here.
+    pub(crate) fn said_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Busy { said, .. }
+            | Self::Down { said }
+            | Self::Refused { said }
+            | Self::Malformed { said }
+            | Self::Unauthorized { said }
+            | Self::NotFound { said }
+            | Self::Rejected { said, .. }
+            | Self::ContextTooLong { said }
+            | Self::CommandFailed { said, .. } => Some(said),
+            Self::TimedOut { .. }
+            | Self::Truncated { .. }
+            | Self::CommandMissing { .. }
+            | Self::OverBudget { .. }
+            | Self::Misconfigured(_)
+            | Self::Stopped => None,
+        }
     }
 
     /// Whether the model may have worked, and may have to be paid, although there is no answer.

@@ -1,15 +1,23 @@
 //! One POST of JSON and what came of it: time-outs, a cap on the response, no redirect, and failures
 //! sorted by what a caller can do. Nothing here knows a protocol.
+//!
+//! A whole answer has the endpoint's time-out for everything. A stream has it for every silence: before
+//! the first byte and between two; a reply that keeps coming may take half an hour.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
 use tome_model::truncate_to;
-use ureq::http::{HeaderMap, Uri};
+use ureq::config::Config;
+use ureq::http::Uri;
 use ureq::tls::{RootCerts, TlsConfig};
+use ureq::typestate::WithBody;
 
-use crate::limits::{CONNECT_MAX, RESPONSE_BYTES_MAX, SAID_BYTES_MAX};
-use crate::{ApiKey, ModelFailure};
+use crate::limits::{
+    CONNECT_MAX, RESPONSE_BYTES_MAX, SAID_BYTES_MAX, SPARE_AGENTS_MAX, STREAM_TIME_MAX,
+};
+use crate::{ApiKey, ModelFailure, sorting};
 
 /// Where a model answers.
 #[derive(Debug, Clone)]
@@ -18,7 +26,7 @@ pub struct Endpoint {
     pub base_url: String,
     /// The key, where one is needed.
     pub key: Option<ApiKey>,
-    /// A call takes no longer than this, all told.
+    /// A whole answer takes no longer than this, all told; in a reply that streams no silence is longer.
     pub timeout: Duration,
     /// `http://host:port` of a proxy; none is looked for elsewhere.
     pub proxy: Option<String>,
@@ -31,6 +39,9 @@ pub(crate) struct Http {
     url: String,
     key: Option<ApiKey>,
     timeout: Duration,
+    streaming: Config,
+    /// With connections that the next stream may use; taken by one stream at a time.
+    spare: Mutex<Vec<ureq::Agent>>,
 }
 
 impl Http {
@@ -45,23 +56,45 @@ impl Http {
         })?;
         // The roots that the system trusts, as every other program here does: a company may have its own.
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
-        let config = ureq::Agent::config_builder()
-            .proxy(proxy)
-            .tls_config(tls)
-            // The answer is read for its status here, and a redirect would carry the key elsewhere.
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_connect(Some(CONNECT_MAX.min(endpoint.timeout)))
-            .timeout_global(Some(endpoint.timeout))
-            .user_agent(concat!("tome/", env!("CARGO_PKG_VERSION")))
-            .build();
+        let connect_max = CONNECT_MAX.min(endpoint.timeout);
+        let config = || {
+            ureq::Agent::config_builder()
+                .proxy(proxy.clone())
+                .tls_config(tls.clone())
+                // The answer is read for its status here, and a redirect would carry the key elsewhere.
+                .http_status_as_error(false)
+                .max_redirects(0)
+                .max_redirects_will_error(false)
+                .timeout_connect(Some(connect_max))
+                .user_agent(concat!("tome/", env!("CARGO_PKG_VERSION")))
+        };
+        let streaming = config()
+            .timeout_resolve(Some(connect_max))
+            .timeout_recv_response(Some(endpoint.timeout))
+            .timeout_per_read(Some(endpoint.timeout))
+            .timeout_per_write(Some(endpoint.timeout))
+            .timeout_global(Some(STREAM_TIME_MAX.max(endpoint.timeout)));
         Ok(Self {
-            agent: config.new_agent(),
+            agent: config().timeout_global(Some(endpoint.timeout)).build().new_agent(),
             url,
             key: endpoint.key.clone(),
             timeout: endpoint.timeout,
+            streaming: streaming.build(),
+            spare: Mutex::default(),
         })
+    }
+
+    /// An agent that nobody else uses, until [`Http::keep_spare`].
+    pub(crate) fn spare_agent(&self) -> ureq::Agent {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.unwrap_or_else(|| self.streaming.new_agent())
+    }
+
+    pub(crate) fn keep_spare(&self, agent: ureq::Agent) {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < SPARE_AGENTS_MAX {
+            spare.push(agent);
+        }
     }
 
     /// Sends `body` and gives the answer's JSON if its status is 2xx. `{key}` in the value of a
@@ -71,7 +104,28 @@ impl Http {
         headers: &[(&str, &str)],
         body: &Value,
     ) -> Result<Value, ModelFailure> {
-        let mut request = self.agent.post(&self.url).header("content-type", "application/json");
+        let request = self.request(&self.agent, headers);
+        let mut response =
+            request.send(body.to_string().as_bytes()).map_err(|error| self.failed(error))?;
+        let status = response.status().as_u16();
+        let retry_after = sorting::retry_after(response.headers());
+        let read = response.body_mut().with_config().limit(RESPONSE_BYTES_MAX).read_to_vec();
+        if (200..300).contains(&status) {
+            let read = read.map_err(|error| self.failed(error))?;
+            return serde_json::from_slice(&read)
+                .map_err(|error| ModelFailure::Malformed { said: format!("not JSON: {error}") });
+        }
+        // Whatever became of the body of an error, its status says enough.
+        let failure = sorting::failure_of(status, retry_after, &read.unwrap_or_default());
+        Err(self.without_key(failure))
+    }
+
+    pub(crate) fn request(
+        &self,
+        agent: &ureq::Agent,
+        headers: &[(&str, &str)],
+    ) -> ureq::RequestBuilder<WithBody> {
+        let mut request = agent.post(&self.url).header("content-type", "application/json");
         for (name, value) in headers {
             match (value.contains("{key}"), &self.key) {
                 (false, _) => request = request.header(*name, *value),
@@ -81,37 +135,19 @@ impl Http {
                 (true, None) => {}
             }
         }
-        let mut response =
-            request.send(body.to_string().as_bytes()).map_err(|error| self.failed(error))?;
-        let status = response.status().as_u16();
-        let retry_after = retry_after(response.headers());
-        let read = response.body_mut().with_config().limit(RESPONSE_BYTES_MAX).read_to_vec();
-        if (200..300).contains(&status) {
-            let read = read.map_err(|error| self.failed(error))?;
-            return serde_json::from_slice(&read)
-                .map_err(|error| ModelFailure::Malformed { said: format!("not JSON: {error}") });
-        }
-        // Whatever became of the body of an error, its status says enough.
-        Err(self.sorted(status, retry_after, &read.unwrap_or_default()))
+        request
     }
 
-    /// A status that is no success.
-    fn sorted(&self, status: u16, retry_after: Option<Duration>, body: &[u8]) -> ModelFailure {
-        let said = self.short(&format!("{status} {}", said_in(body)));
-        match status {
-            429 | 503 | 529 => ModelFailure::Busy { retry_after, said },
-            500.. => ModelFailure::Down { said },
-            401 | 403 => ModelFailure::Unauthorized { said },
-            404 => ModelFailure::NotFound { said },
-            300..=399 => ModelFailure::NotFound {
-                said: format!("{said} the endpoint has moved: give its new address as base URL"),
-            },
-            _ => ModelFailure::Rejected { status, said },
+    /// A failure whose words are short and do not hold the key.
+    pub(crate) fn without_key(&self, mut failure: ModelFailure) -> ModelFailure {
+        if let Some(said) = failure.said_mut() {
+            *said = self.short(said);
         }
+        failure
     }
 
     /// A call that brought no whole answer.
-    fn failed(&self, error: ureq::Error) -> ModelFailure {
+    pub(crate) fn failed(&self, error: ureq::Error) -> ModelFailure {
         use ureq::Error;
         match error {
             Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
@@ -158,25 +194,4 @@ fn checked_base(base_url: &str) -> Result<&str, ModelFailure> {
         Some(authority) if !authority.host().is_empty() && uri.query().is_none() => Ok(base),
         _ => refused("has to be a host and a path, such as https://api.openai.com/v1"),
     }
-}
-
-/// What an error's body says, in the shapes that endpoints use.
-fn said_in(body: &[u8]) -> String {
-    let Ok(json) = serde_json::from_slice::<Value>(body) else {
-        return String::from_utf8_lossy(body.get(..2_000).unwrap_or(body)).into_owned();
-    };
-    ["/error/message", "/error", "/message", "/detail"]
-        .iter()
-        .find_map(|place| json.pointer(place).and_then(Value::as_str))
-        .map_or_else(|| json.to_string(), str::to_owned)
-}
-
-/// The pause that the endpoint asks for. Seconds and milliseconds are understood; a date is not,
-/// because nobody here knows the time.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| -> Option<f64> {
-        headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()
-    };
-    let seconds = number("retry-after-ms").map(|ms| ms / 1_000.0).or_else(|| number("retry-after"));
-    Duration::try_from_secs_f64(seconds?).ok()
 }

@@ -37,3 +37,36 @@ pub const EMBEDDED_TEXTS_MAX: u64 = 64;
 
 /// A number of a vector takes up to so many bytes in a response.
 pub const EMBEDDED_NUMBER_BYTES: u64 = 28;
+
+/// A reply that streams takes no longer, however busily it comes: 64,000 tokens at 40 a second.
+pub const STREAM_TIME_MAX: Duration = Duration::from_secs(30 * 60);
+
+/// Bytes of a stream: every token comes in an envelope of some hundred bytes.
+pub const STREAM_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// One event of a stream; some endpoints send all arguments of a call in one.
+pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// What is kept of a reply: ten times what the longest of models say.
+pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Texts and calls of one reply.
+pub const REPLY_PARTS_MAX: usize = 256;
+
+/// The body of an error is read up to here.
+pub const ERROR_BYTES_MAX: u64 = 64 * 1024;
+
+/// How often somebody who waits for a stream looks whether they are to stop.
+pub const STREAM_LOOK: Duration = Duration::from_millis(50);
+
+/// The end of a response is waited for so long once its reply is over, to use the connection again.
+pub const LAST_CHUNK_MAX: Duration = Duration::from_millis(20);
+
+/// Connections kept for the next stream.
+pub const SPARE_AGENTS_MAX: usize = 4;
+
+/// Tokens set aside and not settled are let go after this: no call takes longer.
+pub const RESERVED_MAX: Duration = Duration::from_secs(31 * 60);
+
+/// A key file is read up to here.
+pub const KEY_FILE_BYTES_MAX: u64 = 4 * 1024;

@@ -1,28 +1,43 @@
 //! What models cost in a day, and the most they may cost.
 //!
 //! A call reserves what it may cost before it is made and is settled afterwards, so that calls made
-//! side by side cannot spend the same tokens. The state is JSON that the caller keeps:
+//! side by side cannot spend the same tokens. One that is never settled, because whoever made it was
+//! killed, is let go after half an hour and counted with what it was to read. The state is JSON that
+//! the caller keeps:
 //!
 //! `{"day":"2026-11-15","calls":4,"failures":1,"input_tokens":5210,"output_tokens":803,"last_failure":null}`
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Completion, ModelFailure};
+use crate::limits::RESERVED_MAX;
+use crate::{Budget, ModelFailure, Needed, Reserved, Spent};
 
 /// Counts the tokens of a day and refuses what would go over the budget.
 #[derive(Debug)]
 pub struct Meter {
     daily_tokens_max: Option<u64>,
+    reserved_max: Duration,
     counted: Mutex<Counted>,
 }
 
 #[derive(Debug)]
 struct Counted {
     state: MeterState,
-    /// What calls under way may still cost.
-    reserved: u64,
+    /// What calls under way may still cost, by the number of the reservation.
+    under_way: BTreeMap<u64, UnderWay>,
+    reservations: u64,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    needed: Needed,
+    since: Instant,
+    /// Nobody came back for it in time: it is counted, and no longer set aside.
+    is_let_go: bool,
 }
 
 /// What was used on the last day that anything was; kept by the caller over restarts.
@@ -55,14 +70,6 @@ pub struct MeterReading {
     pub tokens_left: Option<u64>,
 }
 
-/// Tokens set aside for one call; settled once, by what became of it.
-#[derive(Debug)]
-#[must_use]
-pub(crate) struct Reserved {
-    input_tokens: u64,
-    output_tokens_max: u64,
-}
-
 impl MeterState {
     /// Input and output together.
     pub fn tokens(&self) -> u64 {
@@ -73,13 +80,21 @@ impl MeterState {
 impl Meter {
     /// Goes on from a state; no `daily_tokens_max`: counts and refuses nothing.
     pub fn new(daily_tokens_max: Option<u64>, state: MeterState) -> Self {
-        Self { daily_tokens_max, counted: Mutex::new(Counted { state, reserved: 0 }) }
+        let counted = Counted { state, under_way: BTreeMap::new(), reservations: 0 };
+        Self { daily_tokens_max, reserved_max: RESERVED_MAX, counted: Mutex::new(counted) }
+    }
+
+    /// Lets go of what was set aside and not settled for so long, instead of half an hour.
+    #[must_use]
+    pub fn letting_go_after(mut self, time: Duration) -> Self {
+        self.reserved_max = time;
+        self
     }
 
     /// What was used on `day`, and what is left of it.
     pub fn reading(&self, day: &str) -> MeterReading {
         let counted = self.on(day);
-        let used = counted.state.tokens().saturating_add(counted.reserved);
+        let used = counted.spoken_for();
         MeterReading {
             today: counted.state.clone(),
             daily_tokens_max: self.daily_tokens_max,
@@ -92,64 +107,87 @@ impl Meter {
         self.lock().state.clone()
     }
 
-    /// Sets aside what a call may cost, or refuses it.
-    pub(crate) fn reserve(
-        &self,
-        day: &str,
-        input_tokens: u64,
-        output_tokens_max: u64,
-    ) -> Result<Reserved, ModelFailure> {
-        let mut counted = self.on(day);
-        let needed = input_tokens.saturating_add(output_tokens_max);
-        let spent = counted.state.tokens().saturating_add(counted.reserved);
-        if let Some(budget) = self.daily_tokens_max
-            && spent.saturating_add(needed) > budget
-        {
-            return Err(ModelFailure::OverBudget { spent, budget, needed });
-        }
-        counted.reserved = counted.reserved.saturating_add(needed);
-        Ok(Reserved { input_tokens, output_tokens_max })
-    }
-
-    /// Counts what became of a call. A call that failed after the model may have worked is counted
-    /// with what was set aside for it: rather too much than too little.
-    pub(crate) fn settle(
-        &self,
-        day: &str,
-        reserved: &Reserved,
-        outcome: &Result<Completion, ModelFailure>,
-    ) {
-        let mut counted = self.on(day);
-        let needed = reserved.input_tokens.saturating_add(reserved.output_tokens_max);
-        counted.reserved = counted.reserved.saturating_sub(needed);
-        let state = &mut counted.state;
-        let (input, output) = match outcome {
-            Ok(done) => (done.input_tokens, done.output_tokens),
-            Err(ModelFailure::Truncated { .. }) => {
-                (reserved.input_tokens, reserved.output_tokens_max)
-            }
-            Err(failure) if failure.may_have_cost() => (reserved.input_tokens, 0),
-            Err(_) => (0, 0),
-        };
-        state.calls = state.calls.saturating_add(1);
-        state.input_tokens = state.input_tokens.saturating_add(input);
-        state.output_tokens = state.output_tokens.saturating_add(output);
-        if let Err(failure) = outcome {
-            state.failures = state.failures.saturating_add(1);
-            state.last_failure = Some(failure.to_string());
-        }
-    }
-
-    /// The count of this day: another day starts at nothing.
+    /// The count of this day: another day starts at nothing. What nobody came back for is let go.
     fn on(&self, day: &str) -> MutexGuard<'_, Counted> {
         let mut counted = self.lock();
         if counted.state.day != day {
             counted.state = MeterState { day: day.to_owned(), ..MeterState::default() };
+            counted.under_way.retain(|_, one| !one.is_let_go);
         }
+        counted.let_go(self.reserved_max);
         counted
     }
 
     fn lock(&self) -> MutexGuard<'_, Counted> {
         self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Budget for Meter {
+    fn reserve(&self, day: &str, needed: Needed) -> Result<Reserved, ModelFailure> {
+        let mut counted = self.on(day);
+        let spent = counted.spoken_for();
+        if let Some(budget) = self.daily_tokens_max
+            && spent.saturating_add(needed.tokens()) > budget
+        {
+            return Err(ModelFailure::OverBudget { spent, budget, needed: needed.tokens() });
+        }
+        counted.reservations += 1;
+        let id = counted.reservations;
+        let one = UnderWay { needed, since: Instant::now(), is_let_go: false };
+        counted.under_way.insert(id, one);
+        Ok(Reserved { id, needed })
+    }
+
+    fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent) {
+        let mut counted = self.on(day);
+        // A number of a meter before a restart may be another's here.
+        let is_its_own =
+            counted.under_way.get(&reserved.id).is_some_and(|one| one.needed == reserved.needed);
+        let known = if is_its_own { counted.under_way.remove(&reserved.id) } else { None };
+        let input = match known {
+            // Already counted with what it was to read: what is more comes on top.
+            Some(one) if one.is_let_go => {
+                let state = &mut counted.state;
+                state.calls = state.calls.saturating_sub(1);
+                state.failures = state.failures.saturating_sub(1);
+                spent.input_tokens.saturating_sub(one.needed.input_tokens)
+            }
+            _ => spent.input_tokens,
+        };
+        counted.count(input, spent.output_tokens, spent.failure.clone());
+    }
+}
+
+impl Counted {
+    /// Used, and set aside.
+    fn spoken_for(&self) -> u64 {
+        let under_way = self.under_way.values().filter(|one| !one.is_let_go);
+        under_way.map(|one| one.needed.tokens()).fold(self.state.tokens(), u64::saturating_add)
+    }
+
+    fn let_go(&mut self, after: Duration) {
+        let over = self.under_way.values_mut();
+        let over = over.filter(|one| !one.is_let_go && one.since.elapsed() >= after);
+        let inputs: Vec<u64> = over
+            .map(|one| {
+                one.is_let_go = true;
+                one.needed.input_tokens
+            })
+            .collect();
+        for input in inputs {
+            self.count(input, 0, Some("nobody said what became of the call".to_owned()));
+        }
+    }
+
+    fn count(&mut self, input: u64, output: u64, failure: Option<String>) {
+        let state = &mut self.state;
+        state.calls = state.calls.saturating_add(1);
+        state.input_tokens = state.input_tokens.saturating_add(input);
+        state.output_tokens = state.output_tokens.saturating_add(output);
+        if failure.is_some() {
+            state.failures = state.failures.saturating_add(1);
+            state.last_failure = failure;
+        }
     }
 }

@@ -1,8 +1,12 @@
 //! A model whose every call is counted, and refused when the day's budget is spent.
+//!
+//! A call that failed after the model may have worked is counted with what it was to read, and with
+//! what was heard of it: rather too much than too little.
 
-use std::sync::Arc;
-
-use crate::{Completion, LanguageModel, Meter, ModelFailure, Prompt, tokens_about};
+use crate::{
+    Budget, ChatModel, Completion, Heard, LanguageModel, ModelFailure, Needed, Prompt, Reply,
+    Spent, Stop, Talk, tokens_about,
+};
 
 /// Which day it is, as `2026-11-15`; the caller decides where.
 type Today = Box<dyn Fn() -> String + Send + Sync>;
@@ -10,18 +14,30 @@ type Today = Box<dyn Fn() -> String + Send + Sync>;
 /// Counts what goes through it.
 pub struct Metered<M> {
     model: M,
-    meter: Arc<Meter>,
+    budget: Box<dyn Budget>,
     today: Today,
 }
 
-impl<M: LanguageModel> Metered<M> {
-    /// Counts the calls of `model` on `meter`; several models may share one.
+impl<M> Metered<M> {
+    /// Counts the calls of `model` on `budget`; several models may share one.
     pub fn new(
         model: M,
-        meter: Arc<Meter>,
+        budget: impl Budget + 'static,
         today: impl Fn() -> String + Send + Sync + 'static,
     ) -> Self {
-        Self { model, meter, today: Box::new(today) }
+        Self { model, budget: Box::new(budget), today: Box::new(today) }
+    }
+
+    /// Makes a call that may cost this much; it says itself what it did cost.
+    fn count<T>(
+        &self,
+        needed: Needed,
+        call: impl FnOnce() -> (Result<T, ModelFailure>, Spent),
+    ) -> Result<T, ModelFailure> {
+        let reserved = self.budget.reserve(&(self.today)(), needed)?;
+        let (outcome, spent) = call();
+        self.budget.settle(&(self.today)(), &reserved, &spent);
+        outcome
     }
 }
 
@@ -31,10 +47,64 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
     }
 
     fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
-        let input = tokens_about(&prompt.system).saturating_add(tokens_about(&prompt.user));
-        let reserved = self.meter.reserve(&(self.today)(), input, u64::from(prompt.tokens_max))?;
-        let outcome = self.model.complete(prompt);
-        self.meter.settle(&(self.today)(), &reserved, &outcome);
-        outcome
+        let input_tokens = tokens_about(&prompt.system).saturating_add(tokens_about(&prompt.user));
+        let needed = Needed { input_tokens, output_tokens_max: u64::from(prompt.tokens_max) };
+        self.count(needed, || {
+            let outcome = self.model.complete(prompt);
+            let spent = match &outcome {
+                Ok(done) => spent(done.input_tokens, done.output_tokens),
+                Err(failure) => spent_in_vain(failure, needed, 0),
+            };
+            (outcome, spent)
+        })
     }
+}
+
+impl<M: ChatModel> ChatModel for Metered<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn reply(
+        &self,
+        talk: &Talk,
+        heard: &mut dyn FnMut(Heard<'_>),
+        stop: &Stop,
+    ) -> Result<Reply, ModelFailure> {
+        let needed = Needed {
+            input_tokens: talk.tokens_about(),
+            output_tokens_max: u64::from(talk.tokens_max),
+        };
+        self.count(needed, || {
+            let mut heard_tokens = 0_u64;
+            let mut listen = |piece: Heard<'_>| {
+                heard_tokens = heard_tokens.saturating_add(match piece {
+                    Heard::Text(text) => tokens_about(text),
+                    Heard::Call { name } => tokens_about(name),
+                    Heard::Again => 0,
+                });
+                heard(piece);
+            };
+            let outcome = self.model.reply(talk, &mut listen, stop);
+            let spent = match &outcome {
+                Ok(reply) => spent(reply.usage.read(), reply.usage.output),
+                Err(failure) => spent_in_vain(failure, needed, heard_tokens),
+            };
+            (outcome, spent)
+        })
+    }
+}
+
+fn spent(input_tokens: u64, output_tokens: u64) -> Spent {
+    Spent { input_tokens, output_tokens, failure: None }
+}
+
+/// What a call cost that brought no answer.
+fn spent_in_vain(failure: &ModelFailure, needed: Needed, heard_tokens: u64) -> Spent {
+    let (input_tokens, output_tokens) = match failure {
+        ModelFailure::Truncated { .. } => (needed.input_tokens, needed.output_tokens_max),
+        _ if failure.may_have_cost() || heard_tokens > 0 => (needed.input_tokens, heard_tokens),
+        _ => (0, 0),
+    };
+    Spent { input_tokens, output_tokens, failure: Some(failure.to_string()) }
 }

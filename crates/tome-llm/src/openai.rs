@@ -1,7 +1,7 @@
 //! Chat completions as OpenAI, Ollama, vLLM, LM Studio and others speak them:
 //! `POST {base}/chat/completions`.
 //!
-//! The endpoints agree on the protocol but for two fields. What one of them refuses is left out, or
+//! The endpoints agree on the protocol but for three fields. What one of them refuses is left out, or
 //! said the other way, from then on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,13 +14,15 @@ use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
 /// A model behind chat completions.
 #[derive(Debug)]
 pub struct OpenAiModel {
-    http: Http,
-    model: String,
-    name: String,
+    pub(crate) http: Http,
+    pub(crate) model: String,
+    pub(crate) name: String,
     /// OpenAI's newer models know only `max_completion_tokens`, most other endpoints only `max_tokens`.
     says_completion_tokens: AtomicBool,
     /// LM Studio takes no `json_object`.
     leaves_format_out: AtomicBool,
+    /// Some endpoints do not say what a stream cost, and refuse to be asked.
+    pub(crate) leaves_stream_options_out: AtomicBool,
 }
 
 impl OpenAiModel {
@@ -35,6 +37,7 @@ impl OpenAiModel {
             name: format!("openai/{model}"),
             says_completion_tokens: AtomicBool::new(false),
             leaves_format_out: AtomicBool::new(false),
+            leaves_stream_options_out: AtomicBool::new(false),
         })
     }
 
@@ -47,12 +50,7 @@ impl OpenAiModel {
             ],
         });
         if let Some(fields) = body.as_object_mut() {
-            let most = if self.says_completion_tokens.load(Ordering::Relaxed) {
-                "max_completion_tokens"
-            } else {
-                "max_tokens"
-            };
-            fields.insert(most.to_owned(), prompt.tokens_max.into());
+            fields.insert(self.room_field().to_owned(), prompt.tokens_max.into());
             if prompt.json && !self.leaves_format_out.load(Ordering::Relaxed) {
                 fields.insert("response_format".to_owned(), json!({"type": "json_object"}));
             }
@@ -60,12 +58,25 @@ impl OpenAiModel {
         body
     }
 
-    /// Whether a refusal is about one of the two fields, and the next try will say it differently.
-    fn learns_from(&self, failure: &ModelFailure, sent: &Value) -> bool {
+    /// The field that says how long the answer may be.
+    pub(crate) fn room_field(&self) -> &'static str {
+        if self.says_completion_tokens.load(Ordering::Relaxed) {
+            "max_completion_tokens"
+        } else {
+            "max_tokens"
+        }
+    }
+
+    /// Whether a refusal is about one of these fields, and the next try will say it differently.
+    pub(crate) fn learns_from(&self, failure: &ModelFailure, sent: &Value) -> bool {
         let ModelFailure::Rejected { said, .. } = failure else { return false };
         let about = |words: &str, field: &str| said.contains(words) && sent.get(field).is_some();
         if about("max_completion_tokens", "max_tokens") {
             self.says_completion_tokens.store(true, Ordering::Relaxed);
+            return true;
+        }
+        if about("stream_options", "stream_options") {
+            self.leaves_stream_options_out.store(true, Ordering::Relaxed);
             return true;
         }
         let format = about("response_format", "response_format");

@@ -1,10 +1,13 @@
-//! Asking again: exponential back-off with jitter, no sooner than the model asks for.
+//! Asking again: exponential back-off with jitter, no sooner than the model asks for. In a conversation
+//! whoever listens is told that the reply begins anew.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::limits::{ATTEMPTS_MAX, PAUSE_MAX};
-use crate::{Completion, LanguageModel, ModelFailure, Prompt, Stop, Waited};
+use crate::{
+    ChatModel, Completion, Heard, LanguageModel, ModelFailure, Prompt, Reply, Stop, Talk, Waited,
+};
 
 /// How often, and how far apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +27,7 @@ pub struct Retrying<M> {
     again: Again,
 }
 
-impl<M: LanguageModel> Retrying<M> {
+impl<M> Retrying<M> {
     /// Asks `model` as often as `retry` says, or until `stop`.
     pub fn new(model: M, retry: Retry, stop: Stop) -> Self {
         Self { model, again: Again::new(retry, stop) }
@@ -38,6 +41,31 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
 
     fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
         self.again.ask(|| self.model.complete(prompt))
+    }
+}
+
+impl<M: ChatModel> ChatModel for Retrying<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn reply(
+        &self,
+        talk: &Talk,
+        heard: &mut dyn FnMut(Heard<'_>),
+        stop: &Stop,
+    ) -> Result<Reply, ModelFailure> {
+        let mut has_said = false;
+        self.again.ask_until(stop, || {
+            if std::mem::take(&mut has_said) {
+                heard(Heard::Again);
+            }
+            let mut listen = |piece: Heard<'_>| {
+                has_said = true;
+                heard(piece);
+            };
+            self.model.reply(talk, &mut listen, stop)
+        })
     }
 }
 
@@ -57,7 +85,16 @@ impl Again {
     /// The first answer, or the last failure.
     pub(crate) fn ask<T>(
         &self,
-        call: impl Fn() -> Result<T, ModelFailure>,
+        call: impl FnMut() -> Result<T, ModelFailure>,
+    ) -> Result<T, ModelFailure> {
+        self.ask_until(&self.stop, call)
+    }
+
+    /// The same, with a switch of this call beside the one of all calls.
+    fn ask_until<T>(
+        &self,
+        stop: &Stop,
+        mut call: impl FnMut() -> Result<T, ModelFailure>,
     ) -> Result<T, ModelFailure> {
         let attempts = self.retry.attempts.clamp(1, ATTEMPTS_MAX);
         for attempt in 0..attempts {
@@ -69,7 +106,7 @@ impl Again {
                 Err(failure) => failure,
             };
             let Some(pause) = self.pause(attempt, &failure) else { return Err(failure) };
-            if self.stop.wait(pause) == Waited::Stopped {
+            if stop.wait(pause) == Waited::Stopped || self.stop.is_stopped() {
                 return Err(ModelFailure::Stopped);
             }
         }

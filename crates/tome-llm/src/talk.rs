@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{ModelFailure, Stop};
+use crate::{ModelFailure, Stop, tokens_about};
 
 /// Takes part in a conversation. A call blocks until the reply is whole, the time is up, or `stop`
 /// is thrown.
@@ -178,6 +178,21 @@ impl Message {
 }
 
 impl Reply {
+    /// Words, and nothing to follow; what they cost is estimated.
+    pub fn said(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let usage = Usage { output: tokens_about(&text), ..Usage::default() };
+        Self { parts: vec![Part::Text(text)], end: End::Done, usage }
+    }
+
+    /// Tools to be called, after words where there are any; what they cost is estimated.
+    pub fn calling(text: &str, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        let words = (!text.is_empty()).then(|| Part::Text(text.to_owned()));
+        let parts: Vec<Part> = words.into_iter().chain(calls.into_iter().map(Part::Call)).collect();
+        let output = parts.iter().map(Part::tokens_about).sum();
+        Self { parts, end: End::Calls, usage: Usage { output, ..Usage::default() } }
+    }
+
     /// Its words.
     pub fn text(&self) -> String {
         text_of(&self.parts)
@@ -189,6 +204,34 @@ impl Reply {
             Part::Call(call) => Some(call),
             Part::Text(_) | Part::Result(_) => None,
         })
+    }
+}
+
+impl Talk {
+    /// About how many tokens the model has to read, rather more than fewer; see [`tokens_about`].
+    pub fn tokens_about(&self) -> u64 {
+        let system = self.system.iter().map(|part| tokens_about(&part.text));
+        let tools = self.tools.iter().map(|tool| {
+            tokens_about(&tool.name)
+                .saturating_add(tokens_about(&tool.description))
+                .saturating_add(tokens_about(&tool.schema.to_string()))
+        });
+        let messages = self.messages.iter().flat_map(|message| &message.parts);
+        let parts = messages.map(Part::tokens_about);
+        system.chain(tools).chain(parts).fold(0, u64::saturating_add)
+    }
+}
+
+impl Part {
+    /// About how many tokens it has.
+    pub fn tokens_about(&self) -> u64 {
+        match self {
+            Self::Text(text) => tokens_about(text),
+            Self::Call(call) => {
+                tokens_about(&call.name).saturating_add(tokens_about(&call.arguments))
+            }
+            Self::Result(result) => tokens_about(&result.text),
+        }
     }
 }
 

@@ -33,6 +33,7 @@ pub use coder::{
 pub use error::NotebookError;
 pub use notebook::Notebook;
 pub use session::OVERVIEW;
+pub use watch::{Changed, Watch};
 pub use words::{
     Author, Listed, Note, NoteKind, NoteType, Op, Patch, Prompt, Rules, Typed, Version, Who,
     Written,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// What changed since the last look.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Changed {
+pub enum Changed {
     /// Only these files, perhaps; an empty set means nothing did.
     Files(BTreeSet<String>),
     /// Unknown: look at everything.
@@ -17,9 +17,9 @@ pub(crate) enum Changed {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::Watch;
+pub use linux::Watch;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use nowhere::Watch;
+pub use nowhere::Watch;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -47,7 +47,7 @@ mod linux {
     ];
 
     /// A watch over a folder and the folders in it.
-    pub(crate) struct Watch {
+    pub struct Watch {
         notes: OwnedFd,
         root: PathBuf,
         folders: HashMap<i32, String>,
@@ -66,7 +66,7 @@ mod linux {
             Some(Self { notes, root: root.to_path_buf(), folders: HashMap::new(), blind: false })
         }
 
-        /// Watches a folder of the notebook (`""` for itself) from now on.
+        /// Watches a folder beneath the root (`""` for itself) from now on.
         pub fn add(&mut self, folder: &str) {
             let flags = WatchFlags::CREATE
                 | WatchFlags::DELETE
@@ -84,6 +84,11 @@ mod linux {
                 }
                 Err(_) => self.blind = true,
             }
+        }
+
+        /// Whether everything that was to be watched is.
+        pub fn sees_all(&self) -> bool {
+            !self.blind
         }
 
         /// What was noted since the last call.
@@ -137,13 +142,16 @@ mod nowhere {
     use super::Changed;
 
     /// No watch.
-    pub(crate) struct Watch;
+    pub struct Watch;
 
     impl Watch {
         pub fn over(_: &std::path::Path) -> Option<Self> {
             None
         }
         pub fn add(&mut self, _: &str) {}
+        pub fn sees_all(&self) -> bool {
+            false
+        }
         pub fn take(&mut self) -> Changed {
             Changed::Unknown
         }

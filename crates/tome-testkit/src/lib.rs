@@ -1,9 +1,11 @@
 //! A hermetic world for tests of the shipped program: a home of its own, an environment of its own,
 //! a daemon that ends with the test. Nothing of the machine's user is read or written.
 //!
-//! Beside it stand the crash test (`Siege`), seeded chance, and waiting for a condition.
+//! Beside it stand a language model on loopback (`ModelServer`), the crash test (`Siege`), seeded
+//! chance, and waiting for a condition.
 
 mod chance;
+mod model;
 mod process;
 #[cfg(unix)]
 mod siege;
@@ -11,6 +13,7 @@ mod wait;
 mod world;
 
 pub use chance::Chance;
+pub use model::{Answer, Asked, ModelServer};
 pub use process::{Signal, is_alive, send};
 #[cfg(unix)]
 pub use siege::{Plan, Report, Siege, Until};

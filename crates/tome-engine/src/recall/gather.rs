@@ -18,8 +18,8 @@ use super::candidate::Candidate;
 use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node, said_in};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
-use super::weights::{MEANINGS_DEPTH, WORDS_DEPTH};
-use super::{Across, Stage, Tier};
+use super::weights::{MEANINGS_DEPTH, PAGES_DEPTH, WORDS_DEPTH};
+use super::{Across, Stage, Tier, abreast};
 use crate::{EngineError, Store};
 
 /// An index that has so many events left to read is not used: what it lacks would have to be looked
@@ -114,7 +114,11 @@ impl Gathered {
     }
 
     pub(super) fn stage(&mut self, name: &str, since: Instant, found: String) {
-        self.stages.push(Stage { name: name.to_owned(), found, took: since.elapsed() });
+        self.stage_took(name, since.elapsed(), found);
+    }
+
+    fn stage_took(&mut self, name: &str, took: Duration, found: String) {
+        self.stages.push(Stage { name: name.to_owned(), found, took });
     }
 
     fn lower(&mut self, tier: Tier) {
@@ -192,8 +196,14 @@ impl Gathered {
         let meanings = meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings));
         let mut filter = visit.filter.clone();
         filter.sources.clear();
-        let (has_words, has_meanings) =
-            self.ask_indexes(visit, &desk.events, words.as_ref(), meanings.as_ref(), &filter);
+        let (has_words, has_meanings) = self.ask_indexes(
+            visit,
+            &desk.events,
+            words.as_ref(),
+            meanings.as_ref(),
+            &filter,
+            (WORDS_DEPTH, MEANINGS_DEPTH),
+        );
         self.note_tier(has_words, has_meanings);
         // What the index has not read, or everything.
         let from = if has_words {
@@ -265,25 +275,36 @@ impl Gathered {
         words: Option<&Arc<Words>>,
         meanings: Option<&Arc<Meanings>>,
         filter: &Filter,
+        depth: (usize, usize),
     ) -> (bool, bool) {
         let text = visit.plan.text.as_str();
-        let since = Instant::now();
-        let answered = words
-            .map(|words| words.search(&WordsQuery { text: text.to_owned() }, filter, WORDS_DEPTH));
-        if let Some(Err(error)) = &answered {
+        let ask_words = || {
+            let since = Instant::now();
+            let query = WordsQuery { text: text.to_owned() };
+            (words.map(|words| words.search(&query, filter, depth.0)), since.elapsed())
+        };
+        let ask_meanings = || {
+            let since = Instant::now();
+            let found = meanings.map(|meanings| meanings.search(text, filter, depth.1));
+            (found, since.elapsed())
+        };
+        let ((by_words, words_took), (by_meanings, meanings_took)) =
+            match words.is_some() && meanings.is_some() {
+                true => abreast::both(ask_words, ask_meanings),
+                false => (ask_words(), ask_meanings()),
+            };
+        if let Some(Err(error)) = &by_words {
             pair.words.give_up(error);
         }
-        let has_words = self.take(answered, |this, found| {
-            this.stage("bm25", since, format!("{} pieces", found.len()));
-            this.add_words(visit.number, &found);
-        });
-        let since = Instant::now();
-        let answered = meanings.map(|meanings| meanings.search(text, filter, MEANINGS_DEPTH));
-        if let Some(Err(error)) = &answered {
+        if let Some(Err(error)) = &by_meanings {
             pair.meanings.give_up(error);
         }
-        let has_meanings = self.take(answered, |this, found| {
-            this.stage("vectors", since, format!("{} pieces", found.len()));
+        let has_words = self.take(by_words, |this, found| {
+            this.stage_took("bm25", words_took, format!("{} pieces", found.len()));
+            this.add_words(visit.number, &found);
+        });
+        let has_meanings = self.take(by_meanings, |this, found| {
+            this.stage_took("vectors", meanings_took, format!("{} pieces", found.len()));
             this.add_meanings(visit.number, &found);
         });
         (has_words, has_meanings)
@@ -355,8 +376,14 @@ impl Gathered {
         let words = words.filter(|_| visit.plan.wants(Tier::Words));
         let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
         let filter = visit.filter.clone();
-        let (has_words, has_meanings) =
-            self.ask_indexes(&visit, &desk.pages, words.as_ref(), meanings.as_ref(), &filter);
+        let (has_words, has_meanings) = self.ask_indexes(
+            &visit,
+            &desk.pages,
+            words.as_ref(),
+            meanings.as_ref(),
+            &filter,
+            (PAGES_DEPTH, PAGES_DEPTH),
+        );
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 //! Understand the question, gather candidates from every tier there is, read and rank them, fuse the
 //! ranks, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
 
+mod abreast;
 mod candidate;
 mod cite;
 mod elsewhere;
@@ -19,6 +20,7 @@ mod question;
 mod rank;
 mod spread;
 mod terms;
+mod then;
 mod weights;
 
 use std::collections::HashMap;
@@ -34,7 +36,8 @@ use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
-use keeper::{Desk, Forms, Keeper, Listings};
+use keeper::{Desk, Keeper, Sessions};
+use pack::Chosen;
 use plan::Plan;
 use rank::Ranked;
 
@@ -47,9 +50,6 @@ pub use question::{
 
 /// Events that contents are made of while somebody waits, at most.
 const CATCH_UP_MAX: u64 = 50;
-
-/// Hits that may end up in the list, or be named beside it.
-const CITED_MAX: usize = 2 * plan::HITS_MAX;
 
 /// A desk, and the project of it that is meant.
 type DeskAsked = (Arc<Desk>, Option<String>);
@@ -73,7 +73,6 @@ impl Recall {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
-        let forms = Forms::default();
         let keeper = Keeper {
             home,
             stores,
@@ -81,8 +80,7 @@ impl Recall {
             copies,
             embedder,
             desks,
-            forms,
-            listings: Listings::default(),
+            sessions: Sessions::default(),
         };
         Self { keeper, calendar, clock }
     }
@@ -124,7 +122,10 @@ impl Recall {
         if !unasked {
             gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
         }
-        gathered.ask(&self.keeper, plan, desk, project)
+        match plan.asks_what_happened() {
+            true => gathered.ask_then(&self.keeper, plan, desk, project),
+            false => gathered.ask(&self.keeper, plan, desk, project),
+        }
     }
 
     /// The answer that comes of what was gathered.
@@ -134,30 +135,24 @@ impl Recall {
         plan: &Plan,
         gathered: Gathered,
     ) -> Result<RecallAnswer, EngineError> {
-        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
-        let since = Instant::now();
-        if question.unasked {
-            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
-        }
-        if let Some(own) = &question.own_prompt {
-            self.without_own(own, &mut ranked)?;
-        }
-        let evidence = Evidence::of(&ranked, plan);
-        if !question.no_floor && !evidence.is_enough() {
-            ranked.clear();
-        }
-        ranked.retain(|one| evidence.admits(one));
-        gathered.stage("floor", since, evidence.explained());
-        plan.prefer_its_time(&mut ranked);
+        let (mut ranked, gathered) = match plan.asks_what_happened() {
+            true => {
+                let (mut ranked, gathered) = gathered.newest_first(&self.keeper, plan)?;
+                self.without_own(question, &mut ranked)?;
+                (ranked, gathered)
+            }
+            false => self.relevant(question, plan, gathered)?,
+        };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.keeper.stores.projects();
         let cite = Cite { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
+        let chosen = pack::choose(&ranked, plan);
         match question.unasked {
             true => without_lines(&mut ranked),
-            false => self.number_lines(&mut ranked, &gathered)?,
+            false => self.number_lines(&mut ranked, &chosen, &gathered)?,
         }
-        let packed = pack::pack(&ranked, plan, &cite, question.tokens_max);
+        let packed = pack::pack(&ranked, &chosen, plan, &cite, question.tokens_max);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
@@ -174,6 +169,29 @@ impl Recall {
             took: since.elapsed(),
         });
         Ok(answer)
+    }
+
+    /// What was gathered and is an answer, the best first.
+    fn relevant(
+        &self,
+        question: &RecallQuestion,
+        plan: &Plan,
+        gathered: Gathered,
+    ) -> Result<(Vec<Ranked>, Gathered), EngineError> {
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
+        let since = Instant::now();
+        if question.unasked {
+            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        }
+        self.without_own(question, &mut ranked)?;
+        let evidence = Evidence::of(&ranked, plan);
+        if !question.no_floor && !evidence.is_enough() {
+            ranked.clear();
+        }
+        ranked.retain(|one| evidence.admits(one));
+        gathered.stage("floor", since, evidence.explained());
+        plan.prefer_its_time(&mut ranked);
+        Ok((ranked, gathered))
     }
 
     /// Contents that are only a little behind are made first: what was just said is in the answer.
@@ -193,9 +211,15 @@ impl Recall {
         behind()
     }
 
-    /// Finds the lines of the events that may be cited and came from no index.
-    fn number_lines(&self, ranked: &mut [Ranked], gathered: &Gathered) -> Result<(), EngineError> {
-        for one in ranked.iter_mut().take(CITED_MAX) {
+    /// Finds the lines of the events that are cited and came from no index.
+    fn number_lines(
+        &self,
+        ranked: &mut [Ranked],
+        chosen: &[Chosen],
+        gathered: &Gathered,
+    ) -> Result<(), EngineError> {
+        for at in chosen.iter().flat_map(Chosen::cited) {
+            let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
             let Some(ledger) = gathered.asked.get(candidate.desk).and_then(|it| it.ledger.as_ref())
             else {
@@ -318,6 +342,7 @@ impl Recall {
         for desk in self.keeper.known_desks() {
             if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
                 desk.close();
+                self.keeper.forget_sessions(&desk);
             }
         }
     }

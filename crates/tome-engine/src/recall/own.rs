@@ -5,9 +5,9 @@
 use tome_ledger::{Direction, EventRange};
 use tome_model::{EventId, EventKind, Millis, SessionId};
 
-use super::Recall;
 use super::candidate::What;
 use super::rank::Ranked;
+use super::{Recall, RecallQuestion};
 use crate::EngineError;
 
 /// So far back the prompt is looked for. Behind more events than this it may well have gone from the
@@ -60,9 +60,10 @@ impl Recall {
     /// session that is under way. Whatever else that stretch holds is still found by itself.
     pub(super) fn without_own(
         &self,
-        own: &OwnPrompt,
+        question: &RecallQuestion,
         ranked: &mut Vec<Ranked>,
     ) -> Result<(), EngineError> {
+        let Some(own) = &question.own_prompt else { return Ok(()) };
         let mut failed = None;
         ranked.retain(|one| match self.is_own(own, one) {
             Ok(is_own) => !is_own,

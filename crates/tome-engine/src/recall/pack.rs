@@ -59,12 +59,17 @@ pub(super) fn kind_of(source: Source) -> Kind {
     }
 }
 
-/// Packs what is relevant, the best first.
-pub(super) fn pack(ranked: &[Ranked], plan: &Plan, cite: &Cite, tokens_max: usize) -> Packed {
-    let chosen = choose(ranked, plan);
+/// Packs what was chosen, the best first.
+pub(super) fn pack(
+    ranked: &[Ranked],
+    chosen: &[Chosen],
+    plan: &Plan,
+    cite: &Cite,
+    tokens_max: usize,
+) -> Packed {
     let mut hits = Vec::new();
     let (mut tokens, mut left) = (0, ranked.len());
-    for Chosen { at, also } in &chosen {
+    for Chosen { at, also } in chosen {
         let Some(one) = ranked.get(*at) else { continue };
         let mut hit = hit_of(one, plan, cite);
         hit.also = also
@@ -83,13 +88,21 @@ pub(super) fn pack(ranked: &[Ranked], plan: &Plan, cite: &Cite, tokens_max: usiz
     Packed { hits, more: left }
 }
 
-struct Chosen {
+/// A hit that is listed, and those that are named beside it.
+pub(super) struct Chosen {
     at: usize,
     also: Vec<usize>,
 }
 
+impl Chosen {
+    /// Everything that is cited.
+    pub(super) fn cited(&self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.at).chain(self.also.iter().copied().take(ALSO_MAX))
+    }
+}
+
 /// Which hits are listed, in which order.
-fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
+pub(super) fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
     let in_one_session = plan.session.as_ref().is_some_and(|session| session.only);
     let of_contents = plan.within == Within::Contents;
     let a_session_max =

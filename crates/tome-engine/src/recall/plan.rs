@@ -3,9 +3,10 @@
 use tome_finder::{Filter, Source};
 use tome_model::{Clock, Event, Millis, ModelError, Zone, find_when};
 
+use super::candidate::Body;
 use super::literal::Needle;
 use super::rank::Ranked;
-use super::{Across, RecallQuestion, Tier, Within};
+use super::{Across, RecallQuestion, Tier, Within, then};
 use crate::{EngineError, home};
 
 /// The bytes of a query that are looked at. More is text that somebody pasted; its beginning says
@@ -23,6 +24,8 @@ pub(super) struct Plan {
     pub span: Option<(Millis, Millis)>,
     /// The words that name it.
     pub said: Option<String>,
+    /// Whether it names nothing else.
+    only_time: bool,
     /// What may be found at all.
     pub filter: Filter,
     /// The folder of the session at hand, and whether only it is asked for.
@@ -75,6 +78,7 @@ impl Plan {
             return Err(ModelError::invalid("session", problem).into());
         }
         // A question that only names a time is about what happened then.
+        let only_time = said.is_some() && then::asks_what_happened(&text);
         let text = if text.is_empty() { query.trim().to_owned() } else { text };
         let needle = needle_of(&text)?;
         if needle.is_empty() {
@@ -86,6 +90,7 @@ impl Plan {
             text,
             span,
             said,
+            only_time: only_time && !question.unasked && question.tier.is_none(),
             filter: Filter {
                 agents: question.agents.clone(),
                 kinds: question.kinds.clone(),
@@ -111,6 +116,20 @@ impl Plan {
         let own = self.session.as_ref().map(|session| session.id.as_str());
         let of = one.candidate.body.as_ref().and_then(|body| body.session.as_deref());
         own.is_some() && of == own
+    }
+
+    /// Whether it asks for what happened in its time, and nothing else.
+    pub(super) fn asks_what_happened(&self) -> bool {
+        self.only_time && self.pages().contains(&Source::Node)
+    }
+
+    /// Whether something that names its session and agent is within what is asked for.
+    pub(super) fn has(&self, body: &Body) -> bool {
+        let filter = &self.filter;
+        let session = body.session.as_deref();
+        let is_agent = |name: &String| body.agent.as_ref() == Some(name);
+        filter.session.as_deref().is_none_or(|wanted| session == Some(wanted))
+            && (filter.agents.is_empty() || filter.agents.iter().any(is_agent))
     }
 
     /// Whether events are asked for.

@@ -7,8 +7,7 @@ use std::time::Instant;
 use tome_finder::{Key, Part, Question, Source, Words};
 use tome_model::EventKind;
 
-use super::Tier;
-use super::candidate::{Candidate, around};
+use super::candidate::{Candidate, Side, around};
 use super::fuse::{fuse, ranks};
 use super::gather::Gathered;
 use super::keeper::Keeper;
@@ -21,6 +20,7 @@ use super::weights::{
     NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, READ_MAX, SAID_BY_USER,
     TELLING_BYTES_MAX, WORDS_WEIGHT,
 };
+use super::{Tier, abreast};
 use crate::EngineError;
 
 /// A candidate in its place.
@@ -52,7 +52,7 @@ impl Gathered {
         let since = Instant::now();
         let terms = self.terms(plan);
         let matches: Vec<Option<Match>> =
-            self.candidates.iter().map(|candidate| match_of(candidate, &terms)).collect();
+            abreast::each(&mut self.candidates, |candidate| match_of(candidate, &terms));
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
         let wants_words = plan.tier != Some(Tier::Meanings);
         let words: Vec<Option<f32>> = match wants_words {
@@ -151,12 +151,13 @@ impl Gathered {
         self.renumber();
     }
 
-    fn read(&mut self, keeper: &Keeper) -> Result<(), EngineError> {
-        for candidate in &mut self.candidates {
-            let ledger = self.asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
-            candidate.read(keeper, ledger)?;
-        }
-        Ok(())
+    pub(super) fn read(&mut self, keeper: &Keeper) -> Result<(), EngineError> {
+        let asked = &self.asked;
+        let read = |candidate: &mut Candidate| {
+            let ledger = asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
+            candidate.read(keeper, ledger).map(drop)
+        };
+        abreast::each(&mut self.candidates, read).into_iter().collect()
     }
 
     /// Reads the turns around the best ones. Says who is near whom.
@@ -176,22 +177,15 @@ impl Gathered {
             .filter_map(|(index, candidate)| Some((index, candidate.words.or(candidate.looked)?)))
             .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
-        for (index, _) in order.into_iter().take(NEIGHBOURS_READ_MAX) {
-            let Some(candidate) = self.candidates.get(index) else { continue };
-            let desk = candidate.desk;
-            let Some((body, mark)) =
-                candidate.body.as_ref().and_then(|body| Some((body, body.mark()?)))
+        order.truncate(NEIGHBOURS_READ_MAX);
+        let sides = abreast::each(&mut order, |(index, _)| self.sides(*index));
+        for ((index, _), sides) in order.into_iter().zip(sides) {
+            let Some((before, after)) = sides? else { continue };
+            let Some((desk, bytes)) = self.candidates.get(index).map(|it| (it.desk, it.bytes()))
             else {
                 continue;
             };
-            let Some(ledger) = self.asked.get(desk).and_then(|asked| asked.ledger.clone()) else {
-                continue;
-            };
-            if body.text.len() > TELLING_BYTES_MAX {
-                continue;
-            }
-            let is_long = body.text.len() > NEIGHBOURS_BYTES_MAX;
-            let (before, after) = around(&ledger, body, mark, 2)?;
+            let is_long = bytes > NEIGHBOURS_BYTES_MAX;
             let mut places: Vec<(isize, usize)> = vec![(0, index)];
             let sides = (1..).map(|n: isize| -n).zip(before).chain((1..).zip(after));
             for (distance, (mark, event)) in sides {
@@ -222,6 +216,17 @@ impl Gathered {
             }
         }
         Ok(near)
+    }
+
+    /// The turns on both sides of one, unless it is too long to have any.
+    fn sides(&self, index: usize) -> Result<Option<(Side, Side)>, EngineError> {
+        let Some(candidate) = self.candidates.get(index) else { return Ok(None) };
+        let ledger = self.asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
+        let (Some(body), Some(ledger)) = (candidate.body.as_ref(), ledger) else { return Ok(None) };
+        match body.mark().filter(|_| body.text.len() <= TELLING_BYTES_MAX) {
+            Some(mark) => around(ledger, body, mark, 2).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// How well each text matches when it is looked at, with rare words counting more.

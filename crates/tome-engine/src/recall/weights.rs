@@ -43,7 +43,9 @@ pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 /// Pieces that are taken from an index.
 pub(super) const WORDS_DEPTH: usize = 300;
 pub(super) const MEANINGS_DEPTH: usize = 200;
-/// Events of each tier whose texts are read, and pages.
+/// Pages that are taken from either.
+pub(super) const PAGES_DEPTH: usize = 60;
+/// Events whose texts are read, of each tier, and pages.
 pub(super) const READ_MAX: usize = 80;
 pub(super) const PAGES_READ_MAX: usize = 20;
 /// Candidates whose neighbours are read.

@@ -217,6 +217,8 @@ fn failures_say_when_to_come_back() {
     assert!(matches!(none(over), SummaryError::OverBudget));
     assert!(matches!(none(ModelFailure::Refused { said: said() }), SummaryError::Unusable(_)));
     assert!(matches!(none(ModelFailure::Truncated { tokens_max: 9 }), SummaryError::Unusable(_)));
+    let long = ModelFailure::ContextTooLong { said: said() };
+    assert!(matches!(none(long), SummaryError::Unusable(_)));
 }
 
 #[test]

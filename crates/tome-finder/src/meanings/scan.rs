@@ -5,8 +5,10 @@ use super::slices::{Distances, SLICE_ROWS, Slice};
 use super::table::{Block, Table};
 use crate::Filter;
 
-/// Rows that are looked at again with their levels, at least: enough to lose nothing.
-const CANDIDATES_MIN: usize = 600;
+/// Rows that are looked at again with their levels, for each that is asked for: enough to lose nothing.
+const CANDIDATES: usize = 3;
+/// And at least.
+const CANDIDATES_MIN: usize = 100;
 
 /// What the filter means for this table.
 struct Gate {
@@ -78,7 +80,7 @@ pub(super) fn candidates(
     if !gate.places.contains(&true) {
         return Vec::new();
     }
-    let most = limit.saturating_mul(2).max(CANDIDATES_MIN);
+    let most = limit.saturating_mul(CANDIDATES).max(CANDIDATES_MIN);
     let mut best = Best { table, most, rows: Vec::new(), farthest: u32::MAX };
     let mut first = 0;
     for block in &table.blocks {

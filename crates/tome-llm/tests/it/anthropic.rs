@@ -3,7 +3,7 @@
 use serde_json::json;
 use tome_llm::{AnthropicModel, Completion, LanguageModel, ModelFailure};
 
-use crate::server::{KEY, Reply, Server, prompt};
+use crate::server::{KEY, Server, answer, prompt};
 
 fn message(stop_reason: &str, text: &str) -> String {
     json!({
@@ -69,7 +69,7 @@ fn stop_reasons_other_than_the_end_are_failures() {
 fn errors_say_what_the_endpoint_said() {
     let overloaded =
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
-    let server = Server::start(vec![Reply::Answer(529, Vec::new(), overloaded.to_string())]);
+    let server = Server::start(vec![answer(529, Vec::new(), overloaded.to_string())]);
     assert_eq!(
         ask(&server).unwrap_err(),
         ModelFailure::Busy { retry_after: None, said: "529 Overloaded".to_owned() }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tome_llm::{Embeddings, Endpoint, ModelFailure, Retry, Stop};
+use tome_testkit::Answer;
 
-use crate::server::{KEY, Reply, Server};
+use crate::server::{KEY, Server, answer};
 
 fn at(endpoint: &Endpoint, dimensions: usize, attempts: u32) -> Embeddings {
     let retry = Retry { attempts, base: Duration::from_millis(1), seed: 1 };
@@ -55,9 +56,9 @@ fn nothing_to_embed_is_not_sent() {
 
 #[test]
 fn many_texts_are_sent_in_several_calls_and_long_ones_are_cut() {
-    let of = |count: u64| -> Reply {
+    let of = |count: u64| -> Answer {
         let vectors: Vec<_> = (0..count).map(|i| (i, json!([1.0, i]))).collect();
-        Reply::Answer(200, Vec::new(), body(&vectors))
+        answer(200, Vec::new(), body(&vectors))
     };
     let server = Server::start(vec![of(64), of(6)]);
     let long = "é".repeat(10_000);
@@ -71,9 +72,9 @@ fn many_texts_are_sent_in_several_calls_and_long_ones_are_cut() {
 #[test]
 fn an_endpoint_that_comes_back_is_asked_again() {
     let server = Server::start(vec![
-        Reply::Answer(429, vec![("retry-after", "0.01")], String::new()),
-        Reply::Answer(500, Vec::new(), String::new()),
-        Reply::Answer(200, Vec::new(), body(&[(0, json!([1.0, 0.0]))])),
+        answer(429, vec![("retry-after", "0.01")], String::new()),
+        answer(500, Vec::new(), String::new()),
+        answer(200, Vec::new(), body(&[(0, json!([1.0, 0.0]))])),
     ]);
     assert_eq!(at(&server.endpoint(), 2, 3).embed(&["one"]).unwrap(), [[1.0, 0.0]]);
     assert_eq!(server.requests().len(), 3);
@@ -81,7 +82,7 @@ fn an_endpoint_that_comes_back_is_asked_again() {
 
 #[test]
 fn the_last_failure_is_the_answer_and_a_wrong_key_is_the_first() {
-    let answer = |status| Reply::Answer(status, Vec::new(), format!("{{\"error\": \"{KEY}\"}}"));
+    let answer = |status| answer(status, Vec::new(), format!("{{\"error\": \"{KEY}\"}}"));
     let server = Server::start(vec![answer(500), answer(500)]);
     let failure = at(&server.endpoint(), 2, 2).embed(&["one"]).unwrap_err();
     assert!(matches!(failure, ModelFailure::Down { .. }), "{failure:?}");
@@ -93,7 +94,7 @@ fn the_last_failure_is_the_answer_and_a_wrong_key_is_the_first() {
 
 #[test]
 fn silence_runs_out_of_time() {
-    let server = Server::start(vec![Reply::Silence]);
+    let server = Server::start(vec![Answer::silence()]);
     let endpoint = Endpoint { timeout: Duration::from_millis(250), ..server.endpoint() };
     let failure = at(&endpoint, 2, 1).embed(&["one"]).unwrap_err();
     assert_eq!(failure, ModelFailure::TimedOut { after: Duration::from_millis(250) });

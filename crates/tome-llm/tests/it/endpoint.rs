@@ -5,25 +5,26 @@ use std::time::Duration;
 
 use serde_json::json;
 use tome_llm::{ApiKey, Completion, Endpoint, LanguageModel, ModelFailure, OpenAiModel};
+use tome_testkit::Answer;
 
-use crate::server::{KEY, Reply, Server, prompt};
+use crate::server::{KEY, Server, answer, prompt};
 
 fn ask_at(endpoint: &Endpoint) -> Result<Completion, ModelFailure> {
     OpenAiModel::new(endpoint, "small")?.complete(&prompt())
 }
 
-fn failure_of(reply: Reply) -> ModelFailure {
+fn failure_of(reply: Answer) -> ModelFailure {
     ask_at(&Server::start(vec![reply]).endpoint()).unwrap_err()
 }
 
 /// With time enough for loopback, and none to waste on a server that never answers.
-fn hasty_failure_of(reply: Reply) -> ModelFailure {
+fn hasty_failure_of(reply: Answer) -> ModelFailure {
     let server = Server::start(vec![reply]);
     ask_at(&Endpoint { timeout: Duration::from_millis(250), ..server.endpoint() }).unwrap_err()
 }
 
-fn status(status: u16, headers: Vec<(&'static str, &'static str)>) -> ModelFailure {
-    failure_of(Reply::Answer(status, headers, "{\"error\":{\"message\":\"so\"}}".to_owned()))
+fn status(status: u16, headers: Vec<(&str, &str)>) -> ModelFailure {
+    failure_of(answer(status, headers, "{\"error\":{\"message\":\"so\"}}".to_owned()))
 }
 
 #[test]
@@ -59,8 +60,8 @@ fn statuses_are_sorted_by_what_to_do() {
 #[test]
 fn a_redirect_is_not_followed() {
     let elsewhere = Server::answering(200, "{}");
-    let location: &'static str = Box::leak(elsewhere.base_url.clone().into_boxed_str());
-    let failure = failure_of(Reply::Answer(307, vec![("location", location)], String::new()));
+    let location = elsewhere.base_url.as_str();
+    let failure = failure_of(answer(307, vec![("location", location)], String::new()));
     assert!(matches!(failure, ModelFailure::NotFound { .. }), "{failure:?}");
     assert!(elsewhere.requests().is_empty());
 }
@@ -68,13 +69,13 @@ fn a_redirect_is_not_followed() {
 #[test]
 fn silence_and_a_drip_run_out_of_time() {
     let timed_out = ModelFailure::TimedOut { after: Duration::from_millis(250) };
-    assert_eq!(hasty_failure_of(Reply::Silence), timed_out);
-    assert_eq!(hasty_failure_of(Reply::Drip), timed_out);
+    assert_eq!(hasty_failure_of(Answer::silence()), timed_out);
+    assert_eq!(hasty_failure_of(Answer::drip()), timed_out);
 }
 
 #[test]
 fn a_flood_is_cut_off() {
-    let failure = failure_of(Reply::Flood);
+    let failure = failure_of(Answer::flood());
     assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
 }
 
@@ -83,7 +84,7 @@ fn chunks_are_put_together() {
     let body = json!({"choices": [{"message": {"content": "数据 in parts"}}]}).to_string();
     let (head, tail) = body.split_once("数据").unwrap();
     let parts = vec![head.to_owned(), "数据".to_owned(), tail.to_owned()];
-    let server = Server::start(vec![Reply::Chunked(parts)]);
+    let server = Server::start(vec![Answer::chunks(parts)]);
     assert_eq!(ask_at(&server.endpoint()).unwrap().text, "数据 in parts");
 }
 
@@ -93,22 +94,22 @@ fn nonsense_is_malformed() {
         let failure = failure_of(reply);
         assert!(matches!(failure, ModelFailure::Malformed { .. }), "{failure:?}");
     };
-    malformed(Reply::Answer(200, Vec::new(), "{\"choices\": [".to_owned()));
-    malformed(Reply::Answer(200, Vec::new(), "<html>gateway</html>".to_owned()));
-    malformed(Reply::Answer(200, Vec::new(), "null".to_owned()));
-    malformed(Reply::Raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()));
-    malformed(Reply::Raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec()));
+    malformed(answer(200, Vec::new(), "{\"choices\": [".to_owned()));
+    malformed(answer(200, Vec::new(), "<html>gateway</html>".to_owned()));
+    malformed(answer(200, Vec::new(), "null".to_owned()));
+    malformed(Answer::raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()));
+    malformed(Answer::raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec()));
 }
 
 #[test]
 fn an_answer_that_breaks_off_is_a_failure() {
     let failure =
-        failure_of(Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".to_vec()));
+        failure_of(Answer::raw(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".to_vec()));
     assert!(
         matches!(failure, ModelFailure::Down { .. } | ModelFailure::Malformed { .. }),
         "{failure:?}"
     );
-    let failure = failure_of(Reply::Raw(Vec::new()));
+    let failure = failure_of(Answer::raw(Vec::new()));
     assert!(matches!(failure, ModelFailure::Down { .. }), "{failure:?}");
 }
 
@@ -135,7 +136,7 @@ fn nobody_there_is_down() {
 #[test]
 fn tls_is_spoken_where_the_address_asks_for_it() {
     // The server is no TLS server, so the handshake fails; without TLS the request would be answered.
-    let server = Server::start(vec![Reply::Raw(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]);
+    let server = Server::start(vec![Answer::raw(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]);
     let base_url = server.base_url.replace("http://", "https://");
     let timeout = Duration::from_millis(250);
     let failure = ask_at(&Endpoint { base_url, timeout, ..server.endpoint() }).unwrap_err();
@@ -161,7 +162,7 @@ fn the_key_is_never_shown() {
 
 #[test]
 fn a_long_complaint_is_cut() {
-    let failure = failure_of(Reply::Answer(500, Vec::new(), "記憶\n".repeat(100_000)));
+    let failure = failure_of(answer(500, Vec::new(), "記憶\n".repeat(100_000)));
     assert!(failure.to_string().len() < 400, "{failure}");
 }
 

@@ -6,10 +6,15 @@
 )]
 
 mod anthropic;
+mod chat;
+mod chat_dialects;
+mod chat_stop;
 mod command;
 mod embeddings;
 mod endpoint;
+mod key_file;
 mod meter;
 mod openai;
+mod prices;
 mod retry;
 mod server;

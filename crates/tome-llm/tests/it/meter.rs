@@ -1,10 +1,12 @@
 //! The budget of a day.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use tome_llm::{
-    LanguageModel, Meter, MeterState, Metered, ModelFailure, Prompt, Scripted, tokens_about,
+    Budget, LanguageModel, Meter, MeterState, Metered, ModelFailure, Needed, Prompt, Scripted,
+    Spent, tokens_about,
 };
 
 fn prompt(input_tokens: usize, tokens_max: u32) -> Prompt {
@@ -77,6 +79,38 @@ fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
     model.complete(&prompt(70, 20)).unwrap();
     assert_eq!(meter.reading("2026-11-16").today.calls, 1);
     assert_eq!(meter.reading("2026-11-17").tokens_left, Some(100));
+}
+
+/// A client that is killed settles nothing: what was set aside for it is given back, less what the
+/// model may have read. What is settled after that is not counted twice.
+#[test]
+fn what_nobody_settles_is_let_go() {
+    let day = "2026-11-15";
+    let needed = Needed { input_tokens: 30, output_tokens_max: 60 };
+    let spent = Spent { input_tokens: 35, output_tokens: 9, failure: None };
+
+    let patient = Meter::new(Some(100), MeterState::default());
+    let held = patient.reserve(day, needed).unwrap();
+    assert_eq!(patient.reading(day).tokens_left, Some(10));
+    assert!(matches!(patient.reserve(day, needed), Err(ModelFailure::OverBudget { .. })));
+    patient.settle(day, &held, &spent);
+    assert_eq!(patient.reading(day).tokens_left, Some(56));
+
+    let hasty = Meter::new(Some(100), MeterState::default()).letting_go_after(Duration::ZERO);
+    let lost = hasty.reserve(day, needed).unwrap();
+    let reading = hasty.reading(day);
+    assert_eq!(reading.tokens_left, Some(70));
+    assert_eq!((reading.today.calls, reading.today.failures), (1, 1));
+    hasty.settle(day, &lost, &spent);
+    let reading = hasty.reading(day);
+    assert_eq!(reading.tokens_left, Some(56));
+    assert_eq!((reading.today.calls, reading.today.failures), (1, 0));
+
+    // The daemon was started anew in between: all of it is counted, and nobody else's is settled.
+    let anew = Meter::new(Some(100), MeterState::default());
+    let _other = anew.reserve(day, Needed { input_tokens: 1, output_tokens_max: 1 }).unwrap();
+    anew.settle(day, &held, &spent);
+    assert_eq!(anew.reading(day).tokens_left, Some(54));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_llm::{Completion, Endpoint, LanguageModel, ModelFailure, OpenAiModel, Prompt};
 
-use crate::server::{KEY, Reply, Server, prompt};
+use crate::server::{KEY, Server, answer, prompt};
 
 fn choice(finish_reason: &str, message: &Value) -> String {
     json!({
@@ -81,14 +81,13 @@ fn cut_off_refused_and_empty_answers_are_failures() {
 
 #[test]
 fn a_dialect_is_learnt_once() {
-    let refused = |message: &str| {
-        Reply::Answer(400, Vec::new(), json!({"error": {"message": message}}).to_string())
-    };
+    let refused =
+        |message: &str| answer(400, Vec::new(), json!({"error": {"message": message}}).to_string());
     let server = Server::start(vec![
         refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
         refused("'response_format.type' must be 'json_schema' or 'text'"),
-        Reply::Answer(200, Vec::new(), said("one")),
-        Reply::Answer(200, Vec::new(), said("two")),
+        answer(200, Vec::new(), said("one")),
+        answer(200, Vec::new(), said("two")),
     ]);
     let model = OpenAiModel::new(&server.endpoint(), "small").unwrap();
     assert_eq!(model.complete(&prompt()).unwrap().text, "one");
@@ -103,7 +102,7 @@ fn a_dialect_is_learnt_once() {
 #[test]
 fn a_refusal_that_teaches_nothing_ends_it() {
     let message = json!({"error": {"message": "max_completion_tokens is too large"}}).to_string();
-    let again = || Reply::Answer(400, Vec::new(), message.clone());
+    let again = || answer(400, Vec::new(), message.clone());
     let server = Server::start(vec![again(), again(), again()]);
     assert!(matches!(ask(&server).unwrap_err(), ModelFailure::Rejected { status: 400, .. }));
     assert_eq!(server.requests().len(), 2);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tome_llm::{LanguageModel, ModelFailure, OpenAiModel, Retry, Retrying, Scripted, Stop};
 
-use crate::server::{Reply, Server, prompt};
+use crate::server::{Server, answer, prompt};
 
 fn retry(attempts: u32) -> Retry {
     Retry { attempts, base: Duration::from_millis(1), seed: 1 }
@@ -19,9 +19,9 @@ fn down() -> ModelFailure {
 fn a_server_that_comes_back_is_asked_again() {
     let body = json!({"choices": [{"message": {"content": "back"}}]}).to_string();
     let server = Server::start(vec![
-        Reply::Answer(500, Vec::new(), String::new()),
-        Reply::Answer(429, vec![("retry-after", "0.01")], String::new()),
-        Reply::Answer(200, Vec::new(), body),
+        answer(500, Vec::new(), String::new()),
+        answer(429, vec![("retry-after", "0.01")], String::new()),
+        answer(200, Vec::new(), body),
     ]);
     let model = OpenAiModel::new(&server.endpoint(), "small").unwrap();
     let model = Retrying::new(model, retry(3), Stop::default());

@@ -139,6 +139,12 @@ pub const KEYS: &[Key] = &[
         check: |_| Ok(()),
     },
     Key {
+        name: "summarizer.key_file",
+        default: "",
+        about: "a file with the key alone in it, instead of a variable; nobody but you may be able to read it (chmod 600), and a relative path begins in Tome's home",
+        check: |text| key_file(text).map(drop),
+    },
+    Key {
         name: "summarizer.command",
         default: "",
         about: "a line for the shell that reads a prompt and prints an answer, such as claude -p",
@@ -317,6 +323,14 @@ pub fn summarizer(text: &str) -> Result<SummarizerKind, String> {
         "command" => Ok(SummarizerKind::Command),
         _ => Err(format!("{text:?} is not known: use extractive, anthropic, openai or command")),
     }
+}
+
+/// Reads the path of a key file. Whether it is a good one is seen when the key is needed.
+pub fn key_file(text: &str) -> Result<&str, String> {
+    if text.starts_with('~') {
+        return Err("~ means nothing here: write the whole path".to_owned());
+    }
+    Ok(text)
 }
 
 /// Smaller segments would each hold a line or two.

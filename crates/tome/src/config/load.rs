@@ -282,6 +282,7 @@ impl Config {
                 model: text("summarizer.model").to_owned(),
                 base_url: text("summarizer.base_url").to_owned(),
                 key_env: text("summarizer.key_env").to_owned(),
+                key_file: text("summarizer.key_file").to_owned(),
                 command: text("summarizer.command").to_owned(),
                 daily_tokens: keys::tokens(text("summarizer.daily_tokens"), 0).unwrap_or(0),
                 timeout: keys::gap(text("summarizer.timeout"))

@@ -117,6 +117,8 @@ pub struct SummarizerSettings {
     pub base_url: String,
     /// The variable that holds its key; empty for the vendor's own.
     pub key_env: String,
+    /// The file that holds its key, instead of a variable; empty for none.
+    pub key_file: String,
     /// What is run, for a command.
     pub command: String,
     /// What a day may cost in tokens.

@@ -16,14 +16,15 @@ use tome_engine::{
     unpolished,
 };
 use tome_llm::{
-    AnthropicModel, ApiKey, CommandLine, CommandModel, CommandSettings, Endpoint, LanguageModel,
-    Meter, MeterState, Metered, ModelFailure, OpenAiModel, Retry, Retrying, Stop,
+    AnthropicModel, CommandLine, CommandModel, CommandSettings, Endpoint, LanguageModel, Meter,
+    MeterState, Metered, ModelFailure, OpenAiModel, Retry, Retrying, Stop,
 };
 use tome_model::Clock;
 use tome_proto::v1;
 
 use super::shared::Shared;
 use crate::config::{Settings, SummarizerKind};
+use crate::model_key::KeySource;
 
 /// How often the daemon looks for something to word.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -235,12 +236,17 @@ fn model(settings: &Settings, stop: &Stop) -> Result<Box<dyn LanguageModel>, Mod
     let or = |given: &str, usual: &str| {
         if given.is_empty() { usual.to_owned() } else { given.to_owned() }
     };
-    let endpoint = |url: &str, key_env: &str| -> Result<Endpoint, ModelFailure> {
-        let variable = or(&asked.key_env, key_env);
-        let key = std::env::var(&variable).ok().filter(|key| !key.is_empty());
+    let endpoint = |url: &str, usual_env: &str| -> Result<Endpoint, ModelFailure> {
+        let key = KeySource {
+            section: "summarizer",
+            key_env: &asked.key_env,
+            usual_env,
+            key_file: &asked.key_file,
+            home: settings.home.root(),
+        };
         Ok(Endpoint {
             base_url: or(&asked.base_url, url),
-            key: key.map(|key| ApiKey::new(&key)).transpose()?,
+            key: key.read()?,
             timeout: asked.timeout,
             proxy: None,
         })

@@ -1,13 +1,10 @@
 //! Contents in a language model's words: closed nodes are worded in the background by whatever is
 //! configured, and whatever goes wrong with it leaves the built-in words in place.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tome_testkit::{World, eventually};
+use tome_testkit::{Answer, ModelServer, World, eventually};
 
 use crate::contents::{lexer_session, lines, node};
 use crate::scene::world;
@@ -27,34 +24,14 @@ fn words() -> Value {
     })
 }
 
-/// A server on loopback that gives these answers in order, the last one for ever.
-fn server(answers: Vec<(u16, String)>) -> (String, Arc<Mutex<Vec<String>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let base = format!("http://{}", listener.local_addr().unwrap());
-    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let heard = Arc::clone(&asked);
-    std::thread::spawn(move || {
-        for (count, stream) in listener.incoming().take(100).enumerate() {
-            let Ok(mut stream) = stream else { return };
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut head = String::new();
-            while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).unwrap_or(0) > 0 {}
-            let length = head.lines().find_map(|line| {
-                line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok()
-            });
-            let mut body = vec![0; length.unwrap_or(0)];
-            let _ = reader.read_exact(&mut body);
-            let text = format!("{head}{}", String::from_utf8_lossy(&body));
-            heard.lock().unwrap().push(text);
-            let (code, answer) = answers.get(count).or(answers.last()).unwrap();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {code} x\r\nretry-after: 1\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}",
-                answer.len()
-            );
-        }
-    });
-    (base, asked)
+/// A server that gives these answers in order, the last one for ever.
+fn server(answers: Vec<Answer>) -> ModelServer {
+    let mut script = answers.into_iter();
+    let mut last = Answer::silence();
+    ModelServer::directed(move |_| {
+        last = script.next().unwrap_or_else(|| last.clone());
+        last.clone()
+    })
 }
 
 fn configured(text: &str) -> World {
@@ -97,41 +74,84 @@ fn a_command_words_what_is_closed() {
 
 #[test]
 fn anthropic_is_asked_with_its_key_and_tried_again_when_busy() {
-    let answer = json!({
-        "content": [{"type": "text", "text": words().to_string()}], "stop_reason": "end_turn",
-        "usage": {"input_tokens": 100, "output_tokens": 50},
-    });
-    let (base, asked) = server(vec![(429, "{}".to_owned()), (200, answer.to_string())]);
+    let busy = Answer::http(429, "{}").header("retry-after", "1");
+    let server = server(vec![busy, Answer::text(words().to_string())]);
     let world = configured(&format!(
-        "kind = \"anthropic\"\nmodel = \"some-model\"\nbase_url = \"{base}\"\nkey_env = \"MY_KEY\""
+        "kind = \"anthropic\"\nmodel = \"some-model\"\nbase_url = \"{}\"\nkey_env = \"MY_KEY\"",
+        server.url()
     ));
     let mut ingest = world.command(&["ingest"]);
     let ran = World::run(ingest.env("MY_KEY", "k-123"), lexer_session("s1", 0).as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(worded(&world)["summarizer"], "anthropic/some-model");
-    let asked = asked.lock().unwrap();
-    assert!(asked[0].contains("x-api-key: k-123") && asked[0].starts_with("POST /v1/messages"));
+    let first = &server.asked()[0];
+    assert_eq!(first.header("x-api-key"), Some("k-123"));
+    assert!(first.line.starts_with("POST /v1/messages"), "{}", first.line);
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
     assert!(!log.contains("k-123"), "{log}");
 }
 
 #[test]
 fn an_endpoint_that_speaks_as_openai_does_is_enough() {
-    let answer = json!({
-        "choices": [{"message": {"role": "assistant", "content": words().to_string()}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 50},
-    });
-    let (base, _) = server(vec![(200, answer.to_string())]);
-    let world = configured(&format!("kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{base}/v1\""));
+    let server = server(vec![Answer::text(words().to_string())]);
+    let world = configured(&format!(
+        "kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"",
+        server.openai_url()
+    ));
     world.ingest(&lexer_session("s1", 0));
     assert_eq!(worded(&world)["summarizer"], "openai/m");
+}
+
+/// The key comes from a file that only its owner can read; one that others can read is refused, with
+/// the command that mends it.
+#[test]
+fn a_key_comes_from_a_file_of_ones_own() {
+    let server = server(vec![Answer::text(words().to_string())]);
+    let settings = format!(
+        "kind = \"anthropic\"\nmodel = \"m\"\nbase_url = \"{}\"\nkey_file = \"key.txt\"",
+        server.url()
+    );
+    let world = configured(&settings);
+    let file = world.write("home/key.txt", "k-from-file\n");
+    let allow = |mode| {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    allow(0o644);
+    world.ingest(&lexer_session("s1", 0));
+    let problem = model(&world)["problem"].as_str().unwrap_or_default().to_owned();
+    assert!(problem.contains(&format!("chmod 600 {}", file.display())), "{problem}");
+    assert!(server.asked().is_empty());
+    assert_eq!(world.tome(&["stop"]).code, 0);
+
+    allow(0o600);
+    world.ingest(&lexer_session("s2", 60));
+    assert_eq!(worded(&world)["summarizer"], "anthropic/m");
+    assert_eq!(server.asked()[0].header("x-api-key"), Some("k-from-file"));
+    let shown =
+        format!("{}{}", world.tome(&["status", "--json"]).stdout, world.tome(&["config"]).stdout);
+    let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
+    assert!(!shown.contains("k-from-file") && !log.contains("k-from-file"), "{shown}{log}");
+}
+
+#[test]
+fn a_key_from_two_places_is_refused() {
+    let world = configured(
+        "kind = \"anthropic\"\nmodel = \"m\"\nkey_env = \"MY_KEY\"\nkey_file = \"/nowhere/key\"",
+    );
+    world.ingest(&lexer_session("s1", 0));
+    let problem = model(&world)["problem"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(problem, "summarizer.key_env and summarizer.key_file are both set: keep one");
+    let world = configured("key_file = \"~/key\"");
+    let said = world.tome(&["config"]);
+    assert!(format!("{}{}", said.stdout, said.stderr).contains("write the whole path"), "{said:?}");
 }
 
 /// Nonsense, an outage, a missing model, a spent budget: the built-in words stay and it is said why.
 #[test]
 fn a_model_that_fails_changes_nothing() {
-    let (nonsense, _) = server(vec![(200, "{\"choices\": 5}".to_owned())]);
-    let (down, _) = server(vec![(400, "{}".to_owned())]);
+    let nonsense_server = server(vec![Answer::http(200, "{\"choices\": 5}")]);
+    let down_server = server(vec![Answer::http(400, "{}")]);
+    let (nonsense, down) = (nonsense_server.url(), down_server.url());
     for (settings, said) in [
         (format!("kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{nonsense}\""), ""),
         (format!("kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{down}\""), ""),

@@ -145,6 +145,25 @@ fn a_person_sees_dates_sources_and_what_to_do_next() {
 }
 
 #[test]
+fn a_question_that_only_names_a_time_is_about_what_happened_then() {
+    let world = remembered();
+    let first = "2026-11-15";
+    for query in [first.to_owned(), format!("what did we do on {first}")] {
+        let found = answer(&world, &[&query]);
+        let [hit] = hits(&found) else { panic!("{query}: {found}") };
+        assert_eq!(hit["source"], "contents", "{found}");
+        let citation = hit["citation"].as_str().unwrap();
+        assert!(citation.starts_with(&format!("toc:segment:{first}:")), "{citation}");
+        assert_eq!(world.tome(&["show", citation, "--project", "/app"]).code, 0);
+        assert!(hits(&answer(&world, &[&query, "--agent", "gemini"])).is_empty());
+    }
+    assert!(hits(&answer(&world, &["what happened on 2019-02-03"])).is_empty());
+    // With anything else to look for, that is looked for.
+    let found = answer(&world, &[&format!("changelog {first}")]);
+    assert_eq!(hits(&found)[0]["source"], "messages", "{found}");
+}
+
+#[test]
 fn nothing_relevant_is_said() {
     let world = remembered();
     let ran = recall(&world, &["quarterly", "dividends"]);

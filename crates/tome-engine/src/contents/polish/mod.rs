@@ -111,7 +111,9 @@ fn summary(answer: Answer, support: impl Fn(&str) -> Support) -> Summary {
 fn without_summary(failure: &ModelFailure) -> SummaryError {
     let after_s = match failure {
         ModelFailure::OverBudget { .. } => return SummaryError::OverBudget,
-        ModelFailure::Refused { .. } | ModelFailure::Truncated { .. } => {
+        ModelFailure::Refused { .. }
+        | ModelFailure::Truncated { .. }
+        | ModelFailure::ContextTooLong { .. } => {
             return SummaryError::Unusable(failure.to_string());
         }
         ModelFailure::Busy { retry_after: Some(after), .. } => after.as_secs().max(1),

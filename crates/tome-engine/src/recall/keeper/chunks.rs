@@ -20,6 +20,13 @@ const PIECES_MAX: usize = 1_024;
 
 /// The pieces of a text, in order; none of an empty one.
 pub(crate) fn chunks(text: &str) -> Vec<Part> {
+    if let Some(whole) = whole(text) {
+        return vec![whole];
+    }
+    pieces(text)
+}
+
+fn pieces(text: &str) -> Vec<Part> {
     let ends = word_ends(text);
     let mut parts = Vec::new();
     let (mut first, mut new) = (0, 0);
@@ -34,6 +41,20 @@ pub(crate) fn chunks(text: &str) -> Vec<Part> {
         first = overlap_of(&ends, new).max(first + 1);
     }
     parts
+}
+
+/// The only piece of a text that is plainly short: most are, and need no list of their words.
+fn whole(text: &str) -> Option<Part> {
+    let from = text.len() - text.trim_start().len();
+    let said = text.trim();
+    let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
+    // No text has more words than that: a long one counts for several.
+    let words_max = match said.is_ascii() {
+        true => said.bytes().filter(is_space).count() + 1 + said.len() / (BYTES_MAX / 4),
+        false => said.chars().count(),
+    };
+    (!said.is_empty() && said.len() <= BYTES_MAX && words_max <= WHOLE_WORDS)
+        .then(|| Part { from: cap(from), to: cap(from + said.len()) })
 }
 
 /// Where a piece begins so that it shares a little with the one before, which ends in front of `next`.
@@ -169,9 +190,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_word_is_in_a_piece(text in "([a-z]{1,9}[ \n.]|\\PC| 航){0,400}", long in 0usize..3_000) {
+        fn every_word_is_in_a_piece(text in "([a-z]{1,9}[ \n\x0b.]|\\PC| 航){0,400}", long in 0usize..3_000) {
             let text = format!("{text}{}", "x".repeat(long));
             let parts = chunks(&text);
+            prop_assert_eq!(&parts, &pieces(&text));
             let mut covered = 0;
             for part in &parts {
                 let said = piece(&text, *part);

@@ -1,14 +1,14 @@
 //! The files of a desk: the notes of its notebooks and of its sessions, as they are now.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use tome_finder::{Entry, Filter, Source, Words};
 use tome_model::{Millis, Scope};
-use tome_notebook::{Notebook, OVERVIEW};
+use tome_notebook::Notebook;
 
 use super::Keeper;
 use super::desk::{Desk, DeskOf};
@@ -16,17 +16,6 @@ use super::entries::{self, NoteText};
 use super::follow::projects_of;
 use super::pages::Page;
 use crate::{EngineError, Whose, home};
-
-/// Sessions whose files are looked at, those changed last first.
-const SESSIONS_MAX: usize = 2_000;
-/// Files of one session.
-const FILES_A_SESSION_MAX: usize = 500;
-/// Forms that are remembered, of all projects together; without them, they are read again.
-const FORMS_MAX: usize = 20_000;
-/// A folder that has not changed for so long is listed once.
-const LISTED_AFTER: Duration = Duration::from_secs(3);
-/// A file of a session that is longer is not read whole.
-const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// A file that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,65 +55,6 @@ impl FileFound {
     }
 }
 
-/// Overviews that are as Tome made them: forms that nobody has filled in, and that say nothing. They are
-/// known by the names of their pages, which change with the file, so that each is read once.
-#[derive(Default)]
-pub(crate) struct Forms(Mutex<HashSet<String>>);
-
-impl Forms {
-    fn has(&self, page: &Page, at: &Path, bytes: u64) -> bool {
-        if !page.is_overview() || bytes != OVERVIEW.len() as u64 {
-            return false;
-        }
-        let name = page.name();
-        if self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
-            return true;
-        }
-        let is_form = fs::read(at).is_ok_and(|text| text == OVERVIEW.as_bytes());
-        if is_form {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= FORMS_MAX {
-                known.clear();
-            }
-            known.insert(name);
-        }
-        is_form
-    }
-}
-
-/// The names in folders that have not changed for a while: most sessions are over, and every question
-/// looks at all of them.
-#[derive(Default)]
-pub(crate) struct Listings(Mutex<HashMap<PathBuf, Listing>>);
-
-struct Listing {
-    /// When the folder was changed last.
-    changed: u128,
-    /// When it was first seen so.
-    seen: Instant,
-    /// What is in it, once it was listed so long after that a later change would have shown: some
-    /// disks know the time of a change only to seconds.
-    names: Option<Vec<String>>,
-}
-
-impl Listings {
-    fn of(&self, folder: &Path, changed: u128) -> Vec<String> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.get(folder).filter(|known| known.changed == changed);
-        if let Some(names) = known.and_then(|known| known.names.clone()) {
-            return names;
-        }
-        let seen = known.map_or_else(Instant::now, |known| known.seen);
-        let listed = names(folder, |entry| entry.file_name().into_string().ok());
-        let names = (seen.elapsed() > LISTED_AFTER).then(|| listed.clone());
-        if all.len() >= FORMS_MAX {
-            all.clear();
-        }
-        all.insert(folder.to_owned(), Listing { changed, seen, names });
-        listed
-    }
-}
-
 /// Every file of a desk.
 pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, EngineError> {
     if desk.of == DeskOf::Coder {
@@ -143,7 +73,7 @@ pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, E
             version,
         })?);
         if let Some(folder) = keeper.stores.projects().known_folder(&project) {
-            session_files(&project, &folder.join("sessions"), keeper, &mut files);
+            files.extend(keeper.sessions.files(&project, &home::sessions_in(&folder)));
         }
     }
     Ok(files)
@@ -165,52 +95,11 @@ fn notes(
     Ok(found.collect())
 }
 
-/// The overviews and details of all sessions of a project. They are many and small: when they were
-/// changed, and how long they are, stands for what they say.
-fn session_files(project: &str, sessions: &Path, keeper: &Keeper, files: &mut Vec<FileFound>) {
-    let (forms, listings) = (&keeper.forms, &keeper.listings);
-    let mut folders: Vec<(u128, String)> = names(sessions, |entry| {
-        let changed = nanos(&fs::metadata(entry.path().join("working-memory/detail")).ok()?);
-        Some((changed, entry.file_name().into_string().ok()?))
-    });
-    folders.sort_unstable_by(|a, b| b.cmp(a));
-    for (changed, folder) in folders.into_iter().take(SESSIONS_MAX) {
-        let memory = sessions.join(&folder).join("working-memory");
-        let file = |path: String, at: &Path| {
-            // What a link leads to is somebody else's.
-            let meta = fs::symlink_metadata(at).ok().filter(fs::Metadata::is_file)?;
-            if meta.len() > FILE_BYTES_MAX || !path.ends_with(".md") {
-                return None;
-            }
-            let version = format!("{}-{}", nanos(&meta), meta.len());
-            let (project, folder) = (project.to_owned(), folder.clone());
-            let name = path.trim_end_matches(".md").trim_start_matches("detail/").to_owned();
-            let modified = modified(&meta);
-            let page = Page::Detail { project, folder, path, version };
-            (!forms.has(&page, at, meta.len())).then_some(FileFound { page, name, modified })
-        };
-        files.extend(file("overview.md".to_owned(), &memory.join("overview.md")));
-        let detail = memory.join("detail");
-        for name in listings.of(&detail, changed) {
-            files.extend(file(format!("detail/{name}"), &detail.join(&name)));
-        }
-    }
-}
-
-/// What a folder has of some kind, in the order of the names; nothing if it cannot be read.
-fn names<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut entries: Vec<fs::DirEntry> =
-        entries.flatten().take(100 * FILES_A_SESSION_MAX).collect();
-    entries.sort_by_key(fs::DirEntry::file_name);
-    entries.iter().filter_map(keep).collect()
-}
-
-fn modified(meta: &fs::Metadata) -> Millis {
+pub(super) fn modified(meta: &fs::Metadata) -> Millis {
     Millis(u64::try_from(nanos(meta) / 1_000_000).unwrap_or(0))
 }
 
-fn nanos(meta: &fs::Metadata) -> u128 {
+pub(super) fn nanos(meta: &fs::Metadata) -> u128 {
     let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_nanos())
 }
@@ -261,14 +150,28 @@ impl Keeper {
         files_of(self, desk)
     }
 
-    /// The names of the files that the indexes of a desk have.
+    /// Lets go of the watches over a desk's sessions: nobody asks for them now.
+    pub(crate) fn forget_sessions(&self, desk: &Desk) {
+        for project in projects_of(self, desk) {
+            if let Some(folder) = self.stores.projects().known_folder(&project) {
+                self.sessions.forget(&home::sessions_in(&folder));
+            }
+        }
+    }
+
+    /// The names of the files that the indexes of a desk have. An index is asked once for them; after
+    /// that whoever writes to it keeps them.
     pub(crate) fn known_files(&self, desk: &Desk, words: &Words) -> Arc<HashSet<String>> {
         if let Some(known) = &*desk.known.read().unwrap_or_else(PoisonError::into_inner) {
             return Arc::clone(known);
         }
-        let named = words.named().unwrap_or_default().into_iter().map(|(name, _)| name);
-        let is_file = |name: &String| Page::parse(name).is_some_and(|page| page.is_file());
-        Arc::new(named.filter(is_file).collect())
+        let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
+        let read = || {
+            let named = words.named().unwrap_or_default().into_iter().map(|(name, _)| name);
+            let is_file = |name: &String| Page::parse(name).is_some_and(|page| page.is_file());
+            Arc::new(named.filter(is_file).collect())
+        };
+        Arc::clone(known.get_or_insert_with(read))
     }
 
     /// What a file is called: its first heading, else its path.

@@ -8,6 +8,7 @@ mod follow;
 mod hands;
 mod pages;
 mod report;
+mod sessions;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,11 +23,12 @@ use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 pub(crate) use chunks::chunks;
 pub(crate) use desk::{Desk, DeskOf, Pair};
 pub(crate) use entries::{beside, cut, joined, of_node, said_in};
-pub(crate) use files::{FileFound, Forms, Listings};
+pub(crate) use files::FileFound;
 pub use follow::Followed;
 pub(crate) use follow::number;
 pub(crate) use pages::Page;
 pub use report::{DeskReport, WorkerReport};
+pub(crate) use sessions::Sessions;
 
 /// The indexes of a home, and how they are kept.
 pub(crate) struct Keeper {
@@ -36,8 +38,7 @@ pub(crate) struct Keeper {
     pub copies: Arc<SessionCopies>,
     pub embedder: Arc<dyn Embedder>,
     pub desks: Mutex<HashMap<PathBuf, Arc<Desk>>>,
-    pub forms: Forms,
-    pub listings: Listings,
+    pub sessions: Sessions,
 }
 
 impl Keeper {

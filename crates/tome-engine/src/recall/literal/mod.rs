@@ -33,3 +33,4 @@ pub(crate) use needle::Needle;
 pub(crate) use page::{Page, Section, page};
 pub(crate) use seen::{Hunt, Scan, Seen};
 pub(crate) use snippet::{line_of, snippet};
+pub(crate) use stop::is_stop;

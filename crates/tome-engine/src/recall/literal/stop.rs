@@ -20,7 +20,7 @@ const ENGLISH: &[&str] = &[
 ];
 
 /// Whether a word, in lower case, says nothing by itself.
-pub(super) fn is_stop(lower: &str) -> bool {
+pub(crate) fn is_stop(lower: &str) -> bool {
     TABLES.iter().any(|table| table.binary_search(&lower).is_ok())
 }
 

@@ -1,0 +1,72 @@
+//! The same work for many things, on several threads where there is enough of it: a question is
+//! waited for, and most machines have cores to spare.
+
+use std::num::NonZero;
+use std::thread;
+
+/// Fewer things than this a thread are not worth one.
+const THINGS_MIN: usize = 24;
+/// Threads of one question at most.
+const THREADS_MAX: usize = 4;
+
+/// What becomes of each thing, in their order.
+pub(super) fn each<T: Send, R: Send>(
+    things: &mut [T],
+    work: impl Fn(&mut T) -> R + Sync,
+) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = (things.len() / THINGS_MIN).min(cores).min(THREADS_MAX);
+    if threads < 2 {
+        return things.iter_mut().map(work).collect();
+    }
+    let share = things.len().div_ceil(threads);
+    let work = &work;
+    thread::scope(|scope| {
+        let mut shares = things.chunks_mut(share);
+        let own = shares.next();
+        let others: Vec<_> = shares
+            .map(|share| scope.spawn(move || share.iter_mut().map(work).collect::<Vec<R>>()))
+            .collect();
+        let mut all: Vec<R> = own.into_iter().flatten().map(work).collect();
+        for other in others {
+            // A panic on another thread is one here.
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    })
+}
+
+/// What becomes of two things that are done at the same time.
+pub(super) fn both<A: Send, B>(
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B,
+) -> (A, B) {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{both, each};
+
+    #[test]
+    fn both_are_done() {
+        assert_eq!(both(|| 1, || "two"), (1, "two"));
+    }
+
+    #[test]
+    fn all_is_done_in_order() {
+        for count in [0, 1, 23, 48, 500, 1_001] {
+            let mut things: Vec<usize> = (0..count).collect();
+            let doubled = each(&mut things, |thing| {
+                *thing += 1;
+                *thing * 2
+            });
+            assert_eq!(doubled, (1..=count).map(|thing| thing * 2).collect::<Vec<_>>());
+            assert_eq!(things, (1..=count).collect::<Vec<_>>());
+        }
+    }
+}

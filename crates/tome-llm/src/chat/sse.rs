@@ -1,0 +1,123 @@
+//! Server-sent events: bytes in, the data of whole events out, however the bytes are cut.
+//!
+//! Lines end with LF, CRLF or CR. Lines of data belong together until an empty line; comments and all
+//! other fields are left aside, because both protocols say in the data what an event is.
+
+use crate::ModelFailure;
+use crate::limits::EVENT_BYTES_MAX;
+
+/// What has come of the event under way.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    line: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+    after_cr: bool,
+}
+
+/// What becomes of an event's data.
+type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), ModelFailure>;
+
+impl Events {
+    /// Hands every event that these bytes complete to `sink`.
+    pub(crate) fn feed(&mut self, bytes: &[u8], sink: Sink<'_>) -> Result<(), ModelFailure> {
+        for byte in bytes {
+            let second_half = std::mem::take(&mut self.after_cr) && *byte == b'\n';
+            match byte {
+                b'\n' if second_half => {}
+                b'\n' | b'\r' => {
+                    self.after_cr = *byte == b'\r';
+                    self.line_ends(sink)?;
+                }
+                _ if self.line.len() + self.data.len() >= EVENT_BYTES_MAX => {
+                    let said = format!("an event of more than {EVENT_BYTES_MAX} bytes");
+                    return Err(ModelFailure::Malformed { said });
+                }
+                _ => self.line.push(*byte),
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands behind the last empty line, where a server has left that one out.
+    pub(crate) fn rest(mut self) -> Option<Vec<u8>> {
+        self.take_line();
+        self.has_data.then_some(self.data)
+    }
+
+    fn line_ends(&mut self, sink: Sink<'_>) -> Result<(), ModelFailure> {
+        if !self.line.is_empty() {
+            self.take_line();
+            return Ok(());
+        }
+        let data = std::mem::take(&mut self.data);
+        if std::mem::take(&mut self.has_data) { sink(&data) } else { Ok(()) }
+    }
+
+    fn take_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let Some(value) = line.strip_prefix(b"data") else { return };
+        let value = match value {
+            [] => value,
+            [b':', b' ', value @ ..] | [b':', value @ ..] => value,
+            // Another field, whose name only begins so.
+            _ => return,
+        };
+        if std::mem::replace(&mut self.has_data, true) {
+            self.data.push(b'\n');
+        }
+        self.data.extend_from_slice(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events_of(pieces: &[&[u8]]) -> Vec<String> {
+        let (mut events, mut seen) = (Events::default(), Vec::new());
+        for piece in pieces {
+            let mut sink = |data: &[u8]| {
+                seen.push(String::from_utf8_lossy(data).into_owned());
+                Ok(())
+            };
+            events.feed(piece, &mut sink).unwrap();
+        }
+        let rest = events.rest().map(|data| format!("rest {}", String::from_utf8_lossy(&data)));
+        seen.into_iter().chain(rest).collect()
+    }
+
+    #[test]
+    fn shapes_of_events() {
+        for (stream, expected) in [
+            ("data: one\n\ndata: two\n\n", vec!["one", "two"]),
+            ("data: one\r\n\r\ndata: two\r\n\r\n", vec!["one", "two"]),
+            ("data: one\r\rdata: two\r\r", vec!["one", "two"]),
+            ("data:one\n\n", vec!["one"]),
+            ("data:  one\n\n", vec![" one"]),
+            (": a comment\n\n: ping\ndata: one\n\n", vec!["one"]),
+            ("event: x\nid: 7\nretry: 10\ndata: one\n\n", vec!["one"]),
+            ("event: x\n\ndata: one\n\n", vec!["one"]),
+            ("data: one\ndata: two\n\n", vec!["one\ntwo"]),
+            ("data\n\n", vec![""]),
+            ("database: one\n\n", vec![]),
+            ("\n\n\n", vec![]),
+            ("data: no end", vec!["rest no end"]),
+            ("data: no end\n", vec!["rest no end"]),
+            ("data: 記憶\n\n", vec!["記憶"]),
+        ] {
+            assert_eq!(events_of(&[stream.as_bytes()]), expected, "{stream:?}");
+            let bytes: Vec<&[u8]> = stream.as_bytes().chunks(1).collect();
+            assert_eq!(events_of(&bytes), expected, "{stream:?} byte by byte");
+        }
+    }
+
+    #[test]
+    fn an_event_without_end_is_refused() {
+        let mut none = |_: &[u8]| Ok(());
+        let long = vec![b'x'; EVENT_BYTES_MAX + 1];
+        assert!(Events::default().feed(&long, &mut none).is_err());
+        let lines = b"data: xxxxxxx\n".repeat(EVENT_BYTES_MAX / 8 + 1);
+        assert!(Events::default().feed(&lines, &mut none).is_err());
+    }
+}

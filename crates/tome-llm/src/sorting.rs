@@ -1,0 +1,114 @@
+//! What an endpoint's refusal means, by its status, its code and its words. Pure: no key is known
+//! here, so who shows what was said cuts the key from it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::http::HeaderMap;
+
+use crate::ModelFailure;
+
+/// How endpoints say that a request is longer than the model can read, in lower case. In order: the
+/// Messages API (two), OpenAI and vLLM, OpenAI, llama.cpp (two), Ollama (two), vLLM, Gemini.
+const TOO_LONG: [&str; 10] = [
+    "prompt is too long",
+    "exceed context limit",
+    "maximum context length",
+    "exceeds the context window",
+    "exceeds the available context size",
+    "exceed_context_size_error",
+    "exceeds maximum context",
+    "exceeds the context length",
+    "longer than the maximum model length",
+    "exceeds the maximum number of tokens allowed",
+];
+
+/// The codes that say the same.
+const TOO_LONG_CODES: [&str; 2] = ["context_length_exceeded", "request_too_large"];
+
+/// What a status that is no success means.
+pub(crate) fn failure_of(status: u16, retry_after: Option<Duration>, body: &[u8]) -> ModelFailure {
+    let json = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    let said = if json.is_null() {
+        String::from_utf8_lossy(body.get(..2_000).unwrap_or(body)).into_owned()
+    } else {
+        said_in(&json)
+    };
+    let codes = codes_in(json.get("error").unwrap_or(&json));
+    sorted(status, retry_after, &said, &codes)
+}
+
+/// The failure that an answer or an event holds although its status was a good one.
+pub(crate) fn failure_in(answer: &Value) -> Option<ModelFailure> {
+    let error = answer.get("error").filter(|error| !error.is_null());
+    let kind = |field: &str| answer.get(field).and_then(Value::as_str);
+    if error.is_none() && kind("type") != Some("error") && kind("object") != Some("error") {
+        return None;
+    }
+    let error = error.unwrap_or(answer);
+    let codes = codes_in(error);
+    let is = |known: &[&str]| codes.iter().any(|code| known.iter().any(|k| code.contains(k)));
+    let status = error.get("code").and_then(Value::as_u64).and_then(|code| code.try_into().ok());
+    let status = match status {
+        Some(status @ 400..600) => status,
+        _ if is(&["overloaded", "rate_limit", "unavailable"]) => 529,
+        _ if is(&["authentication", "permission", "invalid_api_key"]) => 401,
+        _ if is(&["not_found"]) => 404,
+        _ if is(&["invalid_request", "too_large", "context_length"]) => 400,
+        _ => 500,
+    };
+    Some(sorted(status, None, &said_in(answer), &codes))
+}
+
+fn sorted(
+    status: u16,
+    retry_after: Option<Duration>,
+    said: &str,
+    codes: &[String],
+) -> ModelFailure {
+    let said_status = format!("{status} {said}");
+    if matches!(status, 400 | 413 | 422 | 500) && is_too_long(said, codes) {
+        return ModelFailure::ContextTooLong { said: said_status };
+    }
+    let said = said_status;
+    match status {
+        429 | 503 | 529 => ModelFailure::Busy { retry_after, said },
+        500.. => ModelFailure::Down { said },
+        401 | 403 => ModelFailure::Unauthorized { said },
+        404 => ModelFailure::NotFound { said },
+        300..=399 => ModelFailure::NotFound {
+            said: format!("{said} the endpoint has moved: give its new address as base URL"),
+        },
+        _ => ModelFailure::Rejected { status, said },
+    }
+}
+
+fn is_too_long(said: &str, codes: &[String]) -> bool {
+    let said = said.to_lowercase();
+    TOO_LONG.iter().any(|words| said.contains(words))
+        || codes.iter().any(|code| TOO_LONG_CODES.contains(&code.as_str()))
+}
+
+/// The type and the code of an error, in lower case.
+fn codes_in(error: &Value) -> Vec<String> {
+    let codes = ["type", "code"].iter().filter_map(|field| error.get(field)?.as_str());
+    codes.map(str::to_lowercase).collect()
+}
+
+/// What an error's body says, in the shapes that endpoints use.
+fn said_in(json: &Value) -> String {
+    ["/error/message", "/error", "/message", "/detail"]
+        .iter()
+        .find_map(|place| json.pointer(place).and_then(Value::as_str))
+        .map_or_else(|| json.to_string(), str::to_owned)
+}
+
+/// The pause that the endpoint asks for. Seconds and milliseconds are understood; a date is not,
+/// because nobody here knows the time.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| -> Option<f64> {
+        headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()
+    };
+    let seconds = number("retry-after-ms").map(|ms| ms / 1_000.0).or_else(|| number("retry-after"));
+    Duration::try_from_secs_f64(seconds?).ok()
+}

@@ -1,0 +1,324 @@
+//! Conversations, in both protocols against one script: what comes back is the same.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tome_llm::{
+    AnthropicModel, ChatModel, End, Endpoint, Heard, Message, ModelFailure, OfferedTool,
+    OpenAiModel, Part, Reply, Stop, SystemPart, Talk, ToolCall, Usage,
+};
+use tome_testkit::{Answer, Asked};
+
+use crate::server::{KEY, Server};
+
+/// Both clients.
+pub const BOTH: [Protocol; 2] = [Protocol::Anthropic, Protocol::OpenAi];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    Anthropic,
+    OpenAi,
+}
+
+impl Protocol {
+    pub fn model(self, endpoint: &Endpoint) -> Box<dyn ChatModel> {
+        match self {
+            Self::Anthropic => Box::new(AnthropicModel::new(endpoint, "m").unwrap()),
+            Self::OpenAi => Box::new(OpenAiModel::new(endpoint, "m").unwrap()),
+        }
+    }
+}
+
+/// What was heard, in one line.
+pub fn ask(model: &dyn ChatModel, talk: &Talk) -> (Result<Reply, ModelFailure>, String) {
+    let mut said = String::new();
+    let mut heard = |piece: Heard<'_>| match piece {
+        Heard::Text(text) => said.push_str(text),
+        Heard::Call { name } => said.push_str(&format!("[{name}]")),
+        Heard::Again => said.push_str("[again]"),
+    };
+    let reply = model.reply(talk, &mut heard, &Stop::default());
+    (reply, said)
+}
+
+pub fn talk() -> Talk {
+    Talk {
+        system: vec![SystemPart { text: "Be brief.".to_owned(), cache_until_here: true }],
+        tools: vec![OfferedTool {
+            name: "recall_memory".to_owned(),
+            description: "finds it again".to_owned(),
+            schema: json!({"type": "object", "properties": {"query": {"type": "string"}}}),
+        }],
+        messages: vec![Message::user("What did we decide?")],
+        tokens_max: 64,
+    }
+}
+
+fn reply_to(protocol: Protocol, answer: Answer) -> (Reply, String, Asked) {
+    let server = Server::start(vec![answer]);
+    let (reply, said) = ask(&*protocol.model(&server.endpoint()), &talk());
+    (reply.unwrap(), said, server.requests().remove(0))
+}
+
+fn failure_of(protocol: Protocol, answer: Answer) -> ModelFailure {
+    let server = Server::start(vec![answer]);
+    ask(&*protocol.model(&server.endpoint()), &talk()).0.unwrap_err()
+}
+
+#[test]
+fn words_stream_in_and_are_counted() {
+    for protocol in BOTH {
+        let answer = Answer::text("We chose 記憶, twice.").tokens(40, 9).cached(60, 0);
+        for answer in [answer.clone(), answer.clone().in_pieces_of(3), answer.whole()] {
+            let (reply, said, asked) = reply_to(protocol, answer);
+            assert_eq!(reply.text(), "We chose 記憶, twice.", "{protocol:?}");
+            assert_eq!(said, reply.text());
+            assert_eq!(reply.end, End::Done);
+            let usage = Usage { input: 40, cache_read: 60, cache_written: 0, output: 9 };
+            assert_eq!(reply.usage, usage);
+            assert!(asked.wants_stream());
+        }
+    }
+}
+
+#[test]
+fn tools_are_called_side_by_side_after_words() {
+    for protocol in BOTH {
+        let answer = Answer::text("Let me look.")
+            .and_call("recall_memory", &json!({"query": "\"parser\""}))
+            .and_call_with("list_notes", "")
+            .and_call_with("write_note", "{\"text\": oops");
+        let (reply, said, _) = reply_to(protocol, answer);
+        assert_eq!(said, "Let me look.[recall_memory][list_notes][write_note]", "{protocol:?}");
+        assert_eq!(reply.end, End::Calls);
+        assert!(matches!(&reply.parts[0], Part::Text(text) if text == "Let me look."));
+        let calls: Vec<_> =
+            reply.calls().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+        let query = "{\"query\":\"\\\"parser\\\"\"}";
+        let odd = "{\"text\": oops";
+        let expected = [("recall_memory", query), ("list_notes", "{}"), ("write_note", odd)];
+        assert_eq!(calls, expected, "{protocol:?}");
+        let ids: std::collections::HashSet<_> = reply.calls().map(|call| &call.id).collect();
+        assert_eq!(ids.len(), 3, "{protocol:?}");
+    }
+}
+
+#[test]
+fn a_whole_reply_calls_tools_too() {
+    for protocol in BOTH {
+        let answer = Answer::call("recall_memory", &json!({"query": "x"})).whole();
+        let (reply, said, _) = reply_to(protocol, answer);
+        assert_eq!((said.as_str(), reply.end), ("[recall_memory]", End::Calls), "{protocol:?}");
+        let arguments = reply.calls().next().unwrap().arguments.clone();
+        assert_eq!(serde_json::from_str::<Value>(&arguments).unwrap(), json!({"query": "x"}));
+    }
+}
+
+#[test]
+fn the_next_reply_comes_over_the_same_connection() {
+    for protocol in BOTH {
+        let server = Server::start((0..20).map(|_| Answer::text("again and again")).collect());
+        let model = protocol.model(&server.endpoint());
+        // Whether the end of a response is there at once is a matter of luck, but not twenty times.
+        for _ in 0..20 {
+            assert_eq!(ask(&*model, &talk()).0.unwrap().text(), "again and again");
+        }
+        assert!(server.model.connections() < 20, "{protocol:?}");
+    }
+}
+
+#[test]
+fn ends_have_their_names() {
+    for protocol in BOTH {
+        assert_eq!(reply_to(protocol, Answer::text("half a").cut()).0.end, End::Cut);
+        assert_eq!(reply_to(protocol, Answer::text("no").refused()).0.end, End::Refused);
+        let cut_call = Answer::text("so").and_call_with("f", "{\"a\": ").cut();
+        let (reply, ..) = reply_to(protocol, cut_call);
+        assert_eq!(reply.end, End::Cut);
+        assert_eq!(reply.calls().next().unwrap().arguments, "{\"a\": ");
+    }
+}
+
+#[test]
+fn what_is_not_counted_is_estimated() {
+    for protocol in BOTH {
+        let answer = Answer::text("seven wooden words").uncounted();
+        for answer in [answer.clone(), answer.whole()] {
+            let (reply, ..) = reply_to(protocol, answer);
+            let about = Usage { input: talk().tokens_about(), output: 6, ..Usage::default() };
+            assert_eq!(reply.usage, about, "{protocol:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
+    for protocol in BOTH {
+        for pieces in 0..4 {
+            let answer = Answer::text("one two three four").broken_off_after(pieces);
+            let failure = failure_of(protocol, answer);
+            assert!(failure.may_pass(), "{protocol:?} {pieces}: {failure:?}");
+        }
+    }
+}
+
+#[test]
+fn failures_are_sorted_by_what_to_do() {
+    for protocol in BOTH {
+        let failed = |status, said: &str| failure_of(protocol, Answer::status(status, said));
+        assert!(matches!(failed(401, "wrong key"), ModelFailure::Unauthorized { .. }));
+        assert!(matches!(failed(404, "model: m"), ModelFailure::NotFound { .. }));
+        assert!(matches!(failed(400, "temperature"), ModelFailure::Rejected { status: 400, .. }));
+        assert!(matches!(failed(500, "oh"), ModelFailure::Down { .. }));
+        let busy = failure_of(protocol, Answer::status(529, "later").header("retry-after", "3"));
+        let asked = Some(Duration::from_secs(3));
+        assert!(matches!(busy, ModelFailure::Busy { retry_after, .. } if retry_after == asked));
+        let echo = failed(401, &format!("not your key: {KEY}"));
+        assert!(!format!("{echo:?} {echo}").contains(KEY), "{echo}");
+        for nonsense in
+            ["", "   ", "<html>gateway</html>", "{}", "{\"choices\": [", "[1]", "data: {"]
+        {
+            let failure = failure_of(protocol, Answer::http(200, nonsense));
+            assert!(
+                matches!(failure, ModelFailure::Malformed { .. } | ModelFailure::Down { .. }),
+                "{protocol:?} {nonsense:?}: {failure:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_conversation_that_is_too_long_has_its_own_name() {
+    let coded = json!({"error": {"message": "Please reduce the length.", "code": "context_length_exceeded"}});
+    for (status, body) in [
+        (400, json!({"error": {"message": "prompt is too long: 215000 tokens > 200000 maximum"}})),
+        (
+            400,
+            json!({"error": {"message": "input length and `max_tokens` exceed context limit: 9 + 9 > 10"}}),
+        ),
+        (
+            413,
+            json!({"error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}),
+        ),
+        (400, coded),
+        (
+            400,
+            json!({"object": "error", "message": "This model's maximum context length is 4096 tokens.", "code": 400}),
+        ),
+        (
+            400,
+            json!({"error": {"code": 400, "type": "exceed_context_size_error", "message": "the request exceeds the available context size"}}),
+        ),
+        (500, json!({"error": "input length exceeds maximum context length"})),
+        (
+            400,
+            json!({"error": {"message": "The decoder prompt (length 9000) is longer than the maximum model length of 8192."}}),
+        ),
+    ] {
+        for protocol in BOTH {
+            let failure = failure_of(protocol, Answer::http(status, body.to_string()));
+            let is_it = matches!(failure, ModelFailure::ContextTooLong { .. });
+            assert!(is_it && !failure.may_pass(), "{body}: {failure:?}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_in_the_middle_of_a_stream_is_sorted_too() {
+    let events = |error: Value| Answer::chunks([format!("event: error\ndata: {error}\n\n")]);
+    let typed =
+        |kind: &str| events(json!({"type": "error", "error": {"type": kind, "message": "so"}}));
+    for protocol in BOTH {
+        let failed = |answer| failure_of(protocol, answer);
+        assert!(matches!(failed(typed("overloaded_error")), ModelFailure::Busy { .. }));
+        assert!(matches!(failed(typed("rate_limit_exceeded")), ModelFailure::Busy { .. }));
+        assert!(matches!(failed(typed("api_error")), ModelFailure::Down { .. }));
+        assert!(matches!(failed(typed("authentication_error")), ModelFailure::Unauthorized { .. }));
+        assert!(matches!(failed(typed("invalid_request_error")), ModelFailure::Rejected { .. }));
+        let long = json!({"error": {"code": "context_length_exceeded", "message": "too much"}});
+        assert!(matches!(failed(events(long)), ModelFailure::ContextTooLong { .. }));
+        let echo = events(json!({"error": {"message": format!("key {KEY}")}}));
+        assert!(!failed(echo).to_string().contains(KEY));
+    }
+}
+
+#[test]
+fn a_stream_without_end_is_cut_off() {
+    for protocol in BOTH {
+        let failure = failure_of(protocol, Answer::flood());
+        assert_eq!(failure.to_string(), "the answer cannot be read: longer than 67108864 bytes");
+        let long = format!("data: {}", "x".repeat(2 * 1024 * 1024));
+        let failure = failure_of(protocol, Answer::http(200, long));
+        assert!(failure.to_string().contains("1048576"), "{failure}");
+    }
+    let calls: String = (0..300)
+        .map(|index| {
+            let call =
+                json!({"index": index, "id": format!("c{index}"), "function": {"name": "f"}});
+            format!("data: {}\n\n", json!({"choices": [{"delta": {"tool_calls": [call]}}]}))
+        })
+        .collect();
+    let failure = failure_of(Protocol::OpenAi, Answer::http(200, calls));
+    assert!(failure.to_string().contains("more than 256 parts"), "{failure}");
+}
+
+#[test]
+fn what_a_model_called_can_always_be_sent_back() {
+    let call = |id: &str, name: &str, arguments: &str| {
+        Part::Call(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() })
+    };
+    let result = |id: &str, text: &str, failed| {
+        Part::Result(tome_llm::ToolResult { id: id.into(), text: text.into(), failed })
+    };
+    let mut talk = talk();
+    talk.messages.push(Message {
+        role: tome_llm::Role::Assistant,
+        parts: vec![
+            call("a:1", "read file", "not json"),
+            call("b", "list", "[1]"),
+            call("c", "x", "{}"),
+        ],
+    });
+    talk.messages.push(Message {
+        role: tome_llm::Role::User,
+        parts: vec![
+            Part::Text("by the way".into()),
+            result("a:1", "cannot be parsed", true),
+            result("b", "", false),
+            result("c", "fine", false),
+        ],
+    });
+    let body = |protocol: Protocol| {
+        let server = Server::start(vec![Answer::text("ok")]);
+        ask(&*protocol.model(&server.endpoint()), &talk).0.unwrap();
+        server.requests().remove(0).body
+    };
+    let sent = body(Protocol::Anthropic);
+    assert_eq!(
+        sent["messages"][1]["content"][0],
+        json!({"type": "tool_use", "id": "a_1", "name": "read_file", "input": {"not_an_object": "not json"}})
+    );
+    assert!(sent["messages"][1]["content"][1]["input"].is_object());
+    let kinds: Vec<_> = sent["messages"][2]["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|block| block["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["tool_result", "tool_result", "tool_result", "text"]);
+    assert_eq!(sent["messages"][2]["content"][0]["tool_use_id"], "a_1");
+    assert_eq!(sent["messages"][2]["content"][0]["is_error"], true);
+
+    let sent = body(Protocol::OpenAi);
+    let roles: Vec<_> = sent["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "tool", "user"]);
+    let arguments = sent["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
+    assert_eq!(arguments, "{\"not_an_object\":\"not json\"}");
+    assert_eq!(sent["messages"][3]["content"], "error: cannot be parsed");
+    assert_eq!(sent["messages"][3]["tool_call_id"], "a_1");
+}

@@ -1,0 +1,210 @@
+//! What each of the two protocols has of its own: caches, dialects, and odd endpoints.
+
+use serde_json::{Value, json};
+use tome_llm::{ChatModel, End, Message, OpenAiModel, SystemPart, Talk};
+use tome_testkit::Answer;
+
+use crate::chat::{Protocol, ask, talk};
+use crate::server::{KEY, Server};
+
+fn part(text: &str, cache_until_here: bool) -> SystemPart {
+    SystemPart { text: text.to_owned(), cache_until_here }
+}
+
+fn sent(protocol: Protocol, talk: &Talk) -> tome_testkit::Asked {
+    let server = Server::start(vec![Answer::text("yes")]);
+    ask(&*protocol.model(&server.endpoint()), talk).0.unwrap();
+    server.requests().remove(0)
+}
+
+/// Where the cache may end in a request.
+fn cache_ends(body: &Value) -> Vec<String> {
+    fn look(value: &Value, path: &str, ends: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => {
+                if fields.contains_key("cache_control") {
+                    ends.push(path.to_owned());
+                }
+                fields.iter().for_each(|(name, one)| look(one, &format!("{path}/{name}"), ends));
+            }
+            Value::Array(items) => {
+                items
+                    .iter()
+                    .enumerate()
+                    .for_each(|(i, one)| look(one, &format!("{path}/{i}"), ends));
+            }
+            _ => {}
+        }
+    }
+    let mut ends = Vec::new();
+    look(body, "", &mut ends);
+    ends
+}
+
+#[test]
+fn a_message_is_sent_with_key_version_and_cache() {
+    let asked = sent(Protocol::Anthropic, &talk());
+    assert_eq!(asked.line, "POST /v1/messages HTTP/1.1");
+    assert_eq!(asked.header("x-api-key"), Some(KEY));
+    assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
+    let cached = json!({"type": "ephemeral"});
+    assert_eq!(
+        asked.body,
+        json!({
+            "model": "m", "max_tokens": 64, "stream": true,
+            "messages": [{"role": "user", "content": [
+                {"type": "text", "text": "What did we decide?", "cache_control": cached},
+            ]}],
+            "tools": [{
+                "name": "recall_memory", "description": "finds it again",
+                "input_schema": {"type": "object", "properties": {"query": {"type": "string"}}},
+                "cache_control": cached,
+            }],
+            "system": [{"type": "text", "text": "Be brief.", "cache_control": cached}],
+        })
+    );
+}
+
+#[test]
+fn a_cache_ends_in_four_places_at_most() {
+    let system = (0..6).map(|number| part(&format!("part {number}"), true)).collect();
+    let many = Talk { system, ..talk() };
+    let ends = cache_ends(&sent(Protocol::Anthropic, &many).body);
+    assert_eq!(ends, ["/messages/0/content/0", "/tools/0", "/system/4", "/system/5"]);
+    let without =
+        Talk { tools: Vec::new(), system: vec![part("a", true), part("b", false)], ..talk() };
+    let asked = sent(Protocol::Anthropic, &without);
+    assert_eq!(cache_ends(&asked.body), ["/messages/0/content/0", "/system/0"]);
+    assert!(asked.body.get("tools").is_none());
+}
+
+#[test]
+fn turns_alternate_and_empty_ones_are_left_out() {
+    let messages = vec![
+        Message::user("one"),
+        Message::user("two"),
+        Message::assistant("  "),
+        Message::user(""),
+        Message::user("three"),
+        Message::assistant("four"),
+        Message::user("five"),
+    ];
+    let talk = Talk { messages, system: vec![part(" ", true)], ..talk() };
+    let body = sent(Protocol::Anthropic, &talk).body;
+    assert!(body.get("system").is_none());
+    let turns = body["messages"].as_array().unwrap();
+    let roles: Vec<_> = turns.iter().map(|turn| turn["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "user", "assistant", "user"]);
+    assert_eq!(turns[0]["content"].as_array().unwrap().len(), 2);
+    let body = sent(Protocol::OpenAi, &talk).body;
+    assert_eq!(body["messages"].as_array().unwrap().len(), 5, "{body}");
+}
+
+#[test]
+fn a_completion_is_asked_for_with_its_cost() {
+    let asked = sent(Protocol::OpenAi, &talk());
+    assert_eq!(asked.line, "POST /chat/completions HTTP/1.1");
+    assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!(
+        asked.body,
+        json!({
+            "model": "m", "stream": true,
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "What did we decide?"},
+            ],
+            "max_tokens": 64, "stream_options": {"include_usage": true},
+            "tools": [{"type": "function", "function": {
+                "name": "recall_memory", "description": "finds it again",
+                "parameters": {"type": "object", "properties": {"query": {"type": "string"}}},
+            }}],
+        })
+    );
+}
+
+#[test]
+fn a_dialect_is_learnt_once() {
+    let server = Server::start(vec![
+        Answer::status(400, "Unrecognized request argument supplied: stream_options"),
+        Answer::status(400, "Use 'max_completion_tokens' instead of max_tokens."),
+        Answer::text("one"),
+        Answer::text("two"),
+    ]);
+    let model = OpenAiModel::new(&server.endpoint(), "m").unwrap();
+    for expected in ["one", "two"] {
+        let (reply, said) = ask(&model, &talk());
+        assert_eq!(reply.unwrap().text(), expected);
+        assert_eq!(said, expected);
+    }
+    let last = &server.requests()[3].body;
+    assert_eq!(server.requests().len(), 4);
+    assert_eq!(last["max_completion_tokens"], 64);
+    assert!(last.get("stream_options").is_none() && last.get("max_tokens").is_none());
+    assert_eq!(ChatModel::name(&model), "openai/m");
+}
+
+/// One reply of chunks, and the calls that are read from it.
+fn calls_in(chunks: &[Value]) -> Vec<(String, String, String)> {
+    let lines = chunks
+        .iter()
+        .map(|delta| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]})));
+    let lines: Vec<String> = lines.chain(["data: [DONE]\n\n".to_owned()]).collect();
+    let server = Server::start(vec![Answer::chunks(lines)]);
+    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
+    assert_eq!(reply.end, End::Calls);
+    let calls = reply.calls().cloned();
+    calls.map(|call| (call.id, call.name, call.arguments)).collect()
+}
+
+#[test]
+fn calls_are_told_apart_however_they_are_numbered() {
+    let call = |fields: Value| json!({"tool_calls": [fields]});
+    let row = |id: &str, name: &str, arguments: &str| {
+        (id.to_owned(), name.to_owned(), arguments.to_owned())
+    };
+    // All with the same index, told apart by id.
+    let same = calls_in(&[
+        call(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x\":1}"}})),
+        call(json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}})),
+    ]);
+    assert_eq!(same, [row("a", "f", "{\"x\":1}"), row("b", "g", "{}")]);
+    // Neither index nor id, and arguments as an object.
+    let bare = calls_in(&[
+        call(json!({"function": {"name": "f", "arguments": {"x": 1}}})),
+        call(json!({"function": {"name": "f", "arguments": ""}})),
+        call(json!({"function": {"arguments": "{\"y\":2}"}})),
+    ]);
+    assert_eq!(bare, [row("call_1", "f", "{\"x\":1}"), row("call_2", "f", "{\"y\":2}")]);
+    // The name comes late, and comes again.
+    let late = calls_in(&[
+        call(json!({"index": 0, "id": "a"})),
+        call(json!({"index": 0, "function": {"name": "f"}})),
+        call(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}})),
+    ]);
+    assert_eq!(late, [row("a", "f", "{}")]);
+    // Two calls with one id.
+    let twins = calls_in(&[
+        call(json!({"index": 0, "id": "a", "function": {"name": "f"}})),
+        call(json!({"index": 1, "id": "a", "function": {"name": "g"}})),
+    ]);
+    assert_eq!(twins, [row("a", "f", "{}"), row("call_2", "g", "{}")]);
+}
+
+#[test]
+fn a_reply_counts_once_its_end_was_said() {
+    // No [DONE], and a connection that is not closed properly.
+    let chunk = json!({"choices": [{"delta": {"content": "all"}, "finish_reason": "stop"}]});
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
+    let server = Server::start(vec![Answer::raw(format!("{head}data: {chunk}\n\n"))]);
+    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
+    assert_eq!((reply.text().as_str(), reply.end), ("all", End::Done));
+}
+
+#[test]
+fn a_refusal_is_words_and_an_end() {
+    let chunk = json!({"choices": [{"delta": {"refusal": "I would rather not"}}]});
+    let server =
+        Server::start(vec![Answer::chunks([format!("data: {chunk}\n\ndata: [DONE]\n\n")])]);
+    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
+    assert_eq!((reply.text().as_str(), reply.end), ("I would rather not", End::Refused));
+}

@@ -1,0 +1,185 @@
+//! Giving up on a reply: by a switch, by the clock, and asking again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tome_llm::{
+    ChatModel, Endpoint, Heard, Meter, MeterState, Metered, ModelFailure, Reply, Retry, Retrying,
+    ScriptedChat, Stop,
+};
+use tome_testkit::{Answer, eventually};
+
+use crate::chat::{BOTH, ask, talk};
+use crate::server::Server;
+
+fn retry(attempts: u32) -> Retry {
+    Retry { attempts, base: Duration::from_millis(1), seed: 1 }
+}
+
+fn down() -> ModelFailure {
+    ModelFailure::Down { said: "gone".to_owned() }
+}
+
+/// The endpoint would wait for minutes; the reply is there as soon as the switch is thrown, and the
+/// server sees that nobody waits any more.
+#[test]
+fn a_stop_ends_a_reply_wherever_it_is() {
+    for protocol in BOTH {
+        for answer in [Answer::silence(), Answer::text("one two three").silent_after(4)] {
+            let server = Server::start(vec![answer]);
+            let endpoint = Endpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
+            let model = protocol.model(&endpoint);
+            let stop = Stop::default();
+            let failure = std::thread::scope(|scope| {
+                let asking = scope.spawn(|| model.reply(&talk(), &mut |_| {}, &stop));
+                eventually("a request", || (!server.requests().is_empty()).then_some(()));
+                stop.stop();
+                asking.join().unwrap().unwrap_err()
+            });
+            assert_eq!(failure, ModelFailure::Stopped);
+            eventually("the hang-up", || (server.model.hung_up() == 1).then_some(()));
+        }
+    }
+}
+
+#[test]
+fn who_is_stopped_from_within_has_heard_what_came() {
+    for protocol in BOTH {
+        let server = Server::start(vec![Answer::text("one two three").silent_after(5)]);
+        let endpoint = Endpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
+        let (stop, mut said) = (Stop::default(), String::new());
+        let mut heard = |piece: Heard<'_>| {
+            if let Heard::Text(text) = piece {
+                said.push_str(text);
+                stop.stop();
+            }
+        };
+        let failure = protocol.model(&endpoint).reply(&talk(), &mut heard, &stop).unwrap_err();
+        assert_eq!(failure, ModelFailure::Stopped);
+        assert!(said.starts_with("one "), "{said}");
+    }
+}
+
+#[test]
+fn a_stop_before_the_call_sends_nothing() {
+    for protocol in BOTH {
+        let server = Server::start(Vec::new());
+        let stop = Stop::default();
+        stop.stop();
+        let reply = protocol.model(&server.endpoint()).reply(&talk(), &mut |_| {}, &stop);
+        assert_eq!(reply.unwrap_err(), ModelFailure::Stopped);
+        assert!(server.requests().is_empty());
+    }
+}
+
+#[test]
+fn silence_runs_out_of_time() {
+    let short = Duration::from_millis(500);
+    let silences = || [Answer::silence(), Answer::text("one two three").silent_after(4)];
+    std::thread::scope(|scope| {
+        for (protocol, answer) in BOTH.into_iter().flat_map(|one| silences().map(|two| (one, two)))
+        {
+            scope.spawn(move || {
+                let server = Server::start(vec![answer]);
+                let endpoint = Endpoint { timeout: short, ..server.endpoint() };
+                let failure = ask(&*protocol.model(&endpoint), &talk()).0.unwrap_err();
+                assert_eq!(failure, ModelFailure::TimedOut { after: short });
+                eventually("the hang-up", || (server.model.hung_up() == 1).then_some(()));
+            });
+        }
+    });
+}
+
+/// The time-out is the longest silence: a stream that takes longer in all is read to its end.
+#[test]
+fn slowness_does_not_run_out_of_time() {
+    let timeout = Duration::from_secs(3);
+    let words = "word ".repeat(130);
+    std::thread::scope(|scope| {
+        for protocol in BOTH {
+            let words = &words;
+            scope.spawn(move || {
+                // A pause before each of more than 130 pieces.
+                let slow = Answer::text(words.clone()).slowly(Duration::from_millis(25));
+                let server = Server::start(vec![slow]);
+                let endpoint = Endpoint { timeout, ..server.endpoint() };
+                let (reply, said) = ask(&*protocol.model(&endpoint), &talk());
+                assert_eq!((&reply.unwrap().text(), &said), (words, words));
+            });
+        }
+    });
+}
+
+#[test]
+fn a_reply_that_breaks_off_is_asked_for_again() {
+    for protocol in BOTH {
+        let server = Server::start(vec![
+            Answer::text("one two three").broken_off_after(4),
+            Answer::status(529, "later").header("retry-after", "0.01"),
+            Answer::text("whole"),
+        ]);
+        let model = Retrying::new(protocol.model(&server.endpoint()), retry(3), Stop::default());
+        let (reply, said) = ask(&model, &talk());
+        assert_eq!(reply.unwrap().text(), "whole");
+        let (before, after) = said.split_once("[again]").unwrap();
+        assert!(before.starts_with("one"), "{said}");
+        assert_eq!(after, "whole");
+    }
+}
+
+#[test]
+fn nothing_heard_is_nothing_taken_back() {
+    let model = ScriptedChat::new([Err(down()), Ok(Reply::said("yes"))]);
+    let (reply, said) = ask(&Retrying::new(model, retry(2), Stop::default()), &talk());
+    assert_eq!(reply.unwrap().text(), "yes");
+    assert_eq!(said, "yes");
+    let long = ModelFailure::ContextTooLong { said: "too long".to_owned() };
+    let model = Arc::new(ScriptedChat::new([Err(long.clone())]));
+    let retrying = Retrying::new(Arc::clone(&model), retry(5), Stop::default());
+    assert_eq!(ask(&retrying, &talk()).0.unwrap_err(), long);
+    assert_eq!(model.asked(), [talk()]);
+}
+
+#[test]
+fn a_stop_of_the_call_ends_the_wait_between_tries() {
+    let stop = Stop::default();
+    let slow = Retry { base: Duration::from_secs(50), ..retry(3) };
+    let model = ScriptedChat::new([Err(down())]).failing_after("some words").in_pieces_of(4);
+    let model = Retrying::new(model, slow, Stop::default());
+    let mut heard = |_: Heard<'_>| {};
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| model.reply(&talk(), &mut heard, &stop));
+        stop.stop();
+        assert_eq!(asking.join().unwrap().unwrap_err(), ModelFailure::Stopped);
+    });
+}
+
+#[test]
+fn conversations_and_prompts_share_one_budget() {
+    let talk = talk();
+    let needed = talk.tokens_about() + u64::from(talk.tokens_max);
+    let meter = Arc::new(Meter::new(Some(needed + 30), MeterState::default()));
+    let today = || "2026-11-15".to_owned();
+    let server = Server::start(vec![Answer::text("first").tokens(10, 5).cached(15, 0)]);
+    for protocol in BOTH.into_iter().take(1) {
+        let model = Metered::new(protocol.model(&server.endpoint()), Arc::clone(&meter), today);
+        ask(&model, &talk).0.unwrap();
+        let spent = meter.state();
+        assert_eq!((spent.input_tokens, spent.output_tokens), (25, 5));
+        ask(&model, &talk).0.unwrap_err();
+    }
+    let scripted = Metered::new(
+        ScriptedChat::new([Err(down())]).failing_after("abcabc"),
+        Arc::clone(&meter),
+        today,
+    );
+    // What was heard before the end has cost something.
+    let (failure, said) = ask(&scripted, &talk);
+    assert_eq!((failure.unwrap_err(), said.as_str()), (down(), "abcabc"));
+    let reading = meter.reading("2026-11-15");
+    assert_eq!(reading.today.output_tokens, 7);
+    assert_eq!(reading.today.input_tokens, 25 + talk.tokens_about());
+    let over = ask(&scripted, &talk).0.unwrap_err();
+    assert!(matches!(over, ModelFailure::OverBudget { .. }), "{over:?}");
+    assert_eq!(server.requests().len(), 2);
+}

@@ -1,0 +1,103 @@
+//! A reply in the words of Anthropic's Messages: one message, or the events of a stream.
+
+use serde_json::{Value, json};
+
+use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
+
+/// The whole message; `number` makes the ids of its calls its own.
+pub(super) fn message(said: &Said, model: &Value, number: usize) -> Value {
+    let content: Vec<Value> = said
+        .parts
+        .iter()
+        .enumerate()
+        .map(|(place, part)| match part {
+            SaidPart::Text(text) => json!({"type": "text", "text": text}),
+            SaidPart::Call { name, arguments } => {
+                let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
+                json!({"type": "tool_use", "id": id(number, place), "name": name, "input": input})
+            }
+        })
+        .collect();
+    let mut message = json!({
+        "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
+        "content": content, "stop_reason": stop_reason(said), "stop_sequence": null,
+    });
+    if let (Some(usage), Some(fields)) = (usage(said), message.as_object_mut()) {
+        fields.insert("usage".to_owned(), usage);
+    }
+    message
+}
+
+/// The same as events, each as it goes over the wire.
+pub(super) fn events(said: &Said, model: &Value, number: usize) -> Vec<String> {
+    let empty = Said { parts: Vec::new(), ..said.clone() };
+    let mut start = message(&empty, model, number);
+    if let Some(fields) = start.as_object_mut() {
+        fields.insert("stop_reason".to_owned(), Value::Null);
+        if let Some(usage) = fields.get_mut("usage") {
+            set(usage, "output_tokens", 1);
+        }
+    }
+    let mut sent =
+        vec![json!({"type": "message_start", "message": start}), json!({"type": "ping"})];
+    for (place, part) in said.parts.iter().enumerate() {
+        block(&mut sent, place, part, number);
+    }
+    let mut last = json!({
+        "type": "message_delta", "delta": {"stop_reason": stop_reason(said), "stop_sequence": null},
+    });
+    if let (Some(tokens), Some(fields)) = (&said.tokens, last.as_object_mut()) {
+        fields.insert("usage".to_owned(), json!({"output_tokens": tokens.output}));
+    }
+    sent.push(last);
+    sent.push(json!({"type": "message_stop"}));
+    sent.iter()
+        .map(|event| {
+            let kind = event.get("type").and_then(Value::as_str).unwrap_or("");
+            format!("event: {kind}\ndata: {event}\n\n")
+        })
+        .collect()
+}
+
+fn block(sent: &mut Vec<Value>, place: usize, part: &SaidPart, number: usize) {
+    let delta =
+        |delta: Value| json!({"type": "content_block_delta", "index": place, "delta": delta});
+    let start = match part {
+        SaidPart::Text(_) => json!({"type": "text", "text": ""}),
+        SaidPart::Call { name, .. } => {
+            json!({"type": "tool_use", "id": id(number, place), "name": name, "input": {}})
+        }
+    };
+    sent.push(json!({"type": "content_block_start", "index": place, "content_block": start}));
+    match part {
+        SaidPart::Text(text) => {
+            sent.extend(words(text).map(|word| delta(json!({"type": "text_delta", "text": word}))));
+        }
+        SaidPart::Call { arguments, .. } => sent.extend(
+            halves(arguments)
+                .map(|half| delta(json!({"type": "input_json_delta", "partial_json": half}))),
+        ),
+    }
+    sent.push(json!({"type": "content_block_stop", "index": place}));
+}
+
+fn stop_reason(said: &Said) -> &'static str {
+    match said.end {
+        SaidEnd::Cut => "max_tokens",
+        SaidEnd::Refused => "refusal",
+        SaidEnd::Done if said.calls() => "tool_use",
+        SaidEnd::Done => "end_turn",
+    }
+}
+
+fn usage(said: &Said) -> Option<Value> {
+    let tokens = said.tokens?;
+    Some(json!({
+        "input_tokens": tokens.input, "cache_read_input_tokens": tokens.cache_read,
+        "cache_creation_input_tokens": tokens.cache_written, "output_tokens": tokens.output,
+    }))
+}
+
+fn id(number: usize, place: usize) -> String {
+    format!("toolu_{number}_{place}")
+}

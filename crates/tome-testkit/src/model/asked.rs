@@ -1,0 +1,60 @@
+//! What a client asked: the line, the headers and the JSON of one request.
+
+use std::io::{BufRead, Error, ErrorKind, Read, Result};
+
+use serde_json::Value;
+
+/// A request is read up to here.
+const BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
+const HEAD_BYTES_MAX: u64 = 64 * 1024;
+
+/// One request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// `POST /v1/messages HTTP/1.1`.
+    pub line: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body; null where it is no JSON.
+    pub body: Value,
+}
+
+impl Asked {
+    /// The value of a header, by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a stream is wanted.
+    pub fn wants_stream(&self) -> bool {
+        self.body.get("stream").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Whether the path is that of Anthropic's protocol.
+    pub fn is_anthropic(&self) -> bool {
+        self.line.split(' ').nth(1).is_some_and(|path| path.ends_with("/messages"))
+    }
+
+    pub(super) fn read(reader: &mut impl BufRead) -> Result<Self> {
+        let mut head = reader.take(HEAD_BYTES_MAX);
+        let mut line = String::new();
+        if head.read_line(&mut line)? == 0 {
+            return Err(Error::from(ErrorKind::UnexpectedEof));
+        }
+        let mut headers = Vec::new();
+        loop {
+            let mut header = String::new();
+            if head.read_line(&mut header)? == 0 || header.trim().is_empty() {
+                break;
+            }
+            let (name, value) = header.trim().split_once(':').unwrap_or((header.trim(), ""));
+            headers.push((name.to_lowercase(), value.trim().to_owned()));
+        }
+        let asked = Self { line: line.trim().to_owned(), headers, body: Value::Null };
+        let length: u64 =
+            asked.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+        let mut body = Vec::new();
+        reader.take(length.min(BODY_BYTES_MAX)).read_to_end(&mut body)?;
+        Ok(Self { body: serde_json::from_slice(&body).unwrap_or_default(), ..asked })
+    }
+}

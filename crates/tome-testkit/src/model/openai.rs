@@ -1,0 +1,108 @@
+//! A reply in the words of chat completions: one completion, or the chunks of a stream.
+
+use serde_json::{Value, json};
+
+use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
+
+/// The whole completion; `number` makes the ids of its calls its own.
+pub(super) fn completion(said: &Said, model: &Value, number: usize) -> Value {
+    let mut message = json!({"role": "assistant", "content": text(said)});
+    let calls: Vec<Value> = calls(said)
+        .enumerate()
+        .map(|(place, (name, arguments))| {
+            let function = json!({"name": name, "arguments": arguments});
+            json!({"id": id(number, place), "type": "function", "function": function})
+        })
+        .collect();
+    if !calls.is_empty() {
+        set(&mut message, "tool_calls", calls);
+    }
+    let mut completion = json!({
+        "id": format!("chatcmpl-{number}"), "object": "chat.completion", "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(said)}],
+    });
+    if let Some(usage) = usage(said) {
+        set(&mut completion, "usage", usage);
+    }
+    completion
+}
+
+/// The same as chunks, each as it goes over the wire; the cost is told where it was asked for.
+pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
+    let chunk = |choices: Value| {
+        json!({
+            "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk",
+            "model": asked.get("model"), "choices": choices,
+        })
+    };
+    let delta = |delta: Value| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}]));
+    let mut sent = vec![delta(json!({"role": "assistant", "content": ""}))];
+    let text = text(said);
+    let text = text.as_str().unwrap_or("");
+    sent.extend(words(text).map(|word| delta(json!({"content": word}))));
+    for (place, (name, arguments)) in calls(said).enumerate() {
+        let function = json!({"name": name, "arguments": ""});
+        let start = json!({"index": place, "id": id(number, place), "type": "function", "function": function});
+        sent.push(delta(json!({"tool_calls": [start]})));
+        for half in halves(arguments) {
+            let more = json!({"index": place, "function": {"arguments": half}});
+            sent.push(delta(json!({"tool_calls": [more]})));
+        }
+    }
+    let last = json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(said)}]);
+    sent.push(chunk(last));
+    if asked.pointer("/stream_options/include_usage") == Some(&Value::Bool(true))
+        && let Some(usage) = usage(said)
+    {
+        let mut counted = chunk(json!([]));
+        set(&mut counted, "usage", usage);
+        sent.push(counted);
+    }
+    let mut lines: Vec<String> = sent.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    lines.push("data: [DONE]\n\n".to_owned());
+    lines
+}
+
+/// The words, in one piece; null where there are none.
+fn text(said: &Said) -> Value {
+    let text: String = said
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            SaidPart::Text(text) => Some(text.as_str()),
+            SaidPart::Call { .. } => None,
+        })
+        .collect();
+    if text.is_empty() { Value::Null } else { text.into() }
+}
+
+fn calls(said: &Said) -> impl Iterator<Item = (&str, &str)> {
+    said.parts.iter().filter_map(|part| match part {
+        SaidPart::Call { name, arguments } => Some((name.as_str(), arguments.as_str())),
+        SaidPart::Text(_) => None,
+    })
+}
+
+fn finish_reason(said: &Said) -> &'static str {
+    match said.end {
+        SaidEnd::Cut => "length",
+        SaidEnd::Refused => "content_filter",
+        SaidEnd::Done if said.calls() => "tool_calls",
+        SaidEnd::Done => "stop",
+    }
+}
+
+/// What was read includes what came from the cache, in this protocol.
+fn usage(said: &Said) -> Option<Value> {
+    let tokens = said.tokens?;
+    let prompt = tokens.input + tokens.cache_read + tokens.cache_written;
+    Some(json!({
+        "prompt_tokens": prompt, "completion_tokens": tokens.output,
+        "total_tokens": prompt + tokens.output,
+        "prompt_tokens_details": {"cached_tokens": tokens.cache_read},
+    }))
+}
+
+fn id(number: usize, place: usize) -> String {
+    format!("call_{number}_{place}")
+}
