@@ -110,6 +110,8 @@ type Tell<'t> = &'t dyn Fn(Told);
 const PROMPT_BYTES_MAX: usize = 512 * 1024;
 /// A larger payload is sealed here, so that the daemon is not sent what it would cut anyway.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How often a transcript is looked at that is written behind its hooks.
+const A_MOMENT: Duration = Duration::from_millis(3);
 /// How much of the end of a transcript is read for the agent's final words.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
@@ -237,6 +239,7 @@ fn record(
         now,
         cwd: &cwd,
         read_tail: &read_tail,
+        wait: &|| wait_a_moment(started + by.read),
     });
     let mut drafts: Vec<Draft> = drafts.into_iter().map(place).collect();
     if payload.len() > SEND_BYTES_MAX {
@@ -390,6 +393,15 @@ fn spool(settings: &Settings, drafts: Vec<Draft>) -> Fate {
     }
     lost::count(&settings.home, count, SystemClock.now());
     Fate::Lost
+}
+
+/// Waits a moment for what an agent is still writing down, if that leaves time for the rest.
+fn wait_a_moment(until: Instant) -> bool {
+    let is_time = Instant::now() + A_MOMENT < until;
+    if is_time {
+        std::thread::sleep(A_MOMENT);
+    }
+    is_time
 }
 
 fn read_tail(path: &Path) -> Option<String> {

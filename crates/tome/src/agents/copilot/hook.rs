@@ -2,7 +2,9 @@
 //! command line does; failing that, their fields give it away), and snake_case payloads with
 //! Claude Code's event names and tool names. Both are read as snake_case.
 //!
-//! A stop does not say the final words; they are read from the end of the session's own log.
+//! A stop does not say the final words; they are read from the end of the session's own log, which is
+//! written a little behind the hooks: it is waited for as long as there is time. What comes later still
+//! is brought by an import.
 
 use std::path::Path;
 
@@ -164,9 +166,14 @@ fn answer(fields: &mut Fields) -> Value {
 }
 
 fn stop(scene: &Scene<'_>, heard: &Heard<'_>, fields: Fields) -> Draft {
-    let tail = fields.str("transcript_path").and_then(|path| (heard.read_tail)(Path::new(path)));
-    let text = tail.as_deref().and_then(final_words).unwrap_or_default();
-    scene.stop(text, "", fields)
+    let read = || (heard.read_tail)(Path::new(fields.str("transcript_path")?));
+    let mut tail = read();
+    let mut words = tail.as_deref().and_then(final_words);
+    while tail.is_some() && words.is_none() && (heard.wait)() {
+        tail = read();
+        words = tail.as_deref().and_then(final_words);
+    }
+    scene.stop(words.unwrap_or_default(), "", fields)
 }
 
 /// The last words of the agent in the end of a session's log, if it said any since the last prompt.
