@@ -44,7 +44,7 @@ pub use home::Home;
 pub use injection::{
     Composed, FactFile, HINT_TOKENS_MAX, HINTS_MAX, Hint, Hinted, InjectionRecord, Injector,
     LastStretch, NoteLine, PLAN_TOKENS_MAX, Room, StartParts, Starting, choose_hints, hints_text,
-    nudge_text, plan_text, start_text, with_late,
+    nudge_text, plan_text, protocol_text, quoted_text, start_text, with_late,
 };
 pub use intake::{Ingested, Intake, Prepared};
 pub use notebooks::{Moved, Notebooks, Whose};

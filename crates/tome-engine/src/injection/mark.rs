@@ -29,6 +29,12 @@ pub(super) fn quotes(from: &str) -> [String; 2] {
     ]
 }
 
+/// A text that came from outside between marks that say so, and that it cannot close.
+pub fn quoted_text(from: &str, text: &str) -> String {
+    let [open, close] = quotes(from);
+    format!("{open}\n{}\n{close}", disarmed(text))
+}
+
 /// A text that cannot close or open a mark, and steers nothing: without control characters other
 /// than line breaks and tabs, and without signs that change the direction of what follows.
 pub(super) fn disarmed(text: &str) -> String {

@@ -91,6 +91,11 @@ const NAME_CHARS_MAX: usize = 80;
 /// Characters of a line of an index, and of a bullet.
 const LINE_CHARS_MAX: usize = 240;
 
+/// The protocol by itself, for whoever puts the rest into a context in another way.
+pub fn protocol_text() -> String {
+    PROTOCOL.join("\n")
+}
+
 /// The text for the start of a session, the protocol at least; `None` where there is no room for it.
 pub fn start_text(parts: &StartParts, room: Room) -> Option<Composed> {
     let pieces = [facts(parts), overview(parts), last(parts), notes(parts), insights(parts)];

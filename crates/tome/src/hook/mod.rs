@@ -396,6 +396,7 @@ fn spool(settings: &Settings, drafts: Vec<Draft>) -> Fate {
 }
 
 /// Waits a moment for what an agent is still writing down, if that leaves time for the rest.
+#[expect(clippy::disallowed_methods, reason = "an agent tells nobody when it has written its log")]
 fn wait_a_moment(until: Instant) -> bool {
     let is_time = Instant::now() + A_MOMENT < until;
     if is_time {

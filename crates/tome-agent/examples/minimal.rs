@@ -1,0 +1,75 @@
+//! A small agent that remembers: learns a name in one session and knows it in the next.
+//!
+//! With `ANTHROPIC_API_KEY` set it talks to that model; without, to a scripted one, offline.
+//! `cargo run -p tome-agent --example minimal [-- <home folder>]`
+
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tome_agent::{Agent, AgentSettings, Local, LocalSettings, Said, Who};
+use tome_llm::{
+    AnthropicModel, ApiKey, ChatModel, End, Endpoint, Part, Reply, ScriptedChat, Stop, ToolCall,
+    Usage,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let home = std::env::args().nth(1).map_or_else(
+        || std::env::temp_dir().join(format!("tome-minimal-{}", std::process::id())),
+        Into::into,
+    );
+    let fact = r##"{"path":"facts/user.md","content":"# User\n\n> Summary: name\n\n- Name: Ada"}"##;
+    let told = [calls("memory_write", fact), says("Nice to meet you, Ada.")];
+    let asked = [calls("memory_read", r#"{"path":"facts/user.md"}"#), says("You are Ada.")];
+    for (session, prompt, script) in
+        [("first", "Hello, I am Ada.", told), ("second", "What is my name?", asked)]
+    {
+        let cwd = std::env::current_dir()?.display().to_string();
+        let memory = Local::open(LocalSettings::new(&home, Who::new(session, cwd)?))?;
+        let settings = AgentSettings {
+            system: "You are a friendly assistant. Remember what people tell you.".to_owned(),
+            ..AgentSettings::default()
+        };
+        let mut agent = Agent::new(model(script)?, Arc::new(memory), settings)?;
+        println!("> {prompt}");
+        let run = agent.run(prompt, &mut show, &Stop::default())?;
+        println!("\n({} rounds, {} tokens)", run.rounds, run.usage.read() + run.usage.output);
+        agent.finish("exit")?;
+    }
+    Ok(())
+}
+
+fn show(said: Said<'_>) {
+    match said {
+        Said::Text(text) => print!("{text}"),
+        Said::Called { call, .. } => println!("[{} {}]", call.name, call.arguments),
+        _ => {}
+    }
+    let _ = std::io::stdout().flush();
+}
+
+fn model(script: [Reply; 2]) -> Result<Arc<dyn ChatModel>, Box<dyn Error>> {
+    let Ok(key) = std::env::var("ANTHROPIC_API_KEY") else {
+        return Ok(Arc::new(ScriptedChat::new(script.map(Ok))));
+    };
+    let endpoint = Endpoint {
+        base_url: AnthropicModel::BASE_URL.to_owned(),
+        key: Some(ApiKey::new(&key)?),
+        timeout: Duration::from_secs(120),
+        proxy: None,
+    };
+    Ok(Arc::new(AnthropicModel::new(&endpoint, "claude-sonnet-4-5")?))
+}
+
+fn says(text: &str) -> Reply {
+    Reply { parts: vec![Part::Text(text.to_owned())], end: End::Done, usage: Usage::default() }
+}
+
+fn calls(name: &str, arguments: &str) -> Reply {
+    let (name, arguments) = (name.to_owned(), arguments.to_owned());
+    let call = Part::Call(ToolCall { id: "call-1".to_owned(), name, arguments });
+    Reply { parts: vec![call], end: End::Calls, usage: Usage::default() }
+}

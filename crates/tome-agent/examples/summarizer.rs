@@ -1,0 +1,88 @@
+//! A summarizer of one's own for turns that leave the window: it keeps the person's decisions.
+//!
+//! `cargo run -p tome-agent --example summarizer [-- <home folder>]`
+
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::sync::Arc;
+
+use tome_agent::{
+    Agent, AgentSettings, CompactBy, ContextSettings, Local, LocalSettings, Said, Who,
+};
+use tome_engine::{
+    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+};
+use tome_llm::{End, Part, Reply, ScriptedChat, Stop, Usage};
+use tome_model::EventKind;
+
+/// Keeps what the person decided, word for word.
+struct Decisions;
+
+impl Summarizer for Decisions {
+    fn name(&self) -> &str {
+        "decisions"
+    }
+
+    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+        let mut bullets = Vec::new();
+        for (n, event) in input.events.iter().enumerate() {
+            if event.kind == EventKind::UserMessage && event.text.contains("decide") {
+                // An excerpt is a verbatim part of at most 200 characters.
+                let excerpt: String = event.text.chars().take(200).collect();
+                let support = Support::Excerpts(vec![Evidence { event: n, excerpt }]);
+                bullets.push(SummaryBullet { text: event.text.clone(), support });
+            }
+        }
+        if bullets.is_empty() {
+            // The built-in summarizer is asked then.
+            return Err(SummaryError::Unusable("nothing was decided".to_owned()));
+        }
+        let title = format!("{} decisions", bullets.len());
+        Ok(Summary { title, bullets, keywords: vec!["decision".to_owned()] })
+    }
+
+    fn rollup(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+        Err(SummaryError::Unusable("only turns are summarised here".to_owned()))
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let home = std::env::args().nth(1).map_or_else(
+        || std::env::temp_dir().join(format!("tome-summarizer-{}", std::process::id())),
+        Into::into,
+    );
+    let cwd = std::env::current_dir()?.display().to_string();
+    let memory = Local::open(LocalSettings::new(home, Who::new("decisions", cwd)?))?;
+    let settings = AgentSettings {
+        compact_by: CompactBy::Summarizer(Arc::new(Decisions)),
+        context: ContextSettings { turns_max: 4, ..ContextSettings::default() },
+        ..AgentSettings::default()
+    };
+    let ok = || {
+        let parts = vec![Part::Text("Understood.".to_owned())];
+        Ok(Reply { parts, end: End::Done, usage: Usage::default() })
+    };
+    let model = Arc::new(ScriptedChat::new((0..6).map(|_| ok())));
+    let mut agent = Agent::new(model, Arc::new(memory), settings)?;
+    for prompt in [
+        "Let us decide: the store is an LSM tree.",
+        "What time is it?",
+        "We also decide to sync before every answer.",
+        "Thanks.",
+        "And now the parser.",
+        "Go on.",
+    ] {
+        agent.run(prompt, &mut show, &Stop::default())?;
+    }
+    agent.finish("exit")?;
+    Ok(())
+}
+
+fn show(said: Said<'_>) {
+    if let Said::Compacted(made) = said {
+        let file = made.file.as_deref().unwrap_or("nowhere");
+        println!("{} messages left, summarised by {} in {file}:", made.messages, made.by);
+        println!("{}", made.summary);
+    }
+}

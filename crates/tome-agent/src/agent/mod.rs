@@ -1,0 +1,379 @@
+//! The loop: a prompt goes in, the model speaks and calls tools until it is done.
+//!
+//! What the person says is recorded before the model is asked, and what tools answer before it is sent
+//! back. So a model that fails, a person who stops it, and a process that is killed all leave a session
+//! that can go on where it was.
+
+mod log;
+mod outcome;
+mod resume;
+mod settings;
+mod step;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tome_engine::triggers::{Due, texts};
+use tome_engine::{Room, nudge_text, protocol_text};
+use tome_llm::{ChatModel, End, Heard, ModelFailure, Reply, Stop, Usage};
+use tome_model::{Event, EventKind, ModelError};
+
+use crate::compaction::{Compaction, Compactor, event};
+use crate::context::{Context, Unit, cap_tokens};
+use crate::limits::{RESUMED_EVENTS_MAX, SHORTER_TRIES_MAX};
+use crate::{AgentError, Memory, MemoryError, ReflectError, ReflectSettings, Reflection, reflect};
+
+pub use outcome::{Ended, Run, Said};
+pub use settings::AgentSettings;
+
+use log::Log;
+
+/// What a nudge may take.
+const NUDGE: Room = Room { tokens: 400, bytes: usize::MAX };
+
+/// An agent in one session.
+pub struct Agent {
+    model: Arc<dyn ChatModel>,
+    memory: Arc<dyn Memory>,
+    settings: AgentSettings,
+    context: Context,
+    log: Log,
+    usage: Usage,
+    /// Whether this run of the session has been recorded as begun.
+    is_begun: bool,
+}
+
+impl Agent {
+    /// An agent over a model and the memory of a session. A session that has events goes on where it
+    /// stopped.
+    pub fn new(
+        model: Arc<dyn ChatModel>,
+        memory: Arc<dyn Memory>,
+        settings: AgentSettings,
+    ) -> Result<Self, AgentError> {
+        let system = format!("{}\n\n{}", settings.system.trim(), protocol_text());
+        let tools = settings.tools.offered(&memory);
+        let mut context = Context::new(settings.context.clone(), system, tools)?;
+        let before = memory.events(RESUMED_EVENTS_MAX)?;
+        let resumed = resume::resumed(&before);
+        context.take_up(resumed.compacted);
+        for unit in resumed.units {
+            context.push(unit);
+        }
+        let log = Log::new(settings.triggers.clone(), &before);
+        let mut agent = Self {
+            model,
+            memory,
+            settings,
+            context,
+            log,
+            usage: Usage::default(),
+            is_begun: false,
+        };
+        agent.open_context(None)?;
+        Ok(agent)
+    }
+
+    /// Its memory.
+    pub fn memory(&self) -> &Arc<dyn Memory> {
+        &self.memory
+    }
+
+    /// Its model.
+    pub fn model(&self) -> &Arc<dyn ChatModel> {
+        &self.model
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// What all runs of this agent have cost.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Whether the session had events before this agent took it up.
+    pub fn is_resumed(&self) -> bool {
+        !self.is_begun && !self.log.is_new()
+    }
+
+    /// The latest so many events of the session, oldest first: for a reflector, or for showing them.
+    pub fn events(&self, newest_max: usize) -> Result<Vec<Event>, AgentError> {
+        Ok(self.memory.events(newest_max)?)
+    }
+
+    /// Reflects on the session so far: see [`reflect`](crate::reflect()). A session with little in it is
+    /// skipped.
+    pub fn reflect(&mut self, stop: &Stop) -> Result<Reflection, AgentError> {
+        let events = self.memory.events(RESUMED_EVENTS_MAX)?;
+        let reflection = self.reflect_on(&events, stop);
+        let spent = match &reflection {
+            Ok(reflection) => reflection.usage,
+            Err(error) => error.so_far.usage,
+        };
+        self.usage = self.usage.plus(&spent);
+        Ok(reflection?)
+    }
+
+    fn reflect_on(&self, events: &[Event], stop: &Stop) -> Result<Reflection, ReflectError> {
+        let window_tokens = self.settings.context.window_tokens;
+        let settings = ReflectSettings { window_tokens, ..self.settings.reflect.clone() };
+        reflect(&*self.model, &self.memory, &settings, events, self.memory.now(), stop)
+    }
+
+    /// Takes a prompt and works until the model is done, the rounds are used up, or `stop` is thrown.
+    /// What happens is told as it happens.
+    pub fn run(
+        &mut self,
+        prompt: &str,
+        said: &mut dyn FnMut(Said<'_>),
+        stop: &Stop,
+    ) -> Result<Run, AgentError> {
+        if prompt.trim().is_empty() {
+            return Err(MemoryError::from(ModelError::Missing { field: "prompt" }).into());
+        }
+        self.begin()?;
+        let memory = Arc::clone(&self.memory);
+        let moment = self.log.moment(&*memory, EventKind::UserMessage, prompt);
+        let logged = self.log.keep_first(&*memory, moment)?;
+        let notes = self.note(logged.due, said).into_iter().collect();
+        let room = self.context.room() / 3;
+        let shown = cap_tokens(prompt, room, "cut here; recall_memory finds the rest of it");
+        self.context.push(Unit::prompt(&shown, notes, vec![logged.moment]));
+        let mut run = Run::default();
+        let ended = self.rounds(&mut run, said, stop);
+        self.usage = self.usage.plus(&run.usage);
+        run.ended = ended?;
+        self.log.flush(&*memory)?;
+        Ok(run)
+    }
+
+    fn rounds(
+        &mut self,
+        run: &mut Run,
+        said: &mut dyn FnMut(Said<'_>),
+        stop: &Stop,
+    ) -> Result<Ended, AgentError> {
+        while run.rounds < self.settings.rounds_max {
+            if stop.is_stopped() {
+                return Ok(self.give_up(Ended::Stopped));
+            }
+            run.rounds += 1;
+            let reply = match self.ask(run, said, stop) {
+                Ok(reply) => reply,
+                Err(AgentError::Model(ModelFailure::Stopped)) => {
+                    return Ok(self.give_up(Ended::Stopped));
+                }
+                Err(error) => {
+                    // It is what the person will look for when they come back.
+                    self.give_up(Ended::Failed);
+                    return Err(error);
+                }
+            };
+            run.usage = run.usage.plus(&reply.usage);
+            if reply.calls().next().is_some() {
+                self.step(run, &reply, said, stop);
+            } else if self.reply_ended(run, &reply, said) {
+                return Ok(Ended::of(reply.end));
+            }
+        }
+        Ok(self.give_up(Ended::RoundsSpent))
+    }
+
+    /// The model has said what it wanted to say. `false` where memory has something to say to that.
+    fn reply_ended(
+        &mut self,
+        run: &mut Run,
+        reply: &Reply,
+        said: &mut dyn FnMut(Said<'_>),
+    ) -> bool {
+        let memory = Arc::clone(&self.memory);
+        let text = reply.text();
+        let moment = self.log.moment(&*memory, EventKind::AssistantStop, &text);
+        let moment = match reply.end {
+            End::Done | End::Calls => moment,
+            End::Cut => moment.with_meta("end", "cut"),
+            End::Refused => moment.with_meta("end", "refused").with_meta("failed", true),
+        };
+        let logged = self.log.keep(&*memory, moment);
+        self.context.push(Unit::reply(&text, vec![logged.moment]));
+        // The answer is what came before memory was heard.
+        if run.text.is_empty() {
+            run.text = text;
+        }
+        let Some(note) = self.note(logged.due, said) else { return true };
+        self.context.push(Unit::note(note));
+        false
+    }
+
+    /// A run that ends without the model's last word says so in the history.
+    fn give_up(&mut self, ended: Ended) -> Ended {
+        let memory = Arc::clone(&self.memory);
+        let words = match ended {
+            Ended::RoundsSpent => format!(
+                "(Stopped after {} rounds of tool calls without an end.)",
+                self.settings.rounds_max
+            ),
+            _ => String::new(),
+        };
+        let moment = self.log.moment(&*memory, EventKind::AssistantStop, &words);
+        let moment = moment.with_meta("failed", true).with_meta("end", ended.as_str());
+        let logged = self.log.keep(&*memory, moment);
+        self.context.push(Unit::reply(&words, vec![logged.moment]));
+        ended
+    }
+
+    /// Asks the model, with fewer turns where it finds them too many.
+    fn ask(
+        &mut self,
+        run: &mut Run,
+        said: &mut dyn FnMut(Said<'_>),
+        stop: &Stop,
+    ) -> Result<Reply, AgentError> {
+        let model = Arc::clone(&self.model);
+        let mut tries = 0;
+        loop {
+            self.make_room(run, said, stop)?;
+            let talk = self.context.talk(self.memory.overview()?.as_deref());
+            let mut partly = String::new();
+            let heard = &mut |heard: Heard<'_>| {
+                match heard {
+                    Heard::Text(text) => partly.push_str(text),
+                    Heard::Again => partly.clear(),
+                    Heard::Call { .. } => {}
+                }
+                said(Said::of(heard));
+            };
+            match model.reply(&talk, heard, stop) {
+                Ok(reply) => return Ok(reply),
+                Err(failure @ ModelFailure::ContextTooLong { .. }) if tries < SHORTER_TRIES_MAX => {
+                    tries += 1;
+                    if !self.context.halve() {
+                        return Err(failure.into());
+                    }
+                }
+                Err(failure) => {
+                    self.keep_partly(&partly);
+                    return Err(failure.into());
+                }
+            }
+        }
+    }
+
+    /// What was heard of a reply that never ended is not lost.
+    fn keep_partly(&mut self, partly: &str) {
+        if partly.trim().is_empty() {
+            return;
+        }
+        let memory = Arc::clone(&self.memory);
+        let moment = self.log.moment(&*memory, EventKind::AssistantMessage, partly);
+        let logged = self.log.keep(&*memory, moment.with_meta("end", "cut"));
+        self.context.push(Unit::reply(partly, vec![logged.moment]));
+    }
+
+    /// Compacts what does not fit any more.
+    fn make_room(
+        &mut self,
+        run: &mut Run,
+        said: &mut dyn FnMut(Said<'_>),
+        stop: &Stop,
+    ) -> Result<(), AgentError> {
+        while self.context.is_full() {
+            let left = self.context.leave();
+            if left.is_empty() {
+                break;
+            }
+            let made = self.compact(&left, stop);
+            run.usage = run.usage.plus(&made.usage);
+            run.compactions += 1;
+            said(Said::Compacted(&made));
+            if self.settings.reflect_on_compaction {
+                let who = self.memory.who();
+                let moments = left.iter().flat_map(Unit::moments);
+                let events: Vec<Event> = moments.map(|moment| event(who, moment)).collect();
+                // What a reflector does not manage is in the ledger all the same.
+                let reflection = self.reflect_on(&events, stop);
+                let reflection = reflection.unwrap_or_else(|error| *error.so_far);
+                run.usage = run.usage.plus(&reflection.usage);
+                said(Said::Reflected(&reflection));
+            }
+        }
+        Ok(())
+    }
+
+    fn compact(&mut self, left: &[Unit], stop: &Stop) -> Compaction {
+        let memory = Arc::clone(&self.memory);
+        let compactor = Compactor {
+            memory: &*memory,
+            model: &*self.model,
+            by: &self.settings.compact_by,
+            stop,
+            tokens_max: self.settings.context.window_tokens / 10 * 6,
+            number: self.context.compacted().times,
+        };
+        let made = compactor.compact(left);
+        let kept = self.context.units().find_map(|unit| unit.moments().first());
+        let kept = kept.map(|moment| moment.id.to_string());
+        let moment = self.log.moment(&*memory, EventKind::Compaction, &made.summary);
+        let moment = moment
+            .with_meta("phase", "after")
+            .with_meta("trigger", "window")
+            .with_meta(resume::MESSAGES, made.messages)
+            .with_meta(resume::FILE, made.file.clone().map_or(Value::Null, Value::from))
+            .with_meta(resume::KEPT_FROM, kept.map_or(Value::Null, Value::from));
+        self.log.keep(&*memory, moment);
+        let latest = resume::latest(made.file.as_deref(), &made.summary);
+        // Without an index the head says less; the conversation goes on.
+        let _ = self.open_context(Some(latest));
+        made
+    }
+
+    /// Puts the index at the head of the context, and what was compacted.
+    fn open_context(&mut self, latest: Option<String>) -> Result<(), AgentError> {
+        let index = self.memory.index(self.settings.context.index_tokens_max);
+        let read = index.as_ref().ok().cloned().flatten();
+        self.context.open(read.as_deref(), latest);
+        index?;
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<(), AgentError> {
+        if self.is_begun {
+            return Ok(());
+        }
+        let memory = Arc::clone(&self.memory);
+        let source = if self.log.is_new() { "startup" } else { "resume" };
+        let moment = self.log.moment(&*memory, EventKind::SessionStart, "");
+        let moment = moment.with_meta("source", source).with_meta("model", self.model.name());
+        self.log.keep_first(&*memory, moment)?;
+        self.is_begun = true;
+        Ok(())
+    }
+
+    /// Ends the session. It can be taken up again all the same.
+    pub fn finish(&mut self, reason: &str) -> Result<(), AgentError> {
+        let memory = Arc::clone(&self.memory);
+        if self.is_begun {
+            let moment = self.log.moment(&*memory, EventKind::SessionEnd, "");
+            self.log.keep_first(&*memory, moment.with_meta("reason", reason))?;
+            self.is_begun = false;
+        }
+        Ok(())
+    }
+
+    /// What memory has to say to what just happened. What cannot be had is not said.
+    fn note(&self, due: Option<Due>, said: &mut dyn FnMut(Said<'_>)) -> Option<String> {
+        let due = due?;
+        let composed = match &due {
+            Due::Replan { about } => self.memory.lessons(about).ok().flatten(),
+            Due::Store { .. } | Due::Overview { .. } => {
+                nudge_text(due.name(), &texts::of(&due), NUDGE)
+            }
+        }?;
+        said(Said::Injected { why: due.name(), text: &composed.text });
+        let _ = self.memory.injected(due.name(), &composed);
+        Some(composed.text)
+    }
+}

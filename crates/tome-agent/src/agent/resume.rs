@@ -1,0 +1,152 @@
+//! A session read back: from its events to the units of a context.
+//!
+//! A tool result holds its call, so that no call is without one however the last run ended. What came
+//! before the latest compaction stays where it is.
+
+use serde_json::Value;
+use tome_llm::{Part, ToolCall, ToolResult};
+use tome_model::{Event, EventKind};
+
+use crate::Moment;
+use crate::context::{Compacted, Unit};
+
+/// In the meta of an event: which step of a run it belongs to.
+pub(super) const STEP: &str = "step";
+/// Which call of the model a tool result answers.
+pub(super) const CALL: &str = "call";
+/// Of a compaction: its note, how many messages left, and the first event that stayed.
+pub(super) const FILE: &str = "file";
+pub(super) const MESSAGES: &str = "messages";
+pub(super) const KEPT_FROM: &str = "kept_from";
+
+/// What is left of an earlier run.
+#[derive(Debug, Default)]
+pub(super) struct Resumed {
+    pub units: Vec<Unit>,
+    pub compacted: Compacted,
+}
+
+/// Takes up a session from its events, in order.
+pub(super) fn resumed(events: &[Event]) -> Resumed {
+    let mut compacted = Compacted::default();
+    let mut from = 0;
+    for event in events.iter().filter(|event| event.kind == EventKind::Compaction) {
+        compacted.times += 1;
+        compacted.messages += event.meta.get(MESSAGES).and_then(Value::as_u64).unwrap_or(0);
+        compacted.latest = Some(latest(text_of(event, FILE), &event.text));
+        let kept = text_of(event, KEPT_FROM);
+        from = events.iter().position(|one| Some(one.id.as_str()) == kept).unwrap_or(from);
+    }
+    let mut reading = Reading::default();
+    for event in events.get(from..).unwrap_or_default() {
+        reading.take(event);
+    }
+    reading.end_step();
+    Resumed { units: reading.units, compacted }
+}
+
+/// What the head of a context says of a compaction.
+pub(super) fn latest(file: Option<&str>, summary: &str) -> String {
+    let place = match file {
+        Some(file) => format!("{file} (memory_read with scope session); "),
+        None => String::new(),
+    };
+    format!(
+        "Earlier turns have left this context: {place}recall_memory finds every word of them. In short:\n{summary}"
+    )
+}
+
+fn text_of<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
+    event.meta.get(name)?.as_str()
+}
+
+#[derive(Default)]
+struct Reading {
+    units: Vec<Unit>,
+    step: Option<Step>,
+}
+
+struct Step {
+    name: String,
+    said: Vec<Part>,
+    results: Vec<ToolResult>,
+    moments: Vec<Moment>,
+}
+
+impl Reading {
+    fn take(&mut self, event: &Event) {
+        let step = text_of(event, STEP).map(str::to_owned);
+        match (event.kind, step) {
+            (EventKind::AssistantMessage, Some(name)) if !event.text.is_empty() => {
+                let step = self.step_of(name);
+                step.said.push(Part::Text(event.text.clone()));
+                step.moments.push(moment(event));
+            }
+            (EventKind::ToolResult, name) => self.tool_result(event, name),
+            (EventKind::UserMessage, _) => {
+                self.end_step();
+                self.units.push(Unit::prompt(&event.text, Vec::new(), vec![moment(event)]));
+            }
+            (EventKind::AssistantMessage | EventKind::AssistantStop, _) => {
+                self.end_step();
+                self.units.push(Unit::reply(&event.text, vec![moment(event)]));
+            }
+            _ => {}
+        }
+    }
+
+    fn tool_result(&mut self, event: &Event, name: Option<String>) {
+        let Some(tool) = &event.tool else { return };
+        let id = text_of(event, CALL).unwrap_or(event.id.as_str()).to_owned();
+        let words = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        let call =
+            ToolCall { id: id.clone(), name: tool.name.clone(), arguments: words(&tool.input) };
+        let failed = event.meta.get("failed") == Some(&Value::Bool(true));
+        let result = ToolResult { id, text: words(&tool.output), failed };
+        let step = self.step_of(name.unwrap_or_else(|| event.id.to_string()));
+        step.said.push(Part::Call(call));
+        step.results.push(result);
+        step.moments.push(moment(event));
+    }
+
+    fn step_of(&mut self, name: String) -> &mut Step {
+        if self.step.as_ref().is_some_and(|step| step.name != name) {
+            self.end_step();
+        }
+        self.step.get_or_insert_with(|| Step {
+            name,
+            said: Vec::new(),
+            results: Vec::new(),
+            moments: Vec::new(),
+        })
+    }
+
+    fn end_step(&mut self) {
+        let Some(Step { said, results, moments, .. }) = self.step.take() else { return };
+        let unit = if results.is_empty() {
+            let words = said.iter().map(|part| match part {
+                Part::Text(text) => text.as_str(),
+                Part::Call(_) | Part::Result(_) => "",
+            });
+            Unit::reply(&words.collect::<String>(), moments)
+        } else {
+            Unit::step(said, &results, Vec::new(), moments)
+        };
+        self.units.push(unit);
+    }
+}
+
+/// An event as the moment it was.
+fn moment(event: &Event) -> Moment {
+    Moment {
+        kind: event.kind,
+        at: event.at,
+        id: event.id.clone(),
+        text: event.text.clone(),
+        tool: event.tool.clone(),
+        meta: event.meta.clone(),
+    }
+}

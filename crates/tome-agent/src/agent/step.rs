@@ -1,0 +1,109 @@
+//! One step: every call that a reply makes is run, in order, and all of their results go back in one
+//! message. What memory has to say to them comes behind the last result, so that none is missing.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tome_engine::triggers::Due;
+use tome_llm::{Part, Reply, Stop, ToolCall, ToolResult};
+use tome_model::{EventKind, Tool};
+
+use super::log::Logged;
+use super::resume::{CALL, STEP};
+use super::{Agent, Run, Said};
+use crate::Moment;
+use crate::context::{Unit, cap_tokens};
+use crate::tools::{Ran, not_run};
+
+impl Agent {
+    /// Runs every call of a reply.
+    pub(super) fn step(
+        &mut self,
+        run: &mut Run,
+        reply: &Reply,
+        said: &mut dyn FnMut(Said<'_>),
+        stop: &Stop,
+    ) {
+        let parts = with_own_ids(&reply.parts);
+        let calls: Vec<&ToolCall> = parts.iter().filter_map(call_of).collect();
+        let (name, mut moments) = self.words(&reply.text());
+        let room = self.context.result_room(calls.len());
+        let (mut results, mut dues) = (Vec::with_capacity(calls.len()), Vec::new());
+        for call in calls {
+            said(Said::Calling(call));
+            let ran = match stop.is_stopped() {
+                true => not_run(call),
+                false => self.settings.tools.run(&self.memory, call, stop),
+            };
+            run.calls += 1;
+            said(Said::Called { call, result: &ran.result });
+            let Logged { moment, due } = self.keep_result(&name, call, &ran);
+            dues.extend(due);
+            results.push(shown(ran.result, room, &moment));
+            moments.push(moment);
+        }
+        let notes = dues.into_iter().filter_map(|due: Due| self.note(Some(due), said)).collect();
+        self.context.push(Unit::step(parts, &results, notes, moments));
+    }
+
+    /// What the model said before its calls, recorded; and the name of the step.
+    fn words(&mut self, text: &str) -> (String, Vec<Moment>) {
+        let memory = Arc::clone(&self.memory);
+        let moment = self.log.moment(&*memory, EventKind::AssistantMessage, text);
+        let name = moment.id.to_string();
+        if text.trim().is_empty() {
+            return (name, Vec::new());
+        }
+        let logged = self.log.keep(&*memory, moment.with_meta(STEP, name.clone()));
+        (name, vec![logged.moment])
+    }
+
+    fn keep_result(&mut self, step: &str, call: &ToolCall, ran: &Ran) -> Logged {
+        let memory = Arc::clone(&self.memory);
+        let tool = Tool {
+            name: call.name.clone(),
+            input: ran.input.clone(),
+            output: Value::String(ran.result.text.clone()),
+        };
+        let moment = self.log.moment(&*memory, EventKind::ToolResult, "").with_tool(tool);
+        let moment = moment.with_meta(STEP, step).with_meta(CALL, call.id.clone());
+        let moment = if ran.result.failed { moment.with_meta("failed", true) } else { moment };
+        self.log.keep(&*memory, moment)
+    }
+}
+
+/// A result as the model sees it: a huge one by its beginning and its end.
+fn shown(result: ToolResult, room: u64, moment: &Moment) -> ToolResult {
+    let mark = format!(
+        "cut here: {} characters in all; recall_memory with words of it and scope messages finds the rest (event {})",
+        result.text.chars().count(),
+        moment.id
+    );
+    ToolResult { text: cap_tokens(&result.text, room, &mark), ..result }
+}
+
+fn call_of(part: &Part) -> Option<&ToolCall> {
+    match part {
+        Part::Call(call) => Some(call),
+        Part::Text(_) | Part::Result(_) => None,
+    }
+}
+
+/// The parts with an id of its own for every call: models that give none, or one twice, exist.
+fn with_own_ids(parts: &[Part]) -> Vec<Part> {
+    let mut seen = HashSet::new();
+    let mut own = Vec::with_capacity(parts.len());
+    for (n, part) in parts.iter().enumerate() {
+        own.push(match part {
+            Part::Call(call) => {
+                let is_own = !call.id.trim().is_empty() && seen.insert(call.id.clone());
+                let id = if is_own { call.id.clone() } else { format!("{}call-{n}", call.id) };
+                seen.insert(id.clone());
+                Part::Call(ToolCall { id, ..call.clone() })
+            }
+            part => part.clone(),
+        });
+    }
+    own
+}

@@ -1,0 +1,315 @@
+//! What a model gets to see: the system prompt, the overview, the index of notes, the last turns.
+//!
+//! ```text
+//! system   prompt and protocol            the same in every request: a provider's cache ends here
+//!          overview.md                    changes when somebody writes it
+//! user     index of notes · what was compacted · the task at hand     the same until turns leave
+//!          the last turns, calls together with their results
+//!          <context_meta> …                said at a prompt and at every tenth of the window, and kept
+//! ```
+//!
+//! A request only ever grows at its end, until the window is full: then the older half leaves at once,
+//! and it grows again from there. So its size is bounded however long the session is, and its beginning
+//! stays the same for many requests.
+
+mod cap;
+mod meta;
+mod settings;
+mod unit;
+
+use std::collections::VecDeque;
+
+use tome_llm::{Message, OfferedTool, Part, Role, SystemPart, Talk, tokens_about};
+
+use crate::AgentError;
+use crate::limits::{PART_TOKENS, ROOM_TOKENS_MIN};
+
+pub use cap::cap_tokens;
+pub use settings::ContextSettings;
+pub use unit::Unit;
+
+use unit::cost;
+
+/// A context in the making.
+#[derive(Debug, Clone)]
+pub struct Context {
+    settings: ContextSettings,
+    system: String,
+    tools: Vec<OfferedTool>,
+    head: String,
+    task: Option<String>,
+    units: VecDeque<Unit>,
+    tokens: u64,
+    compacted: Compacted,
+    /// What system, tools and head may take, set aside whether they do or not: the room for the turns
+    /// does not change then.
+    aside: u64,
+    /// How often the room was halved because the model found a request too long.
+    halved: u32,
+    /// The tenth of the window at which usage was last said.
+    said_tenth: Option<u64>,
+}
+
+/// What has left the window so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// Messages.
+    pub messages: u64,
+    /// Times.
+    pub times: u64,
+    /// What the latest compaction says, and where it lies.
+    pub latest: Option<String>,
+}
+
+impl Context {
+    /// An empty one. Fails where the window has no room for a conversation beside the prompt and the
+    /// tools.
+    pub fn new(
+        settings: ContextSettings,
+        system: String,
+        tools: Vec<OfferedTool>,
+    ) -> Result<Self, AgentError> {
+        let aside = tokens_about(&system)
+            + tools.iter().map(tool_cost).sum::<u64>()
+            + settings.overview()
+            + settings.index()
+            + settings.summary()
+            + settings.task()
+            + u64::from(settings.reply())
+            + 16 * PART_TOKENS;
+        let needed = aside + ROOM_TOKENS_MIN;
+        if settings.window_tokens < needed {
+            return Err(AgentError::WindowTooSmall { window: settings.window_tokens, needed });
+        }
+        Ok(Self {
+            settings,
+            system,
+            tools,
+            head: String::new(),
+            task: None,
+            units: VecDeque::new(),
+            tokens: 0,
+            compacted: Compacted::default(),
+            aside,
+            halved: 0,
+            said_tenth: None,
+        })
+    }
+
+    /// Room for the turns.
+    pub fn room(&self) -> u64 {
+        let room = self.settings.window_tokens.saturating_sub(self.aside);
+        (room >> self.halved).max(ROOM_TOKENS_MIN / 2)
+    }
+
+    /// Room for one of several results of tools that come together.
+    pub fn result_room(&self, together: usize) -> u64 {
+        let share = self.room() / 2 / u64::try_from(together.max(1)).unwrap_or(u64::MAX);
+        self.settings.result_tokens_max.min(self.room() / 4).min(share)
+    }
+
+    /// What is in the window.
+    pub fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.units.iter()
+    }
+
+    /// Turns in the window; one whose beginning has left is none.
+    pub fn turns(&self) -> usize {
+        self.units.iter().filter(|unit| unit.opens_turn()).count()
+    }
+
+    /// What has left the window.
+    pub fn compacted(&self) -> &Compacted {
+        &self.compacted
+    }
+
+    /// What a request takes of the window at present, about, the reply included.
+    pub fn used(&self) -> u64 {
+        self.aside + self.tokens
+    }
+
+    /// Adds to the end.
+    pub fn push(&mut self, mut unit: Unit) {
+        if unit.messages().is_empty() {
+            return;
+        }
+        let room = self.room() / 4 * 3;
+        if unit.tokens() > room {
+            unit.shrink_to(room);
+        }
+        self.say_usage(&mut unit);
+        self.tokens += unit.tokens();
+        self.units.push_back(unit);
+    }
+
+    /// Says what of the window is used, behind a unit that is about to be added.
+    fn say_usage(&mut self, unit: &mut Unit) {
+        let ends_with_user = unit.messages().last().is_some_and(|last| last.role == Role::User);
+        let tenth = self.tenth(unit.tokens());
+        if ends_with_user && (unit.opens_turn() || self.said_tenth != Some(tenth)) {
+            self.said_tenth = Some(tenth);
+            unit.add_note(meta::text(self, unit));
+        }
+    }
+
+    fn tenth(&self, more: u64) -> u64 {
+        (self.used() + more).saturating_mul(10) / self.settings.window_tokens.max(1)
+    }
+
+    /// Whether something has to leave before the next request.
+    pub fn is_full(&self) -> bool {
+        (self.tokens > self.room() || self.turns() > self.settings.turns_max)
+            && self.units.len() > 1
+    }
+
+    /// Takes out what leaves: the older half. The last unit always stays.
+    pub fn leave(&mut self) -> Vec<Unit> {
+        let (room, turns_max) = (self.room(), self.settings.turns_max);
+        let tokens_kept = if self.tokens > room { room / 2 } else { room };
+        let turns_kept = if self.turns() > turns_max { turns_max / 2 } else { turns_max };
+        let turns_kept = turns_kept.max(1);
+        let mut left = Vec::new();
+        let mut turns = self.turns();
+        while (self.tokens > tokens_kept || turns > turns_kept) && self.units.len() > 1 {
+            let Some(unit) = self.units.pop_front() else { break };
+            self.tokens = self.tokens.saturating_sub(unit.tokens());
+            turns -= usize::from(unit.opens_turn());
+            left.push(unit);
+        }
+        // What is left of a turn that is over goes with its beginning.
+        while turns > 0 && self.units.front().is_some_and(|unit| !unit.opens_turn()) {
+            let Some(unit) = self.units.pop_front() else { break };
+            self.tokens = self.tokens.saturating_sub(unit.tokens());
+            left.push(unit);
+        }
+        if let Some(last) = self.units.back_mut().filter(|last| last.tokens() > room) {
+            let before = last.tokens();
+            last.shrink_to(room);
+            self.tokens = self.tokens.saturating_sub(before.saturating_sub(last.tokens()));
+        }
+        self.task = self.task_after(&left);
+        self.compacted.messages +=
+            left.iter().map(|unit| unit.messages().len() as u64).sum::<u64>();
+        left
+    }
+
+    /// The prompt that is being worked on, where it has left the window.
+    fn task_after(&self, left: &[Unit]) -> Option<String> {
+        if self.units.front().is_none_or(Unit::opens_turn) {
+            return None;
+        }
+        let prompt = left.iter().rev().find(|unit| unit.opens_turn());
+        let said = |unit: &Unit| match unit.messages().first()?.parts.first()? {
+            Part::Text(text) => Some(text.clone()),
+            Part::Call(_) | Part::Result(_) => None,
+        };
+        prompt.and_then(said).or_else(|| self.task.clone())
+    }
+
+    /// The model found the request too long: from now on there is half the room. `false` when there is
+    /// nothing left to give up.
+    pub fn halve(&mut self) -> bool {
+        let before = self.room();
+        self.halved += 1;
+        let room = self.room();
+        if let Some(last) = self.units.back_mut()
+            && last.tokens() > room / 2
+        {
+            let was = last.tokens();
+            last.shrink_to(room / 2);
+            self.tokens = self.tokens.saturating_sub(was.saturating_sub(last.tokens()));
+        }
+        room < before
+    }
+
+    /// Says what stands at the head from now on: at the start, and again when turns have left.
+    pub fn open(&mut self, index: Option<&str>, latest: Option<String>) {
+        if latest.is_some() {
+            self.compacted.times += 1;
+            self.compacted.latest = latest;
+        }
+        let mut head: Vec<String> = Vec::new();
+        head.extend(
+            index.map(|text| cap_tokens(text, self.settings.index(), "memory_list has more")),
+        );
+        head.extend(self.compacted.latest.as_deref().map(|text| {
+            let rest = "memory_read with scope session has all of it";
+            cap_tokens(text, self.settings.summary(), rest)
+        }));
+        head.extend(self.task.as_deref().map(|task| {
+            let task = cap_tokens(task, self.settings.task(), "recall_memory has all of it");
+            format!("The task at hand, as the person put it:\n{task}")
+        }));
+        self.head = head.join("\n\n");
+        self.say_usage_anew();
+    }
+
+    /// The beginning of the next request is another one anyway: what was said of usage before goes.
+    fn say_usage_anew(&mut self) {
+        self.said_tenth = None;
+        self.units.iter_mut().for_each(|unit| unit.remove_notes(meta::OPEN));
+        let last = self.units.pop_back();
+        self.tokens = self.units.iter().map(Unit::tokens).sum();
+        if let Some(mut last) = last {
+            self.say_usage(&mut last);
+            self.tokens += last.tokens();
+            self.units.push_back(last);
+        }
+    }
+
+    /// Takes up what an earlier run of the session had compacted.
+    pub(crate) fn take_up(&mut self, compacted: Compacted) {
+        self.compacted = compacted;
+    }
+
+    /// The next request.
+    pub fn talk(&self, overview: Option<&str>) -> Talk {
+        let mut system = vec![SystemPart { text: self.system.clone(), cache_until_here: true }];
+        system.extend(overview.map(|text| {
+            let text = cap_tokens(
+                text,
+                self.settings.overview().saturating_sub(30),
+                "memory_read overview.md has it all",
+            );
+            let text =
+                format!("The overview of this session (overview.md) as it stands:\n\n{text}");
+            SystemPart { text, cache_until_here: false }
+        }));
+        let head = (!self.head.is_empty()).then(|| Message::user(self.head.clone()));
+        let turns = self.units.iter().flat_map(|unit| unit.messages().iter().cloned());
+        Talk {
+            system,
+            tools: self.tools.clone(),
+            messages: alternating(head.into_iter().chain(turns)),
+            tokens_max: self.settings.reply(),
+        }
+    }
+
+    /// What a request costs, about, with its tools and the room of its reply: for measuring.
+    pub fn cost(talk: &Talk) -> u64 {
+        let system = talk.system.iter().map(|part| tokens_about(&part.text) + PART_TOKENS);
+        let tools = talk.tools.iter().map(tool_cost);
+        let said = talk.messages.iter().map(cost);
+        system.chain(tools).chain(said).sum::<u64>() + u64::from(talk.tokens_max)
+    }
+}
+
+fn tool_cost(tool: &OfferedTool) -> u64 {
+    let schema = tokens_about(&tool.schema.to_string());
+    tokens_about(&tool.name) + tokens_about(&tool.description) + schema + PART_TOKENS
+}
+
+/// The same messages with those of one role that follow each other made one, a person's first.
+fn alternating(messages: impl Iterator<Item = Message>) -> Vec<Message> {
+    let mut all: Vec<Message> = Vec::new();
+    for message in messages {
+        if all.is_empty() && message.role == Role::Assistant {
+            all.push(Message::user("(The conversation goes on.)"));
+        }
+        match all.last_mut() {
+            Some(last) if last.role == message.role => last.parts.extend(message.parts),
+            _ => all.push(message),
+        }
+    }
+    all
+}

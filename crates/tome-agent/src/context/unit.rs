@@ -1,0 +1,189 @@
+//! The smallest piece of a conversation that can leave a window by itself: a prompt, a reply, or a
+//! reply's calls together with all of their results.
+
+use serde_json::json;
+use tome_llm::{Message, Part, Role, ToolCall, ToolResult, tokens_about};
+use tome_model::truncate_to;
+
+use super::cap::cap_tokens;
+use crate::Moment;
+use crate::limits::{PART_TOKENS, SUMMARIZED_BYTES_MAX};
+
+/// One piece of a conversation. Every call in it has its result, in the message behind the call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    messages: Vec<Message>,
+    moments: Vec<Moment>,
+    opens_turn: bool,
+    tokens: u64,
+}
+
+impl Unit {
+    /// What the person said, and what the program adds to it.
+    pub fn prompt(text: &str, notes: Vec<String>, moments: Vec<Moment>) -> Self {
+        let mut parts = vec![Part::Text(text.to_owned())];
+        parts.extend(notes.into_iter().map(Part::Text));
+        Self::made(vec![Message { role: Role::User, parts }], moments, true)
+    }
+
+    /// What the model said without wanting anything. Empty words make an empty unit.
+    pub fn reply(text: &str, moments: Vec<Moment>) -> Self {
+        let said = (!text.trim().is_empty()).then(|| Message::assistant(text));
+        Self::made(said.into_iter().collect(), moments, false)
+    }
+
+    /// Something that the program says by itself.
+    pub fn note(text: String) -> Self {
+        Self::made(vec![Message::user(text)], Vec::new(), false)
+    }
+
+    /// A reply with calls, their results, and what the program adds behind all of them. A call
+    /// without a result is given one that says so; a result of no call is left out.
+    pub fn step(
+        said: Vec<Part>,
+        results: &[ToolResult],
+        notes: Vec<String>,
+        moments: Vec<Moment>,
+    ) -> Self {
+        let is_said = |part: &Part| match part {
+            Part::Text(text) => !text.trim().is_empty(),
+            Part::Call(_) => true,
+            Part::Result(_) => false,
+        };
+        let said: Vec<Part> = said.into_iter().filter(is_said).collect();
+        let mut answers: Vec<Part> = Vec::new();
+        for part in &said {
+            let Part::Call(call) = part else { continue };
+            let result = results.iter().find(|result| result.id == call.id);
+            answers.push(Part::Result(result.cloned().unwrap_or_else(|| lost(call))));
+        }
+        answers.extend(notes.into_iter().map(Part::Text));
+        let mut messages = vec![Message { role: Role::Assistant, parts: said }];
+        messages.push(Message { role: Role::User, parts: answers });
+        messages.retain(|message| !message.parts.is_empty());
+        Self::made(messages, moments, false)
+    }
+
+    fn made(messages: Vec<Message>, moments: Vec<Moment>, opens_turn: bool) -> Self {
+        let moments = moments.into_iter().map(shortened).collect();
+        let tokens = messages.iter().map(cost).sum();
+        Self { messages, moments, opens_turn, tokens }
+    }
+
+    /// Its messages.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// What was recorded of it, long texts cut.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// Whether the person speaks.
+    pub fn opens_turn(&self) -> bool {
+        self.opens_turn
+    }
+
+    /// What it costs, about.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// Adds what the program says at the end of it.
+    pub fn add_note(&mut self, note: String) {
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::User => last.parts.push(Part::Text(note)),
+            _ => self.messages.push(Message::user(note)),
+        }
+        self.tokens = self.messages.iter().map(cost).sum();
+    }
+
+    /// Takes out what the program said that begins like this.
+    pub(super) fn remove_notes(&mut self, opening: &str) {
+        let is_other = |part: &Part| match part {
+            Part::Text(text) => !text.starts_with(opening),
+            Part::Call(_) | Part::Result(_) => true,
+        };
+        for message in self.messages.iter_mut().filter(|message| message.role == Role::User) {
+            // The first part is what the message is about.
+            let mut n = 0;
+            message.parts.retain(|part| {
+                n += 1;
+                n == 1 || is_other(part)
+            });
+        }
+        self.tokens = self.messages.iter().map(cost).sum();
+    }
+
+    /// Cuts its texts until it costs no more than this, whatever it holds.
+    pub fn shrink_to(&mut self, tokens_max: u64) {
+        let parts: u64 = self.messages.iter().map(|message| message.parts.len() as u64).sum();
+        let overhead = parts.saturating_mul(2 * PART_TOKENS);
+        let each = tokens_max.saturating_sub(overhead) / parts.max(1);
+        for part in self.messages.iter_mut().flat_map(|message| &mut message.parts) {
+            shrink(part, each);
+        }
+        self.tokens = self.messages.iter().map(cost).sum();
+    }
+}
+
+/// What a message costs, about.
+pub(super) fn cost(message: &Message) -> u64 {
+    message.parts.iter().map(part_cost).sum::<u64>() + PART_TOKENS
+}
+
+fn part_cost(part: &Part) -> u64 {
+    let words = match part {
+        Part::Text(text) => tokens_about(text),
+        Part::Call(call) => {
+            tokens_about(&call.name) + tokens_about(&call.id) + tokens_about(&call.arguments)
+        }
+        Part::Result(result) => tokens_about(&result.id) + tokens_about(&result.text),
+    };
+    words + PART_TOKENS
+}
+
+/// What is told of a text that is cut in a message; the text whole is in memory.
+const CUT: &str = "cut here; recall_memory with words of it (scope messages) finds the rest";
+
+fn shrink(part: &mut Part, tokens_max: u64) {
+    match part {
+        Part::Text(text) => *text = nonempty(cap_tokens(text, tokens_max, CUT)),
+        Part::Result(result) => {
+            let room = tokens_max.saturating_sub(tokens_about(&result.id));
+            result.text = nonempty(cap_tokens(&result.text, room, CUT));
+        }
+        Part::Call(call) => {
+            let room = tokens_max.saturating_sub(tokens_about(&call.name) + tokens_about(&call.id));
+            if tokens_about(&call.arguments) > room {
+                // Still a JSON object, as providers want it.
+                let head = truncate_to(&call.arguments, usize::try_from(room).unwrap_or(0));
+                let cut = json!({ "cut": head }).to_string();
+                call.arguments = if tokens_about(&cut) <= room { cut } else { "{}".to_owned() };
+            }
+        }
+    }
+}
+
+/// Providers refuse empty texts.
+fn nonempty(text: String) -> String {
+    if text.is_empty() { "…".to_owned() } else { text }
+}
+
+fn lost(call: &ToolCall) -> ToolResult {
+    let text = "Error: there is no result of this call".to_owned();
+    ToolResult { id: call.id.clone(), text, failed: true }
+}
+
+/// A moment as a summarizer needs it.
+fn shortened(mut moment: Moment) -> Moment {
+    moment.text = tome_model::cap_text(&moment.text, SUMMARIZED_BYTES_MAX).text;
+    if let Some(tool) = &mut moment.tool {
+        for value in [&mut tool.input, &mut tool.output] {
+            let (capped, _) = tome_model::cap_json(std::mem::take(value), SUMMARIZED_BYTES_MAX);
+            *value = capped;
+        }
+    }
+    moment
+}

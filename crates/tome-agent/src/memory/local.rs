@@ -1,0 +1,215 @@
+//! Memory in this process, over a home folder: for agents that bring no daemon along.
+//!
+//! A home has one writer. While a daemon runs on it, its stores are in use and opening one says so:
+//! then the agent has to talk to the daemon instead.
+//!
+//! What is recorded is synced before `record` returns. What is made of it (the session's copy, the
+//! indexes, the contents) follows when somebody asks, and when the session ends.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tome_engine::{
+    Calendar, Caller, Composed, ContentsSettings, Extractive, Home, InjectionRecord, Injector,
+    Intake, Notebooks, Question, Recall, Redactor, Sealer, SessionCopies, StoreMode, Stores,
+    ToolAnswer, Tools,
+};
+use tome_finder::Potion;
+use tome_ledger::Engine;
+use tome_model::{Clock, Event, EventKind, Millis, SystemClock, Zone, limits};
+use tome_notebook::Rules;
+
+use super::{Memory, MemoryTools, Moment, Who};
+use crate::MemoryError;
+
+/// Events and their bytes read at a time when a session is read back.
+const PAGE_EVENTS_MAX: usize = 1_000;
+const PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How a home is opened.
+pub struct LocalSettings {
+    /// The home folder, absolute. Made on first use.
+    pub home: PathBuf,
+    /// Whose session.
+    pub who: Who,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where days are days.
+    pub zone: Zone,
+}
+
+impl LocalSettings {
+    /// The usual: the system's time and zone.
+    pub fn new(home: impl Into<PathBuf>, who: Who) -> Self {
+        Self { home: home.into(), who, clock: Arc::new(SystemClock), zone: Zone::system() }
+    }
+}
+
+/// Memory in this process, over a home folder.
+pub struct Local {
+    who: Who,
+    caller: Caller,
+    root: String,
+    clock: Arc<dyn Clock>,
+    stores: Arc<Stores>,
+    intake: Intake,
+    copies: Arc<SessionCopies>,
+    calendar: Arc<Calendar>,
+    recall: Arc<Recall>,
+    tools: Tools,
+    injector: Injector,
+}
+
+impl Local {
+    /// Opens the memory of a session. Nothing is written before something is recorded or noted.
+    pub fn open(settings: LocalSettings) -> Result<Self, MemoryError> {
+        let LocalSettings { home, who, clock, zone } = settings;
+        let home = Home::at(home);
+        let redactor = || Redactor::new(&[]).map_err(|error| MemoryError::Away(error.to_string()));
+        let stores =
+            Stores::new(home.clone(), StoreMode::PerProject, Engine::DEFAULT, Arc::clone(&clock));
+        let stores = Arc::new(stores);
+        let projects = stores.projects_shared();
+        let rules = Rules::default();
+        let notebooks =
+            Notebooks::new(home.clone(), Arc::clone(&projects), rules, Arc::clone(&clock));
+        let notebooks = Arc::new(notebooks);
+        let calendar = Arc::new(Calendar::new(
+            Arc::clone(&stores),
+            ContentsSettings::in_zone(zone),
+            Arc::new(Extractive),
+            Arc::clone(&clock),
+        ));
+        let copies = Arc::new(SessionCopies::new(projects, Arc::clone(&clock)));
+        let recall = Arc::new(Recall::new(
+            home,
+            Arc::clone(&stores),
+            Arc::clone(&notebooks),
+            Arc::clone(&calendar),
+            Arc::clone(&copies),
+            Arc::new(Potion),
+            Arc::clone(&clock),
+        ));
+        let sealer = Sealer::new(redactor()?, limits::TEXT_BYTES_MAX);
+        let cutting = Arc::new(redactor()?);
+        let injector = Injector::new(
+            Arc::clone(&stores),
+            Arc::clone(&notebooks),
+            Arc::clone(&calendar),
+            Arc::clone(&recall),
+            Arc::clone(&cutting),
+        );
+        let tools = Tools::new(notebooks, cutting)
+            .with_calendar(Arc::clone(&calendar))
+            .with_recall(Arc::clone(&recall));
+        let caller = Caller {
+            cwd: Some(who.cwd.clone()),
+            agent: Some(who.agent.to_string()),
+            session: Some(who.session.to_string()),
+            command: None,
+        };
+        Ok(Self {
+            root: stores.projects().root_of(&who.cwd, None),
+            intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
+            who,
+            caller,
+            clock,
+            stores,
+            copies,
+            calendar,
+            recall,
+            tools,
+            injector,
+        })
+    }
+
+    /// Makes of what was recorded what is made of it: the session's copy, the indexes, the contents.
+    pub fn catch_up(&self) -> Result<(), MemoryError> {
+        let Some(path) = self.stores.existing(&self.root) else { return Ok(()) };
+        let store = self.stores.open(&path)?;
+        self.copies.catch_up(&store)?;
+        let go_on = || false;
+        // What was said can be found at once; what is made of it follows.
+        self.recall.keep_up(&store, &go_on)?;
+        if self.calendar.is_behind(&store)? {
+            self.calendar.catch_up(&store)?;
+            self.recall.keep_up(&store, &go_on)?;
+        }
+        tome_engine::catch_up(&store)?;
+        Ok(())
+    }
+}
+
+impl MemoryTools for Local {
+    fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
+        let spec = Tools::list().into_iter().find(|spec| spec.name == tool);
+        if spec.is_some_and(|spec| matches!(spec.toolset, "recall" | "contents")) {
+            self.catch_up()?;
+        }
+        let answer = self.tools.call(tool, arguments, &self.caller);
+        answer.ok_or_else(|| MemoryError::NoSuchTool(tool.to_owned()))
+    }
+}
+
+impl Memory for Local {
+    fn who(&self) -> &Who {
+        &self.who
+    }
+
+    fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
+        let drafts = moments.iter().map(|moment| self.who.draft(moment)).collect();
+        for stored in self.intake.ingest(drafts) {
+            stored.map_err(|error| MemoryError::Away(error.explained()))?;
+        }
+        if moments.iter().any(|moment| moment.kind == EventKind::SessionEnd) {
+            self.catch_up()?;
+        }
+        Ok(())
+    }
+
+    fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
+        let moment = match why {
+            "replan" => "tool",
+            "store" => "stop",
+            _ => "prompt",
+        };
+        Ok(self.injector.record(&InjectionRecord {
+            at_ms: self.clock.now().0,
+            moment: moment.to_owned(),
+            why: why.to_owned(),
+            agent: self.who.agent.to_string(),
+            session_id: self.who.session.to_string(),
+            project: self.root.clone(),
+            tokens: said.tokens,
+            cut: said.cut.clone(),
+            took_ms: 0,
+            handed: true,
+            text: said.text.clone(),
+        })?)
+    }
+
+    fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
+        let mut found: Vec<Event> = Vec::new();
+        let mut after = None;
+        while found.len() < newest_max {
+            let answer = self.stores.read(&Question {
+                session: Some(self.who.session.clone()),
+                project: Some(self.root.clone()),
+                newest_first: true,
+                after: after.take(),
+                events_max: (newest_max - found.len()).min(PAGE_EVENTS_MAX),
+                bytes_max: PAGE_BYTES_MAX,
+                ..Question::default()
+            })?;
+            found.extend(answer.events);
+            let Some(more) = answer.more_after else { break };
+            after = Some(more);
+        }
+        found.reverse();
+        Ok(found)
+    }
+}

@@ -1,0 +1,54 @@
+//! What was said and done, as a text for a model: the person's words and the agent's as they are, what
+//! came from tools fenced as data.
+
+use tome_engine::{quoted_text, said};
+use tome_llm::tokens_about;
+use tome_model::{Event, EventKind};
+
+use crate::context::cap_tokens;
+
+/// What is shown of one tool's result.
+const RESULT_TOKENS_MAX: u64 = 400;
+/// What is shown of one message.
+const MESSAGE_TOKENS_MAX: u64 = 2_000;
+
+/// The events as a text of at most so many tokens. Where that is not enough the oldest are left out,
+/// and it is said how many.
+pub(crate) fn transcript(events: &[Event], tokens_max: u64) -> String {
+    let blocks: Vec<String> = events.iter().filter_map(block).collect();
+    let mut left = tokens_max.saturating_sub(30);
+    let mut kept = 0;
+    for text in blocks.iter().rev() {
+        let Some(rest) = left.checked_sub(tokens_about(text) + 2) else { break };
+        left = rest;
+        kept += 1;
+    }
+    let out = blocks.len() - kept;
+    let mut text = String::new();
+    if out > 0 {
+        text.push_str(&format!("[{out} earlier messages are left out]\n\n"));
+    }
+    text.push_str(&blocks.get(out..).unwrap_or_default().join("\n\n"));
+    text
+}
+
+fn block(event: &Event) -> Option<String> {
+    let words = || cap_tokens(event.text.trim(), MESSAGE_TOKENS_MAX, "cut");
+    let text = match event.kind {
+        EventKind::UserMessage => format!("USER: {}", words()),
+        EventKind::AssistantMessage | EventKind::AssistantStop => format!("AGENT: {}", words()),
+        EventKind::ToolResult => {
+            let tool = event.tool.as_ref()?;
+            let all: Vec<_> = said(event).collect();
+            let shown = cap_tokens(&all.join("\n"), RESULT_TOKENS_MAX, "cut");
+            format!("TOOL {}:\n{}", tool.name, quoted_text(&tool.name, &shown))
+        }
+        EventKind::Unknown
+        | EventKind::SessionStart
+        | EventKind::SubagentStart
+        | EventKind::SubagentStop
+        | EventKind::SessionEnd
+        | EventKind::Compaction => return None,
+    };
+    (text.len() > "AGENT: ".len()).then_some(text)
+}

@@ -1,0 +1,200 @@
+//! The loop: every call is run, nothing is lost, and a session goes on where it stopped.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tome_agent::{
+    Agent, AgentError, AgentSettings, Ended, FnTool, Memory, MemorySet, Said, Toolbox,
+};
+use tome_llm::{ModelFailure, Part, Stop};
+use tome_model::EventKind;
+
+use crate::paper::Paper;
+use crate::script::{Script, calls, says, words};
+use crate::world::World;
+
+fn echo() -> impl tome_agent::Tool {
+    let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+    FnTool::new("echo", "Says it again.", schema, |arguments: &Value| {
+        let text = arguments.get("text").and_then(Value::as_str).ok_or("text is missing")?;
+        Ok(format!("echo {text}"))
+    })
+}
+
+fn settings() -> AgentSettings {
+    AgentSettings { tools: Toolbox::new(MemorySet::Nothing).with(echo()), ..Default::default() }
+}
+
+fn down() -> ModelFailure {
+    ModelFailure::Down { said: "no route".to_owned() }
+}
+
+#[test]
+fn every_call_is_run_in_order_and_all_results_go_back_together() {
+    let model = Script::of(vec![
+        Ok(calls(&[
+            ("echo", r#"{"text":"one"}"#),
+            ("nonsense", "{}"),
+            ("echo", "{\"text\":"),
+            ("echo", "{}"),
+            ("echo", r#"{"text":"two"}"#),
+        ])),
+        Ok(says("done")),
+    ]);
+    let memory = Arc::new(Paper::new());
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
+    let mut told = Vec::new();
+    let run = agent.run(
+        "go",
+        &mut |said| {
+            if let Said::Called { call, result } = said {
+                told.push((call.name.clone(), result.failed));
+            }
+        },
+        &Stop::default(),
+    );
+    let run = run.unwrap();
+    assert_eq!((run.text.as_str(), run.ended, run.rounds, run.calls), ("done", Ended::Done, 2, 5));
+    assert_eq!((run.usage.input, run.usage.output), (20, 4));
+    let failed: Vec<bool> = told.iter().map(|(_, failed)| *failed).collect();
+    assert_eq!(failed, [false, true, true, true, false]);
+    let last = model.last();
+    let results: Vec<&str> = last
+        .messages
+        .last()
+        .unwrap()
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Result(result) => Some(result.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results.len(), 5);
+    assert_eq!((results[0], results[4]), ("echo one", "echo two"));
+    assert!(results[1].contains("there is no tool \"nonsense\"; there are echo"), "{}", results[1]);
+    assert!(results[2].contains("not a JSON object"), "{}", results[2]);
+    assert!(results[3].contains("text is missing"), "{}", results[3]);
+    let kinds: Vec<_> = memory.events(99).unwrap().iter().map(|event| event.kind).collect();
+    let mut wanted = vec![EventKind::SessionStart, EventKind::UserMessage];
+    wanted.extend([EventKind::ToolResult; 5]);
+    wanted.push(EventKind::AssistantStop);
+    assert_eq!(kinds, wanted);
+}
+
+#[test]
+fn a_tool_that_breaks_down_is_a_result() {
+    let broken = FnTool::new("broken", "", json!({"type": "object"}), |_: &Value| panic!("oh"));
+    let model = Script::of(vec![Ok(calls(&[("broken", "")])), Ok(says("I see"))]);
+    let settings = AgentSettings { tools: Toolbox::default().with(broken), ..settings() };
+    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings).unwrap();
+    let run = agent.run("go", &mut |_| {}, &Stop::default()).unwrap();
+    assert_eq!(run.text, "I see");
+    assert!(words(&model.last()).contains("broken broke down"));
+}
+
+#[test]
+fn a_model_that_calls_for_ever_comes_to_an_end() {
+    let model = Script::by(|_| Ok(calls(&[("echo", r#"{"text":"again"}"#)])));
+    let memory = Arc::new(Paper::new());
+    let settings = AgentSettings { rounds_max: 7, ..settings() };
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let run = agent.run("go", &mut |_| {}, &Stop::default()).unwrap();
+    assert_eq!((run.ended, run.rounds, run.calls), (Ended::RoundsSpent, 7, 7));
+    let last = memory.events(1).unwrap().remove(0);
+    assert!(last.text.contains("Stopped after 7 rounds"), "{}", last.text);
+    agent.run("and now", &mut |_| {}, &Stop::default()).unwrap();
+}
+
+#[test]
+fn a_model_that_fails_leaves_a_session_that_goes_on() {
+    let model = Script::of(vec![
+        Ok(calls(&[("echo", r#"{"text":"kept"}"#)])),
+        Err(down()),
+        Ok(says("here again")),
+    ]);
+    let memory = Arc::new(Paper::new());
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
+    let failed = agent.run("first", &mut |_| {}, &Stop::default()).unwrap_err();
+    assert!(matches!(failed, AgentError::Model(ModelFailure::Down { .. })));
+    assert_eq!(agent.usage().input, 10);
+    let mut later = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
+    assert!(later.is_resumed());
+    let run = later.run("second", &mut |_| {}, &Stop::default()).unwrap();
+    assert_eq!(run.text, "here again");
+    let said = words(&model.last());
+    for part in ["first", "echo kept", "second"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn who_stops_it_finds_every_call_answered() {
+    let stop = Stop::default();
+    let thrown = stop.clone();
+    let stopping = FnTool::new("stopping", "", json!({"type": "object"}), move |_: &Value| {
+        thrown.stop();
+        Ok("last".to_owned())
+    });
+    let call = ("echo", r#"{"text":"never"}"#);
+    let model = Script::of(vec![Ok(calls(&[("stopping", "{}"), call, call]))]);
+    let memory = Arc::new(Paper::new());
+    let mut settings = settings();
+    settings.tools = settings.tools.with(stopping);
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let run = agent.run("go", &mut |_| {}, &stop).unwrap();
+    assert_eq!((run.ended, model.count()), (Ended::Stopped, 1));
+    let run = agent.run("go on", &mut |_| {}, &Stop::default()).unwrap();
+    assert_eq!(run.ended, Ended::Done);
+    let said = words(&model.last());
+    assert!(said.contains("not run, the person stopped the agent") && !said.contains("echo never"));
+}
+
+#[test]
+fn what_memory_did_not_take_it_is_given_later() {
+    let model = Script::of(vec![Ok(calls(&[("echo", r#"{"text":"kept"}"#)])), Ok(says("done"))]);
+    let memory = Arc::new(Paper::new());
+    let going = Arc::clone(&memory);
+    let leaving = FnTool::new("echo", "", json!({"type": "object"}), move |_: &Value| {
+        *going.is_away.lock().unwrap() = true;
+        Ok("kept".to_owned())
+    });
+    let settings = AgentSettings { tools: Toolbox::default().with(leaving), ..settings() };
+    let mut agent = Agent::new(model, memory.clone(), settings).unwrap();
+    let failed = agent.run("go", &mut |_| {}, &Stop::default()).unwrap_err();
+    assert!(failed.to_string().contains("on holiday"), "{failed}");
+    assert_eq!(memory.events(99).unwrap().len(), 2);
+    let failed = agent.run("lost?", &mut |_| {}, &Stop::default()).unwrap_err();
+    assert!(matches!(failed, AgentError::Memory(_)));
+    *memory.is_away.lock().unwrap() = false;
+    agent.run(" \n", &mut |_| {}, &Stop::default()).unwrap_err();
+    agent.run("back", &mut |_| {}, &Stop::default()).unwrap();
+    let texts: Vec<String> =
+        memory.events(99).unwrap().into_iter().map(|event| event.text).collect();
+    assert_eq!(texts, ["", "go", "", "done", "back", "ok"]);
+}
+
+#[test]
+fn a_session_over_a_real_home_remembers_across_agents() {
+    let world = World::new();
+    let model = Script::of(vec![
+        Ok(calls(&[(
+            "memory_write",
+            r##"{"path":"facts/user.md","content":"# User\n\n> Summary: name\n\n- Name: Zhang San\n"}"##,
+        )])),
+        Ok(says("Nice to meet you, Zhang San.")),
+    ]);
+    let mut agent =
+        Agent::new(model.clone(), Arc::new(world.open("s1")), AgentSettings::default()).unwrap();
+    agent.run("I'm Zhang San", &mut |_| {}, &Stop::default()).unwrap();
+    agent.finish("exit").unwrap();
+    drop(agent);
+    let model = Script::of(vec![Ok(calls(&[("memory_read", r#"{"path":"facts/user.md"}"#)]))]);
+    let memory = Arc::new(world.open("s2"));
+    let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
+    agent.run("what's my name?", &mut |_| {}, &Stop::default()).unwrap();
+    let first = words(&model.asked.lock().unwrap()[0]);
+    assert!(first.starts_with("Available memory:\n- facts/user.md ("), "{first}");
+    assert!(words(&model.last()).contains("Zhang San"));
+    assert_eq!(words(&model.last()).matches("Available memory:").count(), 1);
+}

@@ -1,0 +1,155 @@
+//! What a model gets to see: bounded however long the session is, and the same at its beginning for
+//! many requests.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tome_agent::{
+    Agent, AgentError, AgentSettings, CompactBy, Context, ContextSettings, FnTool, MemorySet,
+    Toolbox,
+};
+use tome_engine::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
+use tome_llm::{Message, Part, Stop, Talk};
+
+use crate::paper::Paper;
+use crate::script::{Script, calls, says, words};
+
+fn settings(window_tokens: u64) -> AgentSettings {
+    AgentSettings {
+        context: ContextSettings { window_tokens, ..ContextSettings::default() },
+        tools: Toolbox::new(MemorySet::Nothing),
+        ..AgentSettings::default()
+    }
+}
+
+/// How many messages two requests begin with in common.
+fn in_common(one: &Talk, other: &Talk) -> usize {
+    let begins = |a: &Message, b: &Message| a.role == b.role && b.parts.starts_with(&a.parts);
+    let same = one.messages.iter().zip(&other.messages).take_while(|(a, b)| begins(a, b));
+    if one.system == other.system { same.count() } else { 0 }
+}
+
+/// Says as much of every stretch. (The built-in summarizer would take most of the test's time.)
+struct Brief;
+
+impl Summarizer for Brief {
+    fn name(&self) -> &str {
+        "brief"
+    }
+
+    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+        let title = format!("{} events", input.events.len());
+        Ok(Summary { title, bullets: Vec::new(), keywords: Vec::new() })
+    }
+
+    fn rollup(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+        Err(SummaryError::Unusable("it is never asked for".to_owned()))
+    }
+}
+
+#[test]
+fn ten_thousand_turns_take_no_more_room_than_sixty() {
+    const TURNS: usize = 10_000;
+    let model = Script::by(|talk| {
+        let said = words(talk);
+        let turn = said.rsplit("turn ").next().and_then(|rest| rest.split(':').next());
+        Ok(says(&format!("answer to {}: {}", turn.unwrap_or_default(), "word ".repeat(40))))
+    });
+    let memory = Arc::new(Paper::new());
+    let compact_by = CompactBy::Summarizer(Arc::new(Brief));
+    let settings = AgentSettings { compact_by, ..settings(60_000) };
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let (mut sizes, mut grown, mut before) = (Vec::new(), 0, None::<Talk>);
+    for turn in 0..TURNS {
+        let prompt = format!("turn {turn}: please look at file_{turn}.rs {}", "again ".repeat(20));
+        agent.run(&prompt, &mut |_| {}, &Stop::default()).unwrap();
+        let talk = model.asked.lock().unwrap().pop().unwrap();
+        sizes.push(Context::cost(&talk));
+        if let Some(before) = &before {
+            grown += usize::from(in_common(before, &talk) == before.messages.len());
+        }
+        before = Some(talk);
+    }
+    let most = |sizes: &[u64]| *sizes.iter().max().unwrap();
+    let (early, late) = (most(&sizes[..60]), most(&sizes[TURNS - 1_000..]));
+    assert!(late <= early + early / 10, "{early} tokens at first, {late} in the end");
+    assert!(late < 60_000);
+    assert!(
+        grown * 100 / TURNS >= 90,
+        "{grown} of {TURNS} requests go on where the last one ended"
+    );
+    let files = memory.notes.lock().unwrap().len();
+    assert!(files > 500, "{files}");
+    assert!(agent.context().turns() <= 30);
+}
+
+#[test]
+fn the_order_is_stable_part_overview_index_turns_usage() {
+    let memory = Arc::new(Paper::new());
+    let overview = "# Working Memory\n\n## Current Task\nport the parser";
+    memory.notes.lock().unwrap().insert("overview.md".to_owned(), overview.to_owned());
+    let model = Script::of(Vec::new());
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings(60_000)).unwrap();
+    agent.run("hello", &mut |_| {}, &Stop::default()).unwrap();
+    let talk = model.last();
+    assert_eq!(talk.system.len(), 2);
+    assert!(talk.system[0].cache_until_here && !talk.system[1].cache_until_here);
+    assert!(talk.system[0].text.contains("5. A note that is no longer true is deleted"));
+    assert!(talk.system[1].text.contains("port the parser"));
+    let texts: Vec<&str> = talk.messages[0]
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => text.as_str(),
+            _ => panic!("{part:?}"),
+        })
+        .collect();
+    assert_eq!(texts.len(), 3);
+    assert!(texts[0].starts_with("Available memory:\n- facts/user.md (320B): who the person is\n"));
+    assert_eq!(texts[1], "hello");
+    assert!(texts[2].starts_with("<context_meta>\ntokens_used: "), "{}", texts[2]);
+    assert!(texts[2].contains(" of 60000 ("), "{}", texts[2]);
+    // An overview that changes leaves the stable part as it is.
+    memory.notes.lock().unwrap().insert("overview.md".to_owned(), "# other".to_owned());
+    agent.run("more", &mut |_| {}, &Stop::default()).unwrap();
+    let later = model.last();
+    assert_eq!(later.system[0], talk.system[0]);
+    assert_ne!(later.system[1], talk.system[1]);
+    assert!(later.messages[0].parts == talk.messages[0].parts);
+}
+
+#[test]
+fn a_huge_result_is_cut_and_says_how_to_get_the_rest() {
+    let huge = |_: &Value| Ok(format!("BEGIN {} END", "x1 ".repeat(200_000)));
+    let huge = FnTool::new("dump", "", json!({"type": "object"}), huge);
+    let model = Script::of(vec![Ok(calls(&[("dump", "{}"), ("dump", "{}"), ("dump", "{}")]))]);
+    let mut settings = settings(30_000);
+    settings.tools = settings.tools.with(huge);
+    let memory = Arc::new(Paper::new());
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    agent.run("dump it", &mut |_| {}, &Stop::default()).unwrap();
+    let talk = model.last();
+    assert!(Context::cost(&talk) < 30_000);
+    let said = words(&talk);
+    assert_eq!(said.matches("BEGIN").count(), 3);
+    assert_eq!(said.matches(" END").count(), 3);
+    assert!(said.contains("600010 characters in all; recall_memory with words of it"), "{said}");
+    let whole = memory.moments.lock().unwrap();
+    let output = whole.iter().find_map(|moment| moment.tool.as_ref()).unwrap();
+    assert_eq!(output.output.as_str().unwrap().len(), 600_010);
+}
+
+#[test]
+fn a_window_that_is_too_small_says_so() {
+    let model = Script::of(Vec::new());
+    let mut tight = settings(4_000);
+    tight.tools = Toolbox::new(MemorySet::Full);
+    let refused = Agent::new(model.clone(), Arc::new(Paper::new()), tight).err().unwrap();
+    assert!(matches!(refused, AgentError::WindowTooSmall { .. }), "{refused}");
+    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings(4_000)).unwrap();
+    let long = "long ".repeat(20_000);
+    for _ in 0..5 {
+        agent.run(&long, &mut |_| {}, &Stop::default()).unwrap();
+        assert!(Context::cost(&model.last()) <= 4_000);
+    }
+}

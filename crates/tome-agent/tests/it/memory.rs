@@ -1,0 +1,101 @@
+//! Memory in this process: what is recorded can be read back, found and noted.
+
+use expect_test::expect;
+use serde_json::json;
+use tome_agent::{Memory, MemoryError, MemoryTools};
+use tome_model::{EventKind, Tool};
+
+use crate::world::World;
+
+#[test]
+fn what_is_recorded_is_read_back_found_and_copied() {
+    let world = World::new();
+    let memory = world.open("s1");
+    let tool =
+        Tool { name: "grep".into(), input: json!({"pattern": "zebra"}), output: json!("3 hits") };
+    let moments = [
+        memory
+            .who()
+            .moment(EventKind::SessionStart, memory.now(), "start", "")
+            .with_meta("source", "new"),
+        memory.who().moment(
+            EventKind::UserMessage,
+            memory.now(),
+            "1",
+            "the cache is called quokka",
+        ),
+        memory.who().moment(EventKind::ToolResult, memory.now(), "2", "").with_tool(tool),
+        memory.who().moment(EventKind::AssistantStop, memory.now(), "3", "noted"),
+    ];
+    memory.record(&moments).unwrap();
+    memory.record(&moments[1..2]).unwrap();
+    let kinds: Vec<_> = memory.events(100).unwrap().iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, moments.iter().map(|moment| moment.kind).collect::<Vec<_>>());
+    assert_eq!(memory.events(2).unwrap().len(), 2);
+    let found = memory.call("recall_memory", r#"{"query":"quokka"}"#).unwrap();
+    assert!(found.text.contains("the cache is called quokka"), "{}", found.text);
+    assert!(found.text.contains("messages.jsonl#L2"), "{}", found.text);
+    assert_eq!(world.files("messages.jsonl").len(), 1);
+}
+
+#[test]
+fn the_index_names_what_there_is() {
+    let world = World::new();
+    let memory = world.open("s1");
+    assert_eq!(memory.index(1_000).unwrap(), None);
+    assert_eq!(memory.overview().unwrap(), None);
+    let write = |path: &str, content: &str| {
+        let arguments = json!({"path": path, "content": content}).to_string();
+        assert_eq!(memory.call("memory_write", &arguments).unwrap().failure, None);
+    };
+    write("facts/user.md", "# User\n\n> Summary: name, language\n\n- Name: Zhang San\n");
+    write("episodes/2026-11.md", "# Episodes\n\n> Summary: logger fix\n\n## Logger\n- fixed\n");
+    expect![[r#"
+        Available memory:
+        - episodes/2026-11.md (53B): logger fix
+        - facts/user.md (53B): name, language
+
+        Use memory_read to load relevant files before responding."#]]
+    .assert_eq(&memory.index(1_000).unwrap().unwrap());
+    expect![[r#"
+        Available memory:
+        - … and 2 more: memory_list shows them all
+
+        Use memory_read to load relevant files before responding."#]]
+    .assert_eq(&memory.index(3).unwrap().unwrap());
+}
+
+#[test]
+fn a_detail_and_an_overview_are_notes_of_the_session() {
+    let world = World::new();
+    let memory = world.open("s1");
+    memory.write_detail("detail/plan.md", "# Plan\n\nuse the heron cache\n").unwrap();
+    let arguments =
+        r##"{"path":"overview.md","scope":"session","content":"# Working Memory\n\nport it\n"}"##;
+    memory.call("memory_write", arguments).unwrap();
+    assert!(memory.overview().unwrap().unwrap().contains("port it"));
+    assert_eq!(world.open("s2").overview().unwrap(), None);
+    let found = memory.call("recall_memory", r#"{"query":"heron cache"}"#).unwrap();
+    assert!(found.text.contains("detail/plan.md"), "{}", found.text);
+    let refused = memory.write_detail("../out.md", "x").unwrap_err();
+    assert!(matches!(refused, MemoryError::Refused { .. }), "{refused}");
+    assert!(matches!(memory.call("nonsense", "{}"), Err(MemoryError::NoSuchTool(_))));
+}
+
+#[test]
+fn lessons_come_with_the_request_to_replan() {
+    let world = World::new();
+    let memory = world.open("s1");
+    assert_eq!(memory.lessons("port the parser to the new lexer").unwrap(), None);
+    let lesson = json!({
+        "type": "procedural", "title": "Port a parser in slices",
+        "description": "Slices keep a parser working while it is ported.",
+        "content": "Port one production at a time. Keep the old parser as the judge. Compare both on the corpus after each slice.",
+        "tags": ["#parser", "#success", "#procedural"],
+    });
+    let stored = memory.call("coder_memory_store", &lesson.to_string()).unwrap();
+    assert_eq!(stored.failure, None, "{}", stored.text);
+    let said = memory.lessons("port the parser to the new lexer, slices").unwrap().unwrap().text;
+    assert!(said.contains("Port one production at a time"), "{said}");
+    assert!(said.contains("With recalled memory, please replan if needed"), "{said}");
+}

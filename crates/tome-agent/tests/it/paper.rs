@@ -1,0 +1,110 @@
+//! A memory on paper: the second implementation of the trait, for tests with many turns.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+use tome_agent::{Memory, MemoryError, MemoryTools, Moment, Who};
+use tome_engine::{Failure, ToolAnswer};
+use tome_model::{Event, Millis};
+
+pub struct Paper {
+    who: Who,
+    time: AtomicU64,
+    pub notes: Mutex<BTreeMap<String, String>>,
+    pub moments: Mutex<Vec<Moment>>,
+    /// Set to have everything fail that records.
+    pub is_away: Mutex<bool>,
+}
+
+impl Paper {
+    pub fn new() -> Self {
+        Self {
+            who: Who::new("s1", "/app").unwrap(),
+            time: AtomicU64::new(1_794_735_000_000),
+            notes: Mutex::default(),
+            moments: Mutex::default(),
+            is_away: Mutex::default(),
+        }
+    }
+}
+
+impl MemoryTools for Paper {
+    fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+        let mut notes = self.notes.lock().unwrap();
+        let json = match tool {
+            "memory_write" => {
+                notes.insert(text("path").to_owned(), text("content").to_owned());
+                json!({ "success": true })
+            }
+            "memory_read" => match notes.get(text("path")) {
+                Some(content) => json!({ "content": content }),
+                None => {
+                    let failure = Some(Failure::NotFound);
+                    let text = "no such note".to_owned();
+                    return Ok(ToolAnswer { text, json: Value::Null, failure, secrets_cut: 0 });
+                }
+            },
+            "memory_list" if arguments.get("scope").is_none() => json!([
+                { "path": "facts/user.md", "summary": "who the person is", "size": 320 },
+            ]),
+            "memory_list" => json!([]),
+            "coder_memory_recall" => json!({ "insights": [{
+                "type": "semantic", "title": "Slices", "path": "semantic/semantic.md", "line": 3,
+                "text": "**Title:** Slices\nport in slices", "why": "it bears on this",
+            }] }),
+            "coder_memory_store" => json!({ "success": true }),
+            _ => return Err(MemoryError::NoSuchTool(tool.to_owned())),
+        };
+        Ok(ToolAnswer { text: json.to_string(), json, failure: None, secrets_cut: 0 })
+    }
+}
+
+impl Memory for Paper {
+    fn who(&self) -> &Who {
+        &self.who
+    }
+
+    fn now(&self) -> Millis {
+        Millis(self.time.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
+        if *self.is_away.lock().unwrap() {
+            return Err(MemoryError::Away("on holiday".to_owned()));
+        }
+        let mut kept = self.moments.lock().unwrap();
+        for moment in moments {
+            if kept.len() < 50_000 && !kept.iter().rev().take(50).any(|one| one.id == moment.id) {
+                kept.push(moment.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
+        let kept = self.moments.lock().unwrap();
+        let newest = &kept[kept.len().saturating_sub(newest_max)..];
+        let event = |moment: &Moment| {
+            let draft = self.who.draft(moment);
+            Event {
+                id: moment.id.clone(),
+                at: draft.at,
+                arrived: draft.at,
+                session: draft.session,
+                agent: draft.agent,
+                project: draft.cwd.clone(),
+                cwd: draft.cwd,
+                kind: draft.kind,
+                role: draft.role,
+                text: draft.text,
+                tool: draft.tool,
+                meta: draft.meta,
+            }
+        };
+        Ok(newest.iter().map(event).collect())
+    }
+}

@@ -1,0 +1,107 @@
+//! Whatever a model and its tools do, every request is one that a provider takes: `script::check` looks
+//! at each of them.
+
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tome_agent::{Agent, AgentSettings, Context, ContextSettings, FnTool, MemorySet, Toolbox};
+use tome_llm::{End, ModelFailure, Part, Reply, Stop, ToolCall, Usage};
+
+use crate::paper::Paper;
+use crate::script::{Script, check};
+
+const WINDOW: u64 = 6_000;
+
+#[derive(Debug, Clone)]
+enum Does {
+    Replies(Vec<(Option<u16>, String, bool)>, u16),
+    Fails(u8),
+}
+
+fn does() -> impl Strategy<Value = Does> {
+    let name = prop_oneof![Just("echo"), Just("fail"), Just("stop"), Just("none")];
+    let call = (proptest::option::of(0_u16..3), name.prop_map(str::to_owned), any::<bool>());
+    prop_oneof![
+        6 => (proptest::collection::vec(call, 0..4), 0_u16..900).prop_map(|(c, n)| Does::Replies(c, n)),
+        1 => (0_u8..4).prop_map(Does::Fails),
+    ]
+}
+
+fn reply(calls: &[(Option<u16>, String, bool)], words: u16) -> Reply {
+    let mut parts = Vec::new();
+    if words > 0 {
+        parts.push(Part::Text("é".repeat(usize::from(words))));
+    }
+    for (id, name, is_json) in calls {
+        let arguments = if *is_json { json!({"n": words}).to_string() } else { "{\"n\":".into() };
+        let id = id.map_or_else(String::new, |id| format!("c{id}"));
+        parts.push(Part::Call(ToolCall { id, name: name.clone(), arguments }));
+    }
+    Reply { parts, end: End::Calls, usage: Usage::default() }
+}
+
+fn failure(kind: u8) -> ModelFailure {
+    match kind {
+        0 => ModelFailure::Stopped,
+        1 => ModelFailure::ContextTooLong { said: "too long".to_owned() },
+        2 => ModelFailure::Malformed { said: "nonsense".to_owned() },
+        _ => ModelFailure::Down { said: "gone".to_owned() },
+    }
+}
+
+fn settings(stop: &Arc<Mutex<Stop>>) -> AgentSettings {
+    let any = || json!({"type": "object"});
+    let thrown = Arc::clone(stop);
+    let tools = Toolbox::new(MemorySet::Nothing)
+        .with(FnTool::new("echo", "", any(), |arguments: &Value| {
+            let n = arguments.get("n").and_then(Value::as_u64).unwrap_or(0);
+            Ok("x ".repeat(usize::try_from(n).unwrap() * 20))
+        }))
+        .with(FnTool::new("fail", "", any(), |_: &Value| Err(String::new())))
+        .with(FnTool::new("stop", "", any(), move |_: &Value| {
+            thrown.lock().unwrap().stop();
+            Ok(String::new())
+        }));
+    AgentSettings {
+        context: ContextSettings { window_tokens: WINDOW, turns_max: 5, ..Default::default() },
+        rounds_max: 6,
+        tools,
+        ..AgentSettings::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn no_call_is_ever_without_its_result(
+        script in proptest::collection::vec(does(), 1..60),
+        prompts in proptest::collection::vec("[a-z ]{1,80}", 1..12),
+    ) {
+        let mut script = script.into_iter().cycle();
+        let model = Script::by(move |talk| {
+            assert!(Context::cost(talk) <= WINDOW, "{}", Context::cost(talk));
+            match script.next().unwrap() {
+                Does::Replies(calls, words) => Ok(reply(&calls, words)),
+                Does::Fails(kind) => Err(failure(kind)),
+            }
+        });
+        let memory = Arc::new(Paper::new());
+        let stop = Arc::new(Mutex::new(Stop::default()));
+        let mut agent = Agent::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
+        for (n, prompt) in prompts.iter().enumerate() {
+            let fresh = Stop::default();
+            *stop.lock().unwrap() = fresh.clone();
+            let _ = agent.run(prompt, &mut |_| {}, &fresh);
+            if n % 4 == 3 {
+                // As after a kill: whatever was recorded is all there is.
+                agent = Agent::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
+            }
+        }
+        let last = Script::of(Vec::new());
+        let mut agent = Agent::new(last.clone(), memory, settings(&stop)).unwrap();
+        agent.run("and now?", &mut |_| {}, &Stop::default()).unwrap();
+        check(&last.last());
+    }
+}

@@ -1,0 +1,133 @@
+//! A model that says what it is told to say, and remembers what it was asked.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use tome_llm::{
+    ChatModel, End, Heard, ModelFailure, Part, Reply, Role, Stop, Talk, ToolCall, Usage,
+};
+
+type Next = Box<dyn FnMut(&Talk) -> Result<Reply, ModelFailure> + Send>;
+
+pub struct Script {
+    next: Mutex<Next>,
+    pub asked: Mutex<Vec<Talk>>,
+}
+
+impl Script {
+    /// Answers with whatever this makes of the request.
+    pub fn by(
+        next: impl FnMut(&Talk) -> Result<Reply, ModelFailure> + Send + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { next: Mutex::new(Box::new(next)), asked: Mutex::default() })
+    }
+
+    /// Answers with these, one after the other, and then always `ok`.
+    pub fn of(replies: Vec<Result<Reply, ModelFailure>>) -> Arc<Self> {
+        let mut replies = replies.into_iter();
+        Self::by(move |_| replies.next().unwrap_or_else(|| Ok(says("ok"))))
+    }
+
+    pub fn last(&self) -> Talk {
+        self.asked.lock().unwrap().last().unwrap().clone()
+    }
+
+    pub fn count(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+impl ChatModel for Script {
+    fn name(&self) -> &str {
+        "scripted/test"
+    }
+
+    fn reply(
+        &self,
+        talk: &Talk,
+        heard: &mut dyn FnMut(Heard<'_>),
+        _: &Stop,
+    ) -> Result<Reply, ModelFailure> {
+        check(talk);
+        self.asked.lock().unwrap().push(talk.clone());
+        let reply = (self.next.lock().unwrap())(talk)?;
+        for part in &reply.parts {
+            match part {
+                Part::Text(text) => heard(Heard::Text(text)),
+                Part::Call(call) => heard(Heard::Call { name: &call.name }),
+                Part::Result(_) => {}
+            }
+        }
+        Ok(reply)
+    }
+}
+
+const USAGE: Usage = Usage { input: 10, cache_read: 5, cache_written: 1, output: 2 };
+
+pub fn says(text: &str) -> Reply {
+    Reply { parts: vec![Part::Text(text.to_owned())], end: End::Done, usage: USAGE }
+}
+
+/// A reply that calls tools: `(name, arguments)`.
+pub fn calls(calls: &[(&str, &str)]) -> Reply {
+    let call = |(n, (name, arguments)): (usize, &(&str, &str))| {
+        let (name, arguments) = ((*name).to_owned(), (*arguments).to_owned());
+        Part::Call(ToolCall { id: format!("c{n}"), name, arguments })
+    };
+    let parts = calls.iter().enumerate().map(call).collect();
+    Reply { parts, end: End::Calls, usage: USAGE }
+}
+
+/// What every provider wants of a conversation.
+pub fn check(talk: &Talk) {
+    let messages = &talk.messages;
+    assert_eq!(messages.first().map(|first| first.role), Some(Role::User), "{messages:#?}");
+    assert_eq!(messages.last().map(|last| last.role), Some(Role::User), "{messages:#?}");
+    let mut open: Vec<String> = Vec::new();
+    for pair in messages.windows(2) {
+        assert_ne!(pair[0].role, pair[1].role, "{messages:#?}");
+    }
+    for message in messages {
+        assert!(!message.parts.is_empty());
+        let results: Vec<String> = message
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Result(result) => Some(result.id.clone()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(results, open, "each call has its result, in the message behind it");
+        open.clear();
+        let mut is_behind_results = false;
+        for part in &message.parts {
+            match part {
+                Part::Text(text) => {
+                    assert!(!text.is_empty());
+                    is_behind_results = true;
+                }
+                Part::Call(call) => {
+                    assert_eq!(message.role, Role::Assistant);
+                    open.push(call.id.clone());
+                }
+                Part::Result(result) => {
+                    assert_eq!(message.role, Role::User);
+                    assert!(!is_behind_results && !result.text.is_empty(), "{message:#?}");
+                }
+            }
+        }
+        assert_eq!(open.iter().collect::<HashSet<_>>().len(), open.len(), "{open:?}");
+    }
+    assert!(open.is_empty());
+}
+
+/// All words of a request.
+pub fn words(talk: &Talk) -> String {
+    let parts = talk.messages.iter().flat_map(|message| &message.parts);
+    let words = parts.map(|part| match part {
+        Part::Text(text) => text.as_str(),
+        Part::Call(call) => call.arguments.as_str(),
+        Part::Result(result) => result.text.as_str(),
+    });
+    words.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,117 @@
+//! Memory speaks up: lessons for a plan, the request to store, the reminder of the overview. Each once,
+//! and never between a call and its result.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tome_agent::{Agent, AgentSettings, FnTool, MemorySet, PlanTool, Said, Toolbox};
+use tome_llm::{Part, Reply, Stop};
+
+use crate::paper::Paper;
+use crate::script::{Script, calls, says, words};
+use crate::world::World;
+
+const REPLAN: &str = "With recalled memory, please replan if needed";
+
+fn plan(steps: usize) -> String {
+    let step = |n: usize| json!({"step": format!("port slice {n}"), "status": "pending"});
+    json!({ "plan": (0..steps).map(step).collect::<Vec<_>>() }).to_string()
+}
+
+fn settings() -> AgentSettings {
+    let edit = FnTool::new("edit", "", json!({"type": "object"}), |_: &Value| Ok("ok".to_owned()));
+    let tools = Toolbox::new(MemorySet::Full).with(PlanTool).with(edit);
+    AgentSettings { tools, ..AgentSettings::default() }
+}
+
+/// What was injected, in order, in one run over these replies.
+fn injected(replies: Vec<Reply>, prompt: &str) -> (Vec<&'static str>, Arc<Script>, String) {
+    let model = Script::of(replies.into_iter().map(Ok).collect());
+    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
+    let mut why = Vec::new();
+    let told = &mut |said: Said<'_>| {
+        if let Said::Injected { why: one, .. } = said {
+            why.push(one);
+        }
+    };
+    let run = agent.run(prompt, told, &Stop::default()).unwrap();
+    (why, model, run.text)
+}
+
+#[test]
+fn a_plan_of_more_than_five_steps_is_replanned_once() {
+    for (steps, is_due) in [(5, false), (6, true)] {
+        let both = [("update_plan", &*plan(steps)), ("edit", "{}")];
+        let replies = vec![calls(&both), calls(&[("update_plan", &plan(steps))]), says("done")];
+        let (why, model, text) = injected(replies, "port it");
+        let asked = model.asked.lock().unwrap();
+        let count = words(asked.last().unwrap()).matches(REPLAN).count();
+        assert_eq!(count, usize::from(is_due), "{steps} steps");
+        assert_eq!(text, "done");
+        if is_due {
+            // Behind both results, in the same message.
+            let parts = &asked[1].messages.last().unwrap().parts;
+            assert!(matches!(parts[..3], [Part::Result(_), Part::Result(_), Part::Text(_)]));
+            assert!(words(&asked[1]).contains("port in slices"));
+            assert_eq!(why, ["replan", "store"]);
+        } else {
+            assert_eq!(why, Vec::<&str>::new());
+        }
+    }
+}
+
+#[test]
+fn meaningful_work_asks_once_to_store_and_the_storing_is_done() {
+    let mut replies = vec![calls(&[("edit", "{}")]); 10];
+    replies.push(says("ported"));
+    let lesson = r#"{"type":"semantic","title":"t"}"#;
+    replies.push(calls(&[("coder_memory_store", lesson)]));
+    replies.push(says("stored"));
+    let (why, model, text) = injected(replies, "port it");
+    assert_eq!(why, ["store"]);
+    assert_eq!(text, "ported", "the answer is what came before");
+    assert_eq!(model.count(), 13);
+    let said = words(&model.last());
+    assert!(said.contains("no lesson of it is stored yet") && said.contains("success"), "{said}");
+}
+
+#[test]
+fn little_work_asks_for_nothing() {
+    let replies = vec![calls(&[("edit", "{}")]), says("done")];
+    assert_eq!(injected(replies, "a small thing").0, Vec::<&str>::new());
+}
+
+#[test]
+fn frustration_is_a_strong_signal() {
+    let replies = vec![calls(&[("edit", "{}")]), says("sorry")];
+    let (why, model, _) = injected(replies, "wtf, I told you not to touch that file");
+    assert_eq!(why, ["store"]);
+    assert!(words(&model.last()).contains("#strong-signal"));
+}
+
+#[test]
+fn an_overview_that_nobody_writes_is_reminded_of() {
+    let model = Script::of(Vec::new());
+    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
+    let mut at = Vec::new();
+    for turn in 0..25 {
+        let told = &mut |said: Said<'_>| {
+            if let Said::Injected { why: "overview", .. } = said {
+                at.push(turn);
+            }
+        };
+        agent.run(&format!("turn {turn}"), told, &Stop::default()).unwrap();
+    }
+    assert_eq!(at, [10, 20]);
+    assert!(words(&model.last()).contains("it has not changed for"));
+}
+
+#[test]
+fn what_was_said_unasked_is_recorded() {
+    let world = World::new();
+    let model = Script::of(vec![Ok(calls(&[("edit", "{}")])), Ok(says("sorry"))]);
+    let mut agent = Agent::new(model, Arc::new(world.open("s1")), settings()).unwrap();
+    agent.run("wtf, I told you not to touch it", &mut |_| {}, &Stop::default()).unwrap();
+    let record = std::fs::read_to_string(world.files("injections.jsonl").remove(0)).unwrap();
+    assert!(record.contains(r#""moment":"stop","why":"store","agent":"tome""#), "{record}");
+}

@@ -1,0 +1,60 @@
+//! A home of its own for each test, with a clock that only goes where it is sent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tome_agent::{Local, LocalSettings, Who};
+use tome_model::{Clock, Millis, Zone};
+
+pub struct World {
+    home: tempfile::TempDir,
+    clock: Arc<Ticking>,
+}
+
+/// Each look is a second later than the one before.
+pub struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Millis {
+        Millis(self.0.fetch_add(1_000, Ordering::Relaxed))
+    }
+}
+
+impl World {
+    pub fn new() -> Self {
+        let clock = Arc::new(Ticking(AtomicU64::new(1_794_735_000_000)));
+        let world = Self { home: tempfile::tempdir().unwrap(), clock };
+        std::fs::create_dir(world.project()).unwrap();
+        world
+    }
+
+    /// The project's folder.
+    pub fn project(&self) -> String {
+        self.home.path().join("app").to_str().unwrap().to_owned()
+    }
+
+    pub fn open(&self, session: &str) -> Local {
+        let who = Who::new(session, self.project()).unwrap();
+        let mut settings = LocalSettings::new(self.home.path().join("tome"), who);
+        settings.clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        settings.zone = Zone::utc();
+        Local::open(settings).unwrap()
+    }
+
+    /// Every file below the home whose path ends so.
+    pub fn files(&self, ending: &str) -> Vec<std::path::PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.home.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                match entry.path() {
+                    path if path.is_dir() => folders.push(path),
+                    path if path.to_str().unwrap().ends_with(ending) => found.push(path),
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
