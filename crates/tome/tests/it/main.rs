@@ -38,6 +38,7 @@ mod import_damage;
 mod import_opencode;
 mod ingest;
 mod injections;
+mod injections_late;
 mod many_stores;
 mod mcp;
 mod mcp_client;
