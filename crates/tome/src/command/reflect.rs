@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tome_llm::Usage;
 use tome_model::Millis;
 use tome_proto::{ClientError, v1};
 
@@ -34,14 +35,14 @@ pub fn run(context: &Context, asked: &Reflect) -> Result<Outcome> {
         Err(error) => return Err(error.into()),
     };
     if context.json {
-        context.print_json(&as_json(&done, asked.dry_run))?;
+        context.print_json(&as_json(context, &done, asked.dry_run))?;
     } else {
-        print(&done, asked.dry_run)?;
+        print(context, &done, asked.dry_run)?;
     }
     Ok(if done.problem.is_empty() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn print(done: &v1::ReflectResponse, dry_run: bool) -> Result<()> {
+fn print(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Result<()> {
     let mut out = anstream::stdout().lock();
     writeln!(
         out,
@@ -63,13 +64,16 @@ fn print(done: &v1::ReflectResponse, dry_run: bool) -> Result<()> {
     if done.written.is_empty() && done.problem.is_empty() {
         writeln!(out, "wrote    nothing: the model found nothing worth keeping")?;
     }
+    let used = usage(done);
+    let cost = context.settings.chat.prices.cost(&used);
     writeln!(
         out,
-        "model    {} ({}, {} tokens read, {} written)",
+        "model    {} ({}, {} tokens read, {} written{})",
         done.model,
         counted(u64::from(done.rounds), "reply", "replies"),
-        count(done.input_tokens),
-        count(done.output_tokens)
+        count(used.read()),
+        count(used.output),
+        cost.map(|cost| format!(", cost {cost:.4}")).unwrap_or_default()
     )?;
     if !done.problem.is_empty() {
         let problem = &done.problem;
@@ -78,13 +82,24 @@ fn print(done: &v1::ReflectResponse, dry_run: bool) -> Result<()> {
     Ok(())
 }
 
-fn as_json(done: &v1::ReflectResponse, dry_run: bool) -> Value {
+fn usage(done: &v1::ReflectResponse) -> Usage {
+    Usage {
+        input: done.input_tokens,
+        cache_read: done.cache_read_tokens,
+        cache_written: done.cache_written_tokens,
+        output: done.output_tokens,
+    }
+}
+
+fn as_json(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Value {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let used = usage(done);
     json!({
         "session_id": done.session_id, "agent": done.agent, "project": done.project, "model": done.model,
         "dry_run": dry_run, "events": done.events, "messages": done.messages,
         "skipped": given(&done.skipped), "written": done.written, "refused": done.refused,
-        "rounds": done.rounds, "input_tokens": done.input_tokens, "output_tokens": done.output_tokens,
+        "rounds": done.rounds, "input_tokens": used.read(), "output_tokens": used.output,
+        "cost": context.settings.chat.prices.cost(&used),
         "problem": given(&done.problem),
     })
 }

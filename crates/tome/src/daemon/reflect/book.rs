@@ -2,7 +2,8 @@
 //! `run/reflections.json`, which is always written whole:
 //!
 //! `{"sessions":[{"store":"…/ledger","project":"/app","session":"s1","agent":"claude-code","first_seq":1,
-//! "last_seq":40,"said_seq":39,"over_seq":40,"looked_seq":0,"last_ms":1794735000000,"tries":1,"hold":null}],
+//! "last_seq":40,"said_seq":39,"over_seq":40,"over_ms":1794735000000,"looked_seq":0,
+//! "last_ms":1794735000000,"tries":1,"hold":null}],
 //! "done":3,"skipped":1,"left":[…],"last":{…},"failure":{…}}`
 //!
 //! A session is in here from its first event that nobody has reflected on until somebody has. A try is
@@ -27,8 +28,9 @@ const LEFT_MAX: usize = 20;
 pub const FRESH_MS: u64 = 24 * 60 * 60 * 1000;
 /// What is held back for a day's budget may be older than that.
 const KEPT_MS: u64 = 7 * FRESH_MS;
-/// A session that has ended may have events on their way: so long a silence is waited for.
-const SETTLE_MS: u64 = 1_000;
+/// A session that has ended may have events on their way, and the spool is looked at every two seconds:
+/// so long a silence is waited for.
+const SETTLE_MS: u64 = 3_000;
 
 /// A session of which something was not reflected on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +46,8 @@ pub struct Waiting {
     pub said_seq: u64,
     /// The last of them that said that it ends, or was compacted; 0 for none.
     pub over_seq: u64,
+    /// When that happened: what happened before and arrives later does not make it go on.
+    pub over_ms: u64,
     /// Up to here there was too little in it.
     pub looked_seq: u64,
     /// When its last event arrived.
@@ -236,7 +240,10 @@ impl State {
                 one.last_seq = seq;
                 one.last_ms = event.arrived.0.max(one.last_ms);
                 one.said_seq = if is_said { seq } else { one.said_seq };
-                one.over_seq = if is_end { seq } else { one.over_seq };
+                if is_end || event.at.0 <= one.over_ms {
+                    one.over_seq = seq;
+                    one.over_ms = event.at.0.max(one.over_ms);
+                }
             }
             None if is_said => self.sessions.push(Waiting {
                 store: store.to_path_buf(),
@@ -247,6 +254,7 @@ impl State {
                 last_seq: seq,
                 said_seq: seq,
                 over_seq: 0,
+                over_ms: 0,
                 looked_seq: 0,
                 last_ms: event.arrived.0,
                 tries: 0,

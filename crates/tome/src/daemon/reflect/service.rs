@@ -74,7 +74,9 @@ fn by_hand(shared: &Shared, asked: &v1::ReflectRequest) -> Result<v1::ReflectRes
         written: done.written,
         refused: done.refused,
         rounds: done.rounds,
-        input_tokens: done.usage.read(),
+        input_tokens: done.usage.input,
+        cache_read_tokens: done.usage.cache_read,
+        cache_written_tokens: done.usage.cache_written,
         output_tokens: done.usage.output,
         problem,
         ..answer
@@ -136,6 +138,7 @@ fn of_whole(latest: Event, store: std::path::PathBuf, last_seq: u64) -> Waiting 
         last_ms: latest.arrived.0,
         said_seq: last_seq,
         over_seq: last_seq,
+        over_ms: latest.at.0,
         tries: 0,
         hold: None,
     }
