@@ -17,6 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "recall",
         "citation",
         "injection",
+        "models",
+        "reflect",
         "finder",
     ]
     .map(|name| format!("proto/tome/v1/{name}.proto"));

@@ -7,6 +7,7 @@ pub mod injections;
 pub mod mcp;
 pub mod notes;
 pub mod recall;
+pub mod reflect;
 pub mod setup;
 
 use std::fmt::Write;
@@ -38,7 +39,7 @@ pub struct Cli {
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
-    ("Notes", &["memory", "coder", "init"]),
+    ("Notes", &["memory", "coder", "reflect", "init"]),
     (
         "Tome itself",
         &[
@@ -154,6 +155,8 @@ pub enum Command {
     /// Recall and store insights that hold across projects
     #[command(subcommand)]
     Coder(notes::Coder),
+    /// Have the conversation model write down what a session is worth knowing for
+    Reflect(reflect::Reflect),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
     /// Wire Tome into the coding agents on this machine, or take it out again

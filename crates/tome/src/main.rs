@@ -13,6 +13,7 @@ mod endpoint;
 mod hook;
 mod import;
 mod mcp;
+mod model;
 mod model_key;
 mod platform;
 mod reach;

@@ -8,7 +8,7 @@ use tome_engine::{Spool, Waiting};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Context, Outcome, finder};
+use super::{Context, Outcome, finder, reflect};
 use crate::hook::lost::{self, Lost};
 use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
@@ -110,6 +110,9 @@ fn print(context: &Context, report: &Report) -> Result<()> {
         if let Some(model) = &status.model {
             print_model(&mut out, model)?;
         }
+        if let Some(reflections) = &status.reflections {
+            reflect::print_status(&mut out, reflections, report.now)?;
+        }
         if let Some(indexes) = &status.finder {
             finder::print(&mut out, indexes)?;
         }
@@ -142,19 +145,33 @@ fn print(context: &Context, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// What the language model did and cost today.
+/// What language models did and cost today.
 fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
+    let talks = match model.chat_name.as_str() {
+        name if name == model.name => "",
+        name => name,
+    };
+    let names: Vec<&str> =
+        [model.name.as_str(), talks].into_iter().filter(|it| !it.is_empty()).collect();
+    let worded = counted(model.polished, "node", "nodes");
     writeln!(
         out,
-        "model    {} ({} today, {} of {} tokens, {} worded since it started)",
-        model.name,
+        "model    {} ({} today, {} of {} tokens{})",
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") },
         counted(model.calls, "call", "calls"),
         count(model.tokens),
         count(model.daily_tokens),
-        counted(model.polished, "node", "nodes")
+        if model.name.is_empty() {
+            String::new()
+        } else {
+            format!(", {worded} worded since it started")
+        }
     )?;
     if !model.problem.is_empty() {
         writeln!(out, "         {YELLOW}waits:{PLAIN} {}", model.problem)?;
+    }
+    if !model.chat_problem.is_empty() {
+        writeln!(out, "         {YELLOW}cannot be talked to:{PLAIN} {}", model.chat_problem)?;
     }
     Ok(())
 }
@@ -259,7 +276,8 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         .collect();
     let model = status.model.as_ref().map(|model| {
         json!({"name": model.name, "calls": model.calls, "failures": model.failures, "tokens": model.tokens,
-               "daily_tokens": model.daily_tokens, "polished": model.polished, "problem": model.problem})
+               "daily_tokens": model.daily_tokens, "polished": model.polished, "problem": model.problem,
+               "chat_name": model.chat_name, "chat_problem": model.chat_problem})
     });
     json!({
         "running": true, "answers": true, "version": status.version, "pid": status.pid,
@@ -267,6 +285,7 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         "resident_bytes": status.resident_bytes, "disk_bytes": status.disk_bytes,
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
-        "stores": stores, "model": model, "finder": status.finder.as_ref().map(finder::as_json),
+        "stores": stores, "model": model,
+        "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(finder::as_json),
     })
 }

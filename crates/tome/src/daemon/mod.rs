@@ -17,10 +17,12 @@ mod finder;
 mod injection;
 mod listen;
 mod log;
+mod models;
 mod notebook;
 mod polish;
 mod reading;
 mod recall;
+mod reflect;
 mod shared;
 mod tools;
 

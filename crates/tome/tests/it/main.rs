@@ -61,6 +61,8 @@ mod recall_embedder;
 mod recall_indexes;
 mod recall_properties;
 mod recall_tools;
+mod reflect;
+mod reflect_trouble;
 mod scene;
 mod session_copy;
 mod setup;
