@@ -1,6 +1,7 @@
 //! The command line, as typed.
 
 pub mod bench;
+pub mod chat;
 pub mod contents;
 pub mod import;
 pub mod injections;
@@ -36,9 +37,10 @@ pub struct Cli {
 }
 
 /// The commands as the help lists them. One that is not in here is listed last.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
     ("Notes", &["memory", "coder", "init"]),
+    ("An agent that remembers", &["chat"]),
     (
         "Tome itself",
         &[
@@ -156,6 +158,9 @@ pub enum Command {
     Coder(notes::Coder),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
+    /// Talk to an agent that remembers: any configured model, memory, and this project's files
+    #[command(after_help = chat::HELP)]
+    Chat(chat::Chat),
     /// Wire Tome into the coding agents on this machine, or take it out again
     Setup(setup::Setup),
     /// Say how the daemon, the stores and the spool are

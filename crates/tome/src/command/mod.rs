@@ -3,6 +3,7 @@
 mod admin;
 mod agents;
 mod bench;
+mod chat;
 mod citation;
 mod coder;
 mod config;
@@ -35,6 +36,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::Parser;
 use serde::Serialize;
 use thiserror::Error;
 use tome_proto::ClientError;
@@ -152,6 +154,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Memory(asked)) => memory::run(&context, &asked),
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
         Some(Command::Init(asked)) => init::run(&context, &asked),
+        Some(Command::Chat(asked)) => chat::run(&context, &asked),
         Some(Command::Tool(asked)) => tool::run(&context, &asked),
         Some(Command::Mcp(asked)) => mcp::run(context, &asked),
         Some(Command::Setup(asked)) => setup::run(&context, &asked),
@@ -175,6 +178,30 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
             | Command::Man(_),
         ) => Ok(Outcome::Done),
     }
+}
+
+/// Shows what a command shows that only looks, to somebody who is in the middle of something else.
+pub fn shown_again(context: &Context, words: &[&str]) {
+    let typed = std::iter::once("tome").chain(words.iter().copied());
+    let shown = match Cli::try_parse_from(typed).map(|cli| cli.command) {
+        Ok(Some(Command::Recall(asked))) => recall::run(context, &asked),
+        Ok(Some(Command::Toc(asked))) => toc::run(context, &asked),
+        Ok(Some(Command::Memory(asked))) => memory::run(context, &asked),
+        Ok(_) => Ok(Outcome::Done),
+        Err(said) => {
+            let _ = said.print();
+            return;
+        }
+    };
+    if let Err(error) = shown {
+        // Whoever asked goes on; the exit code is theirs.
+        let _ = complain(&error);
+    }
+}
+
+/// Where we stand.
+pub fn folder_here() -> Result<String> {
+    notes::folder(None)
 }
 
 fn flags(global: &Global) -> Flags {
