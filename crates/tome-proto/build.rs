@@ -17,6 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "recall",
         "citation",
         "injection",
+        "models",
         "finder",
     ]
     .map(|name| format!("proto/tome/v1/{name}.proto"));

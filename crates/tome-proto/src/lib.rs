@@ -10,6 +10,7 @@ mod convert;
 mod error;
 mod injection;
 pub mod limits;
+mod models;
 mod notes;
 mod recall;
 

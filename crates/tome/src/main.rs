@@ -14,6 +14,7 @@ mod endpoint;
 mod hook;
 mod import;
 mod mcp;
+mod model;
 mod model_key;
 mod platform;
 mod reach;

@@ -142,19 +142,33 @@ fn print(context: &Context, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// What the language model did and cost today.
+/// What language models did and cost today.
 fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
+    let talks = match model.chat_name.as_str() {
+        name if name == model.name => "",
+        name => name,
+    };
+    let names: Vec<&str> =
+        [model.name.as_str(), talks].into_iter().filter(|it| !it.is_empty()).collect();
+    let worded = counted(model.polished, "node", "nodes");
     writeln!(
         out,
-        "model    {} ({} today, {} of {} tokens, {} worded since it started)",
-        model.name,
+        "model    {} ({} today, {} of {} tokens{})",
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") },
         counted(model.calls, "call", "calls"),
         count(model.tokens),
         count(model.daily_tokens),
-        counted(model.polished, "node", "nodes")
+        if model.name.is_empty() {
+            String::new()
+        } else {
+            format!(", {worded} worded since it started")
+        }
     )?;
     if !model.problem.is_empty() {
         writeln!(out, "         {YELLOW}waits:{PLAIN} {}", model.problem)?;
+    }
+    if !model.chat_problem.is_empty() {
+        writeln!(out, "         {YELLOW}cannot be talked to:{PLAIN} {}", model.chat_problem)?;
     }
     Ok(())
 }
@@ -259,7 +273,8 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         .collect();
     let model = status.model.as_ref().map(|model| {
         json!({"name": model.name, "calls": model.calls, "failures": model.failures, "tokens": model.tokens,
-               "daily_tokens": model.daily_tokens, "polished": model.polished, "problem": model.problem})
+               "daily_tokens": model.daily_tokens, "polished": model.polished, "problem": model.problem,
+               "chat_name": model.chat_name, "chat_problem": model.chat_problem})
     });
     json!({
         "running": true, "answers": true, "version": status.version, "pid": status.pid,

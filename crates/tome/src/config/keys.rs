@@ -7,7 +7,7 @@ use tome_engine::StoreMode;
 use tome_ledger::Engine;
 use tome_model::{Zone, limits};
 
-use super::duration;
+use super::{chat, duration};
 use crate::mcp::{TOOLSETS_DEFAULT, Toolsets};
 
 /// One key: its name, what it is without being set, what it means, and what it takes.
@@ -153,7 +153,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "summarizer.daily_tokens",
         default: "200000",
-        about: "what a day may cost in tokens, input and output together",
+        about: "what a day may cost in tokens, input and output together: one budget for the summarizer, tome chat and reflections",
         check: |text| tokens(text, 0).map(drop),
     },
     Key {
@@ -161,6 +161,84 @@ pub const KEYS: &[Key] = &[
         default: "60s",
         about: "a call to the model takes no longer",
         check: |text| gap(text).map(drop),
+    },
+    Key {
+        name: "chat.provider",
+        default: "",
+        about: "whose model tome chat talks to and sessions are reflected on with: anthropic, openai (any compatible endpoint, such as Ollama) or none; empty takes the summarizer's where that is one of them",
+        check: |text| chat::provider(text).map(drop),
+    },
+    Key {
+        name: "chat.model",
+        default: "",
+        about: "the model's name; with the summarizer's endpoint, another model there",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "chat.base_url",
+        default: "",
+        about: "where the model answers; empty for the vendor's own, http://127.0.0.1:11434/v1 for Ollama",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "chat.key_env",
+        default: "",
+        about: "the variable that holds the key; empty for ANTHROPIC_API_KEY or OPENAI_API_KEY",
+        check: |_| Ok(()),
+    },
+    Key {
+        name: "chat.key_file",
+        default: "",
+        about: "a file with the key alone in it, instead of a variable; as summarizer.key_file",
+        check: |text| key_file(text).map(drop),
+    },
+    Key {
+        name: "chat.timeout",
+        default: "120s",
+        about: "no silence of the model is longer",
+        check: |text| gap(text).map(drop),
+    },
+    Key {
+        name: "chat.window_tokens",
+        default: "100000",
+        about: "what the model can read at once, in tokens",
+        check: |text| chat::window(text).map(drop),
+    },
+    Key {
+        name: "chat.price_input",
+        default: "",
+        about: "what a million tokens cost that the model reads, for showing costs; empty: not known",
+        check: |text| chat::price(text).map(drop),
+    },
+    Key {
+        name: "chat.price_output",
+        default: "",
+        about: "what a million tokens cost that it writes",
+        check: |text| chat::price(text).map(drop),
+    },
+    Key {
+        name: "chat.price_cache_read",
+        default: "",
+        about: "what a million tokens cost that come from its cache; empty: as read",
+        check: |text| chat::price(text).map(drop),
+    },
+    Key {
+        name: "chat.price_cache_write",
+        default: "",
+        about: "what a million tokens cost that go into its cache; empty: as read",
+        check: |text| chat::price(text).map(drop),
+    },
+    Key {
+        name: "reflect.enabled",
+        default: "on",
+        about: "when a session of any agent ends or is compacted, the conversation model writes down what is worth knowing the next time, as facts and episodes; without a model nothing happens",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "reflect.idle",
+        default: "30m",
+        about: "a session that does not say that it ends is over after so long a silence; never waits for its end",
+        check: |text| duration::parse(text).map(drop),
     },
     Key {
         name: "embed.provider",

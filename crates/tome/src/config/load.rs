@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::keys::{self, KEYS};
 use super::{
     EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
-    duration,
+    chat, duration,
 };
 use crate::mcp::Toolsets;
 use crate::platform;
@@ -190,7 +190,7 @@ impl Config {
                 match value {
                     Value::Array(rules) if key == "capture.redact" => self.read_redact(rules),
                     Value::String(text) => self.set(&key, text.clone(), source()),
-                    Value::Integer(_) | Value::Boolean(_) => {
+                    Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => {
                         self.set(&key, value.to_string(), source());
                     }
                     Value::Array(items) if LISTS.contains(&key.as_str()) => match words(items) {
@@ -288,6 +288,8 @@ impl Config {
                 timeout: keys::gap(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
+            chat: chat::chat(&text),
+            reflect: chat::reflect(&text),
             embed: embed(&text),
             mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
             inject: inject(&text),

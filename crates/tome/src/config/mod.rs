@@ -3,10 +3,12 @@
 //! Every key stands once in `keys.rs`; reading, checking, listing and documenting all come from
 //! that table.
 
+mod chat;
 mod duration;
 mod keys;
 mod load;
 
+pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
 pub use keys::{EmbedProvider, KEYS, SummarizerKind};
 pub use load::{Config, ConfigError, Flags};
 
@@ -48,6 +50,10 @@ pub struct Settings {
     pub contents: ContentsSettings,
     /// Who words them.
     pub summarizer: SummarizerSettings,
+    /// Who takes part in conversations.
+    pub chat: ChatSettings,
+    /// When sessions are reflected on.
+    pub reflect: ReflectSettings,
     /// What hooks say to their agents.
     pub inject: InjectSettings,
     /// Who makes vectors.
@@ -121,7 +127,7 @@ pub struct SummarizerSettings {
     pub key_file: String,
     /// What is run, for a command.
     pub command: String,
-    /// What a day may cost in tokens.
+    /// What a day may cost in tokens, whoever asks a model: the budget of all.
     pub daily_tokens: u64,
     /// A call takes no longer.
     pub timeout: Duration,

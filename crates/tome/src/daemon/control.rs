@@ -13,6 +13,7 @@ use tonic::{Request, Response, Status};
 
 use super::drain::drain;
 use super::finder;
+use super::models;
 use super::shared::{Shared, status_of};
 use crate::platform;
 
@@ -109,7 +110,7 @@ fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
         duplicates: count(&shared.counters.duplicates),
         rejected: count(&shared.counters.rejected),
         drained: count(&shared.counters.drained),
-        model: shared.polish.as_ref().map(|polish| polish.reading()),
+        model: models::meter(shared),
         finder: Some(finder::status(shared)),
         last_arrived_ms: count(&shared.counters.last_arrived_ms),
         ..v1::StatusResponse::default()

@@ -12,6 +12,7 @@ use tome_proto::v1::contents_server::ContentsServer;
 use tome_proto::v1::daemon_server::DaemonServer;
 use tome_proto::v1::events_server::EventsServer;
 use tome_proto::v1::injections_server::InjectionsServer;
+use tome_proto::v1::models_server::ModelsServer;
 use tome_proto::v1::notebook_server::NotebookServer;
 use tome_proto::v1::recall_server::RecallServer;
 use tome_proto::v1::tools_server::ToolsServer;
@@ -26,6 +27,7 @@ use super::contents::ContentsService;
 use super::control::DaemonService;
 use super::events::EventsService;
 use super::injection::InjectionsService;
+use super::models::ModelsService;
 use super::notebook::NotebookService;
 use super::recall::RecallService;
 use super::shared::Shared;
@@ -116,6 +118,7 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     reporter.set_serving::<RecallServer<RecallService>>().await;
     reporter.set_serving::<CitationsServer<CitationsService>>().await;
     reporter.set_serving::<InjectionsServer<InjectionsService>>().await;
+    reporter.set_serving::<ModelsServer<ModelsService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -140,6 +143,7 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     let injections = InjectionsServer::new(InjectionsService(Arc::clone(shared)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let models = ModelsServer::new(ModelsService(Arc::clone(shared)));
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -150,7 +154,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .add_service(contents)
         .add_service(recall)
         .add_service(citations)
-        .add_service(injections))
+        .add_service(injections)
+        .add_service(models))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {

@@ -3,10 +3,8 @@
 //!
 //! What the built-in summarizer made stays until a better version stands beside it. A model that is
 //! away, slow, over its budget or talks nonsense costs nothing but time: it is asked again later.
-//! What was used today is kept in `run/summarizer.json`.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,12 +14,13 @@ use tome_engine::{
     unpolished,
 };
 use tome_llm::{
-    AnthropicModel, CommandLine, CommandModel, CommandSettings, Endpoint, LanguageModel, Meter,
-    MeterState, Metered, ModelFailure, OpenAiModel, Retry, Retrying, Stop,
+    AnthropicModel, CommandLine, CommandModel, CommandSettings, Endpoint, LanguageModel, Metered,
+    ModelFailure, OpenAiModel, Retry, Retrying, Stop,
 };
 use tome_model::Clock;
 use tome_proto::v1;
 
+use super::models::DayBudget;
 use super::shared::Shared;
 use crate::config::{Settings, SummarizerKind};
 use crate::model_key::KeySource;
@@ -40,11 +39,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Polish {
     summarizer: Result<ModelSummarizer, String>,
     name: String,
-    meter: Arc<Meter>,
-    daily_tokens: u64,
-    memo: PathBuf,
     stop: Stop,
-    clock: Arc<dyn Clock>,
     polished: AtomicU64,
     rest: Mutex<Rest>,
 }
@@ -59,20 +54,19 @@ struct Rest {
 
 impl Polish {
     /// The model that the settings name; `None` when they name none. Nothing is sent yet.
-    pub fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Option<Self> {
+    pub fn new(
+        settings: &Settings,
+        budget: &Arc<DayBudget>,
+        clock: &Arc<dyn Clock>,
+    ) -> Option<Self> {
         let asked = &settings.summarizer;
         if asked.kind == SummarizerKind::Extractive {
             return None;
         }
-        let memo = settings.home.run().join("summarizer.json");
-        let state = std::fs::read(&memo).ok();
-        let state: MeterState =
-            state.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        let meter = Arc::new(Meter::new(Some(asked.daily_tokens), state));
         let stop = Stop::default();
         let model = model(settings, &stop).map(|model| {
             let today = Arc::clone(clock);
-            let metered = Metered::new(model, Arc::clone(&meter), move || today.today());
+            let metered = Metered::new(model, Arc::clone(budget), move || today.today());
             let retry = Retry { attempts: ATTEMPTS, base: PAUSE, seed: clock.now().0 };
             Arc::new(Retrying::new(metered, retry, stop.clone())) as Arc<dyn LanguageModel>
         });
@@ -87,31 +81,23 @@ impl Polish {
         Some(Self {
             summarizer: summarizer.map_err(|failure| failure.to_string()),
             name,
-            meter,
-            daily_tokens: asked.daily_tokens,
-            memo,
             stop,
-            clock: Arc::clone(clock),
             polished: AtomicU64::new(0),
             rest: Mutex::default(),
         })
     }
 
-    /// What it has done and cost today.
+    /// What it has done; what that cost is with the budget.
     pub fn reading(&self) -> v1::ModelMeter {
-        let reading = self.meter.reading(&self.clock.today());
         let problem = match &self.summarizer {
             Ok(_) => self.rest().problem.clone(),
             Err(problem) => problem.clone(),
         };
         v1::ModelMeter {
             name: self.name.clone(),
-            calls: reading.today.calls,
-            failures: reading.today.failures,
-            tokens: reading.today.tokens(),
-            daily_tokens: self.daily_tokens,
             polished: self.polished.load(Ordering::Relaxed),
             problem,
+            ..v1::ModelMeter::default()
         }
     }
 
@@ -157,7 +143,6 @@ impl Polish {
             return Ok(());
         };
         let summary = source.summarise(summarizer);
-        self.keep_meter(shared);
         match summary {
             Ok(summary) => {
                 let now = shared.clock.now();
@@ -185,13 +170,6 @@ impl Polish {
             }
         };
         rest.until = pause.and_then(|pause| Instant::now().checked_add(pause));
-    }
-
-    fn keep_meter(&self, shared: &Shared) {
-        let state = serde_json::to_vec(&self.meter.state()).unwrap_or_default();
-        if let Err(error) = tome_engine::write_atomic(&self.memo, &state) {
-            shared.log.say(&format!("cannot keep what the model cost today: {error}"));
-        }
     }
 }
 

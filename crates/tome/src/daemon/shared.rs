@@ -19,6 +19,7 @@ use tonic::{Code, Status};
 use super::activity::{Activity, Busy};
 use super::far;
 use super::log::Log;
+use super::models::{Chat, DayBudget};
 use super::polish::Polish;
 use super::reading::Reading;
 use crate::config::Settings;
@@ -45,7 +46,11 @@ pub struct Shared {
     pub calendar: Arc<Calendar>,
     pub copies: Arc<SessionCopies>,
     pub recall: Arc<Recall>,
+    /// What a day may cost, whoever asks a model.
+    pub budget: Arc<DayBudget>,
     pub polish: Option<Arc<Polish>>,
+    /// The model that takes part in conversations, where one is configured.
+    pub chat: Chat,
     /// The endpoint that makes vectors, where one is configured.
     pub far: Option<Arc<EndpointEmbedder>>,
     pub spool: Spool,
@@ -118,9 +123,11 @@ impl Shared {
             },
             Arc::clone(&clock),
         ));
-        let polish = Polish::new(&settings, &clock).map(Arc::new);
+        let budget = Arc::new(DayBudget::new(&settings, &clock));
         Ok(Self {
-            polish,
+            polish: Polish::new(&settings, &budget, &clock).map(Arc::new),
+            chat: Chat::new(&settings, &budget, &clock),
+            budget,
             far,
             copies,
             spool: Spool::of(&settings.home),
