@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod chat;
+pub mod config;
 pub mod contents;
 pub mod import;
 pub mod injections;
@@ -165,8 +166,8 @@ pub enum Command {
     Setup(setup::Setup),
     /// Say how the daemon, the stores and the spool are
     Status(Status),
-    /// Show every setting, its value and where it comes from
-    Config,
+    /// Show every setting, its value and where it comes from, or change one
+    Config(config::Config),
     /// Check paths, rights, daemon, spool, stores and agents, and say what to do
     Doctor(import::Doctor),
     /// Show the main job on sample sessions, in a home that is thrown away

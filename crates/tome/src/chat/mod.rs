@@ -4,6 +4,7 @@
 //! What is said is recorded before the model is asked, what tools answer before it is sent back: a chat
 //! that is killed anywhere goes on with `--continue`.
 
+mod cost;
 mod files;
 mod input;
 mod memory;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use serde_json::json;
-use tome_agent::{Agent, AgentError, Ended};
-use tome_llm::ModelFailure;
+use tome_agent::limits::RESUMED_EVENTS_MAX;
+use tome_agent::{Activity, Agent, AgentError, Ended, Reflection, gate};
 use tome_model::EventKind;
 
 use crate::cli::chat::Chat;
@@ -51,17 +52,17 @@ pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
     let memory = Arc::new(DaemonMemory::new(context.reach.clone(), who)?);
     let model = Arc::clone(&chosen.model);
     let agent = Agent::new(model, memory, settings).map_err(refused)?;
-    // What is printed with -p comes from the command line or from all of standard input.
-    let inputs = Inputs::listen(!asked.print);
-    let mut chat = Talking { context, asked, chosen, agent, screen, inputs, failed: false, spoken: false };
-    chat.begin()?;
-    let first = asked.prompt.join(" ");
-    match (asked.print, first.trim().is_empty()) {
-        (true, true) => chat.take(&input::whole()?),
-        (_, false) => chat.take(&Input::Line(first)),
-        (false, true) => Going::On,
+    // Read before Ctrl-C means anything else than to leave.
+    let first = match asked.prompt.join(" ") {
+        prompt if asked.print && prompt.trim().is_empty() => Some(input::whole()?),
+        prompt => Some(Input::Line(prompt)).filter(|_| !asked.prompt.is_empty()),
     };
-    if !asked.print {
+    let inputs = Inputs::listen(!asked.print);
+    let heard = Heard::Nothing;
+    let mut chat = Talking { context, asked, chosen, agent, screen, inputs, failed: false, heard };
+    chat.begin()?;
+    let going = first.map_or(Going::On, |first| chat.take(&first));
+    if going == Going::On && !asked.print {
         chat.listen();
     }
     chat.end()?;
@@ -90,8 +91,17 @@ struct Talking<'a> {
     inputs: Inputs,
     /// Whether a prompt came to nothing.
     failed: bool,
-    /// Whether the person said anything in this run.
-    spoken: bool,
+    heard: Heard,
+}
+
+/// How the latest prompt of this run fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    /// There was none.
+    Nothing,
+    Answered,
+    /// The model failed.
+    Failed,
 }
 
 impl Talking<'_> {
@@ -180,14 +190,14 @@ impl Talking<'_> {
     fn prompt(&mut self, prompt: &str) -> Going {
         let Self { agent, screen, inputs, .. } = self;
         let ran = inputs.during(|stop| agent.run(prompt, &mut |said| screen.said(said), stop));
-        self.spoken = true;
         match ran {
             Ok(run) => {
+                self.heard = Heard::Answered;
                 self.failed |= matches!(run.ended, Ended::Refused | Ended::RoundsSpent | Ended::Stopped);
                 self.screen.ran(&run, self.asked.rounds);
             }
             Err(error) => {
-                self.failed = true;
+                (self.heard, self.failed) = (Heard::Failed, true);
                 self.screen.trouble(&Trouble::of(&error));
             }
         }
@@ -212,39 +222,48 @@ impl Talking<'_> {
     }
 
     fn cost(&mut self) {
-        let _ = &self.chosen;
-        let tokens = slash::tokens(&self.agent);
-        self.screen.plain(&format!("  {tokens}"));
+        let (usage, prices) = (self.agent.usage(), &self.chosen.prices);
+        let lines = cost::lines(self.context, self.agent.model().name(), &usage, prices);
+        for line in lines {
+            self.screen.plain(&format!("  {line}"));
+        }
     }
 
     fn reflect(&mut self) {
+        let events = self.agent.events(RESUMED_EVENTS_MAX);
+        let skipped = events.ok().and_then(|events| gate(&Activity::of(&events)));
+        if skipped.is_some() {
+            return self.screen.reflected(&Reflection { skipped, ..Reflection::default() });
+        }
         self.screen.note("· reflecting on this chat … (Ctrl-C skips it)");
         let Self { agent, inputs, .. } = self;
         match inputs.during(|stop| agent.reflect(stop)) {
             Ok(reflection) => self.screen.reflected(&reflection),
             Err(error) => {
-                let trouble = Trouble::of(&error);
-                let skipped = trouble.kind == Trouble::of_model(&ModelFailure::Stopped).kind;
-                match skipped {
-                    true => self.screen.note("· skipped"),
-                    false => self.screen.note(&format!("· not reflected on: {}; {}", trouble.said, trouble.hint)),
-                }
+                let Trouble { said, hint, kind } = Trouble::of(&error);
+                self.screen.note(&match kind {
+                    Trouble::STOPPED => "· skipped".to_owned(),
+                    _ => format!("· not reflected on: {said}; {hint}"),
+                });
             }
         }
     }
 
     /// Reflects, ends the session, and says how it can go on.
     fn end(&mut self) -> Result<()> {
-        if !self.spoken {
-            return Ok(());
-        }
-        if !self.asked.no_reflect && !self.asked.print && !self.inputs.is_leaving() {
-            self.reflect();
+        let reflects = !self.asked.no_reflect && !self.asked.print && !self.inputs.is_leaving();
+        match self.heard {
+            Heard::Nothing => return Ok(()),
+            Heard::Answered if reflects => self.reflect(),
+            Heard::Failed if reflects => {
+                self.screen.note("· not reflected on, because the model failed; the next end of this chat does");
+            }
+            Heard::Answered | Heard::Failed => {}
         }
         let reason = if self.inputs.is_leaving() { "interrupt" } else { "exit" };
         self.agent.finish(reason).map_err(refused)?;
         if self.inputs.is_terminal {
-            let tokens = slash::tokens(&self.agent);
+            let tokens = cost::tokens(&self.agent.usage());
             self.screen.note(&format!("{tokens}; `tome chat --continue` goes on"));
         }
         Ok(())

@@ -12,7 +12,9 @@ use tome_agent::{Ended, Reflection, Run, Said};
 use tome_llm::{ToolCall, ToolResult, Usage};
 
 use super::trouble::Trouble;
-use crate::render::{BOLD, DIM, PLAIN, RED, YELLOW, count, counted, one_line, plain, safe};
+use crate::render::{
+    BOLD, DIM, PLAIN, RED, YELLOW, bytes, count, counted, one_line, plain, safe,
+};
 
 /// What is shown of arguments and results.
 const GIST_CHARS_MAX: usize = 72;
@@ -74,11 +76,10 @@ impl Screen {
             Said::Beginning { .. } => {}
             Said::Calling(call) => {
                 self.fresh_line();
-                let gist = one_line(&arguments(call), GIST_CHARS_MAX);
+                let shown = format!("{} {}", safe(&call.name), one_line(&arguments(call), GIST_CHARS_MAX));
                 let mut err = anstream::stderr();
                 // A person who cannot be shown something misses it; the work goes on.
-                let _ = write!(err, "{DIM}· {} {}{PLAIN}", safe(&call.name), gist)
-                    .and_then(|()| err.flush());
+                let _ = write!(err, "{DIM}· {}{PLAIN}", shown.trim_end()).and_then(|()| err.flush());
             }
             Said::Called { result, .. } => {
                 let (colour, gist) = if result.failed { (YELLOW, "✗ ") } else { (DIM, "→ ") };
@@ -229,6 +230,11 @@ fn arguments(call: &ToolCall) -> String {
 
 /// What came of a call, in a few words.
 fn outcome(result: &ToolResult) -> String {
+    let told: Value = serde_json::from_str(&result.text).unwrap_or_default();
+    if told.get("success") == Some(&Value::Bool(true)) {
+        let size = told.get("size").and_then(Value::as_u64);
+        return size.map_or_else(|| "done".to_owned(), |size| format!("written, {}", bytes(size)));
+    }
     let is_mark = |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
     let lines: Vec<&str> =
         result.text.lines().filter(|line| !line.trim().is_empty() && !is_mark(line)).collect();

@@ -31,11 +31,12 @@ pub fn of_agent(
             tools
         }
     };
-    let usual = ContextSettings::default();
-    let window_tokens = chosen.window_tokens.unwrap_or(usual.window_tokens);
     AgentSettings {
         system,
-        context: ContextSettings { window_tokens, ..usual },
+        context: ContextSettings {
+            window_tokens: chosen.window_tokens,
+            ..ContextSettings::default()
+        },
         rounds_max: asked.rounds,
         triggers: triggers(context),
         tools,

@@ -6,7 +6,7 @@ use tome_agent::Agent;
 
 use super::screen::Screen;
 use crate::command::{self, Context};
-use crate::render::{DIM, PLAIN, count};
+use crate::render::{DIM, PLAIN};
 
 /// The commands and what they do, for the help.
 const COMMANDS: [(&str, &str); 8] = [
@@ -47,7 +47,7 @@ impl Slash {
             Self::Shown(words.chain(rest.iter().cloned()).collect())
         };
         Some(match name {
-            "memory" if rest.is_empty() => command(&["memory", "list"]),
+            "memory" if rest.iter().all(|word| word.starts_with('-')) => command(&["memory", "list"]),
             "memory" => command(&["memory", "read"]),
             "recall" if rest.is_empty() => {
                 Self::Hint("say what to look for: /recall why did we choose fjall".to_owned())
@@ -94,16 +94,6 @@ pub fn overview(screen: &mut Screen, agent: &Agent) -> Result<()> {
         None => screen.note("nothing has been written into this chat's overview yet"),
     }
     Ok(())
-}
-
-/// What this chat has cost so far.
-pub fn tokens(agent: &Agent) -> String {
-    let usage = agent.usage();
-    let cached = match usage.cache_read {
-        0 => String::new(),
-        read => format!(" ({} from the cache)", count(read)),
-    };
-    format!("{} tokens read{cached}, {} said", count(usage.read()), count(usage.output))
 }
 
 #[cfg(test)]

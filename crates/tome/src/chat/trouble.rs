@@ -15,6 +15,9 @@ pub struct Trouble {
 }
 
 impl Trouble {
+    /// The kind of what the person stopped themselves.
+    pub const STOPPED: &str = "stopped";
+
     pub fn of(error: &AgentError) -> Self {
         match error {
             AgentError::Model(failure) => Self::of_model(failure),
@@ -84,6 +87,6 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         | ModelFailure::Misconfigured(_) => {
             ("misconfigured", "`tome config` shows every setting and where it comes from")
         }
-        ModelFailure::Stopped => ("stopped", "ask again when you like"),
+        ModelFailure::Stopped => (Trouble::STOPPED, "ask again when you like"),
     }
 }

@@ -7,6 +7,7 @@ mod chat;
 mod citation;
 mod coder;
 mod config;
+mod config_file;
 mod coverage;
 mod daemon;
 mod demo;
@@ -133,8 +134,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         _ => {}
     }
     let context = Context::new(&cli.global)?;
-    if matches!(cli.command, Some(Command::Config)) {
-        return config::run(&context);
+    if let Some(Command::Config(asked)) = &cli.command {
+        return match &asked.change {
+            None => config::run(&context),
+            Some(change) => config_file::run(&context, change),
+        };
     }
     if let Some(Command::Doctor(asked)) = &cli.command {
         return doctor::run(&context, asked.deep);
@@ -170,7 +174,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
         Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
-            Command::Config
+            Command::Config(_)
             | Command::Doctor(_)
             | Command::Hook(_)
             | Command::Bench(_)

@@ -10,6 +10,8 @@ use super::turn::{Done, Turn};
 const NOTES_MAX: usize = 6;
 /// Lines of an answer.
 const LINES_MAX: usize = 8;
+/// What is shown of what recall finds.
+const HITS_MAX: usize = 4;
 
 const HONEST: &str = "I am a built-in script, not a language model: I know a few ways of saying things. Tell me \
 your name (\"I am …\"), \"remember that …\", \"we use …\"; ask \"what is my name?\", \"what do you know about …?\", \
@@ -18,6 +20,9 @@ down is real: `tome memory` shows it. `tome chat` without --offline talks to a m
 
 /// The next reply.
 pub fn reply(turn: &Turn<'_>) -> Reply {
+    if turn.notes.last().is_some_and(|note| note.contains("kind=\"store\"")) {
+        return Reply::said("Nothing to store: a script learns no lessons.");
+    }
     match Intent::of(turn.prompt) {
         Intent::Learn(fact) => learn(turn, &fact),
         Intent::AskName => ask_name(turn),
@@ -136,12 +141,32 @@ fn words(about: &str) -> Vec<String> {
 
 fn recall(turn: &Turn<'_>, query: &str) -> Reply {
     let Some(found) = turn.last("recall_memory") else {
-        return turn.calls("", vec![("recall_memory", json!({ "query": query }))]);
+        return turn.calls("", vec![("recall_memory", json!({ "query": query, "limit": 8 }))]);
     };
-    Reply::said(match found.text().map(str::trim) {
-        Some(text) if !text.is_empty() => format!("This is what memory has:\n{text}"),
-        _ => "Memory has nothing about that.".to_owned(),
+    let hits = hits(found.text().unwrap_or_default(), turn.prompt);
+    Reply::said(match hits.is_empty() {
+        true => "Memory has nothing about that.".to_owned(),
+        false => format!("This is what memory has:\n{}", hits.join("\n")),
     })
+}
+
+/// What was found, a line each with its citation, without the question itself.
+fn hits(found: &str, prompt: &str) -> Vec<String> {
+    let mut hits: Vec<String> = Vec::new();
+    let mut content = "";
+    for line in found.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("Content: ") {
+            content = text;
+        } else if let Some(citation) = line.strip_prefix("Citation: ")
+            && !content.is_empty()
+            && !prompt.trim().starts_with(content.trim_end_matches('…'))
+        {
+            hits.push(format!("- {content} [{citation}]"));
+            content = "";
+        }
+    }
+    hits.truncate(HITS_MAX);
+    hits
 }
 
 /// A plan that is long enough for memory to have a say; replanned where it had one.
