@@ -38,7 +38,8 @@ impl Inputs {
     pub fn listen(reads: bool) -> Self {
         let (sender, waiting) = sync_channel(WAITING_MAX);
         let is_terminal = std::io::stdin().is_terminal();
-        let interrupts = Arc::new(Interrupts { running: Mutex::new(Running::Nothing), idle: sender.clone() });
+        let interrupts =
+            Arc::new(Interrupts { running: Mutex::new(Running::Nothing), idle: sender.clone() });
         let theirs = Arc::clone(&interrupts);
         std::thread::spawn(move || listen_to_signals(&theirs));
         match reads {

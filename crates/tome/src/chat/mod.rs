@@ -116,7 +116,8 @@ impl Talking<'_> {
             Mode::Talk => {
                 let short: String = id.chars().take(8).collect();
                 let goes_on = if is_resumed { ", goes on" } else { "" };
-                self.screen.note(&format!("{model} · chat {short}{goes_on} · /help · Ctrl-D leaves"));
+                self.screen
+                    .note(&format!("{model} · chat {short}{goes_on} · /help · Ctrl-D leaves"));
                 if is_resumed {
                     self.show_again()?;
                 }
@@ -128,7 +129,8 @@ impl Talking<'_> {
     /// The last words of the run before, so that the person knows where they were.
     fn show_again(&mut self) -> Result<()> {
         let events = self.agent.events(SHOWN_AGAIN_MAX)?;
-        let latest = |kind| events.iter().rev().find(|event| event.kind == kind && !event.text.is_empty());
+        let latest =
+            |kind| events.iter().rev().find(|event| event.kind == kind && !event.text.is_empty());
         for (mark, kind) in [(">", EventKind::UserMessage), (" ", EventKind::AssistantStop)] {
             if let Some(event) = latest(kind) {
                 self.screen.note(&format!("{mark} {}", one_line(&event.text, SHOWN_CHARS_MAX)));
@@ -193,7 +195,8 @@ impl Talking<'_> {
         match ran {
             Ok(run) => {
                 self.heard = Heard::Answered;
-                self.failed |= matches!(run.ended, Ended::Refused | Ended::RoundsSpent | Ended::Stopped);
+                self.failed |=
+                    matches!(run.ended, Ended::Refused | Ended::RoundsSpent | Ended::Stopped);
                 self.screen.ran(&run, self.asked.rounds);
             }
             Err(error) => {
@@ -256,7 +259,9 @@ impl Talking<'_> {
             Heard::Nothing => return Ok(()),
             Heard::Answered if reflects => self.reflect(),
             Heard::Failed if reflects => {
-                self.screen.note("· not reflected on, because the model failed; the next end of this chat does");
+                self.screen.note(
+                    "· not reflected on, because the model failed; the next end of this chat does",
+                );
             }
             Heard::Answered | Heard::Failed => {}
         }
@@ -280,7 +285,10 @@ fn empty_prompt() -> Trouble {
 
 fn too_long() -> Trouble {
     Trouble {
-        said: format!("a prompt of more than {} is not taken", crate::render::bytes(input::PROMPT_BYTES_MAX)),
+        said: format!(
+            "a prompt of more than {} is not taken",
+            crate::render::bytes(input::PROMPT_BYTES_MAX)
+        ),
         hint: "put it into a file of the project and have it read".to_owned(),
         kind: "too_long",
     }

@@ -35,7 +35,9 @@ pub fn choose(context: &Context, asked: &Chat) -> Result<Chosen> {
     let budget = DaemonBudget(context.reach.clone());
     match chat_model(&settings, budget, &clock, &Stop::default()) {
         Ok(Some(model)) => Ok(Chosen { model, window_tokens, prices }),
-        Ok(None) => Err(Refusal::bad_input("no model is configured to chat with").hint(UNSET).into()),
+        Ok(None) => {
+            Err(Refusal::bad_input("no model is configured to chat with").hint(UNSET).into())
+        }
         Err(failure) => Err(unfit(&failure)),
     }
 }

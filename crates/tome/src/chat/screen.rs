@@ -12,9 +12,7 @@ use tome_agent::{Ended, Reflection, Run, Said};
 use tome_llm::{ToolCall, ToolResult, Usage};
 
 use super::trouble::Trouble;
-use crate::render::{
-    BOLD, DIM, PLAIN, RED, YELLOW, bytes, count, counted, one_line, plain, safe,
-};
+use crate::render::{BOLD, DIM, PLAIN, RED, YELLOW, bytes, count, counted, one_line, plain, safe};
 
 /// What is shown of arguments and results.
 const GIST_CHARS_MAX: usize = 72;
@@ -76,10 +74,12 @@ impl Screen {
             Said::Beginning { .. } => {}
             Said::Calling(call) => {
                 self.fresh_line();
-                let shown = format!("{} {}", safe(&call.name), one_line(&arguments(call), GIST_CHARS_MAX));
+                let shown =
+                    format!("{} {}", safe(&call.name), one_line(&arguments(call), GIST_CHARS_MAX));
                 let mut err = anstream::stderr();
                 // A person who cannot be shown something misses it; the work goes on.
-                let _ = write!(err, "{DIM}· {}{PLAIN}", shown.trim_end()).and_then(|()| err.flush());
+                let _ =
+                    write!(err, "{DIM}· {}{PLAIN}", shown.trim_end()).and_then(|()| err.flush());
             }
             Said::Called { result, .. } => {
                 let (colour, gist) = if result.failed { (YELLOW, "✗ ") } else { (DIM, "→ ") };
@@ -90,7 +90,10 @@ impl Screen {
             Said::Compacted(made) => {
                 let file = made.file.as_deref().unwrap_or("no file: it could not be written");
                 let left = counted(made.messages as u64, "message", "messages");
-                self.note(&format!("· {left} left the context, summarised by {} → {file}", made.by));
+                self.note(&format!(
+                    "· {left} left the context, summarised by {} → {file}",
+                    made.by
+                ));
             }
             Said::Reflected(reflection) => self.reflected(reflection),
         }
@@ -160,7 +163,9 @@ impl Screen {
         }
         let spent = if reflection.rounds_spent { "; its rounds were used up" } else { "" };
         match (reflection.skipped, reflection.written.as_slice()) {
-            (Some(skip), _) => self.note(&format!("· nothing to reflect on yet: {}", skip.as_str())),
+            (Some(skip), _) => {
+                self.note(&format!("· nothing to reflect on yet: {}", skip.as_str()))
+            }
             (None, []) => self.note(&format!("· reflected: nothing new to remember{spent}")),
             (None, written) => self.note(&format!("· remembered in {}{spent}", written.join(", "))),
         }
@@ -181,7 +186,9 @@ impl Screen {
     pub fn plain(&mut self, text: &str) {
         self.fresh_line();
         match self.mode {
-            Mode::Json => self.json(&json!({ "type": "note", "text": anstream::adapter::strip_str(text).to_string() })),
+            Mode::Json => self.json(
+                &json!({ "type": "note", "text": anstream::adapter::strip_str(text).to_string() }),
+            ),
             Mode::Talk | Mode::Answer => drop(writeln!(anstream::stdout(), "{text}")),
         }
     }
@@ -235,7 +242,8 @@ fn outcome(result: &ToolResult) -> String {
         let size = told.get("size").and_then(Value::as_u64);
         return size.map_or_else(|| "done".to_owned(), |size| format!("written, {}", bytes(size)));
     }
-    let is_mark = |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
+    let is_mark =
+        |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
     let lines: Vec<&str> =
         result.text.lines().filter(|line| !line.trim().is_empty() && !is_mark(line)).collect();
     match lines.as_slice() {

@@ -62,9 +62,8 @@ pub fn earlier(context: &Context, cwd: &str) -> Result<Vec<Earlier>> {
             ..Query::default()
         };
         let page = context.block_on(async {
-            let asked = context.reach.ask(Start::IfAway, async |client| {
-                client.events(query.clone()).await
-            });
+            let asked =
+                context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
             Ok(asked.await?)
         })?;
         seen += page.events.len();
@@ -132,7 +131,9 @@ fn by_choice(all: &[Earlier]) -> Result<String> {
     }
     if !std::io::stdin().is_terminal() {
         let refusal = Refusal::bad_input("there are several chats to resume");
-        return Err(refusal.hint("`tome chat --resume ID` takes one, `--continue` the latest").into());
+        return Err(refusal
+            .hint("`tome chat --resume ID` takes one, `--continue` the latest")
+            .into());
     }
     write!(err, "Which one? [1] ")?;
     err.flush()?;

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use tome_agent::{
-    AgentSettings, CompactBy, ContextSettings, MemorySet, PlanTool, Toolbox,
-};
+use tome_agent::{AgentSettings, CompactBy, ContextSettings, MemorySet, PlanTool, Toolbox};
 use tome_engine::{Redactor, triggers};
 use tome_model::{Clock, SystemClock};
 

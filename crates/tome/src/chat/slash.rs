@@ -47,7 +47,9 @@ impl Slash {
             Self::Shown(words.chain(rest.iter().cloned()).collect())
         };
         Some(match name {
-            "memory" if rest.iter().all(|word| word.starts_with('-')) => command(&["memory", "list"]),
+            "memory" if rest.iter().all(|word| word.starts_with('-')) => {
+                command(&["memory", "list"])
+            }
             "memory" => command(&["memory", "read"]),
             "recall" if rest.is_empty() => {
                 Self::Hint("say what to look for: /recall why did we choose fjall".to_owned())

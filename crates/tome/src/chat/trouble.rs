@@ -60,9 +60,10 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         }
         ModelFailure::Refused { .. } => ("refused", "ask in other words"),
         ModelFailure::Truncated { .. } => ("cut", "say `go on`"),
-        ModelFailure::Malformed { .. } => {
-            ("malformed", "ask again; if it stays, chat.base_url may name something that is no model")
-        }
+        ModelFailure::Malformed { .. } => (
+            "malformed",
+            "ask again; if it stays, chat.base_url may name something that is no model",
+        ),
         ModelFailure::Unauthorized { .. } => (
             "unauthorized",
             "put the right key into the variable that chat.key_env names, or into the file of chat.key_file",
@@ -71,9 +72,10 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
             "not_found",
             "name one that it has: `tome config set chat.model NAME`, or --model NAME; chat.base_url says where",
         ),
-        ModelFailure::Rejected { .. } => {
-            ("rejected", "another model (--model NAME) may take it; its words above say what it did not like")
-        }
+        ModelFailure::Rejected { .. } => (
+            "rejected",
+            "another model (--model NAME) may take it; its words above say what it did not like",
+        ),
         ModelFailure::ContextTooLong { .. } => (
             "context_too_long",
             "ask for less at once, begin anew with `tome chat` (recall finds this chat), or lower chat.window_tokens to what the model takes",

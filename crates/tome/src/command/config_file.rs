@@ -37,10 +37,14 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut out = anstream::stdout().lock();
-    let said = given.map_or_else(|| format!("{name} is as usual"), |given| format!("{name} = {given}"));
+    let said =
+        given.map_or_else(|| format!("{name} is as usual"), |given| format!("{name} = {given}"));
     writeln!(out, "{said}  {DIM}{}{PLAIN}", file.display())?;
     if context.reach.holder().is_some() {
-        writeln!(out, "{DIM}the daemon reads it when it next starts: `tome stop` ends this one{PLAIN}")?;
+        writeln!(
+            out,
+            "{DIM}the daemon reads it when it next starts: `tome stop` ends this one{PLAIN}"
+        )?;
     }
     Ok(Outcome::Done)
 }
@@ -68,7 +72,8 @@ fn change_one(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Re
     };
     let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
     let table = table.as_table_like_mut();
-    let table = table.ok_or_else(|| Refusal::bad_input(format!("{section} is no section there")))?;
+    let table =
+        table.ok_or_else(|| Refusal::bad_input(format!("{section} is no section there")))?;
     let typed = match (given.parse::<i64>(), given.parse::<bool>()) {
         (Ok(number), _) => value(number),
         (_, Ok(truth)) => value(truth),
@@ -80,8 +85,11 @@ fn change_one(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Re
 
 fn unknown(name: &str) -> anyhow::Error {
     let section = name.split('.').next().unwrap_or(name);
-    let near: Vec<&str> =
-        KEYS.iter().map(|key| key.name).filter(|known| known.split('.').next() == Some(section)).collect();
+    let near: Vec<&str> = KEYS
+        .iter()
+        .map(|key| key.name)
+        .filter(|known| known.split('.').next() == Some(section))
+        .collect();
     let hint = match near.is_empty() {
         true => "`tome config` lists every setting".to_owned(),
         false => format!("there are {}", near.join(", ")),

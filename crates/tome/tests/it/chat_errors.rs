@@ -53,7 +53,7 @@ fn a_context_over_the_limit() {
 #[test]
 fn what_is_no_model() {
     let answer = Answer::http(200, "<html>welcome</html>");
-    check_failure("openai", &answer, "malformed", "chat.base_url");
+    check_failure("openai", &answer, "unreachable", "chat.base_url");
 }
 
 #[test]
@@ -63,10 +63,17 @@ fn a_model_that_is_not_there() {
     drop(server);
     let ran = chat(&world, &["-p", "--session", "s", "anybody there?"], "");
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.stderr.contains("cannot be reached") && ran.stderr.contains("--offline"), "{ran:?}");
-    assert_eq!(texts(&list(&world, &["--session", "s", "--kind", "user_message"])), ["anybody there?"]);
+    assert!(
+        ran.stderr.contains("cannot be reached") && ran.stderr.contains("--offline"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        texts(&list(&world, &["--session", "s", "--kind", "user_message"])),
+        ["anybody there?"]
+    );
     // The script needs none, in the same chat.
-    let offline = World::run(&mut at(&world, &["chat", "--offline", "--resume", "s", "I am Ada"]), b"");
+    let offline =
+        World::run(&mut at(&world, &["chat", "--offline", "--resume", "s", "I am Ada"]), b"");
     assert!(offline.stdout.contains("Name: Ada"), "{offline:?}");
 }
 
@@ -101,7 +108,12 @@ fn calls_that_cannot_be_made_are_told_to_the_model() {
                     .and_call("launch_rocket", &json!({}))
                     .and_call("read_file", &json!({"path": "../../etc/passwd"}))
             } else {
-                for part in ["not a JSON object", "there is no tool", "list_files", "outside of the project"] {
+                for part in [
+                    "not a JSON object",
+                    "there is no tool",
+                    "list_files",
+                    "outside of the project",
+                ] {
                     assert!(last.contains(part), "{part} in {last}");
                 }
                 Answer::text("Three times no.")
@@ -109,7 +121,11 @@ fn calls_that_cannot_be_made_are_told_to_the_model() {
         });
         let world = configured(&server, provider, "");
         let ran = chat(&world, &["do something", "--no-reflect"], "");
-        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Let me see.\nThree times no.\n"), "{ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (0, "Let me see.\nThree times no.\n"),
+            "{ran:?}"
+        );
         assert_eq!(ran.stderr.matches('✗').count(), 3, "{}", ran.stderr);
     }
 }

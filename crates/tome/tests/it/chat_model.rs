@@ -19,7 +19,9 @@ pub fn configured(server: &ModelServer, provider: &str, more: &str) -> World {
     let url = if provider == "anthropic" { server.url() } else { server.openai_url() };
     world.write(
         "config.toml",
-        &format!("[chat]\nprovider = \"{provider}\"\nmodel = \"small\"\nbase_url = \"{url}\"\n{more}\n"),
+        &format!(
+            "[chat]\nprovider = \"{provider}\"\nmodel = \"small\"\nbase_url = \"{url}\"\n{more}\n"
+        ),
     );
     world
 }
@@ -31,7 +33,11 @@ pub fn chat(world: &World, args: &[&str], typed: &str) -> Ran {
 /// The texts of the last message of a request: of a prompt, or of results.
 pub fn last(asked: &Asked) -> String {
     let messages = asked.body["messages"].as_array().unwrap();
-    let tail: Vec<&Value> = messages.iter().rev().take_while(|one| one["role"] != "assistant").collect();
+    let tail: Vec<&Value> = messages
+        .iter()
+        .rev()
+        .take_while(|one| one["role"] == "user" || one["role"] == "tool")
+        .collect();
     tail.into_iter().rev().map(|one| words(&one["content"])).collect::<Vec<_>>().join("\n")
 }
 
@@ -56,7 +62,11 @@ pub fn reflects(asked: &Asked) -> bool {
 pub fn check_calls(asked: &Asked) {
     let messages = asked.body["messages"].as_array().unwrap();
     for (n, message) in messages.iter().enumerate() {
-        let calls = message["content"].as_array().into_iter().flatten().filter(|part| part["type"] == "tool_use");
+        let calls = message["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|part| part["type"] == "tool_use");
         let calls = calls.chain(message["tool_calls"].as_array().into_iter().flatten());
         for call in calls {
             let id = call["id"].as_str().unwrap();
@@ -84,7 +94,10 @@ fn a_name_is_known_after_a_restart() {
                 Answer::text(format!("You are {name}."))
             } else if last.contains("what's my name?") {
                 // Only because the index says that there is something to read.
-                assert!(last.contains("Available memory:") && last.contains("facts/user.md"), "{last}");
+                assert!(
+                    last.contains("Available memory:") && last.contains("facts/user.md"),
+                    "{last}"
+                );
                 Answer::call("memory_read", &json!({"path": "facts/user.md"}))
             } else {
                 Answer::text("Nice to meet you.")
@@ -118,13 +131,21 @@ fn what_was_fixed_is_known_the_next_time() {
                 assert!(last.contains("the logger writes to stdout"), "{last}");
                 let month = last.split("in episodes/").nth(1).unwrap().split(".md").next().unwrap();
                 let entry = "## Logger leaked into stdout\n- Summary: logger stdout leak\n- Problem: output was mixed\n- Solution: the logger writes to stderr\n- Lesson: keep stdout for answers";
-                Answer::call("memory_append", &json!({"path": format!("episodes/{month}.md"), "entry": entry}))
+                Answer::call(
+                    "memory_append",
+                    &json!({"path": format!("episodes/{month}.md"), "entry": entry}),
+                )
             } else if reflects(asked) {
                 Answer::text("none")
-            } else if last.contains("What bug did we fix last time?") {
-                Answer::call("recall_memory", &json!({"query": "bug fixed logger"}))
-            } else if last.contains("Logger leaked into stdout") || last.contains("logger stdout leak") {
+            } else if last.contains("Logger leaked into stdout")
+                || last.contains("logger stdout leak")
+            {
                 Answer::text("The logger leaked into stdout; it writes to stderr now.")
+            } else if last.contains("What bug did we fix last time?") {
+                Answer::call(
+                    "recall_memory",
+                    &json!({"query": "bug fixed logger", "scope": "notes"}),
+                )
             } else if last.contains("look at the code") {
                 Answer::call("list_files", &json!({}))
             } else {
@@ -138,7 +159,10 @@ fn what_was_fixed_is_known_the_next_time() {
         assert_eq!(worked.code, 0, "{worked:?}");
         assert!(worked.stderr.contains("remembered in episodes/"), "{}", worked.stderr);
         let asked = chat(&world, &["-p", "What bug did we fix last time?"], "");
-        assert_eq!(asked.stdout, "The logger leaked into stdout; it writes to stderr now.\n", "{asked:?}");
+        assert_eq!(
+            asked.stdout, "The logger leaked into stdout; it writes to stderr now.\n",
+            "{asked:?}"
+        );
         // The daemon does not reflect on what the chat has reflected on.
         let reflections = server.asked().iter().filter(|asked| reflects(asked)).count();
         assert_eq!(reflections, 2, "one call, and the word that that was all");
@@ -204,7 +228,8 @@ fn ctrl_c_stops_the_reply_and_not_the_chat() {
     let mut out = BufReader::new(child.stdout.take().unwrap());
     writeln!(pen, "tell me a story").unwrap();
     until(&mut out, "text");
-    let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let interrupted =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(interrupted.unwrap().success());
     assert_eq!(until(&mut out, "reply")["ended"], "stopped");
     writeln!(pen, "second question").unwrap();
@@ -222,7 +247,11 @@ fn what_it_costs_is_told() {
     let server = ModelServer::directed(|_| Answer::text("Yes.").tokens(1_000, 100).cached(500, 0));
     let world = configured(&server, "anthropic", prices);
     let ran = chat(&world, &["--no-reflect"], "is it so?\n/cost\n");
-    assert!(ran.stdout.contains("1,500 tokens read (500 from the cache), 100 said"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("1,500 tokens read (500 from the cache), 100 said"),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains("0.0060 at the prices"), "{}", ran.stdout);
     assert!(ran.stdout.contains("of 200,000 tokens are used"), "{}", ran.stdout);
     let other = chat(&world, &["-p", "--model", "large", "hello"], "");

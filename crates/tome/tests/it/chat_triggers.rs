@@ -7,11 +7,12 @@ use tome_testkit::{Answer, ModelServer};
 use crate::chat_model::{BOTH, chat, check_calls, configured, last};
 
 fn plan(steps: usize) -> Value {
-    let step = |n: usize| json!({"step": format!("step {n} of the lexer release"), "status": "pending"});
+    let step =
+        |n: usize| json!({"step": format!("step {n} of the lexer release"), "status": "pending"});
     json!({ "plan": (1..=steps).map(step).collect::<Vec<_>>() })
 }
 
-const LESSON: &str = r#"{"type":"procedural","title":"Freeze the lexer before a release","description":"release order","content":"Tag the lexer first, or the release breaks.","tags":["release","lexer"]}"#;
+const LESSON: &str = r#"{"type":"procedural","title":"Freeze the lexer before a release","description":"release order","content":"Tag the lexer first. Release the parser after it. Otherwise the release breaks.","tags":["release","lexer","success"]}"#;
 
 #[test]
 fn a_longer_plan_is_met_with_lessons_once() {
@@ -21,7 +22,8 @@ fn a_longer_plan_is_met_with_lessons_once() {
             let last = last(asked);
             let plans = asked.body.to_string().matches("Plan noted").count();
             if last.contains("kind=\"store\"") {
-                let insight: Value = serde_json::from_str(&LESSON.replace("Freeze", "Thaw")).unwrap();
+                let insight: Value =
+                    serde_json::from_str(&LESSON.replace("Freeze", "Thaw")).unwrap();
                 Answer::call("coder_memory_store", &insight)
             } else if last.contains("release it") {
                 // Two calls in one reply: the lessons come behind both results.
@@ -42,7 +44,8 @@ fn a_longer_plan_is_met_with_lessons_once() {
         world.write("app/notes.md", "x");
         assert_eq!(world.tome(&["tool", "coder_memory_store", LESSON]).code, 0);
         // A note of the project on the same subject is no lesson.
-        let note = r#"{"path": "facts/lexer.md", "content": "The lexer release is on Friday the 13th"}"#;
+        let note =
+            r#"{"path": "facts/lexer.md", "content": "The lexer release is on Friday the 13th"}"#;
         let mut own = crate::chat::at(&world, &["tool", "memory_write", note]);
         assert_eq!(tome_testkit::World::run(&mut own, b"").code, 0);
 
@@ -64,7 +67,6 @@ fn a_longer_plan_is_met_with_lessons_once() {
         assert_eq!(whys, ["replan", "store"]);
     }
 }
-
 
 #[test]
 fn a_short_plan_and_no_lessons_stay_silent() {

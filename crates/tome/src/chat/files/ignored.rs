@@ -12,8 +12,20 @@ use crate::platform;
 
 /// Folders that tools leave behind.
 const LEFT_BEHIND: [&str; 14] = [
-    ".git", ".hg", ".svn", ".jj", "node_modules", "target", "__pycache__", ".venv", "venv",
-    ".mypy_cache", ".pytest_cache", ".tox", ".gradle", ".DS_Store",
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    "node_modules",
+    "target",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".tox",
+    ".gradle",
+    ".DS_Store",
 ];
 
 /// Of a `.gitignore` so much is read, and so many patterns are kept of all of them.
@@ -59,7 +71,8 @@ impl Ignored {
         }
         let fitting = self.0.iter().rev().find(|pattern| {
             let below = path.strip_prefix(pattern.base.as_str());
-            (is_folder || !pattern.folders_only) && below.is_some_and(|below| pattern.fits.is_match(below))
+            (is_folder || !pattern.folders_only)
+                && below.is_some_and(|below| pattern.fits.is_match(below))
         });
         fitting.is_some_and(|pattern| !pattern.takes_back)
     }
@@ -72,7 +85,8 @@ impl Pattern {
             return None;
         }
         let (takes_back, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-        let (folders_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+        let (folders_only, line) =
+            line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
         let fits = glob(line)?;
         Some(Self { base: base.to_owned(), fits, takes_back, folders_only })
     }
@@ -115,7 +129,8 @@ fn class(rest: &str) -> Option<(String, usize)> {
         Some(chars) => ("^", chars),
         None => ("", chars),
     };
-    let chars = chars.replace('\\', "\\\\").replace('[', "\\[").replace('&', "\\&").replace('~', "\\~");
+    let chars =
+        chars.replace('\\', "\\\\").replace('[', "\\[").replace('&', "\\&").replace('~', "\\~");
     Some((format!("[{not}{chars}]"), end + 2))
 }
 

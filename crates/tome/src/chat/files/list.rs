@@ -19,9 +19,10 @@ impl Tool for ListFiles {
     fn offered(&self) -> OfferedTool {
         OfferedTool {
             name: "list_files".to_owned(),
-            description: "List the files of the project, the upper folders first, without what git \
+            description:
+                "List the files of the project, the upper folders first, without what git \
                           ignores."
-                .to_owned(),
+                    .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {

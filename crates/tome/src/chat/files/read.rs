@@ -98,7 +98,8 @@ impl Shown {
         let mut number = 0;
         while let Some(line) = next_line(reader)? {
             number += 1;
-            let is_full = number >= from.saturating_add(lines) || shown.text.len() > SHOWN_BYTES_MAX;
+            let is_full =
+                number >= from.saturating_add(lines) || shown.text.len() > SHOWN_BYTES_MAX;
             if is_full || stop.is_stopped() {
                 shown.more = true;
                 return Ok(shown);

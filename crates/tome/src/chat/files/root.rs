@@ -28,7 +28,8 @@ impl Root {
         redactor: Redactor,
     ) -> Result<Self, String> {
         let root = root.canonicalize().map_err(|error| error.to_string())?;
-        let is_person = person.and_then(|person| person.canonicalize().ok()).as_ref() == Some(&root);
+        let is_person =
+            person.and_then(|person| person.canonicalize().ok()).as_ref() == Some(&root);
         if is_person || root.parent().is_none() {
             return Err(format!("{} is no project", root.display()));
         }
@@ -46,14 +47,16 @@ impl Root {
 
     /// A path as a model gives it, as a place below the root. Errors are for the model.
     pub fn place(&self, given: &str) -> Result<PathBuf, String> {
-        let outside = || format!("{given} is outside of the project: only files below it can be looked at");
+        let outside =
+            || format!("{given} is outside of the project: only files below it can be looked at");
         let path = Path::new(given);
         let below = if path.is_absolute() {
             path.strip_prefix(&self.root).map_err(|_| outside())?
         } else {
             path
         };
-        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        let is_plain =
+            |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if !below.components().all(is_plain) {
             return Err(outside());
         }
@@ -61,7 +64,8 @@ impl Root {
             return Err("what is in .git is not shown".to_owned());
         }
         let real = self.root.join(below).canonicalize();
-        let real = real.map_err(|_| format!("{given} does not exist; list_files shows what does"))?;
+        let real =
+            real.map_err(|_| format!("{given} does not exist; list_files shows what does"))?;
         if !real.starts_with(&self.root) || self.is_hidden(&real) {
             return Err(outside());
         }

@@ -31,9 +31,10 @@ impl Tool for SearchFiles {
     fn offered(&self) -> OfferedTool {
         OfferedTool {
             name: "search_files".to_owned(),
-            description: "Find lines in the files of the project: file, line number, line. Capital \
+            description:
+                "Find lines in the files of the project: file, line number, line. Capital \
                           and small letters are the same."
-                .to_owned(),
+                    .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
@@ -79,7 +80,8 @@ fn regex(query: &str, is_regex: bool) -> Result<Regex, String> {
         return Err(format!("query is too long: at most {QUERY_BYTES_MAX} bytes"));
     }
     let written = if is_regex { query.to_owned() } else { regex::escape(query) };
-    let built = RegexBuilder::new(&written).case_insensitive(true).size_limit(REGEX_BYTES_MAX).build();
+    let built =
+        RegexBuilder::new(&written).case_insensitive(true).size_limit(REGEX_BYTES_MAX).build();
     built.map_err(|error| format!("query is no regular expression: {error}"))
 }
 
@@ -120,7 +122,8 @@ impl Search<'_> {
 
     fn told(mut self, walked: Walked) -> String {
         if walked != Walked::Through {
-            self.found.push("… not everything was looked through: name a folder or a pattern".to_owned());
+            self.found
+                .push("… not everything was looked through: name a folder or a pattern".to_owned());
         }
         match self.found.as_slice() {
             [] => "Nothing was found.".to_owned(),

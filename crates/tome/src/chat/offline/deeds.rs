@@ -45,7 +45,9 @@ fn learn(turn: &Turn<'_>, fact: &Fact) -> Reply {
     let changed = turn.done.iter().rev().find(|done| done.call.name != "memory_read");
     if let Some(done) = changed {
         return Reply::said(match done.text() {
-            Some(_) => format!("Noted in {}: {}.", fact.path, fact.bullet().trim_start_matches("- ")),
+            Some(_) => {
+                format!("Noted in {}: {}.", fact.path, fact.bullet().trim_start_matches("- "))
+            }
             None => format!("I could not write it down: {}", done.result.text),
         });
     }
@@ -86,7 +88,9 @@ fn ask_name(turn: &Turn<'_>) -> Reply {
     let Some(read) = turn.last("memory_read") else {
         return turn.calls("", vec![("memory_read", json!({ "path": "facts/user.md" }))]);
     };
-    let name = read.text().and_then(|text| text.lines().find_map(|line| line.trim().strip_prefix("- Name:")));
+    let name = read
+        .text()
+        .and_then(|text| text.lines().find_map(|line| line.trim().strip_prefix("- Name:")));
     Reply::said(match name {
         Some(name) => format!("You are {} (facts/user.md).", name.trim()),
         None => "I do not know your name yet. Tell me: \"I am …\".".to_owned(),
@@ -98,10 +102,12 @@ fn ask_known(turn: &Turn<'_>, about: &str) -> Reply {
     let Some(listed) = turn.last("memory_list") else {
         return turn.calls("", vec![("memory_list", json!({}))]);
     };
-    let read: Vec<&Done<'_>> = turn.done.iter().filter(|done| done.call.name == "memory_read").collect();
+    let read: Vec<&Done<'_>> =
+        turn.done.iter().filter(|done| done.call.name == "memory_read").collect();
     let paths = paths(listed.text().unwrap_or_default());
     if read.is_empty() && !paths.is_empty() {
-        let calls = paths.iter().take(NOTES_MAX).map(|path| ("memory_read", json!({ "path": path })));
+        let calls =
+            paths.iter().take(NOTES_MAX).map(|path| ("memory_read", json!({ "path": path })));
         return turn.calls("", calls.collect());
     }
     let topic = words(about);
@@ -116,7 +122,10 @@ fn ask_known(turn: &Turn<'_>, about: &str) -> Reply {
     }
     said.truncate(LINES_MAX);
     Reply::said(match said.is_empty() {
-        true => "Nothing is written down about that. `/recall` looks through everything that was said.".to_owned(),
+        true => {
+            "Nothing is written down about that. `/recall` looks through everything that was said."
+                .to_owned()
+        }
         false => format!("This is written down:\n{}", said.join("\n")),
     })
 }
@@ -172,7 +181,12 @@ fn hits(found: &str, prompt: &str) -> Vec<String> {
 /// A plan that is long enough for memory to have a say; replanned where it had one.
 fn plan(turn: &Turn<'_>, goal: &str) -> Reply {
     let plans = turn.done.iter().filter(|done| done.call.name == "update_plan").count();
-    let lessons: Vec<&str> = turn.notes.iter().flat_map(|note| note.lines()).filter_map(|line| line.strip_prefix("### ")).collect();
+    let lessons: Vec<&str> = turn
+        .notes
+        .iter()
+        .flat_map(|note| note.lines())
+        .filter_map(|line| line.strip_prefix("### "))
+        .collect();
     match (plans, lessons.first()) {
         (0, _) => {
             let said = format!("A plan for {goal}:");
@@ -185,13 +199,16 @@ fn plan(turn: &Turn<'_>, goal: &str) -> Reply {
         (_, lesson) => {
             let learned = lesson.map(|lesson| format!(" It takes into account: {lesson}."));
             let learned = learned.unwrap_or_default();
-            Reply::said(format!("The plan for {goal} is written down.{learned} I cannot carry it out: I am a script."))
+            Reply::said(format!(
+                "The plan for {goal} is written down.{learned} I cannot carry it out: I am a script."
+            ))
         }
     }
 }
 
 fn steps(goal: &str, lesson: Option<&str>) -> Value {
-    let mut steps: Vec<String> = lesson.map(|lesson| format!("Mind the lesson: {lesson}")).into_iter().collect();
+    let mut steps: Vec<String> =
+        lesson.map(|lesson| format!("Mind the lesson: {lesson}")).into_iter().collect();
     let usual = [
         format!("Find out what {goal} needs"),
         "Look at what is there".to_owned(),
@@ -217,7 +234,8 @@ fn look(turn: &Turn<'_>, tool: &str, arguments: Value) -> Reply {
 
 /// What a tool said, without the fence that is meant for models.
 fn shown(text: &str) -> String {
-    let is_fence = |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
+    let is_fence =
+        |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
     let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();
     lines.join("\n")
 }

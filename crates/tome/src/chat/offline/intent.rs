@@ -12,15 +12,25 @@ pub enum Intent {
     /// Their own name.
     AskName,
     /// What is known, of something or at all.
-    AskKnown { about: String },
+    AskKnown {
+        about: String,
+    },
     /// What was before.
-    Recall { query: String },
+    Recall {
+        query: String,
+    },
     /// A plan for something.
-    Plan { goal: String },
+    Plan {
+        goal: String,
+    },
     /// The files of the project.
     Files,
-    Read { path: String },
-    Search { query: String },
+    Read {
+        path: String,
+    },
+    Search {
+        query: String,
+    },
     /// What they did: worth an episode when the chat is over.
     Told,
     Greeting,
@@ -45,17 +55,32 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
         ("ask_known", r"(?i)\bwhat do you (?:know|remember)(?: about (?P<it>[^?!.]+))?"),
         ("ask_known", r"(?i)^(?:which|what) (?P<it>[^?!.]*?) (?:do|did) (?:we|i) (?:use|prefer)\b"),
         ("recall", r"(?i)^(?:recall|find)\s+(?P<it>.+)"),
-        ("recall", r"(?i)(?P<it>\b(?:what|when|why|how|which|where)\b.*\b(?:did|have|had|was|were)\b.*\b(?:we|i|you|last time|before|yesterday)\b.*)"),
+        (
+            "recall",
+            r"(?i)(?P<it>\b(?:what|when|why|how|which|where)\b.*\b(?:did|have|had|was|were)\b.*\b(?:we|i|you|last time|before|yesterday)\b.*)",
+        ),
         ("plan", r"(?i)^(?:please )?(?:make a |write a )?plan(?: for| of)?\s+(?P<it>.+)"),
         ("read", r"(?i)^(?:read|show|open)\s+(?P<it>\S+\.\w+|\S*/\S+)\s*$"),
-        ("search", r#"(?i)^(?:search|grep)(?: the files)?(?: for)?\s+["']?(?P<it>[^"']+?)["']?\s*$"#),
+        (
+            "search",
+            r#"(?i)^(?:search|grep)(?: the files)?(?: for)?\s+["']?(?P<it>[^"']+?)["']?\s*$"#,
+        ),
         ("files", r"(?i)\b(?:list|show|which|what) (?:the |are the )?files\b"),
         ("told", r"(?i)\b(?:we|i) (?:just )?(?:fixed|solved|found|repaired)\b"),
         ("name", r"(?i)\b(?:my name is|call me)\s+(?P<it>[\p{L}][\p{L}\p{M}'’.\- ]*)"),
-        ("name", r"(?:^|[.,;!]\s*|\b(?i:hello|hi|hey)[,!]?\s+)(?:I am|I'm|I’m|i am|i'm)\s+(?P<it>\p{Lu}[\p{L}\p{M}'’.\-]*(?: \p{Lu}[\p{L}\p{M}'’.\-]*)*)"),
+        (
+            "name",
+            r"(?:^|[.,;!]\s*|\b(?i:hello|hi|hey)[,!]?\s+)(?:I am|I'm|I’m|i am|i'm)\s+(?P<it>\p{Lu}[\p{L}\p{M}'’.\-]*(?: \p{Lu}[\p{L}\p{M}'’.\-]*)*)",
+        ),
         ("remember", r"(?is)\bremember(?: that|:)\s+(?P<it>.+)"),
-        ("prefer", r"(?i)\b(?P<it>i (?:always |usually |really )?(?:prefer|like|want|use|work)\b[^.!?]*)"),
-        ("use", r"(?i)\b(?P<it>we (?:always |never |only )?(?:use|write|call|deploy|test|build|release|work)\b[^.!?]*)"),
+        (
+            "prefer",
+            r"(?i)\b(?P<it>i (?:always |usually |really )?(?:prefer|like|want|use|work)\b[^.!?]*)",
+        ),
+        (
+            "use",
+            r"(?i)\b(?P<it>we (?:always |never |only )?(?:use|write|call|deploy|test|build|release|work)\b[^.!?]*)",
+        ),
         ("greeting", r"(?i)^(?:hello|hi|hey|good (?:morning|day|evening))\b"),
     ];
     let built = patterns.into_iter().map(|(name, text)| Some((name, Regex::new(text).ok()?)));
@@ -89,12 +114,15 @@ impl Intent {
 }
 
 fn is_of_user(text: &str) -> bool {
-    text.split_whitespace().next().is_some_and(|word| matches!(word.to_lowercase().as_str(), "i" | "my" | "i'm"))
+    text.split_whitespace()
+        .next()
+        .is_some_and(|word| matches!(word.to_lowercase().as_str(), "i" | "my" | "i'm"))
 }
 
 impl Fact {
     fn name(text: &str) -> Self {
-        let name = text.split(" and ").next().unwrap_or(text).trim().trim_end_matches(['.', ',', '!']);
+        let name =
+            text.split(" and ").next().unwrap_or(text).trim().trim_end_matches(['.', ',', '!']);
         Self { single: Some("Name"), text: name.to_owned(), ..Self::of_user("") }
     }
 
@@ -104,7 +132,8 @@ impl Fact {
     }
 
     fn of_project(text: &str) -> Self {
-        let (path, title, summary) = ("facts/project.md", "Project", "how this project is worked on");
+        let (path, title, summary) =
+            ("facts/project.md", "Project", "how this project is worked on");
         Self { path, title, summary, single: None, text: sentence(text) }
     }
 

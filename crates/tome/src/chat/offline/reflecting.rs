@@ -34,7 +34,8 @@ pub fn reply(turn: &Turn<'_>) -> Reply {
     let title = format!("Fixed {what}");
     let path = known.split_once(MONTH).and_then(|(_, rest)| rest.split_once(".md"));
     let Some((path, _)) = path.filter(|_| !known.contains(&title)) else { return none() };
-    let day = known.split_once("Today is ").and_then(|(_, rest)| rest.get(..10)).unwrap_or_default();
+    let day =
+        known.split_once("Today is ").and_then(|(_, rest)| rest.get(..10)).unwrap_or_default();
     let why = found.name("why").map_or("not said", |why| why.as_str().trim());
     let entry = format!(
         "## {title}\n- Summary: {what}\n- Date: {day}\n- Problem: {what}\n- Solution: fixed; the cause: {why}\n- Lesson: look for this cause first"
