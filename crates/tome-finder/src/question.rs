@@ -147,6 +147,13 @@ impl Question {
         self.terms.get(number).is_some_and(|term| !matches!(term.kind, Kind::Exact | Kind::Pair))
     }
 
+    /// Two letters of a script without spaces, where a term is that. They may lie across two words, and
+    /// be none.
+    pub fn letters(&self, number: usize) -> Option<&str> {
+        let term = self.terms.get(number).filter(|term| term.kind == Kind::Stem)?;
+        term.stems.first().map(String::as_str).filter(|stem| is_spaceless(stem))
+    }
+
     /// Counts the terms of a text into `counts`, and returns how many words it has.
     pub fn count(&self, text: &str, counts: &mut [f32]) -> usize {
         let mut count = Count::new(self, counts);

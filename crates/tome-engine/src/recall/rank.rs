@@ -254,7 +254,10 @@ impl Gathered {
         let usual = indexes.iter().map(|words| words.usual_length()).fold(0.0f32, f32::max);
         let question = Question::new(&plan.text);
         let weights = question.weights(|stem| rarity(&indexes, stem));
-        Terms::new(question, weights, if usual > 0.0 { usual } else { 60.0 })
+        let is_known = |letters: &str| {
+            indexes.is_empty() || indexes.iter().any(|words| words.has(letters).unwrap_or(true))
+        };
+        Terms::new(question, weights, if usual > 0.0 { usual } else { 60.0 }, is_known)
     }
 }
 

@@ -10,6 +10,8 @@ use super::weights::{B, K1, MANY_PIECES, PIECE_SHARE, PIECES_COUNTED};
 pub(super) struct Terms {
     pub question: Question,
     pub weights: Vec<f32>,
+    /// Which of them an answer should have: not those that only add to another.
+    counted: Vec<bool>,
     /// The usual length of a piece, in words.
     usual: f32,
 }
@@ -33,8 +35,18 @@ pub(super) struct Match {
 
 impl Terms {
     /// `usual` is how many words a piece has on average.
-    pub(super) fn new(question: Question, weights: Vec<f32>, usual: f32) -> Self {
-        Self { question, weights, usual: usual.max(1.0) }
+    pub(super) fn new(
+        question: Question,
+        weights: Vec<f32>,
+        usual: f32,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Self {
+        // Letters that nobody has ever written next to each other lie across two words.
+        let is_counted = |number: usize| {
+            question.is_own(number) && question.letters(number).is_none_or(&is_known)
+        };
+        let counted = (0..question.len()).map(is_counted).collect();
+        Self { question, weights, counted, usual: usual.max(1.0) }
     }
 
     /// How well a text matches, of whom `worth` says how much it counts. What is said `beside` it (a
@@ -92,8 +104,8 @@ impl Terms {
     /// The share of the question's own terms that contribute, weighed by how rare they are.
     fn covered(&self, contributed: &[f32]) -> f32 {
         let (mut all, mut has) = (0.0, 0.0);
-        for (number, (weight, found)) in self.weights.iter().zip(contributed).enumerate() {
-            if self.question.is_own(number) {
+        for ((weight, found), counts) in self.weights.iter().zip(contributed).zip(&self.counted) {
+            if *counts {
                 all += weight;
                 has += if *found > 0.0 { *weight } else { 0.0 };
             }

@@ -242,6 +242,13 @@ impl Words {
         guarded(&self.folder, || question::rarity(term, &self.fields, &snapshot))
     }
 
+    /// Whether any entry has a term (as [`terms`] gives it) in its text.
+    pub fn has(&self, term: &str) -> Result<bool, FinderError> {
+        let snapshot = self.snapshot();
+        let frequency = guarded(&self.folder, || snapshot.frequency(self.fields.text, term))?;
+        Ok(frequency > 0)
+    }
+
     /// How long its texts are on average, in terms.
     pub fn usual_length(&self) -> f32 {
         self.snapshot().average

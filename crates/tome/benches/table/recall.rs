@@ -289,22 +289,27 @@ fn question(query: &str, tier: &str) -> v1::RecallRequest {
     }
 }
 
-/// Waits until both indexes have every event. Asked for the best there is, recall says which of them
-/// it has and how much is missing, and does not look through what one of them has.
+/// Waits until the contents and both indexes have everything, by what the workers say of themselves, and
+/// then asks.
 pub async fn until_indexed(client: &Client, project: &str) -> Result<()> {
     let (begun, mut since, mut last) = (Instant::now(), Instant::now(), u64::MAX);
     loop {
-        let project = project.to_owned();
-        let asked = v1::RecallRequest { limit: Some(0), project, ..question("anything", "") };
-        let answer = client.recall(asked).await?;
-        if answer.tier == "fused" && answer.behind == 0 {
-            return Ok(());
+        let workers = client.workers().await?;
+        let behind: u64 =
+            workers.iter().flat_map(|store| &store.workers).map(|worker| worker.behind).sum();
+        if behind == 0 {
+            let project = project.to_owned();
+            let asked = v1::RecallRequest { limit: Some(0), project, ..question("anything", "") };
+            let answer = client.recall(asked).await?;
+            if answer.tier == "fused" && answer.behind == 0 {
+                return Ok(());
+            }
         }
-        if answer.behind != last {
-            (last, since) = (answer.behind, Instant::now());
+        if behind != last {
+            (last, since) = (behind, Instant::now());
         }
         if since.elapsed() > PATIENCE {
-            bail!("the indexes make no progress: {} to go", answer.behind);
+            bail!("the workers make no progress: {behind} to go");
         }
         // Asking costs the daemon time that it needs for the work.
         tokio::time::sleep((begun.elapsed() / 20).max(Duration::from_millis(2))).await;

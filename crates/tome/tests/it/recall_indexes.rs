@@ -97,6 +97,33 @@ const FOLDERS: [&str; 8] =
     ["bm25", "vectors", "bm25/events", "bm25/pages", "vectors/events", "vectors/pages", "", "bm25"];
 
 #[test]
+fn a_script_without_spaces_is_answered_by_its_words_in_every_tier_that_has_them() {
+    let world = world();
+    let said = [
+        "我们把缓存的过期时间改成了三十分钟。",
+        "登录页面的按钮颜色是深蓝色。",
+        "部署脚本需要先运行数据库迁移。",
+        "缓存服务器放在上海机房。",
+        "下周二发布新版本。",
+    ];
+    let line = |(n, text): (u64, &&str)| {
+        let at = MORNING_MS + n * 60_000;
+        line_with(&json!({"id": format!("zh{n}"), "at": at, "text": text}))
+    };
+    world.ingest(&(0..).zip(&said).map(line).collect::<String>());
+    let question = "请问缓存的过期时间现在是多少呢？";
+    settled(&world, question);
+    for tier in ["literal", "bm25", "fused"] {
+        let args = ["recall", question, "--project", "/app", "--tier", tier, "--json"];
+        let answer = world.tome(&args).json();
+        assert_eq!(first(&answer)["text"], said[0], "{tier}: {answer}");
+    }
+    let foreign =
+        ["recall", "恐龙化石属于哪个年代？", "--project", "/app", "--tier", "bm25", "--json"];
+    assert_eq!(world.tome(&foreign).json()["hits"], json!([]));
+}
+
+#[test]
 fn indexes_that_go_at_any_moment_take_no_answer_with_them() {
     let world = remembered();
     let queries = ["check_cache_26", "ninety days", "check_timeout_10", "check_journal_56"];

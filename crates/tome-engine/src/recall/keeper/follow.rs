@@ -17,7 +17,7 @@ use super::entries;
 use super::files::{FileFound, files_of};
 use super::hands::{Hands, Pass};
 use super::pages::Page;
-use crate::EngineError;
+use crate::{COPY, EngineError};
 
 /// What is put in together at most.
 struct Portion {
@@ -110,8 +110,6 @@ impl Keeper {
         let mut done = Followed { made: self.open_all(desk, kept, pass)?, ..Followed::default() };
         let ledger = desk.ledger.as_ref().map(|path| self.stores.open(path)).transpose()?;
         if let Some(ledger) = &ledger {
-            // An entry says which line of the copy it is.
-            self.copies.catch_up(ledger)?;
             done.events = self.follow_events(&desk.events, ledger, pass, stop)?;
             done.pages = self.follow_nodes(&desk.pages, ledger, pass, stop)?;
         }
@@ -209,6 +207,10 @@ impl Keeper {
             let Some(event) = ledger.event_at(&entry.position)? else { continue };
             bytes += event.text.len() + 256;
             read.push((entry.seq, event));
+        }
+        // An entry says which line of the copy it is, also of what came while others were put in.
+        if ledger.cursor(COPY)? < step.upto {
+            self.copies.catch_up(ledger)?;
         }
         let events: Vec<&Event> = read.iter().map(|(_, event)| event).collect();
         let lines = self.lines_of(ledger, &events)?;
