@@ -34,6 +34,17 @@ impl Client {
         call(limits::NOTE_CALL_TIMEOUT, self.injections().preview_injection(request)).await
     }
 
+    /// Takes note of a text that an agent was given.
+    pub async fn record_injection(
+        &self,
+        cwd: &str,
+        record: v1::InjectionRecord,
+    ) -> Result<(), ClientError> {
+        let request = v1::RecordInjectionRequest { cwd: cwd.to_owned(), record: Some(record) };
+        call(limits::CALL_TIMEOUT, self.injections().record_injection(request)).await?;
+        Ok(())
+    }
+
     fn injections(&self) -> InjectionsClient<Wire> {
         InjectionsClient::new(self.wire.clone())
             .max_decoding_message_size(limits::MESSAGE_BYTES_MAX)

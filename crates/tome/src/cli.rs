@@ -1,6 +1,8 @@
 //! The command line, as typed.
 
 pub mod bench;
+pub mod chat;
+pub mod config;
 pub mod contents;
 pub mod import;
 pub mod injections;
@@ -37,9 +39,10 @@ pub struct Cli {
 }
 
 /// The commands as the help lists them. One that is not in here is listed last.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
     ("Notes", &["memory", "coder", "reflect", "init"]),
+    ("An agent that remembers", &["chat"]),
     (
         "Tome itself",
         &[
@@ -159,12 +162,15 @@ pub enum Command {
     Reflect(reflect::Reflect),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
+    /// Talk to an agent that remembers: any configured model, memory, and this project's files
+    #[command(after_help = chat::HELP)]
+    Chat(chat::Chat),
     /// Wire Tome into the coding agents on this machine, or take it out again
     Setup(setup::Setup),
     /// Say how the daemon, the stores and the spool are
     Status(Status),
-    /// Show every setting, its value and where it comes from
-    Config,
+    /// Show every setting, its value and where it comes from, or change one
+    Config(config::Config),
     /// Check paths, rights, daemon, spool, stores and agents, and say what to do
     Doctor(import::Doctor),
     /// Show the main job on sample sessions, in a home that is thrown away

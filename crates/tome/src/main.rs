@@ -5,6 +5,7 @@
 
 mod agents;
 mod bulk;
+mod chat;
 mod cli;
 mod command;
 mod config;

@@ -318,6 +318,24 @@ pub fn stdout_as_file() -> io::Result<std::fs::File> {
     Ok(owned.into())
 }
 
+/// Opens an ordinary file for reading, and nothing else: no link, no pipe that would have to be waited
+/// for, no device.
+pub fn open_ordinary(path: &Path) -> io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no ordinary file")),
+    }
+}
+
 /// Waits until the process is asked to end.
 pub async fn end_requested() {
     #[cfg(unix)]

@@ -41,7 +41,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
         out.flush()?;
         let args: Vec<&str> =
             if context.json { [args, &["--json"]].concat() } else { args.to_vec() };
-        let status = demo.tome(&args).status().context("cannot run tome")?;
+        let status = demo.tome(&args).stdin(Stdio::null()).status().context("cannot run tome")?;
         ensure!(status.success(), "tome {} failed", args.join(" "));
         Ok(())
     };
@@ -51,6 +51,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
     show("The words behind a bullet", &["show", &demo.grip()?])?;
     show("What Tome remembers", &[])?;
     remember_and_correct(&demo, &show)?;
+    talk(&show)?;
     demo.stop()?;
     writeln!(
         out,
@@ -81,6 +82,13 @@ fn remember_and_correct(demo: &Demo, show: &dyn Fn(&str, &[&str]) -> Result<()>)
     show("What the agent reads next", &["memory", "read", NOTE])?;
     show("Who wrote what", &["memory", "log"])?;
     show("What was corrected", &["memory", "diff", NOTE])
+}
+
+/// A chat learns a fact and ends; the next one knows it. Each is a process and a session of its own.
+fn talk(show: &dyn Fn(&str, &[&str]) -> Result<()>) -> Result<()> {
+    show("A chat learns something", &["chat", "--offline", "Hello, I am Zhang San."])?;
+    show("The next chat knows it", &["chat", "--offline", "What is my name?"])?;
+    show("In a file of yours", &["memory", "read", "facts/user.md"])
 }
 
 /// The demo's own world.

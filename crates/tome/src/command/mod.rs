@@ -3,9 +3,11 @@
 mod admin;
 mod agents;
 mod bench;
+mod chat;
 mod citation;
 mod coder;
 mod config;
+mod config_file;
 mod coverage;
 mod daemon;
 mod demo;
@@ -36,6 +38,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::Parser;
 use serde::Serialize;
 use thiserror::Error;
 use tome_proto::ClientError;
@@ -132,8 +135,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         _ => {}
     }
     let context = Context::new(&cli.global)?;
-    if matches!(cli.command, Some(Command::Config)) {
-        return config::run(&context);
+    if let Some(Command::Config(asked)) = &cli.command {
+        return match &asked.change {
+            None => config::run(&context),
+            Some(change) => config_file::run(&context, change),
+        };
     }
     if let Some(Command::Doctor(asked)) = &cli.command {
         return doctor::run(&context, asked.deep);
@@ -154,6 +160,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
         Some(Command::Reflect(asked)) => reflect::run(&context, &asked),
         Some(Command::Init(asked)) => init::run(&context, &asked),
+        Some(Command::Chat(asked)) => chat::run(&context, &asked),
         Some(Command::Tool(asked)) => tool::run(&context, &asked),
         Some(Command::Mcp(asked)) => mcp::run(context, &asked),
         Some(Command::Setup(asked)) => setup::run(&context, &asked),
@@ -169,7 +176,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
         Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(
-            Command::Config
+            Command::Config(_)
             | Command::Doctor(_)
             | Command::Hook(_)
             | Command::Bench(_)
@@ -177,6 +184,30 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
             | Command::Man(_),
         ) => Ok(Outcome::Done),
     }
+}
+
+/// Shows what a command shows that only looks, to somebody who is in the middle of something else.
+pub fn shown_again(context: &Context, words: &[&str]) {
+    let typed = std::iter::once("tome").chain(words.iter().copied());
+    let shown = match Cli::try_parse_from(typed).map(|cli| cli.command) {
+        Ok(Some(Command::Recall(asked))) => recall::run(context, &asked),
+        Ok(Some(Command::Toc(asked))) => toc::run(context, &asked),
+        Ok(Some(Command::Memory(asked))) => memory::run(context, &asked),
+        Ok(_) => Ok(Outcome::Done),
+        Err(said) => {
+            let _ = said.print();
+            return;
+        }
+    };
+    if let Err(error) = shown {
+        // Whoever asked goes on; the exit code is theirs.
+        let _ = complain(&error);
+    }
+}
+
+/// Where we stand.
+pub fn folder_here() -> Result<String> {
+    notes::folder(None)
 }
 
 fn flags(global: &Global) -> Flags {

@@ -14,11 +14,12 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tome_engine::{InjectionRecord, Injector, Room, Starting};
+use tome_model::{Agent, SessionId};
 use tome_proto::v1;
 use tome_proto::v1::injections_server::Injections;
 use tonic::{Request, Response, Status};
 
-use super::shared::Shared;
+use super::shared::{Shared, status_of};
 use asked::Asked;
 use keep::keep;
 
@@ -26,6 +27,10 @@ use keep::keep;
 const PREVIEW_WITHIN: Duration = Duration::from_secs(20);
 /// Injections of one listing.
 const LISTED_MAX: u32 = 10_000;
+/// What somebody else's record may hold: words, names of what was cut, the text.
+const WORD_BYTES_MAX: usize = 40;
+const CUT_MAX: usize = 32;
+const TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// The injections service.
 pub struct InjectionsService(pub Arc<Shared>);
@@ -80,6 +85,36 @@ impl Injections for InjectionsService {
             cut: composed.cut,
         });
         Ok(Response::new(answer.unwrap_or_default()))
+    }
+
+    async fn record_injection(
+        &self,
+        request: Request<v1::RecordInjectionRequest>,
+    ) -> Result<Response<v1::RecordInjectionResponse>, Status> {
+        let asked = request.into_inner();
+        let record = asked.record.unwrap_or_default();
+        let refused = |error: tome_model::ModelError| Status::invalid_argument(error.to_string());
+        let agent = Agent::parse(&record.agent).map_err(refused)?;
+        let session = SessionId::parse(&record.session_id).map_err(refused)?;
+        let short = |text: &str| tome_model::truncate_to(text, WORD_BYTES_MAX).to_owned();
+        let kept = self.0.wait_for(move |shared| {
+            let record = InjectionRecord {
+                at_ms: shared.clock.now().0,
+                moment: short(&record.moment),
+                why: short(&record.why),
+                agent: agent.to_string(),
+                session_id: session.to_string(),
+                project: shared.stores.projects().root_of(&asked.cwd, None),
+                tokens: record.tokens,
+                cut: record.cut.iter().take(CUT_MAX).map(|name| short(name)).collect(),
+                took_ms: record.took_ms,
+                handed: record.handed,
+                text: tome_model::truncate_to(&record.text, TEXT_BYTES_MAX).to_owned(),
+            };
+            injector(shared)?.record(&record).map_err(|error| status_of(&error))
+        });
+        kept.await??;
+        Ok(Response::new(v1::RecordInjectionResponse {}))
     }
 }
 

@@ -1,0 +1,174 @@
+//! What is not worth looking at: what `.gitignore` says, and what everybody's tools leave behind.
+//!
+//! The patterns are git's: `*`, `?`, `[…]` and `**`; a slash ties a pattern to its file's folder, one
+//! at the end to folders, `!` takes back. The last pattern that fits counts.
+
+use std::io::Read;
+use std::path::Path;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::platform;
+
+/// Folders that tools leave behind.
+const LEFT_BEHIND: [&str; 14] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    "node_modules",
+    "target",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".tox",
+    ".gradle",
+    ".DS_Store",
+];
+
+/// Of a `.gitignore` so much is read, and so many patterns are kept of all of them.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+const PATTERNS_MAX: usize = 2_000;
+/// A pattern that needs more than this is none.
+const REGEX_BYTES_MAX: usize = 256 * 1024;
+
+/// Patterns, of the outer folders first.
+#[derive(Debug, Default)]
+pub struct Ignored(Vec<Pattern>);
+
+#[derive(Debug)]
+struct Pattern {
+    /// The folder whose file it stands in, relative to the root; empty, or with a slash at its end.
+    base: String,
+    fits: Regex,
+    takes_back: bool,
+    folders_only: bool,
+}
+
+impl Ignored {
+    /// Reads the `.gitignore` of a folder, if it has one. `base` is the folder below the root.
+    pub fn read(&mut self, folder: &Path, base: &str) {
+        let Ok(file) = platform::open_ordinary(&folder.join(".gitignore")) else { return };
+        let mut bytes = Vec::new();
+        if file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).is_err() {
+            return;
+        }
+        let base = if base.is_empty() { String::new() } else { format!("{base}/") };
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            if self.0.len() < PATTERNS_MAX {
+                self.0.extend(Pattern::parse(line, &base));
+            }
+        }
+    }
+
+    /// Whether a path below the root is ignored.
+    pub fn has(&self, path: &str, is_folder: bool) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if LEFT_BEHIND.contains(&name) {
+            return true;
+        }
+        let fitting = self.0.iter().rev().find(|pattern| {
+            let below = path.strip_prefix(pattern.base.as_str());
+            (is_folder || !pattern.folders_only)
+                && below.is_some_and(|below| pattern.fits.is_match(below))
+        });
+        fitting.is_some_and(|pattern| !pattern.takes_back)
+    }
+}
+
+impl Pattern {
+    fn parse(line: &str, base: &str) -> Option<Self> {
+        let line = line.trim_end();
+        if line.is_empty() || line.starts_with('#') {
+            return None;
+        }
+        let (takes_back, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+        let (folders_only, line) =
+            line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+        let fits = glob(line)?;
+        Some(Self { base: base.to_owned(), fits, takes_back, folders_only })
+    }
+}
+
+/// A pattern of file names: one with a slash in it is tied to the beginning, another fits a name at
+/// any depth. `None` for what is no pattern.
+pub fn glob(pattern: &str) -> Option<Regex> {
+    let is_tied = pattern.contains('/');
+    let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+    let mut regex = String::from(if is_tied { "^" } else { "^(?:.*/)?" });
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let (written, taken) = if rest.starts_with("**/") {
+            ("(?:.*/)?".to_owned(), 3)
+        } else if rest.starts_with("**") {
+            (".*".to_owned(), 2)
+        } else if let Some(class) = class(rest) {
+            class
+        } else {
+            match c {
+                '*' => ("[^/]*".to_owned(), 1),
+                '?' => ("[^/]".to_owned(), 1),
+                c => (regex::escape(&c.to_string()), c.len_utf8()),
+            }
+        };
+        regex.push_str(&written);
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    regex.push('$');
+    RegexBuilder::new(&regex).size_limit(REGEX_BYTES_MAX).build().ok()
+}
+
+/// `[a-z]` at the beginning of a pattern, as a regular expression, and its length.
+fn class(rest: &str) -> Option<(String, usize)> {
+    let inner = rest.strip_prefix('[')?;
+    let end = inner.find(']').filter(|end| *end > 0)?;
+    let chars = inner.get(..end)?;
+    let (not, chars) = match chars.strip_prefix(['!', '^']) {
+        Some(chars) => ("^", chars),
+        None => ("", chars),
+    };
+    let chars =
+        chars.replace('\\', "\\\\").replace('[', "\\[").replace('&', "\\&").replace('~', "\\~");
+    Some((format!("[{not}{chars}]"), end + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_mean_what_they_mean_to_git() {
+        let text = "# a comment\n*.log\n/build\ndocs/*.tmp\nout/\n!keep.log\na/**/z\n[ab].txt\n";
+        let mut ignored = Ignored::default();
+        ignored.0.extend(text.lines().filter_map(|line| Pattern::parse(line, "")));
+        for (path, is_folder, expected) in [
+            ("x.log", false, true),
+            ("deep/er/x.log", false, true),
+            ("keep.log", false, false),
+            ("build", true, true),
+            ("sub/build", true, false),
+            ("docs/a.tmp", false, true),
+            ("docs/b/a.tmp", false, false),
+            ("out", true, true),
+            ("out", false, false),
+            ("a/z", false, true),
+            ("a/b/c/z", false, true),
+            ("b.txt", false, true),
+            ("c.txt", false, false),
+            ("node_modules", true, true),
+            ("src/main.rs", false, false),
+        ] {
+            assert_eq!(ignored.has(path, is_folder), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_of_a_folder_holds_below_it() {
+        let mut ignored = Ignored::default();
+        ignored.0.extend(Pattern::parse("/gen", "sub/"));
+        assert!(ignored.has("sub/gen", true));
+        assert!(!ignored.has("gen", true));
+    }
+}

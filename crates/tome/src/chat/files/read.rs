@@ -1,0 +1,128 @@
+//! `read_file`: what a file says, with the numbers of its lines.
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tome_agent::Tool;
+use tome_llm::{OfferedTool, Stop};
+
+use super::{Root, number, text};
+use crate::render::{bytes, count};
+
+/// Lines and bytes of one answer, and what is shown of one line.
+const LINES_MAX: usize = 2_000;
+const SHOWN_BYTES_MAX: usize = 96 * 1024;
+const LINE_BYTES_MAX: u64 = 2_000;
+/// How far into a file lines are counted.
+const READ_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// So much of the beginning says whether it is a text.
+const LOOKED_AT_BYTES: usize = 8 * 1024;
+
+pub struct ReadFile(pub Arc<Root>);
+
+impl Tool for ReadFile {
+    fn offered(&self) -> OfferedTool {
+        OfferedTool {
+            name: "read_file".to_owned(),
+            description: "Read a text file of the project, its lines numbered.".to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "below the project" },
+                    "from_line": { "type": "integer", "default": 1 },
+                    "lines": { "type": "integer", "default": LINES_MAX },
+                },
+                "required": ["path"],
+            }),
+        }
+    }
+
+    fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String> {
+        let root = &self.0;
+        let given = text(arguments, "path").ok_or("path is missing: which file?")?;
+        let real = root.place(given)?;
+        if real.is_dir() {
+            return Err(format!("{given} is a folder; list_files lists it"));
+        }
+        let name = root.name(&real);
+        let file = root.open(&real, &name)?;
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        let mut reader = BufReader::with_capacity(LOOKED_AT_BYTES, file.take(READ_BYTES_MAX));
+        let cannot = |error: std::io::Error| format!("{name} cannot be read: {error}");
+        if is_binary(reader.fill_buf().map_err(cannot)?) {
+            return Ok(format!("{name} is a binary file of {}: it is not shown.", bytes(size)));
+        }
+        let from = number(arguments, "from_line").unwrap_or(1).max(1);
+        let lines = number(arguments, "lines").unwrap_or(LINES_MAX).clamp(1, LINES_MAX);
+        let shown = Shown::read(&mut reader, from, lines, stop).map_err(cannot)?;
+        Ok(shown.told(root, &name, from))
+    }
+}
+
+/// Whether bytes are no text.
+pub fn is_binary(beginning: &[u8]) -> bool {
+    beginning.iter().take(LOOKED_AT_BYTES).any(|byte| *byte == 0)
+}
+
+/// The next line, cut where it is long; `None` at the end.
+pub fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<String>> {
+    let mut line = Vec::new();
+    if reader.take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    let is_whole = line.last() == Some(&b'\n');
+    if !is_whole && line.len() as u64 == LINE_BYTES_MAX {
+        reader.skip_until(b'\n')?;
+        line.extend_from_slice(" [cut]".as_bytes());
+    }
+    Ok(Some(String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+#[derive(Default)]
+struct Shown {
+    text: String,
+    /// The last line that is shown, and whether there are more behind it.
+    last: usize,
+    more: bool,
+}
+
+impl Shown {
+    fn read(
+        reader: &mut impl BufRead,
+        from: usize,
+        lines: usize,
+        stop: &Stop,
+    ) -> std::io::Result<Self> {
+        let mut shown = Self::default();
+        let mut number = 0;
+        while let Some(line) = next_line(reader)? {
+            number += 1;
+            let is_full =
+                number >= from.saturating_add(lines) || shown.text.len() > SHOWN_BYTES_MAX;
+            if is_full || stop.is_stopped() {
+                shown.more = true;
+                return Ok(shown);
+            }
+            shown.last = number;
+            if number >= from {
+                shown.text.push_str(&format!("{number:>5}  {line}\n"));
+            }
+        }
+        Ok(shown)
+    }
+
+    fn told(&self, root: &Root, name: &str, from: usize) -> String {
+        if self.text.is_empty() {
+            return match self.last {
+                0 => format!("{name} is empty."),
+                last => format!("{name} has {} lines, none from {from} on.", count(last as u64)),
+            };
+        }
+        let more = match self.more {
+            true => format!("\nThere is more: from_line {} goes on.", self.last + 1),
+            false => String::new(),
+        };
+        format!("{}{more}", root.fenced(name, self.text.trim_end_matches('\n')))
+    }
+}

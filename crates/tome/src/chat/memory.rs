@@ -1,0 +1,168 @@
+//! The memory of a chat, over the daemon's socket.
+//!
+//! Every call looks for the daemon anew and starts it when it is away, so that one that was killed in
+//! the middle of a session is no trouble. What can be said twice is asked again when the daemon leaves
+//! just then: reading, and recording, because a moment is known by its id. What adds or replaces is
+//! asked once, and an answer that did not come is told as such. Every wait has an end.
+
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use tome_agent::{Memory, MemoryError, MemoryTools, Moment, Who};
+use tome_engine::{Composed, Effect, Failure, Projects, ToolAnswer, Tools};
+use tome_model::{Clock, Event, Millis, SystemClock};
+use tome_proto::{Client, ClientError, Query, limits, v1};
+
+use crate::reach::{Reach, ReachError, Start};
+
+/// Events asked for at a time when a session is read back.
+const PAGE_EVENTS: usize = 1_000;
+
+/// The daemon as the memory of one session.
+pub struct DaemonMemory {
+    reach: Reach,
+    runtime: Runtime,
+    who: Who,
+}
+
+impl DaemonMemory {
+    pub fn new(reach: Reach, who: Who) -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { reach, runtime, who })
+    }
+
+    /// Asks what may be asked twice.
+    fn ask<T>(
+        &self,
+        question: impl AsyncFn(&Client) -> Result<T, ClientError>,
+    ) -> Result<T, MemoryError> {
+        self.runtime.block_on(self.reach.ask(Start::IfAway, question)).map_err(away)
+    }
+
+    /// Asks once.
+    fn once<T>(
+        &self,
+        question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
+    ) -> Result<T, ReachError> {
+        self.runtime.block_on(async {
+            let client = self.reach.client(Start::IfAway).await?;
+            Ok(question(&client).await?)
+        })
+    }
+}
+
+fn away(error: ReachError) -> MemoryError {
+    MemoryError::Away(error.to_string())
+}
+
+impl MemoryTools for DaemonMemory {
+    fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
+        let spec = Tools::list().into_iter().find(|spec| spec.name == tool);
+        let spec = spec.ok_or_else(|| MemoryError::NoSuchTool(tool.to_owned()))?;
+        let request = v1::CallToolRequest {
+            name: tool.to_owned(),
+            arguments_json: arguments.to_owned(),
+            cwd: self.who.cwd.clone(),
+            session_id: self.who.session.to_string(),
+            agent: self.who.agent.to_string(),
+            command: String::new(),
+        };
+        let answer = match spec.effect {
+            // The same call again changes nothing more.
+            Effect::Reads | Effect::Settles => {
+                self.ask(async |client| client.call_tool(request.clone()).await)?
+            }
+            Effect::Adds | Effect::Replaces => {
+                self.once(async |client| client.call_tool(request).await).map_err(unsure)?
+            }
+        };
+        Ok(ToolAnswer {
+            failure: answer.is_error.then(|| failure(&answer.error_kind)),
+            json: serde_json::from_str(&answer.result_json).unwrap_or(Value::Null),
+            text: answer.text,
+            secrets_cut: answer.secrets_cut as usize,
+        })
+    }
+}
+
+/// A change that may have been made although no answer came.
+fn unsure(error: ReachError) -> MemoryError {
+    use ClientError::{TimedOut, Unreachable};
+    match error {
+        ReachError::Client(Unreachable(_) | TimedOut(_)) => MemoryError::Away(format!(
+            "no answer came ({error}); read the note to see whether it was done"
+        )),
+        error => away(error),
+    }
+}
+
+fn failure(kind: &str) -> Failure {
+    match kind {
+        "invalid" => Failure::Invalid,
+        "not_found" => Failure::NotFound,
+        "conflict" => Failure::Conflict,
+        _ => Failure::Failed,
+    }
+}
+
+impl Memory for DaemonMemory {
+    fn who(&self) -> &Who {
+        &self.who
+    }
+
+    fn now(&self) -> Millis {
+        SystemClock.now()
+    }
+
+    fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
+        for moment in moments {
+            let draft = self.who.draft(moment);
+            self.ask(async |client| client.ingest(draft.clone(), limits::CALL_TIMEOUT).await)?;
+        }
+        Ok(())
+    }
+
+    fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
+        // Without the project there is no event of it either.
+        let projects = Projects::load(&self.reach.settings().home);
+        let Some(root) = projects.known_root_of(&self.who.cwd) else { return Ok(Vec::new()) };
+        let mut found: Vec<Event> = Vec::new();
+        let mut continuation = String::new();
+        while found.len() < newest_max {
+            let query = Query {
+                session: Some(self.who.session.to_string()),
+                project: Some(root.clone()),
+                limit: u32::try_from((newest_max - found.len()).min(PAGE_EVENTS)).unwrap_or(1),
+                newest_first: true,
+                continuation: std::mem::take(&mut continuation),
+                ..Query::default()
+            };
+            let page = self.ask(async |client| client.events(query.clone()).await)?;
+            found.extend(page.events);
+            let Some(more) = page.continuation else { break };
+            continuation = more;
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
+        let moment = match why {
+            "replan" => "tool",
+            "store" => "stop",
+            _ => "prompt",
+        };
+        let record = v1::InjectionRecord {
+            moment: moment.to_owned(),
+            why: why.to_owned(),
+            agent: self.who.agent.to_string(),
+            session_id: self.who.session.to_string(),
+            tokens: said.tokens,
+            cut: said.cut.clone(),
+            handed: true,
+            text: said.text.clone(),
+            ..v1::InjectionRecord::default()
+        };
+        let cwd = self.who.cwd.as_str();
+        self.once(async |client| client.record_injection(cwd, record).await).map_err(away)
+    }
+}

@@ -1,0 +1,241 @@
+//! What the script does about a prompt: the next step, given what was done already.
+
+use serde_json::{Value, json};
+use tome_llm::Reply;
+
+use super::intent::{Fact, Intent};
+use super::turn::{Done, Turn};
+
+/// Notes that are read for one question.
+const NOTES_MAX: usize = 6;
+/// Lines of an answer.
+const LINES_MAX: usize = 8;
+/// What is shown of what recall finds.
+const HITS_MAX: usize = 4;
+
+const HONEST: &str = "I am a built-in script, not a language model: I know a few ways of saying things. Tell me \
+your name (\"I am …\"), \"remember that …\", \"we use …\"; ask \"what is my name?\", \"what do you know about …?\", \
+\"what did we fix last time?\"; say \"plan …\", \"list the files\", \"read FILE\" or \"search for …\". What I write \
+down is real: `tome memory` shows it. `tome chat` without --offline talks to a model.";
+
+/// The next reply.
+pub fn reply(turn: &Turn<'_>) -> Reply {
+    if turn.notes.last().is_some_and(|note| note.contains("kind=\"store\"")) {
+        return Reply::said("Nothing to store: a script learns no lessons.");
+    }
+    match Intent::of(turn.prompt) {
+        Intent::Learn(fact) => learn(turn, &fact),
+        Intent::AskName => ask_name(turn),
+        Intent::AskKnown { about } => ask_known(turn, &about),
+        Intent::Recall { query } => recall(turn, &query),
+        Intent::Plan { goal } => plan(turn, &goal),
+        Intent::Files => look(turn, "list_files", json!({})),
+        Intent::Read { path } => look(turn, "read_file", json!({ "path": path })),
+        Intent::Search { query } => look(turn, "search_files", json!({ "query": query })),
+        Intent::Told => Reply::said(
+            "Good. When this chat is over I look back at it and write an episode about that, if there was enough to it.",
+        ),
+        Intent::Greeting => Reply::said(format!("Hello! {HONEST}")),
+        Intent::Other => Reply::said(HONEST),
+    }
+}
+
+/// Reads the note, and adds the fact or corrects it.
+fn learn(turn: &Turn<'_>, fact: &Fact) -> Reply {
+    let changed = turn.done.iter().rev().find(|done| done.call.name != "memory_read");
+    if let Some(done) = changed {
+        return Reply::said(match done.text() {
+            Some(_) => {
+                format!("Noted in {}: {}.", fact.path, fact.bullet().trim_start_matches("- "))
+            }
+            None => format!("I could not write it down: {}", done.result.text),
+        });
+    }
+    let Some(read) = turn.last("memory_read") else {
+        return turn.calls("", vec![("memory_read", json!({ "path": fact.path }))]);
+    };
+    let bullet = fact.bullet();
+    match read.text() {
+        Some(text) if text.lines().any(|line| line.trim() == bullet) => {
+            Reply::said(format!("I knew that already: {} says so.", fact.path))
+        }
+        Some(text) => {
+            let (old, new) = changed_line(text, fact, &bullet);
+            let patch = json!({ "path": fact.path, "old_str": old, "new_str": new });
+            turn.calls("", vec![("memory_patch", patch)])
+        }
+        None => {
+            let content = format!("# {}\n\n> Summary: {}\n\n{bullet}\n", fact.title, fact.summary);
+            let write = json!({ "path": fact.path, "content": content });
+            turn.calls("", vec![("memory_write", write)])
+        }
+    }
+}
+
+/// The line to change: the one that says something else of what there is one of, or the last, behind
+/// which the new one comes.
+fn changed_line(text: &str, fact: &Fact, bullet: &str) -> (String, String) {
+    let opening = fact.single.map(|kind| format!("- {kind}:"));
+    let same = opening.and_then(|opening| text.lines().find(|line| line.starts_with(&opening)));
+    if let Some(line) = same {
+        return (line.to_owned(), bullet.to_owned());
+    }
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    (last.to_owned(), format!("{last}\n{bullet}"))
+}
+
+fn ask_name(turn: &Turn<'_>) -> Reply {
+    let Some(read) = turn.last("memory_read") else {
+        return turn.calls("", vec![("memory_read", json!({ "path": "facts/user.md" }))]);
+    };
+    let name = read
+        .text()
+        .and_then(|text| text.lines().find_map(|line| line.trim().strip_prefix("- Name:")));
+    Reply::said(match name {
+        Some(name) => format!("You are {} (facts/user.md).", name.trim()),
+        None => "I do not know your name yet. Tell me: \"I am …\".".to_owned(),
+    })
+}
+
+/// Lists the notes, reads the facts, and says what in them is about it.
+fn ask_known(turn: &Turn<'_>, about: &str) -> Reply {
+    let Some(listed) = turn.last("memory_list") else {
+        return turn.calls("", vec![("memory_list", json!({}))]);
+    };
+    let read: Vec<&Done<'_>> =
+        turn.done.iter().filter(|done| done.call.name == "memory_read").collect();
+    let paths = paths(listed.text().unwrap_or_default());
+    if read.is_empty() && !paths.is_empty() {
+        let calls =
+            paths.iter().take(NOTES_MAX).map(|path| ("memory_read", json!({ "path": path })));
+        return turn.calls("", calls.collect());
+    }
+    let topic = words(about);
+    let mut said = Vec::new();
+    for done in read {
+        for line in done.text().unwrap_or_default().lines().filter(|line| line.starts_with("- ")) {
+            let lower = line.to_lowercase();
+            if topic.is_empty() || topic.iter().any(|word| lower.contains(word)) {
+                said.push(format!("{line} ({})", done.path()));
+            }
+        }
+    }
+    said.truncate(LINES_MAX);
+    Reply::said(match said.is_empty() {
+        true => {
+            "Nothing is written down about that. `/recall` looks through everything that was said."
+                .to_owned()
+        }
+        false => format!("This is written down:\n{}", said.join("\n")),
+    })
+}
+
+/// The paths of a list of notes, facts first.
+fn paths(listed: &str) -> Vec<String> {
+    let notes: Value = serde_json::from_str(listed).unwrap_or_default();
+    let notes = notes.as_array().cloned().unwrap_or_default();
+    let path = |note: &Value| Some(note.get("path")?.as_str()?.to_owned());
+    let mut paths: Vec<String> = notes.iter().filter_map(path).collect();
+    paths.retain(|path| path.starts_with("facts/") || path.starts_with("episodes/"));
+    paths.sort_by_key(|path| !path.starts_with("facts/"));
+    paths
+}
+
+/// The telling words of a topic.
+fn words(about: &str) -> Vec<String> {
+    let small = ["the", "our", "my", "and", "for", "this", "that", "me", "us", "you", "project"];
+    let words = about.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.filter(|word| word.chars().count() > 2 && !small.contains(&word.as_str())).collect()
+}
+
+fn recall(turn: &Turn<'_>, query: &str) -> Reply {
+    let Some(found) = turn.last("recall_memory") else {
+        return turn.calls("", vec![("recall_memory", json!({ "query": query, "limit": 8 }))]);
+    };
+    let hits = hits(found.text().unwrap_or_default(), turn.prompt);
+    Reply::said(match hits.is_empty() {
+        true => "Memory has nothing about that.".to_owned(),
+        false => format!("This is what memory has:\n{}", hits.join("\n")),
+    })
+}
+
+/// What was found, a line each with its citation, without the question itself.
+fn hits(found: &str, prompt: &str) -> Vec<String> {
+    let mut hits: Vec<String> = Vec::new();
+    let mut content = "";
+    for line in found.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("Content: ") {
+            content = text;
+        } else if let Some(citation) = line.strip_prefix("Citation: ")
+            && !content.is_empty()
+            && !prompt.trim().starts_with(content.trim_end_matches('…'))
+        {
+            hits.push(format!("- {content} [{citation}]"));
+            content = "";
+        }
+    }
+    hits.truncate(HITS_MAX);
+    hits
+}
+
+/// A plan that is long enough for memory to have a say; replanned where it had one.
+fn plan(turn: &Turn<'_>, goal: &str) -> Reply {
+    let plans = turn.done.iter().filter(|done| done.call.name == "update_plan").count();
+    let lessons: Vec<&str> = turn
+        .notes
+        .iter()
+        .flat_map(|note| note.lines())
+        .filter_map(|line| line.strip_prefix("### "))
+        .collect();
+    match (plans, lessons.first()) {
+        (0, _) => {
+            let said = format!("A plan for {goal}:");
+            turn.calls(&said, vec![("update_plan", steps(goal, None))])
+        }
+        (1, Some(lesson)) => {
+            let said = "Memory has a lesson that bears on this, so the plan changes:";
+            turn.calls(said, vec![("update_plan", steps(goal, Some(lesson)))])
+        }
+        (_, lesson) => {
+            let learned = lesson.map(|lesson| format!(" It takes into account: {lesson}."));
+            let learned = learned.unwrap_or_default();
+            Reply::said(format!(
+                "The plan for {goal} is written down.{learned} I cannot carry it out: I am a script."
+            ))
+        }
+    }
+}
+
+fn steps(goal: &str, lesson: Option<&str>) -> Value {
+    let mut steps: Vec<String> =
+        lesson.map(|lesson| format!("Mind the lesson: {lesson}")).into_iter().collect();
+    let usual = [
+        format!("Find out what {goal} needs"),
+        "Look at what is there".to_owned(),
+        "Write a test that fails".to_owned(),
+        "Make the change".to_owned(),
+        "Run all tests".to_owned(),
+        "Write down what changed".to_owned(),
+        "Have it reviewed".to_owned(),
+    ];
+    steps.extend(usual);
+    let steps: Vec<Value> =
+        steps.iter().map(|step| json!({ "step": step, "status": "pending" })).collect();
+    json!({ "plan": steps })
+}
+
+/// Looks at files, and shows what came.
+fn look(turn: &Turn<'_>, tool: &str, arguments: Value) -> Reply {
+    match turn.last(tool) {
+        None => turn.calls("", vec![(tool, arguments)]),
+        Some(done) => Reply::said(shown(&done.result.text)),
+    }
+}
+
+/// What a tool said, without the fence that is meant for models.
+fn shown(text: &str) -> String {
+    let is_fence =
+        |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
+    let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,262 @@
+//! What a person sees of a chat, and what a program does.
+//!
+//! The model's words go to standard output as they come; everything else to standard error, a dim line
+//! each. With `-p` only the answer is printed, when it is whole. With `--json` every line of standard
+//! output is an object with a `type`: session, text, tool, injected, compaction, again, reply, reflection,
+//! note, error.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use tome_agent::{Ended, Reflection, Run, Said};
+use tome_llm::{ToolCall, ToolResult, Usage};
+
+use super::trouble::Trouble;
+use crate::render::{BOLD, DIM, PLAIN, RED, YELLOW, bytes, count, counted, one_line, plain, safe};
+
+/// What is shown of arguments and results.
+const GIST_CHARS_MAX: usize = 72;
+
+/// How a chat is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// As it happens, for a person.
+    Talk,
+    /// Only the answer.
+    Answer,
+    /// For a program.
+    Json,
+}
+
+pub struct Screen {
+    mode: Mode,
+    /// Whether something stands before the cursor.
+    in_line: bool,
+}
+
+impl Screen {
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, in_line: false }
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// A line that is for the person.
+    pub fn note(&mut self, text: &str) {
+        match self.mode {
+            Mode::Talk => self.line(&format!("{DIM}{}{PLAIN}", safe(text))),
+            Mode::Answer => {}
+            Mode::Json => self.json(&json!({ "type": "note", "text": text })),
+        }
+    }
+
+    /// Asks for the next prompt.
+    pub fn ask(&mut self) {
+        let mut err = anstream::stderr();
+        let _ = write!(err, "{BOLD}>{PLAIN} ").and_then(|()| err.flush());
+    }
+
+    /// What happens while a prompt is worked on.
+    pub fn said(&mut self, said: Said<'_>) {
+        match self.mode {
+            Mode::Talk => self.talk(said),
+            Mode::Answer => {}
+            Mode::Json => self.tell(said),
+        }
+    }
+
+    fn talk(&mut self, said: Said<'_>) {
+        match said {
+            Said::Text(text) => self.text(text),
+            Said::Again => self.note("the connection broke; asking again"),
+            Said::Beginning { .. } => {}
+            Said::Calling(call) => {
+                self.fresh_line();
+                let shown =
+                    format!("{} {}", safe(&call.name), one_line(&arguments(call), GIST_CHARS_MAX));
+                let mut err = anstream::stderr();
+                // A person who cannot be shown something misses it; the work goes on.
+                let _ =
+                    write!(err, "{DIM}· {}{PLAIN}", shown.trim_end()).and_then(|()| err.flush());
+            }
+            Said::Called { result, .. } => {
+                let (colour, gist) = if result.failed { (YELLOW, "✗ ") } else { (DIM, "→ ") };
+                let gist = format!("{gist}{}", outcome(result));
+                let _ = writeln!(anstream::stderr(), " {colour}{gist}{PLAIN}");
+            }
+            Said::Injected { why, .. } => self.note(injected(why)),
+            Said::Compacted(made) => {
+                let file = made.file.as_deref().unwrap_or("no file: it could not be written");
+                let left = counted(made.messages as u64, "message", "messages");
+                self.note(&format!(
+                    "· {left} left the context, summarised by {} → {file}",
+                    made.by
+                ));
+            }
+            Said::Reflected(reflection) => self.reflected(reflection),
+        }
+    }
+
+    fn tell(&mut self, said: Said<'_>) {
+        let value = match said {
+            Said::Text(text) => json!({ "type": "text", "text": text }),
+            Said::Again => json!({ "type": "again" }),
+            Said::Beginning { .. } | Said::Calling(_) => return,
+            Said::Called { call, result } => json!({
+                "type": "tool", "name": call.name,
+                "arguments": serde_json::from_str::<Value>(&call.arguments).unwrap_or_else(|_| call.arguments.clone().into()),
+                "result": result.text, "failed": result.failed,
+            }),
+            Said::Injected { why, text } => json!({ "type": "injected", "why": why, "text": text }),
+            Said::Compacted(made) => json!({
+                "type": "compaction", "messages": made.messages, "file": made.file,
+                "summary": made.summary, "by": made.by, "problem": made.problem,
+            }),
+            Said::Reflected(reflection) => return self.reflected(reflection),
+        };
+        self.json(&value);
+    }
+
+    fn text(&mut self, text: &str) {
+        let mut out = anstream::stdout();
+        let _ = write!(out, "{}", safe(text)).and_then(|()| out.flush());
+        if let Some(last) = text.chars().last() {
+            self.in_line = last != '\n';
+        }
+    }
+
+    /// A prompt was worked on.
+    pub fn ran(&mut self, run: &Run, rounds_max: u32) {
+        if self.mode == Mode::Json {
+            return self.json(&json!({
+                "type": "reply", "text": run.text, "ended": run.ended.as_str(),
+                "rounds": run.rounds, "calls": run.calls, "usage": usage_json(&run.usage),
+            }));
+        }
+        if self.mode == Mode::Answer {
+            self.text(&run.text);
+        }
+        self.fresh_line();
+        let note = match run.ended {
+            Ended::Done | Ended::Failed => return,
+            Ended::Cut => "the reply was cut off: it had no more room; say `go on`".to_owned(),
+            Ended::Refused => "the model did not want to go on; ask in other words".to_owned(),
+            Ended::Stopped => "stopped; what was said so far is kept".to_owned(),
+            Ended::RoundsSpent => format!(
+                "stopped after {rounds_max} rounds of tool calls without an end; say `go on`, or allow more with --rounds"
+            ),
+        };
+        let _ = writeln!(anstream::stderr(), "{YELLOW}{note}{PLAIN}");
+    }
+
+    /// What a reflection came to.
+    pub fn reflected(&mut self, reflection: &Reflection) {
+        if self.mode == Mode::Json {
+            return self.json(&json!({
+                "type": "reflection", "written": reflection.written,
+                "skipped": reflection.skipped.map(|skip| skip.as_str()),
+                "refused": reflection.refused, "rounds": reflection.rounds,
+                "rounds_spent": reflection.rounds_spent, "usage": usage_json(&reflection.usage),
+            }));
+        }
+        let spent = if reflection.rounds_spent { "; its rounds were used up" } else { "" };
+        match (reflection.skipped, reflection.written.as_slice()) {
+            (Some(skip), _) => {
+                self.note(&format!("· nothing to reflect on yet: {}", skip.as_str()))
+            }
+            (None, []) => self.note(&format!("· reflected: nothing new to remember{spent}")),
+            (None, written) => self.note(&format!("· remembered in {}{spent}", written.join(", "))),
+        }
+    }
+
+    /// Something went wrong.
+    pub fn trouble(&mut self, trouble: &Trouble) {
+        if self.mode == Mode::Json {
+            return self.json(&json!({
+                "type": "error", "error": trouble.said, "kind": trouble.kind, "hint": trouble.hint,
+            }));
+        }
+        self.line(&format!("{RED}error:{PLAIN} {}", safe(&trouble.said)));
+        self.line(&format!("{BOLD}hint:{PLAIN} {}", trouble.hint));
+    }
+
+    /// A line of what was asked for: on standard output.
+    pub fn plain(&mut self, text: &str) {
+        self.fresh_line();
+        match self.mode {
+            Mode::Json => self.json(
+                &json!({ "type": "note", "text": anstream::adapter::strip_str(text).to_string() }),
+            ),
+            Mode::Talk | Mode::Answer => drop(writeln!(anstream::stdout(), "{text}")),
+        }
+    }
+
+    /// Ends the line that the model's words stand in.
+    pub fn fresh_line(&mut self) {
+        if self.in_line {
+            let _ = writeln!(anstream::stdout());
+            self.in_line = false;
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.fresh_line();
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+
+    pub fn json(&mut self, value: &Value) {
+        let _ = writeln!(anstream::stdout(), "{value}");
+    }
+}
+
+pub fn usage_json(usage: &Usage) -> Value {
+    json!({
+        "input": usage.input, "cache_read": usage.cache_read,
+        "cache_written": usage.cache_written, "output": usage.output,
+    })
+}
+
+/// What a call is about, in a few words.
+fn arguments(call: &ToolCall) -> String {
+    let Ok(given) = serde_json::from_str::<Value>(&call.arguments) else {
+        return call.arguments.clone();
+    };
+    let text = |name: &str| given.get(name).and_then(Value::as_str);
+    let words = ["path", "filename", "query", "question", "title", "pattern"];
+    if let Some(steps) = given.get("plan").and_then(Value::as_array) {
+        return counted(steps.len() as u64, "step", "steps");
+    }
+    match words.iter().find_map(|name| text(name)) {
+        Some(word) => word.to_owned(),
+        None if given.as_object().is_some_and(serde_json::Map::is_empty) => String::new(),
+        None => plain(&given),
+    }
+}
+
+/// What came of a call, in a few words.
+fn outcome(result: &ToolResult) -> String {
+    let told: Value = serde_json::from_str(&result.text).unwrap_or_default();
+    if told.get("success") == Some(&Value::Bool(true)) {
+        let size = told.get("size").and_then(Value::as_u64);
+        return size.map_or_else(|| "done".to_owned(), |size| format!("written, {}", bytes(size)));
+    }
+    let is_mark =
+        |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
+    let lines: Vec<&str> =
+        result.text.lines().filter(|line| !line.trim().is_empty() && !is_mark(line)).collect();
+    match lines.as_slice() {
+        [_, _, ..] if !result.failed => format!("{} lines", count(lines.len() as u64)),
+        [first, ..] => one_line(first.trim_start_matches("Error: "), GIST_CHARS_MAX),
+        [] => "nothing".to_owned(),
+    }
+}
+
+fn injected(why: &str) -> &'static str {
+    match why {
+        "replan" => "· memory: lessons for this plan, and the request to replan",
+        "store" => "· memory: the request to store what was learned",
+        _ => "· memory: a reminder of the session's overview",
+    }
+}

@@ -1,0 +1,164 @@
+//! Which session a chat goes on with: a new one, the latest, or one that is named or chosen.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use anyhow::{Context as _, Result};
+use tome_agent::Who;
+use tome_engine::Projects;
+use tome_model::{Clock, Event, EventKind, Millis, SystemClock};
+use tome_proto::Query;
+
+use crate::cli::chat::Chat;
+use crate::command::{Context, Refusal};
+use crate::reach::Start;
+use crate::render::{BOLD, DIM, PLAIN, ago, counted, one_line};
+
+/// Prompts that are looked at for the list of sessions, and sessions in it.
+const LOOKED_AT_MAX: usize = 5_000;
+const PAGE_PROMPTS: u32 = 1_000;
+const LISTED_MAX: usize = 12;
+/// What is shown of a session's first words.
+const GIST_CHARS_MAX: usize = 60;
+
+/// One earlier chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    pub id: String,
+    pub latest: Millis,
+    pub prompts: u64,
+    pub first: String,
+}
+
+/// The session that the command line means.
+pub fn choose(context: &Context, asked: &Chat, cwd: &str) -> Result<Who> {
+    let id = match (&asked.session, &asked.resume, asked.go_on) {
+        (Some(named), _, _) => named.clone(),
+        (None, Some(Some(part)), _) => by_id(&earlier(context, cwd)?, part)?,
+        (None, Some(None), _) => by_choice(&earlier(context, cwd)?)?,
+        (None, None, true) => {
+            let all = earlier(context, cwd)?;
+            all.into_iter().next().ok_or_else(nothing_to_resume)?.id
+        }
+        (None, None, false) => new_id()?,
+    };
+    Ok(Who::new(&id, cwd)?)
+}
+
+/// The chats of this project, the latest first.
+pub fn earlier(context: &Context, cwd: &str) -> Result<Vec<Earlier>> {
+    let Some(root) = Projects::load(&context.settings.home).known_root_of(cwd) else {
+        return Ok(Vec::new());
+    };
+    let mut sessions: Vec<Earlier> = Vec::new();
+    let (mut continuation, mut seen) = (String::new(), 0);
+    loop {
+        let query = Query {
+            project: Some(root.clone()),
+            agents: vec![Who::AGENT.to_owned()],
+            kinds: vec![EventKind::UserMessage],
+            limit: PAGE_PROMPTS,
+            newest_first: true,
+            continuation: std::mem::take(&mut continuation),
+            ..Query::default()
+        };
+        let page = context.block_on(async {
+            let asked =
+                context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
+            Ok(asked.await?)
+        })?;
+        seen += page.events.len();
+        page.events.iter().for_each(|event| count(&mut sessions, event));
+        match page.continuation {
+            Some(more) if seen < LOOKED_AT_MAX => continuation = more,
+            _ => return Ok(sessions),
+        }
+    }
+}
+
+/// Counts a prompt for its session; they come the latest first.
+fn count(sessions: &mut Vec<Earlier>, event: &Event) {
+    let id = event.session.as_str();
+    match sessions.iter_mut().find(|one| one.id == id) {
+        Some(known) => {
+            known.prompts += 1;
+            known.first.clone_from(&event.text);
+        }
+        None => sessions.push(Earlier {
+            id: id.to_owned(),
+            latest: event.at,
+            prompts: 1,
+            first: event.text.clone(),
+        }),
+    }
+}
+
+/// A session by its id or the beginning of it.
+fn by_id(all: &[Earlier], part: &str) -> Result<String> {
+    if let Some(whole) = all.iter().find(|one| one.id == part) {
+        return Ok(whole.id.clone());
+    }
+    let found: Vec<&Earlier> = all.iter().filter(|one| one.id.starts_with(part)).collect();
+    match found.as_slice() {
+        [one] => Ok(one.id.clone()),
+        [] => {
+            let refusal = Refusal::not_found(format!("there is no chat {part:?} in this project"));
+            Err(refusal.hint("`tome chat --resume` lists those that there are").into())
+        }
+        several => {
+            let ids: Vec<&str> = several.iter().map(|one| one.id.as_str()).collect();
+            let said = format!("{part:?} may be any of {}", ids.join(", "));
+            Err(Refusal::bad_input(said).hint("give more of the id").into())
+        }
+    }
+}
+
+/// The one there is, or the one that the person chooses.
+fn by_choice(all: &[Earlier]) -> Result<String> {
+    let listed = all.get(..all.len().min(LISTED_MAX)).unwrap_or_default();
+    match listed {
+        [] => return Err(nothing_to_resume()),
+        [one] => return Ok(one.id.clone()),
+        _ => {}
+    }
+    let mut err = anstream::stderr();
+    writeln!(err, "{BOLD}Chats in this project{PLAIN}")?;
+    let now = SystemClock.now();
+    for (n, one) in listed.iter().enumerate() {
+        let short: String = one.id.chars().take(8).collect();
+        let (when, said) = (ago(now, one.latest), one_line(&one.first, GIST_CHARS_MAX));
+        let prompts = counted(one.prompts, "prompt", "prompts");
+        writeln!(err, "  {:>2}  {short}  {DIM}{when:>10}  {prompts:>10}{PLAIN}  {said}", n + 1)?;
+    }
+    if !std::io::stdin().is_terminal() {
+        let refusal = Refusal::bad_input("there are several chats to resume");
+        return Err(refusal
+            .hint("`tome chat --resume ID` takes one, `--continue` the latest")
+            .into());
+    }
+    write!(err, "Which one? [1] ")?;
+    err.flush()?;
+    let mut typed = String::new();
+    std::io::stdin().lock().read_line(&mut typed)?;
+    let place = match typed.trim() {
+        "" => Some(0),
+        typed => typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1)),
+    };
+    let chosen = place.and_then(|place| listed.get(place));
+    let chosen = chosen.map_or_else(|| by_id(all, typed.trim()), |one| Ok(one.id.clone()))?;
+    Ok(chosen)
+}
+
+fn nothing_to_resume() -> anyhow::Error {
+    let refusal = Refusal::not_found("there is no chat to resume in this project");
+    refusal.hint("`tome chat` begins one").into()
+}
+
+/// A new id: chance first, so that the beginning tells sessions apart.
+fn new_id() -> Result<String> {
+    let mut bytes = [0_u8; 8];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let chance: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let chance = chance.split_at_checked(8).context("an id is made of 16 digits")?;
+    let day: String = SystemClock.now().to_string().chars().take(10).collect();
+    Ok(format!("{}-{}-{day}", chance.0, chance.1))
+}

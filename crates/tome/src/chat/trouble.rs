@@ -1,0 +1,94 @@
+//! What went wrong, in plain words, and what to do about it. Whatever it is: what was said is recorded,
+//! and the chat goes on with the next prompt.
+
+use tome_agent::{AgentError, ReflectCause};
+use tome_llm::ModelFailure;
+
+/// A failure as a person is told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    pub said: String,
+    /// What to do next.
+    pub hint: String,
+    /// Its name, for programs.
+    pub kind: &'static str,
+}
+
+impl Trouble {
+    /// The kind of what the person stopped themselves.
+    pub const STOPPED: &str = "stopped";
+
+    pub fn of(error: &AgentError) -> Self {
+        match error {
+            AgentError::Model(failure) => Self::of_model(failure),
+            AgentError::Reflect(reflect) => match &reflect.cause {
+                ReflectCause::Model(failure) => Self::of_model(failure),
+                ReflectCause::Memory(error) => Self::of_memory(error),
+            },
+            AgentError::Memory(error) => Self::of_memory(error),
+            AgentError::WindowTooSmall { .. } => Self {
+                said: error.to_string(),
+                hint: "raise it: `tome config set chat.window_tokens 100000`".to_owned(),
+                kind: "window_too_small",
+            },
+        }
+    }
+
+    fn of_memory(error: &tome_agent::MemoryError) -> Self {
+        Self {
+            said: error.to_string(),
+            hint: "`tome doctor` says what is wrong; ask again when it is mended".to_owned(),
+            kind: "memory",
+        }
+    }
+
+    pub fn of_model(failure: &ModelFailure) -> Self {
+        let (kind, hint) = hint(failure);
+        Self { said: failure.to_string(), hint: hint.to_owned(), kind }
+    }
+}
+
+fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
+    match failure {
+        ModelFailure::Busy { .. } => ("busy", "wait a moment and ask again"),
+        ModelFailure::Down { .. } => (
+            "unreachable",
+            "look whether it runs and whether chat.base_url is right, then ask again; `tome chat --offline` needs none",
+        ),
+        ModelFailure::TimedOut { .. } => {
+            ("timed_out", "ask again, or give it longer: `tome config set chat.timeout 5m`")
+        }
+        ModelFailure::Refused { .. } => ("refused", "ask in other words"),
+        ModelFailure::Truncated { .. } => ("cut", "say `go on`"),
+        ModelFailure::Malformed { .. } => (
+            "malformed",
+            "ask again; if it stays, chat.base_url may name something that is no model",
+        ),
+        ModelFailure::Unauthorized { .. } => (
+            "unauthorized",
+            "put the right key into the variable that chat.key_env names, or into the file of chat.key_file",
+        ),
+        ModelFailure::NotFound { .. } => (
+            "not_found",
+            "name one that it has: `tome config set chat.model NAME`, or --model NAME; chat.base_url says where",
+        ),
+        ModelFailure::Rejected { .. } => (
+            "rejected",
+            "another model (--model NAME) may take it; its words above say what it did not like",
+        ),
+        ModelFailure::ContextTooLong { .. } => (
+            "context_too_long",
+            "ask for less at once, begin anew with `tome chat` (recall finds this chat), or lower chat.window_tokens to what the model takes",
+        ),
+        ModelFailure::OverBudget { .. } => (
+            "over_budget",
+            "go on tomorrow, or raise it: `tome config set summarizer.daily_tokens 1000000`",
+        ),
+        ModelFailure::CommandMissing { .. }
+        | ModelFailure::CommandFailed { .. }
+        | ModelFailure::Misconfigured(_) => {
+            ("misconfigured", "`tome config` shows every setting and where it comes from")
+        }
+        ModelFailure::Stopped => (Trouble::STOPPED, "ask again when you like"),
+    }
+}

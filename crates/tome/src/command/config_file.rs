@@ -1,0 +1,98 @@
+//! `tome config set` and `unset`: one setting in the config file. The rest of the file, comments
+//! included, stays as it is; it is replaced whole or not at all.
+
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::{Context, Outcome, Refusal};
+use crate::cli::config::Change;
+use crate::config::KEYS;
+use crate::render::{DIM, PLAIN};
+
+pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
+    let (name, given) = match change {
+        Change::Set { key, value } => (key.as_str(), Some(value.trim())),
+        Change::Unset { key } => (key.as_str(), None),
+    };
+    let Some(key) = KEYS.iter().find(|key| key.name == name) else { return Err(unknown(name)) };
+    if let Some(Err(problem)) = given.map(key.check) {
+        return Err(Refusal::bad_input(format!("{name}: {problem}")).hint(key.about).into());
+    }
+    let Some(file) = &context.config.file else {
+        let refusal = Refusal::failed("there is no place for a config file");
+        return Err(refusal.hint("name one with --config FILE or TOME_CONFIG").into());
+    };
+    let mut document = read(file)?;
+    change_one(&mut document, name, given)?;
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    tome_engine::write_atomic(file, document.to_string().as_bytes())?;
+    if context.json {
+        context.print_json(&serde_json::json!({ "key": name, "value": given, "file": file }))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = anstream::stdout().lock();
+    let said =
+        given.map_or_else(|| format!("{name} is as usual"), |given| format!("{name} = {given}"));
+    writeln!(out, "{said}  {DIM}{}{PLAIN}", file.display())?;
+    if context.reach.holder().is_some() {
+        writeln!(
+            out,
+            "{DIM}the daemon reads it when it next starts: `tome stop` ends this one{PLAIN}"
+        )?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn read(file: &Path) -> Result<DocumentMut> {
+    let text = match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        text => text.with_context(|| format!("cannot read {}", file.display()))?,
+    };
+    let parsed = text.parse::<DocumentMut>();
+    parsed.map_err(|error| {
+        Refusal::bad_input(format!("{} is no TOML: {error}", file.display()))
+            .hint("mend it by hand first")
+            .into()
+    })
+}
+
+fn change_one(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Result<()> {
+    let (section, key) = name.split_once('.').context("a key has a section")?;
+    let Some(given) = given else {
+        if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
+            table.remove(key);
+        }
+        return Ok(());
+    };
+    let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
+    let table = table.as_table_like_mut();
+    let table =
+        table.ok_or_else(|| Refusal::bad_input(format!("{section} is no section there")))?;
+    let typed = match (given.parse::<i64>(), given.parse::<bool>()) {
+        (Ok(number), _) => value(number),
+        (_, Ok(truth)) => value(truth),
+        _ => value(given),
+    };
+    table.insert(key, typed);
+    Ok(())
+}
+
+fn unknown(name: &str) -> anyhow::Error {
+    let section = name.split('.').next().unwrap_or(name);
+    let near: Vec<&str> = KEYS
+        .iter()
+        .map(|key| key.name)
+        .filter(|known| known.split('.').next() == Some(section))
+        .collect();
+    let hint = match near.is_empty() {
+        true => "`tome config` lists every setting".to_owned(),
+        false => format!("there are {}", near.join(", ")),
+    };
+    Refusal::bad_input(format!("there is no setting {name:?}")).hint(hint).into()
+}

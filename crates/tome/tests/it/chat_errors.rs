@@ -1,0 +1,160 @@
+//! What can go wrong between a chat and its model: said in plain words with a next step, and nothing is
+//! lost.
+
+use serde_json::json;
+use tome_testkit::{Answer, ModelServer, World};
+
+use crate::chat::at;
+use crate::chat_model::{BOTH, chat, check_calls, configured, last};
+use crate::scene::{list, texts};
+
+/// A prompt fails like this; then the model is mended and the chat goes on, and knows the prompt.
+fn check_failure(provider: &str, broken: &Answer, kind: &str, hint: &str) {
+    let broken = broken.clone();
+    let server = ModelServer::directed(move |asked| match last(asked).contains("better now?") {
+        true => Answer::text("Mended."),
+        false => broken.clone(),
+    });
+    let world = configured(&server, provider, "timeout = \"30s\"");
+    let failed = chat(&world, &["-p", "--json", "--session", "s", "find the marmot"], "");
+    let lines = failed.json_lines();
+    let error = lines.iter().find(|line| line["type"] == "error");
+    let error = error.unwrap_or_else(|| panic!("{kind}: no error in {lines:?}"));
+    assert_eq!((failed.code, &error["kind"]), (1, &kind.into()), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains(hint), "{error}");
+    let plain = chat(&world, &["-p", "--session", "t", "find the marmot"], "");
+    assert!(plain.code == 1 && plain.stdout.is_empty(), "{plain:?}");
+    assert!(plain.stderr.contains("error: ") && plain.stderr.contains("hint: "), "{plain:?}");
+    let mended = chat(&world, &["-p", "--resume", "s", "better now?"], "");
+    assert_eq!((mended.code, mended.stdout.as_str()), (0, "Mended.\n"), "{mended:?}");
+    let asked = server.asked();
+    assert!(asked.last().unwrap().body.to_string().contains("find the marmot"));
+    check_calls(asked.last().unwrap());
+}
+
+#[test]
+fn a_wrong_key() {
+    let answer = Answer::status(401, "invalid x-api-key");
+    BOTH.map(|provider| check_failure(provider, &answer, "unauthorized", "chat.key_env"));
+}
+
+#[test]
+fn an_unknown_model() {
+    let answer = Answer::status(404, "model: small does not exist");
+    BOTH.map(|provider| check_failure(provider, &answer, "not_found", "--model NAME"));
+}
+
+#[test]
+fn a_context_over_the_limit() {
+    let answer = Answer::status(400, "prompt is too long: 300000 tokens > 200000 maximum");
+    BOTH.map(|provider| check_failure(provider, &answer, "context_too_long", "chat.window_tokens"));
+}
+
+#[test]
+fn what_is_no_model() {
+    let answer = Answer::http(200, "<html>welcome</html>");
+    check_failure("openai", &answer, "unreachable", "chat.base_url");
+}
+
+#[test]
+fn a_model_that_is_not_there() {
+    let server = ModelServer::start([]);
+    let world = configured(&server, "openai", "");
+    drop(server);
+    let ran = chat(&world, &["-p", "--session", "s", "anybody there?"], "");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(
+        ran.stderr.contains("cannot be reached") && ran.stderr.contains("--offline"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        texts(&list(&world, &["--session", "s", "--kind", "user_message"])),
+        ["anybody there?"]
+    );
+    // The script needs none, in the same chat.
+    let offline =
+        World::run(&mut at(&world, &["chat", "--offline", "--resume", "s", "I am Ada"]), b"");
+    assert!(offline.stdout.contains("Name: Ada"), "{offline:?}");
+}
+
+#[test]
+fn a_day_that_is_spent() {
+    let server = ModelServer::directed(|_| Answer::text("Hello."));
+    let world = configured(&server, "anthropic", "[summarizer]\ndaily_tokens = 50");
+    let ran = chat(&world, &["-p", "hello"], "");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("tokens are spent"), "{ran:?}");
+    assert!(ran.stderr.contains("tome config set summarizer.daily_tokens"), "{ran:?}");
+    assert!(server.asked().is_empty(), "nothing was asked that cannot be paid");
+}
+
+#[test]
+fn settings_that_cannot_work() {
+    let server = ModelServer::start([]);
+    let world = configured(&server, "anthropic", "key_file = \"nowhere.key\"");
+    let ran = chat(&world, &["-p", "hello"], "");
+    assert!(ran.code == 2 && ran.stderr.contains("nowhere.key"), "{ran:?}");
+}
+
+#[test]
+fn calls_that_cannot_be_made_are_told_to_the_model() {
+    for provider in BOTH {
+        let server = ModelServer::directed(|asked| {
+            check_calls(asked);
+            let last = last(asked);
+            if last.contains("do something") {
+                Answer::text("Let me see.")
+                    .and_call_with("read_file", "{\"path\": ")
+                    .and_call("launch_rocket", &json!({}))
+                    .and_call("read_file", &json!({"path": "../../etc/passwd"}))
+            } else {
+                for part in [
+                    "not a JSON object",
+                    "there is no tool",
+                    "list_files",
+                    "outside of the project",
+                ] {
+                    assert!(last.contains(part), "{part} in {last}");
+                }
+                Answer::text("Three times no.")
+            }
+        });
+        let world = configured(&server, provider, "");
+        let ran = chat(&world, &["do something", "--no-reflect"], "");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (0, "Let me see.\nThree times no.\n"),
+            "{ran:?}"
+        );
+        assert_eq!(ran.stderr.matches('✗').count(), 3, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_model_that_never_ends_is_ended() {
+    let server = ModelServer::directed(|asked| match last(asked).contains("stop now") {
+        true => Answer::text("Stopped."),
+        false => Answer::call("list_files", &json!({})),
+    });
+    let world = configured(&server, "openai", "");
+    let ran = chat(&world, &["--rounds", "3", "--session", "s", "--no-reflect", "work"], "");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("stopped after 3 rounds of tool calls"), "{}", ran.stderr);
+    assert_eq!(server.asked().len(), 3);
+    let resumed = chat(&world, &["-p", "--resume", "s", "stop now"], "");
+    assert_eq!(resumed.stdout, "Stopped.\n", "{resumed:?}");
+    server.asked().iter().for_each(check_calls);
+}
+
+#[test]
+fn a_reply_that_is_cut_or_refused_says_so() {
+    for (answer, word) in [
+        (Answer::text("Once upon").cut(), "say `go on`"),
+        (Answer::text("I would rather not.").refused(), "in other words"),
+    ] {
+        let server = ModelServer::directed(move |_| answer.clone());
+        let world = configured(&server, "anthropic", "");
+        let ran = chat(&world, &["--no-reflect", "tell me"], "");
+        assert!(ran.stderr.contains(word), "{ran:?}");
+    }
+}

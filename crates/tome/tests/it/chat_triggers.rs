@@ -1,0 +1,85 @@
+//! When memory speaks up in a chat: lessons for a longer plan, once, and the request to store, once; and
+//! no call is dropped around either.
+
+use serde_json::{Value, json};
+use tome_testkit::{Answer, ModelServer};
+
+use crate::chat_model::{BOTH, chat, check_calls, configured, last};
+
+fn plan(steps: usize) -> Value {
+    let step =
+        |n: usize| json!({"step": format!("step {n} of the lexer release"), "status": "pending"});
+    json!({ "plan": (1..=steps).map(step).collect::<Vec<_>>() })
+}
+
+const LESSON: &str = r#"{"type":"procedural","title":"Freeze the lexer before a release","description":"release order","content":"Tag the lexer first. Release the parser after it. Otherwise the release breaks.","tags":["release","lexer","success"]}"#;
+
+#[test]
+fn a_longer_plan_is_met_with_lessons_once() {
+    for provider in BOTH {
+        let server = ModelServer::directed(|asked| {
+            check_calls(asked);
+            let last = last(asked);
+            let plans = asked.body.to_string().matches("Plan noted").count();
+            if last.contains("kind=\"store\"") {
+                let insight: Value =
+                    serde_json::from_str(&LESSON.replace("Freeze", "Thaw")).unwrap();
+                Answer::call("coder_memory_store", &insight)
+            } else if last.contains("release it") {
+                // Two calls in one reply: the lessons come behind both results.
+                Answer::call("update_plan", &plan(6)).and_call("list_files", &json!({}))
+            } else if plans == 1 {
+                assert!(last.contains("Tag the lexer first"), "{last}");
+                assert!(last.contains("replan"), "{last}");
+                Answer::text("Replanned.").and_call("update_plan", &plan(7))
+            } else if last.contains("Plan noted") {
+                Answer::text("Done.")
+            } else if last.contains("and now") {
+                Answer::text("Nothing more.")
+            } else {
+                Answer::text("Stored.")
+            }
+        });
+        let world = configured(&server, provider, "");
+        world.write("app/notes.md", "x");
+        assert_eq!(world.tome(&["tool", "coder_memory_store", LESSON]).code, 0);
+        // A note of the project on the same subject is no lesson.
+        let note =
+            r#"{"path": "facts/lexer.md", "content": "The lexer release is on Friday the 13th"}"#;
+        let mut own = crate::chat::at(&world, &["tool", "memory_write", note]);
+        assert_eq!(tome_testkit::World::run(&mut own, b"").code, 0);
+
+        let typed = "release it\nand now?\n";
+        let ran = chat(&world, &["--session", "s", "--no-reflect"], typed);
+        assert_eq!(ran.stdout, "Replanned.\nDone.\nStored.\nNothing more.\n", "{ran:?}");
+        let asked = server.asked();
+        let count = |n: usize, what: &str| asked[n].body.to_string().matches(what).count();
+        let lessons = r#"kind=\"plan\""#;
+        let store = r#"kind=\"store\""#;
+        assert_eq!(asked.len(), 6, "plan, replan, done, store, stored, and the next prompt");
+        assert_eq!([0, 1, 2, 5].map(|n| count(n, lessons)), [0, 1, 1, 1], "once, and kept");
+        assert_eq!([2, 3, 4, 5].map(|n| count(n, store)), [0, 1, 1, 1], "once, after the work");
+        assert_eq!(count(1, "Friday the 13th"), 0, "only the coder's lessons");
+        let recalled = world.tome(&["coder", "recall", "lexer", "release", "--json"]);
+        assert!(recalled.stdout.contains("Thaw the lexer"), "{recalled:?}");
+        let injected = world.tome(&["injections", "--session", "s", "--json"]).json_lines();
+        let whys: Vec<&str> = injected.iter().map(|one| one["why"].as_str().unwrap()).collect();
+        assert_eq!(whys, ["replan", "store"]);
+    }
+}
+
+#[test]
+fn a_short_plan_and_no_lessons_stay_silent() {
+    let server = ModelServer::directed(|asked| {
+        let last = last(asked);
+        match () {
+            () if last.contains("short") => Answer::call("update_plan", &plan(5)),
+            () if last.contains("long") => Answer::call("update_plan", &plan(6)),
+            () => Answer::text("Done."),
+        }
+    });
+    let world = configured(&server, "anthropic", "[inject]\nstore = false");
+    let ran = chat(&world, &["--session", "s", "--no-reflect"], "short\nlong\n");
+    assert_eq!(ran.stdout, "Done.\nDone.\n", "{ran:?}");
+    assert!(server.asked().iter().all(|asked| !asked.body.to_string().contains("<tome-memory")));
+}
