@@ -36,6 +36,8 @@ pub(super) struct Packed {
 enum Group {
     Session(usize, String),
     File(usize, String),
+    /// Days, weeks, months and years: each says again what the one below it says.
+    Periods(usize, String),
     Alone(usize),
 }
 
@@ -117,7 +119,7 @@ pub(super) fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
             (Group::Session(..), Kind::Events) => a_session_max,
             // What is said of a stretch whose events are listed is said already.
             (Group::Session(..), _) => 1,
-            (Group::File(..), _) => 1,
+            (Group::File(..) | Group::Periods(..), _) => 1,
             (Group::Alone(_), _) => usize::MAX,
         };
         match groups.get_mut(&group) {
@@ -199,6 +201,7 @@ fn group_of(at: usize, one: &Ranked) -> Group {
     match (&body.what, &body.session) {
         (What::File { page }, _) => Group::File(one.candidate.desk, page.name()),
         (_, Some(session)) => Group::Session(one.candidate.desk, session.clone()),
+        (What::Node { .. }, None) => Group::Periods(one.candidate.desk, body.project.clone()),
         (_, None) => Group::Alone(at),
     }
 }
