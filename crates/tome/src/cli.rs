@@ -158,7 +158,7 @@ pub enum Command {
     /// Recall and store insights that hold across projects
     #[command(subcommand)]
     Coder(notes::Coder),
-    /// Have the conversation model write down what a session is worth knowing for
+    /// Have the conversation model write down what is worth keeping of a session
     Reflect(reflect::Reflect),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
