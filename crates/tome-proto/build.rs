@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "citation",
         "injection",
         "models",
+        "reflect",
         "finder",
     ]
     .map(|name| format!("proto/tome/v1/{name}.proto"));

@@ -42,9 +42,9 @@ pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;
 pub use injection::{
-    Composed, FactFile, HINT_TOKENS_MAX, HINTS_MAX, Hint, InjectionRecord, Injector, LastStretch,
-    NoteLine, PLAN_TOKENS_MAX, Room, StartParts, Starting, choose_hints, hints_text, nudge_text,
-    plan_text, protocol_text, quoted_text, start_text,
+    Composed, FactFile, HINT_TOKENS_MAX, HINTS_MAX, Hint, Hinted, InjectionRecord, Injector,
+    LastStretch, NoteLine, PLAN_TOKENS_MAX, Room, StartParts, Starting, choose_hints, hints_text,
+    nudge_text, plan_text, protocol_text, quoted_text, start_text, with_late,
 };
 pub use intake::{Ingested, Intake, Prepared};
 pub use notebooks::{Moved, Notebooks, Whose};
@@ -52,7 +52,7 @@ pub use project::{Located, folder_name, locate};
 pub use projects::Projects;
 pub use reading::{Answer, Question};
 pub use recall::{
-    Across, DeskReport, Elsewhere, EmbedderReading, EndpointEmbedder, Followed, Recall,
+    Across, DeskReport, Elsewhere, EmbedderReading, EndpointEmbedder, Followed, OwnPrompt, Recall,
     RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, WorkerReport, source_name,
 };
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};

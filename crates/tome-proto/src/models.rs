@@ -1,7 +1,8 @@
-//! The client's side of the day's budget for language models.
+//! The client's side of language models: the day's budget, and reflections.
 
 use crate::client::{Client, Wire, call};
 use crate::v1::models_client::ModelsClient;
+use crate::v1::reflections_client::ReflectionsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
@@ -21,6 +22,15 @@ impl Client {
     /// What models were used for today.
     pub async fn tokens_used(&self) -> Result<v1::ReadingResponse, ClientError> {
         call(limits::CALL_TIMEOUT, self.models().reading(v1::ReadingRequest {})).await
+    }
+
+    /// Reflects on a session.
+    pub async fn reflect(
+        &self,
+        request: v1::ReflectRequest,
+    ) -> Result<v1::ReflectResponse, ClientError> {
+        let mut reflections = ReflectionsClient::new(self.wire.clone());
+        call(limits::LONG_CALL_TIMEOUT, reflections.reflect(request)).await
     }
 
     fn models(&self) -> ModelsClient<Wire> {

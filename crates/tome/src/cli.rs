@@ -9,6 +9,7 @@ pub mod injections;
 pub mod mcp;
 pub mod notes;
 pub mod recall;
+pub mod reflect;
 pub mod setup;
 
 use std::fmt::Write;
@@ -40,7 +41,7 @@ pub struct Cli {
 /// The commands as the help lists them. One that is not in here is listed last.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
-    ("Notes", &["memory", "coder", "init"]),
+    ("Notes", &["memory", "coder", "reflect", "init"]),
     ("An agent that remembers", &["chat"]),
     (
         "Tome itself",
@@ -157,6 +158,8 @@ pub enum Command {
     /// Recall and store insights that hold across projects
     #[command(subcommand)]
     Coder(notes::Coder),
+    /// Have the conversation model write down what a session is worth knowing for
+    Reflect(reflect::Reflect),
     /// Say where the notes of this project are, or move them into the repository
     Init(notes::Init),
     /// Talk to an agent that remembers: any configured model, memory, and this project's files

@@ -274,7 +274,7 @@ impl Reach {
     }
 
     /// This program, for the same home and with the same settings.
-    fn program(&self) -> std::io::Result<Command> {
+    pub fn program(&self) -> std::io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("--home").arg(self.settings.home.root());
         if let Some(config) = &self.flags.config {

@@ -2,7 +2,8 @@
 //!
 //! The order is that of the document. An input or output that is one number, or true or false, is
 //! its own text; numbers inside objects and lists say nothing without their names and are left
-//! out, as are the names. Excerpts are parts of exactly these texts.
+//! out, as are the names. Excerpts are parts of exactly these texts. What a tool of Tome's own repeats from
+//! memory is not said again: it would be found instead of what it repeats.
 
 use std::borrow::Cow;
 
@@ -15,8 +16,31 @@ use super::limits::SAID_TEXTS_MAX;
 /// asked for.
 pub fn said(event: &Event) -> impl Iterator<Item = Cow<'_, str>> {
     let text = (!event.text.is_empty()).then_some(Cow::Borrowed(event.text.as_str()));
-    let tool = event.tool.iter().flat_map(|tool| [&tool.input, &tool.output]);
+    let tool = event.tool.iter().flat_map(|tool| {
+        let output = (!is_echo(&tool.name)).then_some(&tool.output);
+        std::iter::once(&tool.input).chain(output)
+    });
     text.into_iter().chain(tool.flat_map(strings)).take(SAID_TEXTS_MAX)
+}
+
+/// The tools that answer with what is kept already.
+const ECHOES: [&str; 9] = [
+    "recall_memory",
+    "coder_memory_recall",
+    "memory_list",
+    "memory_view",
+    "memory_read",
+    "teleport_query",
+    "get_toc_root",
+    "browse_toc",
+    "expand_grip",
+];
+
+/// Whether a tool's answer repeats what is kept. Agents put the server's name before a tool's, each in
+/// its own manner: `mcp__tome__`, `mcp_tome_`, `tome-`.
+fn is_echo(name: &str) -> bool {
+    let before = ECHOES.iter().find_map(|echo| name.strip_suffix(echo));
+    before.is_some_and(|before| before.is_empty() || before.contains("tome"))
 }
 
 /// The strings of a value in order, or the value itself as text where it has no parts.

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+use tome_model::EventKind;
+
 use super::compose::{Composed, Frame, compose};
 use super::mark;
 use super::piece::{Block, Piece};
@@ -19,7 +22,7 @@ pub const HINT_TOKENS_MAX: u64 = 300;
 const HINT_CHARS_MAX: usize = 220;
 
 /// A hit that is worth a hint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
     /// What it is known by: two hits of the same note are the same hint.
     pub key: String,
@@ -27,22 +30,65 @@ pub struct Hint {
     pub line: String,
 }
 
-/// The hits that become hints: those of other sessions that this one has not been given.
-pub fn choose_hints(hits: &[RecallHit], session: &str, given: &BTreeSet<String>) -> Vec<Hint> {
+/// The hits that become hints for a prompt: those of other sessions that this one has not been given,
+/// and that say something that the prompt and the hints before them do not. Whoever asks the same again
+/// is not told the question.
+pub fn choose_hints(
+    hits: &[RecallHit],
+    session: &str,
+    prompt: &str,
+    given: &BTreeSet<String>,
+) -> Vec<Hint> {
     let mut hints: Vec<Hint> = Vec::new();
+    let prompt = &words_of(prompt);
+    let mut said = vec![prompt.clone()];
     for hit in hits {
         let key = key_of(hit);
         let is_own = hit.session.as_deref() == Some(session);
         let is_known = given.contains(&key) || hints.iter().any(|hint| hint.key == key);
-        if is_own || is_known || hit.text.trim().is_empty() {
+        let words = words_of(&hit.text);
+        let is_said = said.iter().any(|said| said.contains(&words));
+        if is_own || is_known || is_said || is_the_question(hit, &words, prompt) {
             continue;
         }
+        said.push(words);
         hints.push(Hint { line: line_of(hit), key });
         if hints.len() == HINTS_MAX {
             break;
         }
     }
     hints
+}
+
+/// The hints for this prompt, and behind them those that came too late for the one before, as far as
+/// there is room: none that was given, none twice.
+pub fn with_late(fresh: Vec<Hint>, late: Vec<Hint>, given: &BTreeSet<String>) -> Vec<Hint> {
+    let mut hints = fresh;
+    for hint in late {
+        let is_known = given.contains(&hint.key) || hints.iter().any(|one| one.key == hint.key);
+        if !is_known && hints.len() < HINTS_MAX {
+            hints.push(hint);
+        }
+    }
+    hints
+}
+
+/// Whether a hit is what a person asked before in nearly the same words: it answers nothing.
+fn is_the_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
+    let words = words.split_whitespace();
+    let (asked, other): (Vec<&str>, Vec<&str>) =
+        words.partition(|word| prompt.contains(&format!(" {word} ")));
+    hit.kind == EventKind::UserMessage.as_str() && asked.len() >= other.len().saturating_mul(2)
+}
+
+/// The words of a text in lower case, each between spaces; one space where there is none.
+fn words_of(text: &str) -> String {
+    let mut words = String::from(" ");
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        words.push_str(&word.to_lowercase());
+        words.push(' ');
+    }
+    words
 }
 
 /// A note is one hint wherever in it the words stand; an event is one by itself.

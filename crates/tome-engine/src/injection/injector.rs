@@ -1,14 +1,14 @@
 //! The parts of a home that injections are made of, and what is kept of them.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_ledger::EventRange;
 use tome_model::{Event, EventId, EventKind, SessionId};
 
+use super::hints::Hint;
 use super::record::{InjectionRecord, Records};
-use super::remembered::Remembered;
+use super::remembered::{Hinted, Remembered};
 use crate::triggers::{Due, Seen, Settings, State};
 use crate::{Calendar, EngineError, Notebooks, Recall, Redactor, Stores};
 
@@ -60,6 +60,21 @@ impl Injector {
         })
     }
 
+    /// Notes that what was due did not get to the agent in time: it is due again.
+    pub fn missed(
+        &self,
+        project: &str,
+        session: &str,
+        due: &Due,
+        settings: &Settings,
+    ) -> Result<(), EngineError> {
+        self.remember(project, session, |remembered| {
+            let mut state = State::from_bytes(&remembered.triggers);
+            state.missed(due, settings);
+            remembered.triggers = state.to_bytes();
+        })
+    }
+
     /// Whether the session is a subagent's: with some agents those are sessions of their own.
     pub fn is_subagent(&self, project: &str, session: &SessionId) -> Result<bool, EngineError> {
         let Some(path) = self.stores.existing(project) else { return Ok(false) };
@@ -71,10 +86,20 @@ impl Injector {
         }))
     }
 
-    /// The hints that a session has been given.
-    pub fn given(&self, project: &str, session: &str) -> BTreeSet<String> {
+    /// The hints that a session has been given, and those that wait for its next prompt.
+    pub fn hinted(&self, project: &str, session: &str) -> Hinted {
         let folder = self.stores.projects().known_folder(project);
-        folder.map(|folder| Remembered::read(&folder, session).given()).unwrap_or_default()
+        folder.map(|folder| Remembered::read(&folder, session).hinted()).unwrap_or_default()
+    }
+
+    /// Keeps hints that came too late for the session's next prompt.
+    pub fn put_off(
+        &self,
+        project: &str,
+        session: &str,
+        hints: Vec<Hint>,
+    ) -> Result<(), EngineError> {
+        self.remember(project, session, |remembered| remembered.put_off(hints))
     }
 
     /// Notes that a session is given these hints.

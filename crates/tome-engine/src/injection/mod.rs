@@ -21,10 +21,11 @@ mod tests;
 
 pub use compose::Composed;
 pub use gather::Starting;
-pub use hints::{HINT_TOKENS_MAX, HINTS_MAX, Hint, choose_hints, hints_text};
+pub use hints::{HINT_TOKENS_MAX, HINTS_MAX, Hint, choose_hints, hints_text, with_late};
 pub use injector::Injector;
 pub use mark::quoted_text;
 pub use nudge::{PLAN_TOKENS_MAX, nudge_text, plan_text};
 pub use record::InjectionRecord;
+pub use remembered::Hinted;
 pub use room::Room;
 pub use start::{FactFile, LastStretch, NoteLine, StartParts, protocol_text, start_text};

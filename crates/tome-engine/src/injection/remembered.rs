@@ -1,9 +1,10 @@
-//! What is remembered of one session while it lasts: the hints it was given, and the state of the
-//! triggers. One small file a session in the project's folder, replaced whole:
+//! What is remembered of one session while it lasts: the hints it was given, those that came too late
+//! to be given, and the state of the triggers. One small file a session in the project's folder, replaced whole:
 //!
 //! ```text
 //! <project's folder>/triggers/<session>
-//!     {"v":1,"given":["memory/lexer.md", …]} \n  the state of the triggers, as they write it
+//!     {"v":1,"given":["memory/lexer.md", …],"late":[{"key":…,"line":…}]} \n
+//!     the state of the triggers, as they write it
 //! ```
 //!
 //! It is no truth: a file that is missing or damaged is begun anew, and the worst that comes of that
@@ -17,6 +18,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use super::hints::{HINTS_MAX, Hint};
 use crate::home::session_name;
 use crate::{EngineError, home};
 
@@ -32,14 +34,27 @@ const FILE_BYTES_MAX: u64 = 512 * 1024;
 pub(super) struct Remembered {
     /// The hints it was given, the oldest first.
     given: Vec<String>,
+    /// Hints that were found when nobody waited for them any more.
+    late: Vec<Hint>,
     /// The state of the triggers.
     pub triggers: Vec<u8>,
+}
+
+/// The hints of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hinted {
+    /// What those are known by that it was given.
+    pub given: BTreeSet<String>,
+    /// Those that came too late for the prompt that they are about, and may come with the next.
+    pub late: Vec<Hint>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Head {
     v: u32,
     given: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    late: Vec<Hint>,
 }
 
 impl Remembered {
@@ -56,7 +71,7 @@ impl Remembered {
         let end = memchr::memchr(b'\n', &bytes)?;
         let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
         let triggers = bytes.get(end + 1..)?.to_vec();
-        (head.v == 1).then_some(Self { given: head.given, triggers })
+        (head.v == 1).then_some(Self { given: head.given, late: head.late, triggers })
     }
 
     /// Keeps it for the next step.
@@ -69,7 +84,7 @@ impl Remembered {
                 forget_oldest(&folder)?;
             }
             let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&folder)?;
-            let head = Head { v: 1, given: self.given.clone() };
+            let head = Head { v: 1, given: self.given.clone(), late: self.late.clone() };
             serde_json::to_writer(&mut file, &head)?;
             file.write_all(b"\n")?;
             file.write_all(&self.triggers)?;
@@ -79,12 +94,26 @@ impl Remembered {
         write().map_err(EngineError::file("write", &path))
     }
 
-    /// The hints it was given.
-    pub(super) fn given(&self) -> BTreeSet<String> {
-        self.given.iter().cloned().collect()
+    /// Its hints.
+    pub(super) fn hinted(&self) -> Hinted {
+        Hinted { given: self.given.iter().cloned().collect(), late: self.late.clone() }
     }
 
-    /// Notes hints that it is given now.
+    /// Notes hints that come too late, for the next prompt. Of those that waited before, the newest
+    /// stay as far as there is room.
+    pub(super) fn put_off(&mut self, hints: Vec<Hint>) {
+        let before = std::mem::take(&mut self.late);
+        for hint in hints.into_iter().chain(before) {
+            let is_known =
+                self.given.contains(&hint.key) || self.late.iter().any(|late| late.key == hint.key);
+            if !is_known && self.late.len() < HINTS_MAX {
+                self.late.push(hint);
+            }
+        }
+    }
+
+    /// Notes hints that it is given now. What waited for this moment and was not among them waits no
+    /// longer.
     pub(super) fn give(&mut self, keys: impl IntoIterator<Item = String>) {
         for key in keys {
             if !self.given.contains(&key) {
@@ -92,6 +121,7 @@ impl Remembered {
             }
         }
         self.given.drain(..self.given.len().saturating_sub(GIVEN_MAX));
+        self.late.clear();
     }
 }
 
@@ -128,10 +158,31 @@ mod tests {
             one.give((0..GIVEN_MAX + n).map(|hint| format!("memory/{hint}.md")));
             one.write(folder.path(), &format!("s{n}")).unwrap();
             assert_eq!(Remembered::read(folder.path(), &format!("s{n}")), one);
-            assert!(one.given().len() <= GIVEN_MAX);
+            assert!(one.hinted().given.len() <= GIVEN_MAX);
         }
         let left = std::fs::read_dir(home::triggers_in(folder.path())).unwrap().count();
         assert_eq!(left, SESSIONS_MAX);
+    }
+
+    #[test]
+    fn late_hints_wait_for_the_next_prompt_and_never_come_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let hint = |key: &str| Hint { key: key.to_owned(), line: format!("- {key}") };
+        let hints = |keys: &[&str]| keys.iter().map(|key| hint(key)).collect::<Vec<_>>();
+        let mut one = Remembered::default();
+        one.give(["a".to_owned()]);
+        one.put_off(hints(&["a", "b", "c"]));
+        assert_eq!(one.hinted().late, hints(&["b", "c"]), "a was given");
+        one.put_off(hints(&["d", "b"]));
+        assert_eq!(one.hinted().late, hints(&["d", "b", "c"]), "the newest first, none twice");
+        one.put_off(hints(&["e"]));
+        assert_eq!(one.hinted().late, hints(&["e", "d", "b"]));
+        one.write(folder.path(), "s").unwrap();
+        assert_eq!(Remembered::read(folder.path(), "s"), one);
+        one.give(["e".to_owned()]);
+        assert_eq!(one.hinted().late, []);
+        one.put_off(hints(&["e", "b"]));
+        assert_eq!(one.hinted().late, hints(&["b"]));
     }
 
     #[test]

@@ -76,6 +76,10 @@ const PROTOCOL: [&str; 8] = [
     "5. A note that is no longer true is deleted (memory_delete).",
 ];
 
+/// Said where nothing is known yet: somebody has to begin.
+const NOTHING_YET: [&str; 2] =
+    ["", "Nothing is noted or recorded here yet; what is saved now is there in the next session."];
+
 /// How to find more.
 const MORE: [&str; 2] = [
     "",
@@ -92,18 +96,21 @@ pub fn protocol_text() -> String {
     PROTOCOL.join("\n")
 }
 
-/// The text for the start of a session; `None` where there is nothing to say.
+/// The text for the start of a session, the protocol at least; `None` where there is no room for it.
 pub fn start_text(parts: &StartParts, room: Room) -> Option<Composed> {
     let pieces = [facts(parts), overview(parts), last(parts), notes(parts), insights(parts)];
-    if pieces.iter().all(|piece| piece.blocks.is_empty()) {
-        return None;
-    }
+    let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
+    let mut above = PROTOCOL.map(str::to_owned).to_vec();
     let mut below: Vec<String> = MORE.map(str::to_owned).to_vec();
-    if !parts.late.is_empty() {
-        below.push(format!("[Not read in time: {}. The tools have it.]", parts.late.join(", ")));
+    match parts.late.is_empty() {
+        false => {
+            let late = parts.late.join(", ");
+            below.push(format!("[Not read in time: {late}. The tools have it.]"));
+        }
+        true if is_empty => above.extend(NOTHING_YET.map(str::to_owned)),
+        true => {}
     }
-    let frame = Frame { kind: "start", above: PROTOCOL.map(str::to_owned).to_vec(), below };
-    compose(&frame, &pieces, room)
+    compose(&Frame { kind: "start", above, below }, &pieces, room)
 }
 
 fn facts(parts: &StartParts) -> Piece {

@@ -95,9 +95,13 @@ fn a_start_says_it_all_in_order() {
 }
 
 #[test]
-fn nothing_known_is_nothing_said() {
-    assert_eq!(start_text(&StartParts::default(), ROOM), None);
-    assert_eq!(start_text(&StartParts::unread(), ROOM), None);
+fn the_protocol_is_said_where_nothing_is_known() {
+    let nothing = start_text(&StartParts::default(), ROOM).unwrap();
+    assert!(nothing.text.contains("5. A note") && nothing.text.contains("Nothing is noted"));
+    assert!(nothing.tokens < 320 && nothing.cut.is_empty(), "{}", nothing.tokens);
+    let unread = start_text(&StartParts::unread(), ROOM).unwrap();
+    assert!(unread.text.contains("5. A note") && unread.text.contains("[Not read in time: notes"));
+    assert!(!unread.text.contains("Nothing is noted"));
     assert_eq!(start_text(&parts(), Room { tokens: 40, bytes: 9_500 }), None);
     assert_eq!(plan_text(&[], "replan", ROOM), None);
     assert_eq!(hints_text(&[], ROOM), None);
@@ -165,12 +169,19 @@ fn hints_are_few_cited_new_and_of_others() {
         hit("memory/a.md#L3", Some("memory/a.md"), None, "the lexer is generated"),
         hit("memory/a.md#L9", Some("memory/a.md"), None, "the same note again"),
         hit("e1", None, Some("s1"), "given before"),
+        hit("e5", None, Some("s3"), "How is the LEXER generated?"),
+        hit("e6", None, Some("s3"), "The lexer is generated!"),
+        hit("e7", None, Some("s3"), "---"),
+        RecallHit {
+            kind: "user_message".to_owned(),
+            ..hit("e8", None, Some("s3"), "how is the lexer generated, please?")
+        },
         hit("e2", None, Some("s1"), "tests run with --release </tome-quoted> do this"),
         hit("e3", None, Some("s2"), "third"),
         hit("e4", None, Some("s2"), "one too many"),
     ];
     let given = BTreeSet::from(["e1".to_owned()]);
-    let hints = choose_hints(&hits, "own", &given);
+    let hints = choose_hints(&hits, "own", "so, how is the lexer generated", &given);
     let (composed, count) = hints_text(&hints, ROOM).unwrap();
     assert_eq!(count, 3);
     expect![[r#"
@@ -292,7 +303,7 @@ proptest! {
     fn hints_never_say_too_much(texts in proptest::collection::vec(words(), 0..6), bytes in 0_usize..9_500) {
         let hits: Vec<RecallHit> =
             texts.iter().enumerate().map(|(n, text)| hit(&format!("e{n}"), None, None, text)).collect();
-        let hints = choose_hints(&hits, "own", &BTreeSet::new());
+        let hints = choose_hints(&hits, "own", "", &BTreeSet::new());
         prop_assert!(hints.len() <= HINTS_MAX);
         let Some((composed, count)) = hints_text(&hints, Room { tokens: 2_000, bytes }) else { return Ok(()) };
         prop_assert!(composed.tokens <= HINT_TOKENS_MAX && composed.text.len() <= bytes);

@@ -13,6 +13,7 @@ mod fuse;
 mod gather;
 mod keeper;
 pub(crate) mod literal;
+mod own;
 mod pack;
 mod plan;
 mod question;
@@ -42,6 +43,7 @@ use rank::Ranked;
 
 pub use endpoint::{EmbedderReading, EndpointEmbedder};
 pub use keeper::{DeskReport, Followed, WorkerReport};
+pub use own::OwnPrompt;
 pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
@@ -134,7 +136,11 @@ impl Recall {
         gathered: Gathered,
     ) -> Result<RecallAnswer, EngineError> {
         let (mut ranked, gathered) = match plan.asks_what_happened() {
-            true => gathered.newest_first(&self.keeper, plan)?,
+            true => {
+                let (mut ranked, gathered) = gathered.newest_first(&self.keeper, plan)?;
+                self.without_own(question, &mut ranked)?;
+                (ranked, gathered)
+            }
             false => self.relevant(question, plan, gathered)?,
         };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
@@ -177,6 +183,7 @@ impl Recall {
         if question.unasked {
             ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
         }
+        self.without_own(question, &mut ranked)?;
         let evidence = Evidence::of(&ranked, plan);
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();

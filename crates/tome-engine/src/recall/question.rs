@@ -5,6 +5,8 @@ use std::time::Duration;
 use tome_finder::Source;
 use tome_model::Millis;
 
+use super::own::OwnPrompt;
+
 /// Where to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Within {
@@ -82,6 +84,8 @@ pub struct RecallQuestion {
     /// Nobody asked: only hits of other sessions than the one at hand that have most of the question
     /// each by itself, and nothing of other projects.
     pub unasked: bool,
+    /// The prompt that the question comes of: it is left out.
+    pub own_prompt: Option<OwnPrompt>,
 }
 
 /// What was found.

@@ -57,6 +57,11 @@ impl<'c> Call<'c> {
         self.caller.session.as_deref().filter(|session| !session.is_empty())
     }
 
+    /// The agent that calls; none for a person.
+    pub(super) fn agent(&self) -> Option<&'c str> {
+        self.caller.agent.as_deref().filter(|agent| !agent.is_empty())
+    }
+
     /// Where the caller stands.
     pub(super) fn cwd(&self) -> Option<&'c str> {
         self.caller.cwd.as_deref().filter(|cwd| !cwd.is_empty())

@@ -16,7 +16,9 @@ use super::ToolAnswer;
 use super::answer::{Refusal, bounded, put};
 use super::args::Args;
 use super::call::Call;
-use crate::{Across, Calendar, RecallAnswer, RecallHit, RecallQuestion, Within, source_name};
+use crate::{
+    Across, Calendar, OwnPrompt, RecallAnswer, RecallHit, RecallQuestion, Within, source_name,
+};
 
 pub(super) use pointers::teleport_query;
 
@@ -120,6 +122,7 @@ struct Place {
     across: Across,
     project: Option<String>,
     session: Option<String>,
+    own_prompt: Option<OwnPrompt>,
 }
 
 /// The caller's project and session; without a project, all of them.
@@ -138,8 +141,17 @@ fn place(call: &Call<'_>, across: Option<Across>) -> Result<Place> {
         (Across::Project, None, _) => {
             Err(Refusal::invalid("across project needs a working directory: use all"))
         }
-        _ => Ok(Place { across, project, session }),
+        _ => {
+            let own_prompt = own_prompt(call, project.as_deref())?;
+            Ok(Place { across, project, session, own_prompt })
+        }
     }
+}
+
+/// The prompt that an agent works on while it asks. A person who asks gets everything.
+fn own_prompt(call: &Call<'_>, project: Option<&str>) -> Result<Option<OwnPrompt>> {
+    let (Some(agent), Some(project)) = (call.agent(), project) else { return Ok(None) };
+    Ok(call.recall()?.own_prompt(project, call.session(), agent)?)
 }
 
 impl Place {
@@ -149,6 +161,7 @@ impl Place {
             across: self.across,
             project: self.project,
             session: self.session,
+            own_prompt: self.own_prompt,
             agents: narrow.agents,
             since: narrow.since,
             until: narrow.until,

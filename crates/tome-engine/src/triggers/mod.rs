@@ -13,6 +13,8 @@
 //! is carried to the next event where it can: the next tool result of the loop, or the next prompt,
 //! whose loop it then counts for.
 //!
+//! What was due and did not get there in time (`State::missed`) is due again, in the same manner.
+//!
 //! The caller keeps one `State` a session, hands it every event of that session in the order in
 //! which they came, subagents' included, and writes `State::to_bytes` where it survives a restart.
 //! An event that is seen twice changes nothing the second time, as long as fewer than

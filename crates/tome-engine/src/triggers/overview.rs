@@ -28,6 +28,8 @@ pub(super) struct Pace {
     rounds_since_reminder: u32,
     /// Whether there was a reminder since the last write.
     reminded: bool,
+    /// Whether there was one before the latest.
+    reminded_before: bool,
     writes: u32,
     writes_unasked: u32,
 }
@@ -71,6 +73,7 @@ impl Pace {
             self.every = Some(within(every, settings));
         }
         self.reminded = false;
+        self.reminded_before = false;
         self.in_round = false;
         self.tool_calls = 0;
         self.rounds_since_write = 0;
@@ -103,9 +106,17 @@ impl Pace {
         if !settings.overview || silent || early || quiet {
             return None;
         }
+        self.reminded_before = self.reminded;
         self.reminded = true;
         self.rounds_since_reminder = 0;
         Some(self.rounds_since_write)
+    }
+
+    /// The latest reminder did not get there: the next event that takes one gets it, and a write
+    /// until then is of the agent's own accord.
+    pub(super) fn missed(&mut self, settings: &Settings) {
+        self.reminded = self.reminded_before;
+        self.rounds_since_reminder = self.every(settings);
     }
 }
 

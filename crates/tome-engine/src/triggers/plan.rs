@@ -20,7 +20,7 @@ use super::{sql, steps};
 #[rustfmt::skip]
 const WORDS: [&str; 7] = ["content", "description", "step", "title", "subject", "text", "task"];
 const LISTS: [&str; 4] = ["todos", "plan", "steps", "items"];
-const DONE: [&str; 4] = ["completed", "cancelled", "done", "deleted"];
+const DONE: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
 
 /// A plan: how many steps, and what they are about.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,13 +39,13 @@ pub(super) fn of_call(tool: &Tool, tasks: &mut Tasks) -> Option<Plan> {
             let plan = text(&tool.input, &["plan"]).or_else(|| text(&tool.output, &["plan"]))?;
             Some(written(plan))
         }
-        "taskcreate" => {
-            let subject = text(&tool.input, &["subject", "description"])?;
+        "taskcreate" | "tracker_create_task" => {
+            let subject = text(&tool.input, &["subject", "title", "description"])?;
             task(tasks, task_id(&tool.output), subject)
         }
-        "taskupdate" => {
+        "taskupdate" | "tracker_update_task" => {
             let done = text(&tool.input, &["status"]).is_some_and(|status| DONE.contains(&status));
-            if let Some(id) = text(&tool.input, &["taskId"]).filter(|_| done) {
+            if let Some(id) = text(&tool.input, &["taskId", "id"]).filter(|_| done) {
                 tasks.finish(id);
             }
             None
@@ -69,11 +69,12 @@ fn all_of(tasks: &Tasks) -> Plan {
     Plan { steps: tasks.count(), about: tasks.about().to_owned() }
 }
 
-/// The id of a new task: in the answer's fields, or in `Task #3 created …`.
+/// The id of a new task: in the answer's fields, or in `Task #3 created …`, `Created task 3f9a1c: …`.
 fn task_id(output: &Value) -> Option<&str> {
-    let said = |text: &'static str| output.as_str()?.strip_prefix(text);
-    let digits = |rest: &'_ str| rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let told = said("Task #").and_then(|rest| rest.get(..digits(rest)));
+    let said = output.as_str().unwrap_or_default();
+    let rest = said.strip_prefix("Task #").or_else(|| said.strip_prefix("Created task "));
+    let id = |rest: &str| rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let told = rest.and_then(|rest| rest.get(..id(rest)));
     output.get("task").and_then(|task| text(task, &["id"])).or(told).filter(|id| !id.is_empty())
 }
 

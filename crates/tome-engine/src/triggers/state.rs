@@ -105,6 +105,22 @@ impl State {
         }
     }
 
+    /// What was due did not get to the agent: it is due again, at the next event that takes it.
+    pub fn missed(&mut self, due: &Due, settings: &Settings) {
+        match due {
+            Due::Replan { about } => {
+                self.in_loop.replanned = false;
+                // A plan that was made since is the better one.
+                self.carried.get_or_insert_with(|| about.clone());
+            }
+            Due::Store { why, frustrated } => {
+                self.in_loop.storing = false;
+                self.work.take_up(*why, *frustrated);
+            }
+            Due::Overview { .. } => self.pace.missed(settings),
+        }
+    }
+
     fn prompt(&mut self, seen: &Seen<'_>, settings: &Settings) -> Option<Due> {
         if texts::is_own(seen.text) {
             return None;
@@ -262,6 +278,19 @@ impl Work {
             }
             () if self.frustrated && tool_calls > 0 => Some(Why::Frustration),
             () => None,
+        }
+    }
+
+    /// Nobody was asked after all: this work is still without lessons.
+    fn take_up(&mut self, why: Why, frustrated: bool) {
+        self.frustrated |= frustrated;
+        match why {
+            Why::Plan => self.planned = true,
+            Why::Work { tool_calls } => {
+                self.edited = true;
+                self.tool_calls = self.tool_calls.saturating_add(tool_calls);
+            }
+            Why::Frustration => self.tool_calls = self.tool_calls.max(1),
         }
     }
 

@@ -15,8 +15,8 @@ use crate::files::{damaged, failed, replace};
 
 pub(super) const HEAD: &str = "head";
 
-/// The layout of the files beside the head, and how their vectors are cut to bits.
-const SCHEME: u32 = 1;
+/// The layout of the files beside the head, how their vectors are cut to bits, and of what they are made.
+const SCHEME: u32 = 2;
 
 /// A head longer than this was not written here: the cursor is a short text.
 const HEAD_BYTES_MAX: u64 = 1 << 20;

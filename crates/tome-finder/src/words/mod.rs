@@ -44,7 +44,7 @@ pub use analysis::terms;
 pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_spaceless, is_stop, stem};
 
 /// Goes up with every change of the fields or of what is in them.
-const SCHEME: u32 = 1;
+const SCHEME: u32 = 2;
 
 /// What tantivy calls the file that names the segments.
 const META: &str = "meta.json";

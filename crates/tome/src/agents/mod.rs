@@ -27,6 +27,7 @@ use std::path::Path;
 use tome_model::{Agent, Draft, Millis};
 
 pub use answer::{Moment, answer, bytes_max};
+pub use copilot::wiring::has_own_hooks as copilot_has_own_hooks;
 use lenient::Reading;
 use scene::Scene;
 
@@ -45,6 +46,9 @@ pub struct Heard<'a> {
     pub cwd: &'a str,
     /// Reads the end of a transcript: at most its last 256 KiB, or nothing.
     pub read_tail: &'a dyn Fn(&Path) -> Option<String>,
+    /// Waits a moment for a transcript that is written behind its hooks; `false`, and no wait, once
+    /// there is no time left for that.
+    pub wait: &'a dyn Fn() -> bool,
 }
 
 /// The events that one hook payload stands for; none for an empty payload and for echoes.

@@ -73,9 +73,17 @@ pub(super) fn hooks_file(groups: &[(&'static str, Value)]) -> String {
     setup::hooks_text(&[("description", about)], groups)
 }
 
-/// The MCP server, in the shape that most agents have.
-pub(super) fn server(launch: &Launch) -> Value {
-    json!({ "command": launch.program, "args": launch.args(&["mcp"]) })
+/// The MCP server, in the shape that most agents have, told whom it serves. A file that several
+/// agents read names nobody: then a client's own name says who it is.
+pub(super) fn server(launch: &Launch, agent: Option<&str>) -> Value {
+    json!({ "command": launch.program, "args": server_args(launch, agent) })
+}
+
+/// What the program is called with as a server.
+pub(super) fn server_args(launch: &Launch, agent: Option<&str>) -> Vec<String> {
+    let mut words = vec!["mcp"];
+    words.extend(agent.iter().flat_map(|agent| ["--agent", agent]));
+    launch.args(&words)
 }
 
 /// A JSON file as people write it.

@@ -299,7 +299,7 @@ pub struct Tool {
     /// A folder of the project [default: where you stand]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// List only this set: notes, coder, contents, anthropic
+    /// List only this set: recall, notes, coder, contents, anthropic
     #[arg(long, value_name = "SET", conflicts_with = "name")]
     pub toolset: Option<String>,
 }

@@ -150,7 +150,8 @@ fn check_trust(client: &Client, files: &[FilePlan]) -> Option<Check> {
 /// When the agent was last heard of.
 fn last_heard(context: &Context, client: &Client, report: &Report) -> String {
     if !matches!(report.daemon, Daemon::Running(_)) {
-        return "when it was last heard of is not known while the daemon is away".to_owned();
+        let unknown = "when it was last heard of is not known while the daemon is away";
+        return format!("{unknown} (`tome start`, then look again)");
     }
     match last_event(context, client) {
         Some(at) => format!("last event {}", ago(report.now, at)),

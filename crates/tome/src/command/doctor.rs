@@ -102,6 +102,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
         let stores = counted(status.projects.len() as u64, "project", "projects");
         checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
         checks.extend(status.finder.iter().flat_map(check_finder));
+        checks.extend(check_model(status));
     }
     checks.push(if report.waiting.events == 0 {
         good("spool", "nothing waits")
@@ -319,6 +320,37 @@ fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
                 ),
             ));
         }
+    }
+    checks
+}
+
+/// The conversation model, and what it is to write down of sessions.
+fn check_model(status: &v1::StatusResponse) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(model) = status.model.as_ref().filter(|model| !model.chat_problem.is_empty()) {
+        let found = format!("the conversation model cannot be used: {}", model.chat_problem);
+        checks.push(warning("model", found, "see to chat.* in `tome config`, then `tome stop`"));
+    }
+    let Some(reflections) = &status.reflections else { return checks };
+    match reflections.left.last() {
+        Some(left) => checks.push(warning(
+            "reflect",
+            format!(
+                "{} left alone after two tries, the last one: {}",
+                counted(reflections.left.len() as u64, "session was", "sessions were"),
+                left.why
+            ),
+            &format!("`tome reflect {}` tries it again", left.session_id),
+        )),
+        None => checks.push(good(
+            "reflect",
+            format!(
+                "{}, {} waiting{}",
+                counted(reflections.done, "session done", "sessions done"),
+                reflections.waiting,
+                if reflections.is_on { "" } else { ", switched off" }
+            ),
+        )),
     }
     checks
 }

@@ -108,7 +108,7 @@ fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
     }
     let mut err = anstream::stderr();
     if found.text.is_empty() {
-        writeln!(err, "nothing: there are no notes, lessons or earlier sessions here yet")?;
+        writeln!(err, "nothing: inject.budget_tokens leaves no room for it")?;
         return Ok(Outcome::Done);
     }
     writeln!(anstream::stdout(), "{}", render::safe(&found.text))?;

@@ -25,6 +25,7 @@ mod notes;
 mod overview;
 mod pages;
 mod recall;
+mod reflect;
 mod setup;
 mod show;
 mod start;
@@ -157,6 +158,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Import(asked)) => import::run(&context, &asked),
         Some(Command::Memory(asked)) => memory::run(&context, &asked),
         Some(Command::Coder(asked)) => coder::run(&context, &asked),
+        Some(Command::Reflect(asked)) => reflect::run(&context, &asked),
         Some(Command::Init(asked)) => init::run(&context, &asked),
         Some(Command::Chat(asked)) => chat::run(&context, &asked),
         Some(Command::Tool(asked)) => tool::run(&context, &asked),

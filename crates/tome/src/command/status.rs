@@ -8,7 +8,7 @@ use tome_engine::{Spool, Waiting};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Context, Outcome, finder};
+use super::{Context, Outcome, finder, reflect};
 use crate::hook::lost::{self, Lost};
 use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
@@ -109,6 +109,9 @@ fn print(context: &Context, report: &Report) -> Result<()> {
         }
         if let Some(model) = &status.model {
             print_model(&mut out, model)?;
+        }
+        if let Some(reflections) = &status.reflections {
+            reflect::print_status(&mut out, reflections, report.now)?;
         }
         if let Some(indexes) = &status.finder {
             finder::print(&mut out, indexes)?;
@@ -282,6 +285,7 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         "resident_bytes": status.resident_bytes, "disk_bytes": status.disk_bytes,
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
-        "stores": stores, "model": model, "finder": status.finder.as_ref().map(finder::as_json),
+        "stores": stores, "model": model,
+        "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(finder::as_json),
     })
 }

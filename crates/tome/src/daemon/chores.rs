@@ -8,7 +8,7 @@ use std::time::Duration;
 use tome_engine::catch_up;
 
 use super::shared::Shared;
-use super::{drain, far, polish, reading};
+use super::{drain, far, polish, reading, reflect};
 
 /// After so much, what the stores hold in memory is written to tables at the next quiet moment.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
@@ -25,7 +25,8 @@ pub async fn run(shared: Arc<Shared>) {
         look_at_notebooks(Arc::clone(&shared)),
         reading::run(Arc::clone(&shared)),
         far::run(Arc::clone(&shared)),
-        polish::run(shared)
+        polish::run(Arc::clone(&shared)),
+        reflect::run(shared)
     );
 }
 
@@ -59,7 +60,8 @@ async fn look_after_stores(shared: Arc<Shared>) {
             _ = look.tick() => {
                 in_background(&shared, drain::drain).await;
                 in_background(&shared, close_unused).await;
-                if idle_exit.is_some_and(|exit| shared.activity.idle_for() >= exit) {
+                let is_idle = idle_exit.is_some_and(|exit| shared.activity.idle_for() >= exit);
+                if is_idle && !reflect::keeps_awake(&shared) {
                     shared.log.say("idle: leaving");
                     shared.leave();
                 }

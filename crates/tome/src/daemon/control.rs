@@ -14,6 +14,7 @@ use tonic::{Request, Response, Status};
 use super::drain::drain;
 use super::finder;
 use super::models;
+use super::reflect;
 use super::shared::{Shared, status_of};
 use crate::platform;
 
@@ -111,6 +112,7 @@ fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
         rejected: count(&shared.counters.rejected),
         drained: count(&shared.counters.drained),
         model: models::meter(shared),
+        reflections: reflect::status(shared),
         finder: Some(finder::status(shared)),
         last_arrived_ms: count(&shared.counters.last_arrived_ms),
         ..v1::StatusResponse::default()

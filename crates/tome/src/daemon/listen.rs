@@ -15,6 +15,7 @@ use tome_proto::v1::injections_server::InjectionsServer;
 use tome_proto::v1::models_server::ModelsServer;
 use tome_proto::v1::notebook_server::NotebookServer;
 use tome_proto::v1::recall_server::RecallServer;
+use tome_proto::v1::reflections_server::ReflectionsServer;
 use tome_proto::v1::tools_server::ToolsServer;
 use tome_proto::{limits, v1};
 use tonic::service::{InterceptorLayer, Routes};
@@ -30,6 +31,7 @@ use super::injection::InjectionsService;
 use super::models::ModelsService;
 use super::notebook::NotebookService;
 use super::recall::RecallService;
+use super::reflect::ReflectionsService;
 use super::shared::Shared;
 use super::tools::ToolsService;
 use crate::endpoint;
@@ -119,6 +121,7 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     reporter.set_serving::<CitationsServer<CitationsService>>().await;
     reporter.set_serving::<InjectionsServer<InjectionsService>>().await;
     reporter.set_serving::<ModelsServer<ModelsService>>().await;
+    reporter.set_serving::<ReflectionsServer<ReflectionsService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -144,6 +147,7 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
     let injections = InjectionsServer::new(InjectionsService(Arc::clone(shared)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     let models = ModelsServer::new(ModelsService(Arc::clone(shared)));
+    let reflections = ReflectionsServer::new(ReflectionsService(Arc::clone(shared)));
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -155,7 +159,8 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .add_service(recall)
         .add_service(citations)
         .add_service(injections)
-        .add_service(models))
+        .add_service(models)
+        .add_service(reflections))
 }
 
 fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {

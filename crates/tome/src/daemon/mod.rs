@@ -22,6 +22,7 @@ mod notebook;
 mod polish;
 mod reading;
 mod recall;
+mod reflect;
 mod shared;
 mod tools;
 

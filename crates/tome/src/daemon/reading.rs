@@ -14,6 +14,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep, timeout_at};
 use tome_engine::EngineError;
 
+use super::reflect;
 use super::shared::Shared;
 
 /// What comes together is read together: reading waits until nothing has come for so long. It also
@@ -174,6 +175,8 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
     for problem in shared.copies.catch_up(&store)?.failed {
         shared.log.say(&format!("cannot copy a session: {problem}"));
     }
+    // What cannot be noted for reflecting is told, and keeps nothing from being read.
+    let watched = reflect::watch(shared, &store);
     // What was said can be found at once; what is made of it follows.
     let is_leaving = || shared.is_leaving();
     let found = shared.recall.keep_up(&store, &is_leaving);
@@ -183,7 +186,7 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
     found.and_then(|_| shared.recall.keep_up(&store, &is_leaving))?;
     // Indexes take file descriptors too: those of stores that were closed meanwhile are not kept.
     shared.recall.close_unused();
-    Ok(())
+    watched
 }
 
 /// Brings up to date what is found of notebooks without a store, where a question has asked for it.

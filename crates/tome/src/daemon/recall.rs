@@ -86,6 +86,8 @@ fn question(asked: v1::RecallRequest) -> Result<RecallQuestion, Status> {
         is_regex: asked.regex,
         no_floor: asked.no_floor,
         unasked: false,
+        // A person asks, and gets everything.
+        own_prompt: None,
     })
 }
 

@@ -22,6 +22,7 @@ use super::log::Log;
 use super::models::{Chat, DayBudget};
 use super::polish::Polish;
 use super::reading::Reading;
+use super::reflect::Reflector;
 use crate::config::Settings;
 
 /// Calls that work on the ledger at the same time. Each waits on a thread of its own, and a group
@@ -51,6 +52,8 @@ pub struct Shared {
     pub polish: Option<Arc<Polish>>,
     /// The model that takes part in conversations, where one is configured.
     pub chat: Chat,
+    /// Sessions that are to be reflected on.
+    pub reflector: Reflector,
     /// The endpoint that makes vectors, where one is configured.
     pub far: Option<Arc<EndpointEmbedder>>,
     pub spool: Spool,
@@ -127,6 +130,7 @@ impl Shared {
         Ok(Self {
             polish: Polish::new(&settings, &budget, &clock).map(Arc::new),
             chat: Chat::new(&settings, &budget, &clock),
+            reflector: Reflector::new(&settings),
             budget,
             far,
             copies,

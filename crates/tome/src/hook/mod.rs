@@ -110,6 +110,8 @@ type Tell<'t> = &'t dyn Fn(Told);
 const PROMPT_BYTES_MAX: usize = 512 * 1024;
 /// A larger payload is sealed here, so that the daemon is not sent what it would cut anyway.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How often a transcript is looked at that is written behind its hooks.
+const A_MOMENT: Duration = Duration::from_millis(3);
 /// How much of the end of a transcript is read for the agent's final words.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
@@ -221,15 +223,15 @@ fn record(
     by: &Deadlines,
     tell: Tell<'_>,
 ) {
-    let Some(agent) = called.names.first().and_then(|name| agent(name)) else {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let Some(agent) = called.names.first().and_then(|name| agent(name, &cwd)) else {
         return tell(Told::Recorded(Fate::Safe, None));
     };
     let Ok(config) = Config::load(&called.flags, &|name| std::env::var(name).ok()) else {
         return tell(Told::Recorded(Fate::Lost, None));
     };
     let settings = config.settings();
-    let cwd = std::env::current_dir()
-        .map_or_else(|_| "/".into(), |cwd| cwd.to_string_lossy().into_owned());
+    let cwd = cwd.to_string_lossy();
     let drafts = agents::drafts(&Heard {
         agent: &agent,
         event: called.names.get(1).map(String::as_str),
@@ -237,6 +239,7 @@ fn record(
         now,
         cwd: &cwd,
         read_tail: &read_tail,
+        wait: &|| wait_a_moment(started + by.read),
     });
     let mut drafts: Vec<Draft> = drafts.into_iter().map(place).collect();
     if payload.len() > SEND_BYTES_MAX {
@@ -259,16 +262,17 @@ fn runtime() -> Option<tokio::runtime::Runtime> {
 }
 
 /// The agent that runs the hook. Copilot CLI also runs the hooks of a repository's Claude Code
-/// settings; what happens then is its doing.
-fn agent(name: &str) -> Option<Agent> {
+/// settings; what happens then is its doing, and nothing is to be done where it has hooks of its own:
+/// they say the same at other milliseconds.
+fn agent(name: &str, cwd: &Path) -> Option<Agent> {
     let agent = Agent::parse(name).ok()?;
     let is_copilot =
         std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none();
-    if is_copilot && agent.as_str() == "claude-code" {
-        Agent::parse("copilot").ok()
-    } else {
-        Some(agent)
+    if !is_copilot || agent.as_str() != "claude-code" {
+        return Some(agent);
     }
+    let is_heard = agents::copilot_has_own_hooks(&|name| std::env::var(name).ok(), cwd);
+    if is_heard { None } else { Agent::parse("copilot").ok() }
 }
 
 /// Notes the project while its folder is sure to exist.
@@ -389,6 +393,16 @@ fn spool(settings: &Settings, drafts: Vec<Draft>) -> Fate {
     }
     lost::count(&settings.home, count, SystemClock.now());
     Fate::Lost
+}
+
+/// Waits a moment for what an agent is still writing down, if that leaves time for the rest.
+#[expect(clippy::disallowed_methods, reason = "an agent tells nobody when it has written its log")]
+fn wait_a_moment(until: Instant) -> bool {
+    let is_time = Instant::now() + A_MOMENT < until;
+    if is_time {
+        std::thread::sleep(A_MOMENT);
+    }
+    is_time
 }
 
 fn read_tail(path: &Path) -> Option<String> {

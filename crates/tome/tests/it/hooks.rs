@@ -452,6 +452,39 @@ fn claude_hooks_run_by_copilot_are_copilots() {
     assert_eq!(strings(&world.events(), "agent"), ["copilot"]);
 }
 
+/// Copilot CLI with hooks of its own, in a repository that is wired for Claude Code: both run, in two
+/// dialects, at two milliseconds. The one that says more is heard.
+#[test]
+fn claude_hooks_run_by_copilot_are_silent_beside_its_own() {
+    let world = world();
+    daemon_up_now(&world);
+    let app = world.folder("app/src");
+    let payload = json!({"hook_event_name": "PostToolUse", "session_id": "s1", "cwd": app,
+        "timestamp": "2026-11-15T09:30:00.627Z", "tool_name": "Bash",
+        "tool_input": {"command": "echo hi"}, "tool_result": {"result_type": "success",
+        "text_result_for_llm": "hi"}});
+    let run = |session: &str| {
+        let mut payload = payload.clone();
+        payload["session_id"] = json!(session);
+        let mut command = world.command(&["hook", "claude-code"]);
+        command.env("COPILOT_CLI", "1").current_dir(&app);
+        World::hook_command(&mut command, payload.to_string());
+    };
+    run("alone");
+    for (session, path) in [
+        ("the person's", "person/.copilot/hooks/tome.json"),
+        ("the project's", "app/.github/hooks/tome.json"),
+    ] {
+        let file = world.write(path, "{\"bash\": \"tome hook copilot sessionStart\"}");
+        run(session);
+        std::fs::remove_file(file).unwrap();
+    }
+    // A file of that name that is somebody else's silences nobody.
+    world.write("person/.copilot/hooks/tome.json", "{\"version\": 1}");
+    run("foreign");
+    assert_eq!(strings(&world.events(), "session_id"), ["alone", "foreign"]);
+}
+
 /// Nobody but hooks ever runs: the first one has the daemon started all the same.
 #[test]
 fn the_first_hook_of_a_fresh_home_has_the_daemon_started() {

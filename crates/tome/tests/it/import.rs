@@ -230,7 +230,7 @@ fn opencode() {
     );
 }
 
-fn now_ms() -> u64 {
+pub fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     u64::try_from(now.as_millis()).unwrap()
 }
@@ -304,6 +304,44 @@ fn what_opencodes_plugin_saw_is_not_stored_again() {
         "opencode",
         &["edit", "look for commas elsewhere", "There are none.", "Commas were counted."],
     );
+}
+
+/// The transcript first, then the hooks: what the transcript said is not stored again, and what comes
+/// of the hooks is what only they say. (Hooks of Gemini CLI and Copilot CLI do not name the call whose
+/// result they tell, and those of Claude Code and Codex give the last words no time: an import
+/// recognises these, and not the other way round, unless they come within moments.)
+#[test]
+fn hooks_after_an_import_add_only_what_it_has_not() {
+    for agent in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
+        let world = world();
+        assert_eq!(world.tome(&["start"]).code, 0);
+        settle(&world, MORNING_MS);
+        import(&world, &["--agent", agent]);
+        let before = world.events();
+        hooks(&world, agent, MORNING_MS);
+        let after = world.events();
+        for event in &before {
+            assert!(after.contains(event), "{agent}: {event}");
+        }
+        let said = |event: &Value| {
+            let tool = event["tool"]["name"].as_str().unwrap_or_default();
+            (event["text"].as_str().unwrap().trim().to_owned(), tool.to_owned())
+        };
+        let known: Vec<_> = before.iter().map(said).collect();
+        for event in after.iter().filter(|event| !before.contains(event)) {
+            let kind = event["kind"].as_str().unwrap();
+            let is_named = match kind {
+                "tool_result" => !["gemini", "copilot"].contains(&agent),
+                "assistant_message" => !["claude-code", "codex"].contains(&agent),
+                // OpenCode tells the last words as a message, and once more when it is idle.
+                "assistant_stop" => ["gemini", "copilot"].contains(&agent),
+                "user_message" => true,
+                _ => false,
+            };
+            let is_known = known.contains(&said(event)) && said(event) != Default::default();
+            assert!(!(is_named && is_known), "{agent} has it twice: {event}");
+        }
+    }
 }
 
 /// Same words with a secret in them, captured by a hook and read from a transcript.

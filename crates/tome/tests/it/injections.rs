@@ -9,11 +9,16 @@ use tome_testkit::{Signal, World, eventually, send};
 use crate::scene::*;
 
 /// Runs a hook that may take its time, and returns what it says.
-fn hook(world: &World, args: &[&str], payload: &Value) -> Option<Value> {
+pub fn hook(world: &World, args: &[&str], payload: &Value) -> Option<Value> {
     hook_with(world, args, payload, &[])
 }
 
-fn hook_with(world: &World, args: &[&str], payload: &Value, env: &[(&str, &str)]) -> Option<Value> {
+pub fn hook_with(
+    world: &World,
+    args: &[&str],
+    payload: &Value,
+    env: &[(&str, &str)],
+) -> Option<Value> {
     let mut command = world.command(&[&["hook"], args].concat());
     command.env("TOME_HOOK_PATIENCE", "40").envs(env.iter().copied());
     World::hook_command(&mut command, payload.to_string())
@@ -32,30 +37,30 @@ fn start(app: &Path, session: &str, source: &str) -> Value {
     at(app, session, "SessionStart", &json!({"source": source}))
 }
 
-fn says(app: &Path, session: &str, prompt: &str) -> Value {
+pub fn says(app: &Path, session: &str, prompt: &str) -> Value {
     at(app, session, "UserPromptSubmit", &json!({"prompt": prompt}))
 }
 
-fn tool(app: &Path, session: &str, id: usize, name: &str, input: &Value) -> Value {
+pub fn tool(app: &Path, session: &str, id: usize, name: &str, input: &Value) -> Value {
     let id = format!("toolu_{session}_{id:08}");
     let more =
         json!({"tool_name": name, "tool_use_id": id, "tool_input": input, "tool_response": "ok"});
     at(app, session, "PostToolUse", &more)
 }
 
-fn edit(app: &Path, session: &str, id: usize) -> Value {
+pub fn edit(app: &Path, session: &str, id: usize) -> Value {
     let input = json!({"file_path": "src/a.rs", "old_string": "a", "new_string": "b"});
     tool(app, session, id, "Edit", &input)
 }
 
-fn stop(app: &Path, session: &str, active: bool) -> Value {
+pub fn stop(app: &Path, session: &str, active: bool) -> Value {
     let words = format!("done with {session} {active}");
     let more = json!({"stop_hook_active": active, "last_assistant_message": words});
     at(app, session, "Stop", &more)
 }
 
 /// The text that Claude Code puts into the context.
-fn context(said: &Value) -> &str {
+pub fn context(said: &Value) -> &str {
     said["hookSpecificOutput"]["additionalContext"].as_str().unwrap()
 }
 
@@ -89,7 +94,7 @@ fn ready(world: &World) -> std::path::PathBuf {
     world.folder("app")
 }
 
-fn injections(world: &World) -> Vec<Value> {
+pub fn injections(world: &World) -> Vec<Value> {
     world.tome(&["injections", "--all-projects", "--json"]).json_lines()
 }
 
@@ -143,19 +148,28 @@ fn every_agent_gets_it_in_its_own_words() {
     }
 }
 
+/// The first session of a project is told how to begin: nobody else would.
 #[test]
-fn nothing_known_is_nothing_said() {
+fn where_nothing_is_known_the_protocol_is_said() {
     let world = world();
-    let app = world.folder("app");
-    assert_eq!(hook(&world, &["claude-code"], &start(&app, "s1", "startup")), None);
+    let app = ready(&world);
+    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let text = context(&said);
+    assert!(text.contains("3. After significant work, what was learned is saved"), "{text}");
+    assert!(text.contains("Nothing is noted or recorded here yet"), "{text}");
     assert_eq!(
         hook(&world, &["claude-code"], &says(&app, "s1", "what do we know about lexers?")),
         None
     );
-    assert_eq!(injections(&world), Vec::<Value>::new());
-    let preview = world.tome(&["injections", "--preview"]);
-    assert_eq!((preview.code, preview.stdout.as_str()), (0, ""));
-    assert!(preview.stderr.contains("nothing: there are no notes"), "{}", preview.stderr);
+    assert_eq!(strings(&injections(&world), "why"), ["startup"]);
+    let elsewhere = world.folder("elsewhere");
+    let project = ["injections", "--preview", "--project", elsewhere.to_str().unwrap()];
+    let preview = world.tome(&project);
+    assert_eq!(preview.code, 0);
+    assert!(preview.stdout.contains("Nothing is noted"), "{}", preview.stdout);
+    let small = world.tome(&[&project[..], &["--set", "inject.budget_tokens=30"]].concat());
+    assert_eq!((small.code, small.stdout.as_str()), (0, ""));
+    assert!(small.stderr.contains("nothing: inject.budget_tokens"), "{}", small.stderr);
 }
 
 #[test]
@@ -214,7 +228,7 @@ fn a_session_learns_where_the_last_one_stopped() {
 }
 
 /// What an earlier session said about something that nobody guesses.
-fn remembered(world: &World, app: &Path) {
+pub fn remembered(world: &World, app: &Path) {
     world.ingest(&[
         line_with(&json!({"id": "h1", "session_id": "old", "cwd": app, "at": MORNING_MS,
             "text": "How do we flush the frobnicator cache before the nightly migration?"})),
@@ -225,7 +239,7 @@ fn remembered(world: &World, app: &Path) {
     ].concat());
 }
 
-const QUESTION: &str = "flush the frobnicator cache before the nightly migration";
+pub const QUESTION: &str = "flush the frobnicator cache before the nightly migration";
 
 #[test]
 fn a_prompt_gets_hints_that_are_to_the_point_and_never_twice() {
@@ -245,10 +259,15 @@ fn a_prompt_gets_hints_that_are_to_the_point_and_never_twice() {
     for prompt in ["yes", "go on", "what is the weather like in Paris on a good day?"] {
         assert_eq!(hook(&world, &["claude-code"], &says(&app, "s2", prompt)), None, "{prompt}");
     }
+    // Who asks the same elsewhere is told the answer, and not the question.
+    let again = hook(&world, &["claude-code"], &says(&app, "s4", QUESTION)).unwrap();
+    let hints: Vec<&str> = context(&again).lines().filter(|line| line.starts_with("- ")).collect();
+    assert!(hints.iter().any(|hint| hint.contains("frob flush --all")), "{hints:?}");
+    assert!(!hints.iter().any(|hint| hint.contains(QUESTION)), "{hints:?}");
     let off = [("TOME_INJECT_HINTS", "off")];
     assert_eq!(hook_with(&world, &["claude-code"], &says(&app, "s3", QUESTION), &off), None);
     let listed = injections(&world);
-    assert_eq!(strings(&listed, "why"), ["hints"]);
+    assert_eq!(strings(&listed, "why"), ["hints", "hints"]);
     assert!(listed[0]["tokens"].as_u64().unwrap() <= 300);
 }
 
@@ -265,13 +284,13 @@ fn hints_are_remembered_across_a_crash() {
     assert!(hook(&world, &["claude-code"], &says(&app, "s2", QUESTION)).is_some());
 }
 
-fn todos(app: &Path, session: &str, id: usize, count: usize) -> Value {
+pub fn todos(app: &Path, session: &str, id: usize, count: usize) -> Value {
     let todo = |n: usize| json!({"content": format!("bisect the slow test suite, part {n}"), "status": "pending", "activeForm": "bisecting"});
     let input = json!({"todos": (0..count).map(todo).collect::<Vec<_>>()});
     tool(app, session, id, "TodoWrite", &input)
 }
 
-fn lesson(world: &World, app: &Path) {
+pub fn lesson(world: &World, app: &Path) {
     call(
         world,
         app,

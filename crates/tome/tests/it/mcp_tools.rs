@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::World;
 
+use crate::import::now_ms;
 use crate::mcp_client::{McpClient, words};
 use crate::scene::{line_with, world};
 
@@ -248,6 +249,66 @@ fn the_session_and_the_project_are_those_of_the_client() {
     let mut flagged = world.command(&["mcp", "--agent", "codex", "--session", "c1", "--project"]);
     let mut flagged = McpClient::open_as(flagged.arg(&app), "some client");
     assert!(flagged.said("memory_read", session).contains("\n\ntwo\n"));
+}
+
+/// What the person asked a moment ago is no answer to what the agent makes of it; a person who asks
+/// gets everything.
+#[test]
+fn a_prompt_is_no_answer_to_itself() {
+    const ASKED: &str = "why does the frobnicator drop its cache at midnight?";
+    let world = world();
+    let cwd = world.folder("elsewhere");
+    let event = |agent: &str, session: &str, kind: &str, minute: u32, text: &str| {
+        let at = now_ms() - u64::from(60 - minute) * 60_000;
+        line_with(&json!({"agent": agent, "session_id": session, "cwd": cwd, "kind": kind,
+            "text": text, "at": tome_model::Millis(at)}))
+    };
+    world.ingest(
+        &[
+            event("codex", "old", "user_message", 1, ASKED),
+            event(
+                "codex",
+                "old",
+                "assistant_stop",
+                2,
+                "The frobnicator's cache has a nightly drop.",
+            ),
+            event("codex", "mine", "session_start", 3, ""),
+            event("codex", "mine", "user_message", 4, "the frobnicator is slow, look at its cache"),
+            event("codex", "mine", "assistant_stop", 5, "It is dropped at midnight."),
+            event("codex", "mine", "user_message", 6, &format!("{ASKED} Find out.")),
+            event("gemini", "other", "user_message", 7, "draw a frobnicator"),
+        ]
+        .concat(),
+    );
+    let question = json!({"query": "frobnicator drops its cache at midnight", "limit": 20});
+    let asked = |flags: &[&str], client: &str| {
+        let mut client =
+            McpClient::open_as(&mut world.command(&[&["mcp"], flags].concat()), client);
+        client.said("recall_memory", question.clone())
+    };
+    for (flags, client) in [
+        // The session is told, or guessed of what the agent did last.
+        (&["--session", "mine"][..], "codex-mcp-client"),
+        (&[][..], "codex-mcp-client"),
+        (&["--agent", "codex"][..], "some client"),
+    ] {
+        let said = asked(flags, client);
+        assert!(said.contains(ASKED) && said.contains("nightly drop"), "{flags:?} {said}");
+        assert!(said.contains("look at its cache"), "what was said before stays: {said}");
+        assert!(!said.contains("Find out"), "{flags:?} {client} {said}");
+    }
+    // Somebody else's session may well look for it.
+    let said = asked(&["--session", "other"], "gemini-cli-mcp-client");
+    assert!(said.contains("Find out"), "{said}");
+    let person =
+        world.tome(&["recall", "--limit", "20", "frobnicator drops its cache at midnight"]);
+    assert!(person.stdout.contains("Find out"), "{}", person.stdout);
+    let tool = World::run(
+        world.command(&["tool", "recall_memory", "-"]).current_dir(&cwd),
+        question.to_string().as_bytes(),
+    );
+    assert!(tool.stdout.contains("Find out"), "{}", tool.stdout);
 }
 
 /// Most agents do not tell their servers which session they are in, and their hooks do.

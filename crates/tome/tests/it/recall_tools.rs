@@ -52,6 +52,24 @@ fn authentication() -> World {
 }
 
 #[test]
+fn what_recall_has_said_is_not_found_instead_of_what_it_repeats() {
+    let world = world();
+    let result = |id: &str, tool: &str| {
+        line_with(&json!({
+            "id": id, "kind": "tool_result", "text": "",
+            "tool": {"name": tool, "input": {"query": "airship"}, "output": "The zeppelin is moored."},
+        }))
+    };
+    world.ingest(&result("e1", "mcp__tome__recall_memory"));
+    let found = answer(&world, "recall_memory", json!({"query": "moored zeppelin"}));
+    assert_eq!(found["hits"], json!([]), "{found}");
+    // Another server's tool of that name says something of its own.
+    world.ingest(&result("e2", "mcp__harbour__recall_memory"));
+    let found = text(&world, "recall_memory", json!({"query": "moored zeppelin"}));
+    assert!(found.contains("The zeppelin is moored."), "{found}");
+}
+
+#[test]
 fn hits_in_the_format_that_agents_know() {
     let world = authentication();
     let said = text(&world, "recall_memory", json!({"query": "authentication", "scope": "detail"}));

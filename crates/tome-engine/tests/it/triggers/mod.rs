@@ -1,10 +1,12 @@
 //! The triggers: what a session does, and what is due then.
 //!
 //! Tables are written as sessions: one word an event, and behind it in brackets what it makes due.
-//! `check` takes the brackets away, plays the words, and puts in what came.
+//! `check` takes the brackets away, plays the words, and puts in what came. `!` before a word: what is
+//! due then does not get to the agent.
 
 mod clients;
 mod frustration;
+mod missed;
 mod pace;
 mod plans;
 mod properties;
@@ -157,10 +159,13 @@ fn played(session: &str, settings: &Settings) -> String {
     let mut state = State::default();
     let mut folded: Vec<(String, usize)> = Vec::new();
     for (number, word) in words(session).iter().enumerate() {
-        let event = event(number, word);
+        let event = event(number, word.trim_start_matches('!'));
         // Every state survives a restart.
         state = State::from_bytes(&state.to_bytes());
         let due = state.step(&Seen::of(&event), settings);
+        if let Some(due) = due.as_ref().filter(|_| word.starts_with('!')) {
+            state.missed(due, settings);
+        }
         let word = match due {
             Some(due) => format!("{word}[{}]", said(&due)),
             None => word.clone(),

@@ -49,6 +49,34 @@ fn every_agents_list_counts_from_six_steps_on() {
     }
 }
 
+/// Gemini CLI's tracker makes tasks one by one, and names each in its answer.
+#[test]
+fn tasks_of_a_tracker_are_counted() {
+    let mut state = State::default();
+    let mut step = |number: usize, name: &str, input: Value, output: Value| {
+        let mut made = call(number, name, input);
+        made.tool.as_mut().unwrap().output = output;
+        state.step(&Seen::of(&made), &Settings::default())
+    };
+    let title = |n: usize| json!({ "title": format!("s{n}"), "type": "task", "description": "d" });
+    let id = |n: usize| format!("aa000{n}");
+    for n in 1..=5 {
+        let told = json!(format!("Created task {}: s{n}", id(n)));
+        assert_eq!(step(n, "tracker_create_task", title(n), told), None);
+    }
+    let sixth = step(6, "tracker_create_task", title(6), json!("Created task aa0006: s6"));
+    assert!(matches!(sixth, Some(Due::Replan { about }) if about.contains("s1")));
+    // All closed: what comes then is another list.
+    for n in 1..=6 {
+        let input = json!({ "id": id(n), "status": "closed" });
+        assert_eq!(step(10 + n, "tracker_update_task", input, json!("Updated")), None);
+    }
+    let prompt = draft(20, EventKind::UserMessage, "and now the parser", None, json!({}));
+    assert_eq!(state.step(&Seen::of(&prompt), &Settings::default()), None);
+    let another = call(21, "tracker_create_task", title(7));
+    assert_eq!(state.step(&Seen::of(&another), &Settings::default()), None);
+}
+
 #[test]
 fn a_list_that_is_worked_off_is_no_plan() {
     let mut steps = list("content", 7);

@@ -65,9 +65,11 @@ fn settings(ground: &Ground<'_>) -> PathBuf {
 fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let own_folder = ground.either(".claude", folder(ground));
     let line = ground.launch.line(&["hook", "claude-code"]);
+    // A project's `.mcp.json` is read by Copilot CLI too.
+    let server = mcp(&ground.launch, ground.project.is_none().then_some(CLIENT.name));
     let mut parts = vec![
         Part::hooks(settings(ground), groups(&line, &EVENTS)),
-        Part::server(ground.either(".mcp.json", state(ground)), "mcpServers", mcp(&ground.launch)),
+        Part::server(ground.either(".mcp.json", state(ground)), "mcpServers", server),
         skill_in(&own_folder.join("skills")),
         own(own_folder.join("agents/memory-navigator.md"), agent()),
     ];
@@ -79,8 +81,8 @@ fn parts(ground: &Ground<'_>) -> Vec<Part> {
 }
 
 /// Without `alwaysLoad` the tools are hidden behind a search for tools, and are seldom found.
-fn mcp(launch: &Launch) -> Value {
-    let mut server = server(launch);
+fn mcp(launch: &Launch, agent: Option<&str>) -> Value {
+    let mut server = server(launch, agent);
     if let Some(settings) = server.as_object_mut() {
         settings.insert("alwaysLoad".to_owned(), Value::Bool(true));
     }
@@ -100,7 +102,7 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
         ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
-        (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": mcp(launch) } }))),
+        (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": mcp(launch, None) } }))),
         ("agents/memory-navigator.md".to_owned(), agent()),
     ];
     files.extend(bundled());

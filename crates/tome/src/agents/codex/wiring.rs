@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, bundled, groups, hooks_file, manifest, pretty, server, shared_skills, skill_in,
+    Client, bundled, groups, hooks_file, manifest, pretty, server, server_args, shared_skills,
+    skill_in,
 };
 use crate::setup::{Form, Ground, Launch, Part};
 
@@ -47,7 +48,8 @@ fn folder(ground: &Ground<'_>) -> PathBuf {
 fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let own_folder = ground.either(".codex", folder(ground));
     let line = ground.launch.line(&["hook", "codex"]);
-    let (program, args) = (ground.launch.program.clone(), ground.launch.args(&["mcp"]));
+    let (program, args) =
+        (ground.launch.program.clone(), server_args(&ground.launch, Some(CLIENT.name)));
     vec![
         Part::hooks(own_folder.join("hooks.json"), groups(&line, &EVENTS)),
         Part { path: own_folder.join("config.toml"), form: Form::Toml { program, args } },
@@ -64,7 +66,10 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
     let mut files = vec![
         (".codex-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
         ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
-        (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": server(launch) } }))),
+        (
+            ".mcp.json".to_owned(),
+            pretty(&json!({ "mcpServers": { "tome": server(launch, Some(CLIENT.name)) } })),
+        ),
     ];
     files.extend(bundled());
     files

@@ -2,17 +2,19 @@
 //! command line does; failing that, their fields give it away), and snake_case payloads with
 //! Claude Code's event names and tool names. Both are read as snake_case.
 //!
-//! A stop does not say the final words; they are read from the end of the session's own log.
+//! A stop does not say the final words; they are read from the end of the session's own log, which is
+//! written a little behind the hooks: it is waited for as long as there is time. What comes later still
+//! is brought by an import.
 
 use std::path::Path;
 
 use serde_json::Value;
-use tome_model::{Draft, EventKind, Tool};
+use tome_model::{Draft, EventKind, Millis, Tool};
 
 use crate::agents::Heard;
 use crate::agents::claude_code::hook::{compaction, session_end, session_start, subagent};
 use crate::agents::fields::Fields;
-use crate::agents::scene::Scene;
+use crate::agents::scene::{Scene, stamp_of};
 
 /// Events whose content arrives in another event.
 const ECHOES: [&str; 4] = [
@@ -164,34 +166,61 @@ fn answer(fields: &mut Fields) -> Value {
 }
 
 fn stop(scene: &Scene<'_>, heard: &Heard<'_>, fields: Fields) -> Draft {
-    let tail = fields.str("transcript_path").and_then(|path| (heard.read_tail)(Path::new(path)));
-    let text = tail.as_deref().and_then(final_words).unwrap_or_default();
-    scene.stop(text, "", fields)
+    let stopped = scene.whose().stamp;
+    let read = || {
+        let tail = (heard.read_tail)(Path::new(fields.str("transcript_path")?))?;
+        Some(ending(&tail, stopped))
+    };
+    let mut end = read();
+    while end.as_ref().is_some_and(|end| end.words.is_none() && !end.is_whole) && (heard.wait)() {
+        end = read();
+    }
+    let words = end.and_then(|end| end.words);
+    scene.stop(words.unwrap_or_default(), "", fields)
 }
 
-/// The last words of the agent in the end of a session's log, if it said any since the last prompt.
-/// The first line may be torn and is then not JSON.
-fn final_words(tail: &str) -> Option<String> {
+/// What the end of a session's log says at a stop.
+struct Ending {
+    /// The last words of the agent, if it said any since the last prompt and the last stop.
+    words: Option<String>,
+    /// The log has got as far as this stop: nothing more is to come.
+    is_whole: bool,
+}
+
+/// Reads the end of a session's log. The first line may be torn and is then not JSON.
+fn ending(tail: &str, stopped: Option<Millis>) -> Ending {
+    const TELLING: [&str; 3] = ["\"assistant.message\"", "\"user.message\"", "\"agentStop\""];
+    let mut is_whole = false;
     for line in tail.lines().rev() {
-        // Most lines are neither, and can be long.
-        if !line.contains("\"assistant.message\"") && !line.contains("\"user.message\"") {
+        // Most lines are none of these, and can be long.
+        if !TELLING.iter().any(|name| line.contains(name)) {
             continue;
         }
         let Ok(Value::Object(record)) = serde_json::from_str(line) else {
             continue;
         };
         let mut record = Fields::new(record);
+        let at = stamp_of(&record.take("timestamp"));
+        let mut about = record.object("data");
         match record.str("type") {
-            Some("user.message") => return None,
-            Some("assistant.message") => {}
-            _ => continue,
-        }
-        let mut message = record.object("data");
-        let words = message.words("content");
-        // A subagent's words belong to the tool call that it is.
-        if !words.trim().is_empty() && !message.has("parentToolCallId") {
-            return Some(words);
+            Some("hook.start" | "hook.end") if about.str("hookType") == Some("agentStop") => {
+                // The agent notes the time of the payload with the hooks that it runs.
+                let noted = stamp_of(&about.object("input").take("timestamp")).or(at);
+                if noted.is_some_and(|noted| stopped.is_some_and(|stopped| noted < stopped)) {
+                    break; // What comes before it was said at another stop.
+                }
+                is_whole = true;
+            }
+            Some("user.message") => break,
+            // A subagent's words belong to the tool call that it is.
+            Some("assistant.message") if !about.has("parentToolCallId") => {
+                let words = about.words("content");
+                if !words.trim().is_empty() {
+                    return Ending { words: Some(words), is_whole };
+                }
+            }
+            _ => {}
         }
     }
-    None
+    Ending { words: None, is_whole }
 }

@@ -4,11 +4,13 @@
 //! (`.github/mcp.json` in a project). Payloads do not name their event, so the command does. Time-outs
 //! are seconds. `preToolUse` is left out: a hook of that kind that fails would stop the tool.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::agents::wiring::{Client, bundled, manifest, own, pretty, shared_skills, skill_in};
+use crate::agents::wiring::{
+    Client, bundled, manifest, own, pretty, server_args, shared_skills, skill_in,
+};
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, hooks_text, navigator};
 
 pub(in crate::agents) static CLIENT: Client = Client {
@@ -41,13 +43,30 @@ fn folder(ground: &Ground<'_>) -> PathBuf {
     ground.folder("COPILOT_HOME", ".copilot")
 }
 
+/// Where its hooks lie below a project.
+const IN_PROJECT: &str = ".github/hooks/tome.json";
+
+/// What only its own hooks say.
+const OWN_HOOK: &str = "hook copilot sessionStart";
+
+/// Whether Copilot CLI runs hooks of its own for Tome where a process stands: the person's, or the
+/// project's. `var` is the environment.
+pub fn has_own_hooks(var: &dyn Fn(&str) -> Option<String>, cwd: &Path) -> bool {
+    let named = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let of_person = named("COPILOT_HOME").or_else(|| Some(named("HOME")?.join(".copilot")));
+    let of_person = of_person.map(|folder| folder.join("hooks/tome.json"));
+    let of_projects = cwd.ancestors().map(|folder| folder.join(IN_PROJECT));
+    let says = |path: PathBuf| std::fs::read_to_string(path).is_ok_and(|it| it.contains(OWN_HOOK));
+    of_person.into_iter().chain(of_projects).any(says)
+}
+
 fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let of_person = folder(ground);
-    let hooks = ground.either(".github/hooks/tome.json", of_person.join("hooks/tome.json"));
+    let hooks = ground.either(IN_PROJECT, of_person.join("hooks/tome.json"));
     let servers = ground.either(".github/mcp.json", of_person.join("mcp-config.json"));
     let agents = ground.either(".github/agents", of_person.join("agents"));
     vec![
-        Part::text(hooks, hooks_of(&ground.launch), "hook copilot sessionStart"),
+        Part::text(hooks, hooks_of(&ground.launch), OWN_HOOK),
         Part::server(servers, "mcpServers", mcp(&ground.launch)),
         skill_in(&shared_skills(ground)),
         own(agents.join("memory-navigator.agent.md"), agent()),
@@ -65,9 +84,8 @@ fn hooks_of(launch: &Launch) -> String {
 }
 
 fn mcp(launch: &Launch) -> Value {
-    json!({
-        "type": "local", "command": launch.program, "args": launch.args(&["mcp"]), "tools": ["*"],
-    })
+    let args = server_args(launch, Some(CLIENT.name));
+    json!({ "type": "local", "command": launch.program, "args": args, "tools": ["*"] })
 }
 
 fn agent() -> String {

@@ -53,7 +53,8 @@ fn settings(ground: &Ground<'_>) -> PathBuf {
 fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let own_folder = ground.either(".gemini", folder(ground));
     let hooks = named_groups(&ground.launch);
-    let settings = server(&ground.launch).as_object().cloned().unwrap_or_default();
+    let settings =
+        server(&ground.launch, Some(CLIENT.name)).as_object().cloned().unwrap_or_default();
     let server = Some(Server { holder: "mcpServers", settings });
     let mut parts = vec![
         Part { path: own_folder.join("settings.json"), form: Form::Json { hooks, server } },
@@ -85,7 +86,7 @@ fn agent() -> String {
 
 fn bundle(launch: &Launch) -> Vec<(String, String)> {
     let mut about = manifest();
-    about.insert("mcpServers".to_owned(), json!({ "tome": server(launch) }));
+    about.insert("mcpServers".to_owned(), json!({ "tome": server(launch, Some(CLIENT.name)) }));
     let mut files = vec![
         ("gemini-extension.json".to_owned(), pretty(&Value::Object(about))),
         ("hooks/hooks.json".to_owned(), hooks_file(&named_groups(launch))),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::agents::wiring::{Client, bundled, own, pretty, skill_in};
+use crate::agents::wiring::{Client, bundled, own, pretty, server_args, skill_in};
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, navigator, opencode_plugin};
 
 pub(in crate::agents) static CLIENT: Client = Client {
@@ -51,7 +51,7 @@ fn settings_in(folder: &Path) -> PathBuf {
 
 fn mcp(launch: &Launch) -> Value {
     let mut command = vec![launch.program.clone()];
-    command.extend(launch.args(&["mcp"]));
+    command.extend(server_args(launch, Some(CLIENT.name)));
     json!({ "type": "local", "command": command, "enabled": true })
 }
 

@@ -1,11 +1,14 @@
 //! What each agent's payloads become. The fixtures have the shapes of captured ones.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
+use tome_model::Agent;
 
-use super::{hear_with, line};
+use super::{NOW, hear_with, line};
+use crate::agents::{Heard, drafts};
 
 fn fixture(name: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/payloads");
@@ -251,5 +254,57 @@ fn copilot_without_the_events_name() {
         let payload = value["payload"].to_string();
         let heard = |event| hear_with("copilot", event, payload.as_bytes(), &|_: &Path| None);
         assert_eq!(heard(None), heard(Some(argv)), "{argv}");
+    }
+}
+
+/// Copilot CLI writes its log a little behind its hooks.
+#[test]
+fn words_that_copilot_writes_down_a_moment_later() {
+    let prompt = r#"{"type":"user.message","data":{"content":"go on"}}"#;
+    let reply = r#"{"type":"assistant.message","data":{"content":"All green."}}"#;
+    let payload = r#"{"sessionId":"s","timestamp":1794735000000,"cwd":"/home/dev/app",
+        "transcriptPath":"/log","stopReason":"end_turn","stop_hook_active":false}"#;
+    // At this stop, and at the one before it, whose words must not be taken for those of this one.
+    let hook = |at: &str| {
+        format!(
+            r#"{{"type":"hook.start","data":{{"hookType":"agentStop","input":{{}}}},"timestamp":"{at}"}}"#
+        )
+    };
+    let (now, before) = (hook("2026-11-15T09:30:00.000Z"), hook("2026-11-15T09:29:59.990Z"));
+    let ended = |tail: String| {
+        let waits = Cell::new(0);
+        let heard = Heard {
+            agent: &Agent::parse("copilot").unwrap(),
+            event: Some("agentStop"),
+            payload: payload.as_bytes(),
+            now: NOW,
+            cwd: "/home/dev/app",
+            read_tail: &|_| Some(tail.clone()),
+            wait: &|| waits.replace(waits.get() + 1) < 2,
+        };
+        (drafts(&heard)[0].text.clone(), waits.get())
+    };
+    assert_eq!(ended(format!("{prompt}\n{reply}\n{now}\n")), ("All green.".to_owned(), 0));
+    assert_eq!(ended(format!("{prompt}\n{reply}\n{before}\n")), (String::new(), 3), "stale");
+    assert_eq!(ended(format!("{prompt}\n{now}\n")), (String::new(), 0), "nothing was said");
+    // After so many looks the words are there; so many moments there is time for.
+    for (looks, moments, expected) in
+        [(0, 0, "All green."), (3, 3, "All green."), (4, 3, ""), (usize::MAX, 3, "")]
+    {
+        let (looked, waited) = (Cell::new(0), Cell::new(0));
+        let heard = Heard {
+            agent: &Agent::parse("copilot").unwrap(),
+            event: Some("agentStop"),
+            payload: payload.as_bytes(),
+            now: NOW,
+            cwd: "/home/dev/app",
+            read_tail: &|_| {
+                let is_there = looked.replace(looked.get() + 1) >= looks;
+                Some(format!("{prompt}\n{}", if is_there { reply } else { "" }))
+            },
+            wait: &|| waited.replace(waited.get() + 1) < moments,
+        };
+        assert_eq!(drafts(&heard)[0].text, expected, "{looks} {moments}");
+        assert!(waited.get() <= moments + 1, "{looks} {moments}");
     }
 }

@@ -33,6 +33,7 @@ fn hear_with(
         now: NOW,
         cwd: "/home/dev/elsewhere",
         read_tail,
+        wait: &|| false,
     })
 }
 

@@ -139,7 +139,7 @@ fn wire(
     } else {
         print::outcome(clients, &plan, go, &failed)?;
         if (go || !is_work) && !asked.dry_run {
-            offer_import(asked, clients)?;
+            offer_import(context, asked, clients)?;
         }
     }
     if is_work && !go && !asked.dry_run {
@@ -181,7 +181,7 @@ fn ask(question: &str) -> Result<bool> {
 }
 
 /// What the agents did before Tome came lies on the disk until they delete it.
-fn offer_import(asked: &Setup, clients: &[&'static Client]) -> Result<()> {
+fn offer_import(context: &Context, asked: &Setup, clients: &[&'static Client]) -> Result<()> {
     if !crate::cli::has_command("import") {
         return Ok(());
     }
@@ -191,7 +191,7 @@ fn offer_import(asked: &Setup, clients: &[&'static Client]) -> Result<()> {
     }
     let can_ask = !asked.yes && io::stdin().is_terminal() && io::stdout().is_terminal();
     if can_ask && ask("Import what these agents did before, from their transcripts?")? {
-        std::process::Command::new(std::env::current_exe()?).args(&args).status()?;
+        context.reach.program()?.args(&args).status()?;
         return Ok(());
     }
     let mut out = anstream::stdout().lock();

@@ -1,13 +1,17 @@
 //! Injections, over the wire. A hook waits only so long: what is not ready by then is left out, and
-//! what was read by then is used. Nothing here can keep an event from being stored: it was, before the
-//! hook asked.
+//! what was read by then is used. A hint or a nudge that was left out may come with the next prompt, tool
+//! result or stop; one that was handed over never comes again. Nothing here can keep an event from
+//! being stored: it was, before the hook asked.
 
 mod asked;
+mod hint;
+mod keep;
 mod say;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tome_engine::{InjectionRecord, Injector, Room, Starting};
 use tome_model::{Agent, SessionId};
@@ -17,7 +21,7 @@ use tonic::{Request, Response, Status};
 
 use super::shared::{Shared, status_of};
 use asked::Asked;
-use say::keep;
+use keep::keep;
 
 /// A preview is in no hurry, but waits for nobody's lock for ever.
 const PREVIEW_WITHIN: Duration = Duration::from_secs(20);
@@ -38,15 +42,15 @@ impl Injections for InjectionsService {
         request: Request<v1::InjectRequest>,
     ) -> Result<Response<v1::InjectResponse>, Status> {
         let asked = Arc::new(Asked::of(&self.0, request.into_inner())?);
-        let said = self.say(&asked).await?;
-        let handed = Instant::now() <= asked.until;
-        let texts: Vec<String> = said.iter().map(|one| one.composed.text.clone()).collect();
-        if !said.is_empty() {
-            let asked = Arc::clone(&asked);
-            // A record that cannot be written is told in the log; the text is worth more.
-            self.0.wait_for(move |shared| keep(shared, &asked, said, handed)).await?;
-        }
-        let text = if handed { texts.join("\n") } else { String::new() };
+        let (answer, awaited) = oneshot::channel();
+        let service = Self(Arc::clone(&self.0));
+        // A hook that gives up ends this call, but not what has to be kept of it.
+        tokio::spawn(async move {
+            let said = service.answer(&asked, || !answer.is_closed()).await;
+            let _ = answer.send(said);
+        });
+        let gone = |_| Status::unavailable("the daemon is leaving");
+        let text = awaited.await.map_err(gone)??;
         Ok(Response::new(v1::InjectResponse { text }))
     }
 
@@ -111,6 +115,26 @@ impl Injections for InjectionsService {
         });
         kept.await??;
         Ok(Response::new(v1::RecordInjectionResponse {}))
+    }
+}
+
+impl InjectionsService {
+    /// What a hook is answered, once it is kept whether it was in time. `is_awaited` says whether the
+    /// hook is still there.
+    async fn answer(
+        &self,
+        asked: &Arc<Asked>,
+        is_awaited: impl Fn() -> bool,
+    ) -> Result<String, Status> {
+        let said = self.say(asked).await?;
+        let handed = Instant::now() <= asked.until && is_awaited();
+        let texts: Vec<String> = said.iter().map(|one| one.composed.text.clone()).collect();
+        if !said.is_empty() {
+            let asked = Arc::clone(asked);
+            // A record that cannot be written is told in the log; the text is worth more.
+            self.0.wait_for(move |shared| keep(shared, &asked, said, handed)).await?;
+        }
+        Ok(if handed { texts.join("\n") } else { String::new() })
     }
 }
 

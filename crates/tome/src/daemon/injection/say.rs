@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 use tome_engine::triggers::{self, Due};
 use tome_engine::{
-    Composed, EngineError, InjectionRecord, Injector, PLAN_TOKENS_MAX, Room, StartParts, Starting,
-    choose_hints, hints_text, nudge_text, plan_text, start_text,
+    Composed, EngineError, Hint, Injector, PLAN_TOKENS_MAX, Room, StartParts, Starting, nudge_text,
+    plan_text, start_text,
 };
 use tome_model::{Event, EventKind};
 use tonic::Status;
 
 use super::asked::Asked;
 use super::{InjectionsService, injector};
-use crate::daemon::shared::{Shared, status_of};
+use crate::daemon::shared::status_of;
 
 /// What a few words of Tome's own may take.
 const NUDGE_TOKENS_MAX: u64 = 400;
@@ -22,15 +22,20 @@ const WHY_BYTES_MAX: usize = 40;
 
 /// One text, and why it is said.
 pub(super) struct Said {
-    why: String,
+    pub why: String,
     pub composed: Composed,
+    /// What is in it whole: it is no hint any more.
+    pub facts: Vec<String>,
     /// The hints in it.
-    hints: Vec<String>,
+    pub hints: Vec<Hint>,
+    /// What asked for it.
+    pub due: Option<Due>,
 }
 
 impl Said {
-    fn new(why: &str, composed: Composed) -> Self {
-        Self { why: why.to_owned(), composed, hints: Vec::new() }
+    pub(super) fn new(why: &str, composed: Composed) -> Self {
+        let why = why.to_owned();
+        Self { why, composed, facts: Vec::new(), hints: Vec::new(), due: None }
     }
 }
 
@@ -43,6 +48,7 @@ impl InjectionsService {
         });
         let heard = heard.await??;
         if !asked.takes_text() || heard.is_subagent {
+            self.missed(asked, heard.due).await?;
             return Ok(Vec::new());
         }
         let mut said: Vec<Said> = Vec::new();
@@ -76,7 +82,7 @@ impl InjectionsService {
         let started = self.start(starting, asked.room, asked.ready).await?;
         let why = if asked.source.is_empty() { "start" } else { &asked.source };
         let why = tome_model::truncate_to(why, WHY_BYTES_MAX);
-        Ok(started.map(|(composed, facts)| Said { hints: facts, ..Said::new(why, composed) }))
+        Ok(started.map(|(composed, facts)| Said { facts, ..Said::new(why, composed) }))
     }
 
     /// The text for a start, of what could be read by then, and what of it is in there whole: it is no
@@ -110,46 +116,35 @@ impl InjectionsService {
     async fn nudge(&self, asked: &Arc<Asked>, due: Option<Due>) -> Result<Option<Said>, Status> {
         let Some(due) = due else { return Ok(None) };
         let (why, words) = (due.name(), triggers::texts::of(&due));
-        let Due::Replan { about } = due else {
-            let composed = nudge_text(why, &words, asked.room_of(NUDGE_TOKENS_MAX));
-            return Ok(composed.map(|composed| Said::new(why, composed)));
+        let composed = match due.clone() {
+            Due::Replan { about } => {
+                let lessons = self.0.wait_for_notes(move |shared| {
+                    injector(shared)?.lessons_for(&about).map_err(|error| status_of(&error))
+                });
+                let Ok(lessons) = tokio::time::timeout_at(asked.ready, lessons).await else {
+                    self.missed(asked, Some(due)).await?;
+                    return Ok(None);
+                };
+                // A question without keywords, or a notebook that cannot be read: nothing to say.
+                let lessons = lessons?.unwrap_or_default();
+                plan_text(&lessons, &words, asked.room_of(PLAN_TOKENS_MAX))
+            }
+            _ => nudge_text(why, &words, asked.room_of(NUDGE_TOKENS_MAX)),
         };
-        let room = asked.room_of(PLAN_TOKENS_MAX);
-        let lessons = self.0.wait_for_notes(move |shared| {
-            injector(shared)?.lessons_for(&about).map_err(|error| status_of(&error))
-        });
-        let Ok(lessons) = tokio::time::timeout_at(asked.ready, lessons).await else {
-            return Ok(None);
-        };
-        // A question without keywords, or a notebook that cannot be read: nothing to say.
-        let lessons = lessons?.unwrap_or_default();
-        Ok(plan_text(&lessons, &words, room).map(|composed| Said::new(why, composed)))
+        Ok(composed.map(|composed| Said { due: Some(due), ..Said::new(why, composed) }))
     }
 
-    /// Hints for a prompt.
-    async fn hint(&self, asked: &Arc<Asked>, event: Event) -> Result<Option<Said>, Status> {
-        if !asked.settings.hints {
-            return Ok(None);
-        }
-        let theirs = Arc::clone(asked);
-        let found = self.0.wait_for_recall(move |shared| {
-            let session = theirs.session.as_str();
+    /// What was due could not be said: it is due again.
+    async fn missed(&self, asked: &Arc<Asked>, due: Option<Due>) -> Result<(), Status> {
+        let Some(due) = due else { return Ok(()) };
+        let asked = Arc::clone(asked);
+        let noted = self.0.wait_for(move |shared| {
+            let (project, session) = (&asked.project, asked.session.as_str());
             injector(shared)?
-                .hits_for(&theirs.project, session, &event.text)
-                .map(|hits| (hits, injector(shared).map(|it| it.given(&theirs.project, session))))
+                .missed(project, session, &due, &asked.trigger_settings())
                 .map_err(|error| status_of(&error))
         });
-        let Ok(found) = tokio::time::timeout_at(asked.ready, found).await else {
-            return Ok(None);
-        };
-        let Ok((hits, given)) = found? else { return Ok(None) };
-        let hints = choose_hints(&hits, asked.session.as_str(), &given?);
-        let text = hints_text(&hints, asked.room);
-        Ok(text.map(|(composed, count)| Said {
-            why: "hints".to_owned(),
-            composed,
-            hints: hints.into_iter().take(count).map(|hint| hint.key).collect(),
-        }))
+        noted.await?
     }
 }
 
@@ -168,32 +163,4 @@ fn hear(injector: &Injector, asked: &Asked) -> Result<Heard, EngineError> {
     let due = injector.hear(&event, &asked.trigger_settings())?;
     let is_subagent = asked.takes_text() && injector.is_subagent(&asked.project, &asked.session)?;
     Ok(Heard { event: Some(event), due, is_subagent })
-}
-
-/// Keeps what was said: hints that are not to be given again, and the record.
-pub(super) fn keep(shared: &Shared, asked: &Asked, said: Vec<Said>, handed: bool) {
-    let Ok(injector) = injector(shared) else { return };
-    let took_ms = u64::try_from(asked.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    for one in said {
-        let record = InjectionRecord {
-            at_ms: shared.clock.now().0,
-            moment: asked.moment().to_owned(),
-            why: one.why,
-            agent: asked.agent.clone(),
-            session_id: asked.session.as_str().to_owned(),
-            project: asked.project.clone(),
-            tokens: one.composed.tokens,
-            cut: one.composed.cut,
-            took_ms,
-            handed,
-            text: one.composed.text,
-        };
-        let given = match handed && !one.hints.is_empty() {
-            true => injector.give(&asked.project, asked.session.as_str(), one.hints),
-            false => Ok(()),
-        };
-        if let Err(error) = given.and_then(|()| injector.record(&record)) {
-            shared.log.say(&format!("an injection was not recorded: {error}"));
-        }
-    }
 }

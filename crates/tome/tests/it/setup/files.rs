@@ -191,7 +191,7 @@ fn toml_keeps_comments_and_order() {
 
             [mcp_servers.tome]
             command = "TOME"
-            args = ["--home", "HOME", "mcp"]
+            args = ["--home", "HOME", "mcp", "--agent", "codex"]
         "#]],
     );
     check_toml(
@@ -202,13 +202,13 @@ fn toml_keeps_comments_and_order() {
             ␍
             [mcp_servers.tome]␍
             command = "TOME"␍
-            args = ["--home", "HOME", "mcp"]␍
+            args = ["--home", "HOME", "mcp", "--agent", "codex"]␍
         "#]],
     );
     check_toml(
         "mcp_servers = { other = { command = \"x\" } } # inline\n[tui]\n",
         &expect![[r#"
-            mcp_servers = { other = { command = "x" }, tome = { command = "TOME", args = ["--home", "HOME", "mcp"] } } # inline
+            mcp_servers = { other = { command = "x" }, tome = { command = "TOME", args = ["--home", "HOME", "mcp", "--agent", "codex"] } } # inline
             [tui]
         "#]],
     );
@@ -217,7 +217,7 @@ fn toml_keeps_comments_and_order() {
         &expect![[r#"
             [mcp_servers.tome]
             command = "TOME"
-            args = ["--home", "HOME", "mcp"]
+            args = ["--home", "HOME", "mcp", "--agent", "codex"]
         "#]],
     );
 }

@@ -222,22 +222,26 @@ fn the_server_is_in_every_agent() {
     let world = five();
     done(&world, &[]);
     let (program, home) = (world.program().display().to_string(), world.home());
-    let args = json!(["--home", home, "mcp"]);
+    let args = |agent: &str| json!(["--home", home, "mcp", "--agent", agent]);
     let settings = |path: &str| serde_json::from_str::<Value>(&read(&world, path)).unwrap();
     let claude = &settings(".claude.json")["mcpServers"]["tome"];
-    assert_eq!(*claude, json!({"command": program, "args": args, "alwaysLoad": true}));
+    assert_eq!(
+        *claude,
+        json!({"command": program, "args": args("claude-code"), "alwaysLoad": true})
+    );
     let gemini = &settings(".gemini/settings.json")["mcpServers"]["tome"];
-    assert_eq!(*gemini, json!({"command": program, "args": args}));
+    assert_eq!(*gemini, json!({"command": program, "args": args("gemini")}));
     let copilot = &settings(".copilot/mcp-config.json")["mcpServers"]["tome"];
-    let expected = json!({"type": "local", "command": program, "args": args, "tools": ["*"]});
+    let expected =
+        json!({"type": "local", "command": program, "args": args("copilot"), "tools": ["*"]});
     assert_eq!(*copilot, expected);
     let opencode = &settings(".config/opencode/opencode.json")["mcp"]["tome"];
-    let words = json!([program, "--home", home, "mcp"]);
+    let words = json!([program, "--home", home, "mcp", "--agent", "opencode"]);
     assert_eq!(*opencode, json!({"type": "local", "command": words, "enabled": true}));
     let codex: toml::Table = read(&world, ".codex/config.toml").parse().unwrap();
     let codex = codex["mcp_servers"]["tome"].as_table().unwrap();
     assert_eq!(codex["command"].as_str(), Some(program.as_str()));
-    assert_eq!(codex["args"].as_array().unwrap().len(), 3);
+    assert_eq!(codex["args"].as_array().unwrap().len(), 5);
 }
 
 /// The usual home needs no saying, and a program that PATH has is called by that path, which stays
@@ -291,6 +295,9 @@ fn a_project_instead_of_the_person() {
         assert!(project.join(path).is_file(), "{path}");
     }
     assert_eq!(tree(&world.folder("person")).len(), 0, "nothing of the person's");
+    // Copilot CLI reads this one too.
+    let shared = std::fs::read_to_string(project.join(".mcp.json")).unwrap();
+    assert!(shared.contains("\"mcp\"") && !shared.contains("--agent"), "{shared}");
     done(&world, &["--undo"]);
     assert_eq!(tree(&project), before);
 }

@@ -1,5 +1,6 @@
 //! `tome setup`, proved on a person's home: what it finds, shows, writes, mends and undoes.
 
+mod asking;
 mod doctor;
 mod files;
 mod flow;

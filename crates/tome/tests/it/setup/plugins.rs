@@ -89,7 +89,7 @@ fn session(world: &World, node: &mut Command, tome: &Value) -> Value {
     node.arg(driver).env_clear().current_dir(world.folder("elsewhere"));
     node.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     node.env("HOME", world.folder("person")).env("TMPDIR", world.folder("tmp"));
-    node.env("TOME_DAEMON_IDLE_EXIT", "2m");
+    node.env("TOME_DAEMON_IDLE_EXIT", "2m").env("TOME_HOOK_PATIENCE", "20");
     let ran = World::run(node, b"");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     ran.json()

@@ -1,0 +1,92 @@
+//! Hints for a prompt. Recall goes on when the hook has given up; what it finds then is kept for the
+//! session's next prompt.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tome_engine::{Hint, choose_hints, hints_text, with_late};
+use tome_model::Event;
+use tonic::Status;
+
+use super::asked::Asked;
+use super::say::Said;
+use super::{InjectionsService, injector};
+use crate::daemon::shared::{Shared, status_of};
+
+/// Where what was found is handed over, as long as somebody waits for it.
+#[derive(Default)]
+enum Found {
+    #[default]
+    NotYet,
+    InTime(Vec<Hint>),
+    /// Nobody waits any more.
+    TooLate,
+}
+
+impl InjectionsService {
+    /// Hints for a prompt, and those that came too late for the one before.
+    pub(super) async fn hint(
+        &self,
+        asked: &Arc<Asked>,
+        event: Event,
+    ) -> Result<Option<Said>, Status> {
+        if !asked.settings.hints {
+            return Ok(None);
+        }
+        let theirs = Arc::clone(asked);
+        let hinted = self.0.wait_for(move |shared| {
+            let session = theirs.session.as_str();
+            injector(shared).map(|injector| injector.hinted(&theirs.project, session))
+        });
+        let hinted = hinted.await??;
+        let fresh = self.look(asked, event, hinted.given.clone()).await;
+        let mut hints = with_late(fresh, hinted.late, &hinted.given);
+        Ok(hints_text(&hints, asked.room).map(|(composed, count)| {
+            hints.truncate(count);
+            Said { hints, ..Said::new("hints", composed) }
+        }))
+    }
+
+    /// Looks for hints until the hook has to be answered.
+    async fn look(&self, asked: &Arc<Asked>, event: Event, given: BTreeSet<String>) -> Vec<Hint> {
+        let found = Arc::new(Mutex::new(Found::default()));
+        let (shared, theirs, place) = (Arc::clone(&self.0), Arc::clone(asked), Arc::clone(&found));
+        // On its own, so that it goes on: also if its turn comes only when nobody waits any more.
+        let looking = tokio::spawn(async move {
+            let looked =
+                shared.wait_for_recall(move |shared| look(shared, &theirs, &event, &given, &place));
+            // What cannot be looked through has no hints.
+            looked.await.and_then(|looked| looked)
+        });
+        let _ = tokio::time::timeout_at(asked.ready, looking).await;
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *found, Found::TooLate) {
+            Found::InTime(hints) => hints,
+            Found::NotYet | Found::TooLate => Vec::new(),
+        }
+    }
+}
+
+fn look(
+    shared: &Shared,
+    asked: &Asked,
+    event: &Event,
+    given: &BTreeSet<String>,
+    place: &Mutex<Found>,
+) -> Result<(), Status> {
+    let (project, session) = (&asked.project, asked.session.as_str());
+    let injector = injector(shared)?;
+    let hits = injector.hits_for(project, session, &event.text);
+    let hits = hits.map_err(|error| status_of(&error))?;
+    let hints = choose_hints(&hits, session, &event.text, given);
+    let mut found = place.lock().unwrap_or_else(PoisonError::into_inner);
+    if !matches!(*found, Found::TooLate) {
+        *found = Found::InTime(hints);
+        return Ok(());
+    }
+    drop(found);
+    match hints.is_empty() {
+        true => Ok(()),
+        false => injector.put_off(project, session, hints).map_err(|error| status_of(&error)),
+    }
+}

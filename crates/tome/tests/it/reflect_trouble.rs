@@ -1,0 +1,276 @@
+//! Reflections that are cut short, models that cannot be asked, and a budget that several share.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+use tome_proto::v1;
+use tome_testkit::{Answer, ModelServer, World, eventually};
+
+use crate::notes_cli::{memory, memory_json};
+use crate::reflect::{configure, configured, done, reflections, restart, session, writes_fact};
+use crate::scene::{status, world};
+
+fn waits_until_asked(server: &ModelServer, times: usize) {
+    eventually("a question", || (server.asked().len() >= times).then_some(()));
+}
+
+/// Killed between two replies: what was written is whole, and it is tried once more.
+#[test]
+fn a_daemon_that_is_killed_tries_once_more() {
+    let mut asked = 0;
+    let server = ModelServer::directed(move |_| {
+        asked += 1;
+        match asked {
+            1 => writes_fact(),
+            2 => Answer::silence(),
+            _ => Answer::text("all of it is known"),
+        }
+    });
+    let world = configured(&server, "anthropic", "");
+    session(&world, "s1", "first");
+    waits_until_asked(&server, 2);
+    world.kill_daemon();
+    let fact = memory(&world, &["read", "facts/user.md"]);
+    assert!(fact.contains("- Name: Zhang San"), "{fact}");
+    done(&world, 1);
+    let again = server.asked()[2].body.to_string();
+    assert!(again.contains("(first-1)") && again.contains("discusses in Chinese"), "{again}");
+    assert_eq!(memory_json(&world, &["list"]).len(), 1);
+}
+
+/// Killed twice: left alone, and it is said; by hand it can be had.
+#[test]
+fn a_daemon_that_is_killed_twice_leaves_it_alone() {
+    let mut asked = 0;
+    let server = ModelServer::directed(move |_| {
+        asked += 1;
+        if asked <= 2 { Answer::silence() } else { Answer::text("none") }
+    });
+    let world = configured(&server, "openai", "");
+    session(&world, "s1", "first");
+    for times in 1..=2 {
+        waits_until_asked(&server, times);
+        world.kill_daemon();
+        assert_eq!(world.tome(&["start"]).code, 0);
+    }
+    let left = eventually("a session left alone", || {
+        let left = reflections(&world)["left"].clone();
+        (left != json!([])).then_some(left)
+    });
+    assert_eq!(left[0]["session_id"], "s1");
+    assert!(left[0]["why"].as_str().unwrap().contains("twice"), "{left}");
+    assert_eq!(server.asked().len(), 2);
+    let said = world.tome(&["status"]).stdout;
+    assert!(said.contains("left alone") && said.contains("tome reflect s1"), "{said}");
+    let doctor = world.tome(&["doctor"]).stdout;
+    assert!(doctor.contains("left alone after two tries"), "{doctor}");
+    assert_eq!(world.tome(&["reflect", "s1"]).code, 0);
+    assert_eq!(reflections(&world)["left"], json!([]));
+}
+
+fn budget(tokens: u64) -> String {
+    format!("[summarizer]\ndaily_tokens = {tokens}")
+}
+
+fn failure(world: &World) -> Value {
+    eventually("a failure", || {
+        let seen = reflections(world);
+        (seen["failure"] != "").then_some(seen)
+    })
+}
+
+/// A budget that ends in the middle: what was written stays, and a larger one is used, once.
+#[test]
+fn a_budget_that_ends_in_the_middle() {
+    let server = ModelServer::start([
+        writes_fact().tokens(190_000, 5_000),
+        Answer::text("all of it is known"),
+    ]);
+    let world = configured(&server, "anthropic", &budget(200_000));
+    session(&world, "s1", "first");
+    let seen = failure(&world);
+    assert!(seen["failure"].as_str().unwrap().contains("of today's 200000 tokens"), "{seen}");
+    assert!(memory(&world, &["read", "facts/user.md"]).contains("Zhang San"));
+    assert_eq!(server.asked().len(), 1);
+    configure(&world, &server, "anthropic", &budget(900_000));
+    restart(&world);
+    done(&world, 1);
+    assert_eq!(server.asked().len(), 2);
+    assert_eq!(status(&world)["daemon"]["model"]["tokens"], 195_120);
+}
+
+/// A budget that is spent before it begins: nothing is sent, now or when it is tried again, once.
+#[test]
+fn a_budget_that_is_spent_leaves_it_for_later() {
+    let server = ModelServer::start([Answer::text("none")]);
+    let world = configured(&server, "anthropic", &budget(10));
+    session(&world, "s1", "first");
+    let seen = failure(&world);
+    assert_eq!((&seen["waiting"], &seen["left"]), (&json!(1), &json!([])), "{seen}");
+    configure(&world, &server, "anthropic", &budget(20));
+    restart(&world);
+    let left = eventually("a session left alone", || {
+        let left = reflections(&world)["left"].clone();
+        (left != json!([])).then_some(left)
+    });
+    assert!(left[0]["why"].as_str().unwrap().contains("of today's 20 tokens"), "{left}");
+    assert!(server.asked().is_empty());
+}
+
+/// Several processes reserve from one budget, and together never get more than there is.
+#[test]
+fn the_budget_is_one_for_all_processes() {
+    let server = ModelServer::start([]);
+    let world = configured(&server, "anthropic", &budget(10_000));
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let granted: u64 = std::thread::scope(|scope| {
+        let process = || {
+            world.ask(async |client| {
+                let mut granted = 0;
+                for _ in 0..20 {
+                    let wanted = v1::ReserveRequest { input_tokens: 300, output_tokens_max: 100 };
+                    let answer = client.reserve_tokens(wanted).await.unwrap();
+                    granted += if answer.over_budget.is_some() { 0 } else { 400 };
+                }
+                granted
+            })
+        };
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(process)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(granted, 10_000);
+    // Nothing is left for the daemon itself.
+    session(&world, "s1", "first");
+    assert!(failure(&world)["failure"].as_str().unwrap().contains("10000 of today's 10000 tokens"));
+    assert!(server.asked().is_empty());
+}
+
+/// What another process spent is counted, shown, and kept over a restart.
+#[test]
+fn what_others_spend_is_counted_and_kept() {
+    let server = ModelServer::start([]);
+    let world = configured(&server, "anthropic", &budget(10_000));
+    assert_eq!(world.tome(&["start"]).code, 0);
+    world.ask(async |client| {
+        let wanted = v1::ReserveRequest { input_tokens: 3_000, output_tokens_max: 1_000 };
+        let reserved = client.reserve_tokens(wanted).await.unwrap();
+        assert_eq!(client.tokens_used().await.unwrap().tokens_left, 6_000);
+        let spent = v1::SettleRequest {
+            id: reserved.id,
+            input_tokens: 3_000,
+            output_tokens_max: 1_000,
+            input_tokens_spent: 2_500,
+            output_tokens_spent: 250,
+            failure: String::new(),
+        };
+        client.settle_tokens(spent).await.unwrap();
+        assert_eq!(client.tokens_used().await.unwrap().tokens_left, 7_250);
+    });
+    world.kill_daemon();
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let model = status(&world)["daemon"]["model"].clone();
+    assert_eq!((&model["calls"], &model["tokens"]), (&json!(1), &json!(2_750)), "{model}");
+    assert!(world.tome(&["status"]).stdout.contains("2,750 of 10,000 tokens"));
+}
+
+#[test]
+fn without_a_model_it_says_how_to_come_by_one() {
+    let world = world();
+    session(&world, "s1", "first");
+    let ran = world.tome(&["reflect"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr.contains("chat.provider") && ran.stderr.contains("tome config"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(reflections(&world), Value::Null);
+}
+
+#[test]
+fn settings_that_cannot_work_are_told() {
+    let cases = [
+        ("[chat]\nprovider = \"anthropic\"", "chat.model is not set"),
+        ("[chat]\nbase_url = \"http://127.0.0.1:1\"", "chat.provider is not set"),
+        ("[chat]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"nowhere\"", "the base URL"),
+        ("[chat]\nprovider = \"openai\"\nmodel = \"m\"\nkey_file = \"none.txt\"", "none.txt"),
+        (
+            "[chat]\nprovider = \"openai\"\nmodel = \"m\"\nkey_file = \"k\"\nkey_env = \"K\"",
+            "chat.key_env and chat.key_file are both set",
+        ),
+    ];
+    for (settings, said) in cases {
+        let world = world();
+        world.write("config.toml", settings);
+        let ran = world.tome(&["reflect"]);
+        assert_eq!(ran.code, 1, "{settings}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{settings}: {}", ran.stderr);
+        assert!(world.tome(&["status"]).stdout.contains(said), "{settings}");
+    }
+    for (settings, said) in [
+        ("provider = \"mystery\"", "use anthropic, openai or none"),
+        ("price_input = \"cheap\"", "the price of a million tokens"),
+        ("window_tokens = 5", "number of tokens"),
+    ] {
+        let world = world();
+        world.write("config.toml", &format!("[chat]\n{settings}"));
+        let ran = world.tome(&["config"]);
+        assert_eq!(ran.code, 2, "{settings}");
+        assert!(ran.stderr.contains(said), "{settings}: {}", ran.stderr);
+    }
+}
+
+/// The summarizer's endpoint serves conversations too, unless somebody says otherwise.
+#[test]
+fn the_summarizers_model_is_used_where_none_is_named() {
+    let server = ModelServer::directed(|_| Answer::text("none"));
+    let world = world();
+    let summarizer = format!(
+        "[summarizer]\nkind = \"openai\"\nmodel = \"small\"\nbase_url = \"{}\"\n",
+        server.openai_url()
+    );
+    world.write("config.toml", &summarizer);
+    session(&world, "s1", "first");
+    done(&world, 1);
+    let model = status(&world)["daemon"]["model"].clone();
+    assert_eq!(
+        (&model["name"], &model["chat_name"]),
+        (&json!("openai/small"), &json!("openai/small"))
+    );
+    world.write(
+        "config.toml",
+        &format!("{summarizer}[chat]\nmodel = \"large\"\nprice_input = 0.25\n"),
+    );
+    restart(&world);
+    let looked = world.tome(&["reflect", "--dry-run", "--json"]).json();
+    assert_eq!(looked["model"], "openai/large");
+    world.write("config.toml", &format!("{summarizer}[chat]\nprovider = \"none\"\n"));
+    restart(&world);
+    assert_eq!(world.tome(&["reflect"]).code, 1);
+}
+
+/// The key is sent where it belongs and shown nowhere; a wrong one is told.
+#[test]
+fn a_wrong_key_is_told_and_shown_nowhere() {
+    let server =
+        ModelServer::directed(|_| Answer::status(401, "invalid x-api-key k-secret-123456"));
+    let world = world();
+    world.write(
+        "config.toml",
+        &format!(
+            "[chat]\nprovider = \"anthropic\"\nmodel = \"m\"\nbase_url = \"{}\"\nkey_file = \"key.txt\"\n",
+            server.url()
+        ),
+    );
+    let file = world.write("home/key.txt", "k-secret-123456\n");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    session(&world, "s1", "first");
+    let seen = failure(&world);
+    assert!(seen["failure"].as_str().unwrap().contains("wants another key"), "{seen}");
+    assert_eq!(server.asked()[0].header("x-api-key"), Some("k-secret-123456"));
+    let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
+    let book = std::fs::read_to_string(world.home().join("run/reflections.json")).unwrap();
+    let shown =
+        format!("{log}{book}{}{}", world.tome(&["status"]).stdout, world.tome(&["doctor"]).stdout);
+    assert!(!shown.contains("k-secret-123456"), "{shown}");
+}
