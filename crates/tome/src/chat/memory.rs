@@ -35,7 +35,7 @@ impl DaemonMemory {
         &self,
         question: impl AsyncFn(&Client) -> Result<T, ClientError>,
     ) -> Result<T, MemoryError> {
-        self.runtime.block_on(self.reach.ask(Start::IfAway, question)).map_err(away)
+        self.runtime.block_on(self.reach.ask(Start::IfAway, question)).map_err(|error| away(&error))
     }
 
     /// Asks once.
@@ -50,7 +50,7 @@ impl DaemonMemory {
     }
 }
 
-fn away(error: ReachError) -> MemoryError {
+fn away(error: &ReachError) -> MemoryError {
     MemoryError::Away(error.to_string())
 }
 
@@ -71,9 +71,9 @@ impl MemoryTools for DaemonMemory {
             Effect::Reads | Effect::Settles => {
                 self.ask(async |client| client.call_tool(request.clone()).await)?
             }
-            Effect::Adds | Effect::Replaces => {
-                self.once(async |client| client.call_tool(request).await).map_err(unsure)?
-            }
+            Effect::Adds | Effect::Replaces => self
+                .once(async |client| client.call_tool(request).await)
+                .map_err(|error| unsure(&error))?,
         };
         Ok(ToolAnswer {
             failure: answer.is_error.then(|| failure(&answer.error_kind)),
@@ -85,7 +85,7 @@ impl MemoryTools for DaemonMemory {
 }
 
 /// A change that may have been made although no answer came.
-fn unsure(error: ReachError) -> MemoryError {
+fn unsure(error: &ReachError) -> MemoryError {
     use ClientError::{TimedOut, Unreachable};
     match error {
         ReachError::Client(Unreachable(_) | TimedOut(_)) => MemoryError::Away(format!(
@@ -163,6 +163,7 @@ impl Memory for DaemonMemory {
             ..v1::InjectionRecord::default()
         };
         let cwd = self.who.cwd.as_str();
-        self.once(async |client| client.record_injection(cwd, record).await).map_err(away)
+        self.once(async |client| client.record_injection(cwd, record).await)
+            .map_err(|error| away(&error))
     }
 }

@@ -51,7 +51,7 @@ pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
     let settings = settings::of_agent(context, asked, &chosen, &cwd, &mut screen);
     let memory = Arc::new(DaemonMemory::new(context.reach.clone(), who)?);
     let model = Arc::clone(&chosen.model);
-    let agent = Agent::new(model, memory, settings).map_err(refused)?;
+    let agent = Agent::new(model, memory, settings).map_err(|error| refused(&error))?;
     // Read before Ctrl-C means anything else than to leave.
     let first = match asked.prompt.join(" ") {
         prompt if asked.print && prompt.trim().is_empty() => Some(input::whole()?),
@@ -69,8 +69,8 @@ pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
     Ok(if chat.failed { Outcome::Failed } else { Outcome::Done })
 }
 
-fn refused(error: AgentError) -> anyhow::Error {
-    let trouble = Trouble::of(&error);
+fn refused(error: &AgentError) -> anyhow::Error {
+    let trouble = Trouble::of(error);
     Refusal::failed(trouble.said).hint(trouble.hint).into()
 }
 
@@ -116,8 +116,8 @@ impl Talking<'_> {
             Mode::Talk => {
                 let short: String = id.chars().take(8).collect();
                 let goes_on = if is_resumed { ", goes on" } else { "" };
-                self.screen
-                    .note(&format!("{model} · chat {short}{goes_on} · /help · Ctrl-D leaves"));
+                let ways = if self.inputs.is_terminal { " · /help · Ctrl-D leaves" } else { "" };
+                self.screen.note(&format!("{model} · chat {short}{goes_on}{ways}"));
                 if is_resumed {
                     self.show_again()?;
                 }
@@ -151,7 +151,12 @@ impl Talking<'_> {
             }
             let input = self.inputs.next();
             is_warned = match (&input, is_warned) {
-                (Input::End, _) | (Input::Interrupt, true) => return,
+                (Input::End, _) | (Input::Interrupt, true) => {
+                    if self.inputs.is_terminal {
+                        self.screen.note("");
+                    }
+                    return;
+                }
                 (Input::Interrupt, false) if !self.inputs.is_terminal => return,
                 (Input::Interrupt, false) => {
                     self.screen.note("\nCtrl-C again leaves");
@@ -266,7 +271,7 @@ impl Talking<'_> {
             Heard::Answered | Heard::Failed => {}
         }
         let reason = if self.inputs.is_leaving() { "interrupt" } else { "exit" };
-        self.agent.finish(reason).map_err(refused)?;
+        self.agent.finish(reason).map_err(|error| refused(&error))?;
         if self.inputs.is_terminal {
             let tokens = cost::tokens(&self.agent.usage());
             self.screen.note(&format!("{tokens}; `tome chat --continue` goes on"));

@@ -8,7 +8,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use tome_agent::{Ended, Reflection, Run, Said};
+use tome_agent::{Ended, Reflection, Run, Said, Skip};
 use tome_llm::{ToolCall, ToolResult, Usage};
 
 use super::trouble::Trouble;
@@ -156,19 +156,18 @@ impl Screen {
         if self.mode == Mode::Json {
             return self.json(&json!({
                 "type": "reflection", "written": reflection.written,
-                "skipped": reflection.skipped.map(|skip| skip.as_str()),
+                "skipped": reflection.skipped.map(Skip::as_str),
                 "refused": reflection.refused, "rounds": reflection.rounds,
                 "rounds_spent": reflection.rounds_spent, "usage": usage_json(&reflection.usage),
             }));
         }
         let spent = if reflection.rounds_spent { "; its rounds were used up" } else { "" };
-        match (reflection.skipped, reflection.written.as_slice()) {
-            (Some(skip), _) => {
-                self.note(&format!("· nothing to reflect on yet: {}", skip.as_str()))
-            }
-            (None, []) => self.note(&format!("· reflected: nothing new to remember{spent}")),
-            (None, written) => self.note(&format!("· remembered in {}{spent}", written.join(", "))),
-        }
+        let said = match (reflection.skipped, reflection.written.as_slice()) {
+            (Some(skip), _) => format!("· nothing to reflect on yet: {}", skip.as_str()),
+            (None, []) => format!("· reflected: nothing new to remember{spent}"),
+            (None, written) => format!("· remembered in {}{spent}", written.join(", ")),
+        };
+        self.note(&said);
     }
 
     /// Something went wrong.

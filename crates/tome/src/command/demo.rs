@@ -41,7 +41,11 @@ pub fn run(context: &Context) -> Result<Outcome> {
         out.flush()?;
         let args: Vec<&str> =
             if context.json { [args, &["--json"]].concat() } else { args.to_vec() };
-        let status = demo.tome(&args).stdin(Stdio::null()).status().context("cannot run tome")?;
+        // What a chat says beside its answer belongs to what is shown.
+        let beside = crate::platform::stdout_as_file().context("cannot share the output")?;
+        let mut command = demo.tome(&args);
+        let status = command.stdin(Stdio::null()).stderr(beside).status();
+        let status = status.context("cannot run tome")?;
         ensure!(status.success(), "tome {} failed", args.join(" "));
         Ok(())
     };

@@ -35,19 +35,25 @@ fn check_failure(provider: &str, broken: &Answer, kind: &str, hint: &str) {
 #[test]
 fn a_wrong_key() {
     let answer = Answer::status(401, "invalid x-api-key");
-    BOTH.map(|provider| check_failure(provider, &answer, "unauthorized", "chat.key_env"));
+    for provider in BOTH {
+        check_failure(provider, &answer, "unauthorized", "chat.key_env");
+    }
 }
 
 #[test]
 fn an_unknown_model() {
     let answer = Answer::status(404, "model: small does not exist");
-    BOTH.map(|provider| check_failure(provider, &answer, "not_found", "--model NAME"));
+    for provider in BOTH {
+        check_failure(provider, &answer, "not_found", "--model NAME");
+    }
 }
 
 #[test]
 fn a_context_over_the_limit() {
     let answer = Answer::status(400, "prompt is too long: 300000 tokens > 200000 maximum");
-    BOTH.map(|provider| check_failure(provider, &answer, "context_too_long", "chat.window_tokens"));
+    for provider in BOTH {
+        check_failure(provider, &answer, "context_too_long", "chat.window_tokens");
+    }
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn a_name_is_known_after_a_restart() {
         let asked = chat(&world, &["-p", "what's my name?"], "");
         assert_eq!(asked.stdout, "You are Zhang Wei.\n", "{asked:?}");
         let all = server.asked();
-        assert!(all.iter().all(|asked| asked.wants_stream()), "everything streams");
+        assert!(all.iter().all(Asked::wants_stream), "everything streams");
         all.iter().for_each(check_calls);
     }
 }

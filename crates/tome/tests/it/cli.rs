@@ -9,7 +9,8 @@ use tome_testkit::{Ran, World};
 
 use crate::scene::{line, line_with, prompt, world};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
+    "chat",
     "toc",
     "events",
     "show",
@@ -326,6 +327,8 @@ fn the_demo_shows_the_main_job() {
         "tool_result",
         "An agent remembers",
         "outside Tome",
+        "· memory_write facts/user.md → written",
+        "You are Zhang San (facts/user.md).",
         "+- Identifiers follow the XID rules, café is one. Check with `cargo nextest run lexer`.",
     ] {
         assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
