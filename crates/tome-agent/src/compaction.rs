@@ -166,7 +166,7 @@ fn note(summary: &Summary, by: &str, at: Millis, events: &[Event]) -> String {
         "# Compaction: {}\n\n<!--\nMETA:\n- created: {at}\n- type: compaction\n- keywords: [{}]\n- by: {}\n-->\n\n## Summary\n\n",
         one_line(&summary.title),
         words.join(", "),
-        by.replace("--", "-"),
+        uncommented(by),
     );
     for bullet in &summary.bullets {
         text.push_str(&format!("- {}\n", one_line(&bullet.text)));
@@ -186,6 +186,15 @@ fn note(summary: &Summary, by: &str, at: Millis, events: &[Event]) -> String {
         text.push_str(&format!("- … and {more} more\n"));
     }
     text.push_str("\nEvery word of it is in messages.jsonl; recall_memory finds it.\n");
+    text
+}
+
+/// A text that cannot end the comment it stands in.
+fn uncommented(text: &str) -> String {
+    let mut text = one_line(text);
+    while text.contains("--") {
+        text = text.replace("--", "-");
+    }
     text
 }
 
@@ -221,5 +230,17 @@ pub(crate) fn event(who: &Who, moment: &Moment) -> Event {
         text: draft.text,
         tool: draft.tool,
         meta: draft.meta,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_end_the_comment() {
+        let note = note(&nothing(), "a--->b---->\n-->c", Millis(0), &[]);
+        assert_eq!(note.matches("-->").count(), 1, "{note}");
+        assert!(note.contains("- by: a->b-> ->c\n-->\n"), "{note}");
     }
 }
