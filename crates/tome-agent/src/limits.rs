@@ -25,3 +25,5 @@ pub const LISTED_CHARS_MAX: usize = 240;
 
 /// Events that are read back when a session is resumed: more than any window holds.
 pub const RESUMED_EVENTS_MAX: usize = 2_000;
+/// Bytes of theirs: a session of huge results must not fill the memory of whoever takes it up.
+pub const RESUMED_BYTES_MAX: usize = 32 * 1024 * 1024;

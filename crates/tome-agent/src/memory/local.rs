@@ -9,6 +9,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tome_engine::{
     Calendar, Caller, Composed, ContentsSettings, Extractive, Home, InjectionRecord, Injector,
     Intake, Notebooks, Question, Recall, Redactor, Sealer, SessionCopies, StoreMode, Stores,
@@ -21,6 +22,7 @@ use tome_notebook::Rules;
 
 use super::{Memory, MemoryTools, Moment, Who};
 use crate::MemoryError;
+use crate::limits::RESUMED_BYTES_MAX;
 
 /// Events and their bytes read at a time when a session is read back.
 const PAGE_EVENTS_MAX: usize = 1_000;
@@ -194,7 +196,7 @@ impl Memory for Local {
 
     fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         let mut found: Vec<Event> = Vec::new();
-        let mut after = None;
+        let (mut after, mut left) = (None, RESUMED_BYTES_MAX);
         while found.len() < newest_max {
             let answer = self.stores.read(&Question {
                 session: Some(self.who.session.clone()),
@@ -202,14 +204,60 @@ impl Memory for Local {
                 newest_first: true,
                 after: after.take(),
                 events_max: (newest_max - found.len()).min(PAGE_EVENTS_MAX),
-                bytes_max: PAGE_BYTES_MAX,
+                bytes_max: PAGE_BYTES_MAX.min(left),
                 ..Question::default()
             })?;
-            found.extend(answer.events);
-            let Some(more) = answer.more_after else { break };
+            let read = answer.events.len();
+            let kept = newest_within(answer.events, &mut left);
+            let is_all = kept.len() == read;
+            found.extend(kept);
+            let Some(more) = answer.more_after.filter(|_| is_all) else { break };
             after = Some(more);
         }
         found.reverse();
         Ok(found)
+    }
+}
+
+/// Of events, the newest first, those that fit; `left` is what fits still. The very newest always does.
+fn newest_within(events: Vec<Event>, left: &mut usize) -> Vec<Event> {
+    let is_first = *left == RESUMED_BYTES_MAX;
+    let fits = |(n, event): &(usize, Event)| {
+        let rest = left.checked_sub(bytes(event));
+        *left = rest.unwrap_or(0);
+        rest.is_some() || (is_first && *n == 0)
+    };
+    events.into_iter().enumerate().take_while(fits).map(|(_, event)| event).collect()
+}
+
+fn bytes(event: &Event) -> usize {
+    let value = |value: &Value| match value {
+        Value::String(text) => text.len(),
+        value => value.to_string().len(),
+    };
+    let tool = event.tool.as_ref().map_or(0, |tool| value(&tool.input) + value(&tool.output));
+    event.text.len() + tool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_are_kept_within_the_bytes() {
+        let who = Who::new("s1", "/app").unwrap();
+        let event = |n: usize, bytes: usize| {
+            let text = "x".repeat(bytes);
+            let moment = who.moment(EventKind::UserMessage, Millis(0), &n.to_string(), text);
+            crate::compaction::event(&who, &moment)
+        };
+        let mut left = RESUMED_BYTES_MAX;
+        let half = RESUMED_BYTES_MAX / 2;
+        let kept = newest_within(vec![event(0, half), event(1, half - 9), event(2, 10)], &mut left);
+        assert_eq!((kept.len(), left), (2, 0));
+        assert_eq!(newest_within(vec![event(3, 1)], &mut left).len(), 0);
+        let mut left = RESUMED_BYTES_MAX;
+        let kept = newest_within(vec![event(0, RESUMED_BYTES_MAX + 1), event(1, 1)], &mut left);
+        assert_eq!(kept.len(), 1);
     }
 }
