@@ -13,21 +13,26 @@ mod preload;
 use serde_json::Value;
 use thiserror::Error;
 use tome_engine::quoted_text;
-use tome_llm::{ChatModel, Message, ModelFailure, Stop, SystemPart, Talk, ToolResult, Usage};
+use tome_llm::{
+    ChatModel, Message, ModelFailure, Reply, Stop, SystemPart, Talk, ToolResult, Usage,
+    tokens_about,
+};
 use tome_model::{Event, Millis};
 
-use crate::context::{Unit, cap_tokens};
+use crate::context::{Context, Unit, cap_tokens};
 use crate::transcript::transcript;
 use crate::{MemoryError, MemorySet, MemoryTools, Toolbox};
 
 pub use gate::{Activity, Skip, gate};
 
-use guard::Guarded;
+use guard::{Guarded, path_of};
+use preload::Known;
 
 /// How a reflector works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReflectSettings {
-    /// The model's window. The transcript gets 60 % of it.
+    /// The model's window. The transcript gets 60 % of it at most, what is known an eighth, a reply a
+    /// sixteenth, and the results of a round a thirty-second.
     pub window_tokens: u64,
     /// What one reply may have.
     pub reply_tokens_max: u32,
@@ -57,7 +62,7 @@ pub struct Reflection {
     pub written: Vec<String>,
     /// Calls that were refused.
     pub refused: u32,
-    /// Whether it was ended because it used up its rounds.
+    /// Whether it was ended because it used up its rounds, or its window.
     pub rounds_spent: bool,
     /// Replies that were asked for.
     pub rounds: u32,
@@ -120,27 +125,41 @@ impl Work<'_> {
         now: Millis,
         done: &mut Reflection,
     ) -> Result<(), ReflectCause> {
-        let (guarded, toolbox) = (Guarded(self.tools), Toolbox::new(MemorySet::Reflection));
+        let (guarded, toolbox) = (Guarded::new(self.tools), Toolbox::new(MemorySet::Reflection));
+        let known = self.known()?;
+        known.whole.iter().for_each(|path| guarded.saw(path));
         let mut talk = Talk {
             system: vec![SystemPart { text: RULES.to_owned(), cache_until_here: true }],
             tools: toolbox.offered(&guarded),
-            messages: vec![Message::user(self.opening(events, now)?)],
-            tokens_max: self.settings.reply_tokens_max,
+            messages: vec![Message::user(opening(&known.text, "", now))],
+            tokens_max: self
+                .share(16)
+                .try_into()
+                .unwrap_or(u32::MAX)
+                .min(self.settings.reply_tokens_max),
         };
-        while done.rounds < self.settings.rounds_max {
+        // What happened has the greater part, and leaves room for a round of tools.
+        let spent = Context::cost(&talk) + self.share(16) + self.share(32);
+        let room = self.settings.window_tokens.saturating_sub(spent);
+        let room = room.min(self.settings.window_tokens / 10 * 6);
+        let said = |tokens| Message::user(opening(&known.text, &transcript(events, tokens), now));
+        talk.messages = vec![said(room)];
+        while done.rounds < self.settings.rounds_max && self.fits(&talk, done.rounds) {
             done.rounds += 1;
-            let reply = self.model.reply(&talk, &mut |_| {}, self.stop)?;
+            let reply = match self.model.reply(&talk, &mut |_| {}, self.stop) {
+                // Its window is smaller than was said: once more, with half.
+                Err(ModelFailure::ContextTooLong { .. }) if done.rounds == 1 => {
+                    let half = tokens_about(&transcript(events, room)) / 2;
+                    talk.messages = vec![said(half)];
+                    self.model.reply(&talk, &mut |_| {}, self.stop)?
+                }
+                reply => reply?,
+            };
             done.usage = done.usage.plus(&reply.usage);
             if reply.calls().next().is_none() {
                 return Ok(());
             }
-            let mut results: Vec<ToolResult> = Vec::new();
-            for call in reply.calls() {
-                let ran = toolbox.run(&guarded, call, self.stop);
-                done.note(&call.name, &ran.input, ran.result.failed);
-                let text = cap_tokens(&ran.result.text, self.settings.window_tokens / 16, "cut");
-                results.push(ToolResult { text, ..ran.result });
-            }
+            let results = self.results(&toolbox, &guarded, &reply, done);
             // A unit keeps every call together with its result.
             let unit = Unit::step(reply.parts, &results, Vec::new(), Vec::new());
             talk.messages.extend(unit.messages().iter().cloned());
@@ -149,16 +168,63 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn opening(&self, events: &[Event], now: Millis) -> Result<String, ReflectCause> {
-        let known = preload::known(self.tools, self.settings.known_chars_max)?;
-        let known = quoted_text("the notebook of this project", &known);
-        let said = transcript(events, self.settings.window_tokens / 10 * 6);
-        let day: String = now.to_string().chars().take(10).collect();
-        let month: String = day.chars().take(7).collect();
-        Ok(format!(
-            "Today is {day}; episodes of this month are in episodes/{month}.md.\n\nWhat is known already:\n{known}\n\nWhat happened:\n\n{said}\n\nWrite down what is worth keeping, if anything is."
-        ))
+    /// Runs the calls of a reply.
+    fn results(
+        &self,
+        toolbox: &Toolbox,
+        guarded: &Guarded<'_>,
+        reply: &Reply,
+        done: &mut Reflection,
+    ) -> Vec<ToolResult> {
+        let together = u64::try_from(reply.calls().count()).unwrap_or(u64::MAX);
+        let room = self.share(32) / together.max(1);
+        let (mut results, mut seen) = (Vec::new(), Vec::new());
+        for call in reply.calls() {
+            let ran = toolbox.run(guarded, call, self.stop);
+            done.note(&call.name, &ran.input, ran.result.failed);
+            let text = cap_tokens(&ran.result.text, room, "cut");
+            let is_whole = call.name == "memory_read" && text == ran.result.text;
+            if !ran.result.failed && (is_whole || call.name == "memory_write") {
+                seen.push(path_of(&ran.input).to_owned());
+            }
+            results.push(ToolResult { text, ..ran.result });
+        }
+        // What was read in this reply, the model sees only before the next.
+        seen.iter().for_each(|path| guarded.saw(path));
+        results
     }
+
+    /// What is known, in an eighth of the window at most.
+    fn known(&self) -> Result<Known, ReflectCause> {
+        let tokens_max = self.share(8);
+        let chars = |tokens: u64| usize::try_from(tokens).unwrap_or(usize::MAX);
+        let chars_max = chars(tokens_max.saturating_mul(3)).min(self.settings.known_chars_max);
+        let known = preload::known(self.tools, chars_max)?;
+        if tokens_about(&known.text) <= tokens_max {
+            return Ok(known);
+        }
+        // A character is a token at most.
+        Ok(preload::known(self.tools, chars_max.min(chars(tokens_max)))?)
+    }
+
+    /// Whether the next request fits. The first is made to.
+    fn fits(&self, talk: &Talk, rounds: u32) -> bool {
+        rounds == 0 || Context::cost(talk) <= self.settings.window_tokens
+    }
+
+    /// A part of the window.
+    fn share(&self, part: u64) -> u64 {
+        (self.settings.window_tokens / part).max(1)
+    }
+}
+
+fn opening(known: &str, said: &str, now: Millis) -> String {
+    let known = quoted_text("the notebook of this project", known);
+    let day: String = now.to_string().chars().take(10).collect();
+    let month: String = day.chars().take(7).collect();
+    format!(
+        "Today is {day}; episodes of this month are in episodes/{month}.md.\n\nWhat is known already:\n{known}\n\nWhat happened:\n\n{said}\n\nWrite down what is worth keeping, if anything is."
+    )
 }
 
 impl Reflection {

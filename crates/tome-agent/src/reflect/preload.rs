@@ -1,33 +1,141 @@
-//! What is known already, for a reflector to look at before it writes: all facts in full, and the
-//! episodes a line each, the newest first.
+//! What is known already, for a reflector to look at before it writes: the names of all files of facts
+//! and episodes, then the facts in full, and the episodes a line each, the newest first.
+//!
+//! Each part has its share of the room, and so has each file: one that is long does not hide the others.
+//! What is left out is said.
 
 use serde_json::{Value, json};
 
 use crate::{MemoryError, MemoryTools};
 
-/// The facts and the index of episodes, within so many characters together. What is left out is said.
-pub(super) fn known(tools: &dyn MemoryTools, chars_max: usize) -> Result<String, MemoryError> {
+/// What is known, as a text, and the files that it shows whole.
+pub(super) struct Known {
+    pub text: String,
+    pub whole: Vec<String>,
+}
+
+/// Room for what a part says of what it leaves out, and for its heading.
+const SAID_CHARS: usize = 100;
+
+/// What is known, within so many characters.
+pub(super) fn known(tools: &dyn MemoryTools, chars_max: usize) -> Result<Known, MemoryError> {
     let listed = tools.call("memory_list", "{}")?;
     let notes = listed.json.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut paths: Vec<&str> = notes.iter().filter_map(|note| note.get("path")?.as_str()).collect();
     paths.sort_unstable();
-    let mut text = Text { text: String::new(), left: chars_max };
-    text.line("### Facts");
-    for path in paths.iter().filter(|path| path.starts_with("facts/")) {
-        let content = read(tools, path)?;
-        text.whole(path, &content);
-    }
-    text.line("### Episodes, the newest first");
+    let of =
+        |folder: &'static str| paths.iter().copied().filter(move |path| path.starts_with(folder));
+    let names = names(of("facts/").chain(of("episodes/")), chars_max / 2);
+    let left = chars_max.saturating_sub(chars(&names));
+    let lines = episodes(tools, of("episodes/"), left)?;
+    // The facts have what the episodes do not need, and two thirds at least.
+    let wanted = lines.iter().map(|line| chars(line) + 1).sum::<usize>() + SAID_CHARS;
+    let mut known = Known { text: names, whole: Vec::new() };
+    known.facts(tools, of("facts/"), left - wanted.min(left / 3))?;
+    let left = chars_max.saturating_sub(chars(&known.text));
+    let heading = "### Episodes, the newest first\n";
+    known.text.push_str(&listed_within(heading, &lines, left, "older episodes are left out"));
+    Ok(known)
+}
+
+fn names<'p>(paths: impl Iterator<Item = &'p str>, chars_max: usize) -> String {
+    let lines: Vec<String> = paths.map(|path| format!("- {path}")).collect();
+    listed_within("### Files that exist\n", &lines, chars_max, "more files exist")
+}
+
+/// The entries of all files, the newest first, as long as they may fit.
+fn episodes<'p>(
+    tools: &dyn MemoryTools,
+    paths: impl DoubleEndedIterator<Item = &'p str>,
+    chars_max: usize,
+) -> Result<Vec<String>, MemoryError> {
+    let (mut lines, mut spent) = (Vec::new(), 0);
     // Named by month: the last name is the newest, and the last entry of a file is.
-    for path in paths.iter().rev().filter(|path| path.starts_with("episodes/")) {
-        if text.left == 0 {
+    for path in paths.rev() {
+        if spent > chars_max {
+            lines.push(format!("- {path} and older files: memory_read has them"));
             break;
         }
         for entry in entries(&read(tools, path)?).iter().rev() {
-            text.line(&format!("- {path}: {entry}"));
+            let line = format!("- {path}: {entry}");
+            spent += chars(&line) + 1;
+            lines.push(line);
         }
     }
-    Ok(text.text)
+    Ok(lines)
+}
+
+impl Known {
+    /// The files of facts, each in full or as much of it as its share allows.
+    fn facts<'p>(
+        &mut self,
+        tools: &dyn MemoryTools,
+        paths: impl Iterator<Item = &'p str>,
+        chars_max: usize,
+    ) -> Result<(), MemoryError> {
+        let mut files = Vec::new();
+        for path in paths {
+            let content = read(tools, path)?;
+            files.push((path, format!("#### {path}\n{content}\n")));
+        }
+        let sizes: Vec<usize> = files.iter().map(|(_, text)| chars(text)).collect();
+        self.text.push_str("### Facts\n");
+        let mut hidden = 0;
+        let shares = shares(&sizes, chars_max.saturating_sub(SAID_CHARS));
+        for ((path, text), share) in files.iter().zip(shares) {
+            let more = format!("\n[cut: memory_read {path} has all of it]\n");
+            let head = chars(path) + chars(&more) + "#### \n".len();
+            if chars(text) <= share {
+                self.text.push_str(text);
+                self.whole.push((*path).to_owned());
+            } else if share > head {
+                self.text.extend(text.chars().take(share - chars(&more)));
+                self.text.push_str(&more);
+            } else {
+                hidden += 1;
+            }
+        }
+        if hidden > 0 {
+            self.text.push_str(&format!("[{hidden} files are not shown: memory_read has them]\n"));
+        }
+        Ok(())
+    }
+}
+
+/// Shares of a room: what a small one does not need goes to the greater ones.
+fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
+    let mut by_size: Vec<(usize, usize)> = sizes.iter().copied().enumerate().collect();
+    by_size.sort_unstable_by_key(|(_, size)| *size);
+    let (mut left, mut to_go) = (room, sizes.len());
+    let mut shares: Vec<(usize, usize)> = Vec::with_capacity(sizes.len());
+    for (n, size) in by_size {
+        let share = size.min(left / to_go.max(1));
+        left -= share;
+        to_go -= 1;
+        shares.push((n, share));
+    }
+    shares.sort_unstable();
+    shares.into_iter().map(|(_, share)| share).collect()
+}
+
+/// The lines that fit below a heading, and how many do not.
+fn listed_within(heading: &str, lines: &[String], chars_max: usize, more: &str) -> String {
+    let mut text = heading.to_owned();
+    let mut left = chars_max.saturating_sub(SAID_CHARS);
+    for (n, line) in lines.iter().enumerate() {
+        let Some(rest) = left.checked_sub(chars(line) + 1) else {
+            text.push_str(&format!("[{} {more}]\n", lines.len() - n));
+            break;
+        };
+        left = rest;
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
 }
 
 fn read(tools: &dyn MemoryTools, path: &str) -> Result<String, MemoryError> {
@@ -49,40 +157,4 @@ fn entries(text: &str) -> Vec<String> {
         }
     }
     entries
-}
-
-struct Text {
-    text: String,
-    left: usize,
-}
-
-impl Text {
-    fn line(&mut self, line: &str) {
-        let chars = line.chars().count() + 1;
-        if self.left < chars {
-            self.left = 0;
-            return;
-        }
-        self.left -= chars;
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-
-    /// A file in full, or as much of it as there is room for.
-    fn whole(&mut self, path: &str, content: &str) {
-        let head = format!("#### {path}\n");
-        let more = format!("\n[cut: memory_read {path} has all of it]\n");
-        let chars = head.chars().count() + content.chars().count() + 1;
-        if chars <= self.left {
-            self.left -= chars;
-            self.text.push_str(&format!("{head}{content}\n"));
-            return;
-        }
-        let room = self.left.saturating_sub(head.chars().count() + more.chars().count());
-        if room > 0 {
-            let kept: String = content.chars().take(room).collect();
-            self.text.push_str(&format!("{head}{kept}{more}"));
-        }
-        self.left = 0;
-    }
 }

@@ -48,9 +48,13 @@ impl MemoryTools for Paper {
                     return Ok(ToolAnswer { text, json: Value::Null, failure, secrets_cut: 0 });
                 }
             },
-            "memory_list" if arguments.get("scope").is_none() => json!([
-                { "path": "facts/user.md", "summary": "who the person is", "size": 320 },
-            ]),
+            "memory_list" if arguments.get("scope").is_none() => {
+                let own =
+                    json!({ "path": "facts/user.md", "summary": "who the person is", "size": 320 });
+                let others = notes.keys().filter(|path| path.contains('/'));
+                let others = others.map(|path| json!({ "path": path, "size": 1 }));
+                others.chain([own]).collect()
+            }
             "memory_list" => json!([]),
             "coder_memory_recall" => json!({ "insights": [{
                 "type": "semantic", "title": "Slices", "path": "semantic/semantic.md", "line": 3,

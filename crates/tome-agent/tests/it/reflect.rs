@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tome_agent::{
-    Activity, Agent, AgentError, AgentSettings, Memory, MemoryTools, ReflectSettings, Skip, gate,
-    reflect,
+    Activity, Agent, AgentError, AgentSettings, Context, Memory, MemoryTools, ReflectSettings,
+    Skip, gate, reflect,
 };
 use tome_llm::{ModelFailure, Reply, Stop};
 use tome_model::{Event, EventKind, Tool};
@@ -165,4 +165,98 @@ fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
     assert!(fenced.trim_start().starts_with("<tome-quoted from=\"fetch\""), "{fenced}");
     assert_eq!(fenced.matches("</tome-quoted>").count(), 1, "{fenced}");
     assert!(model.last().system[0].text.contains("It is data"));
+}
+
+/// A session worth thinking about, without a disk.
+fn events(memory: &Paper, words: usize) -> Vec<Event> {
+    let moment = |n: usize| {
+        let kind = if n % 2 == 0 { EventKind::UserMessage } else { EventKind::AssistantStop };
+        let text = format!("message {n} {}", "word ".repeat(words));
+        memory.who().moment(kind, memory.now(), &n.to_string(), text)
+    };
+    memory.record(&(0..40).map(moment).collect::<Vec<_>>()).unwrap();
+    memory.events(99).unwrap()
+}
+
+#[test]
+fn one_long_fact_hides_neither_the_others_nor_the_episodes() {
+    let memory = Paper::new();
+    let mut notes = memory.notes.lock().unwrap();
+    notes.insert("facts/a-long.md".to_owned(), "long ".repeat(9_000));
+    notes.insert("facts/b.md".to_owned(), "- the cache is quokka\n".to_owned());
+    notes.insert("facts/c.md".to_owned(), "- the port is 47113\n".to_owned());
+    notes.insert("episodes/2026-10.md".to_owned(), "## Old\n- Summary: older\n".to_owned());
+    notes.insert("episodes/2026-11.md".to_owned(), "## One\n\n## Two\n".to_owned());
+    drop(notes);
+    let write = |path: &str| json!({"path": path, "content": "new"}).to_string();
+    let append = |path: &str, entry: &str| json!({"path": path, "entry": entry}).to_string();
+    let read = r#"{"path":"episodes/2026-10.md"}"#;
+    let bad = [
+        ("memory_write", write("facts/a-long.md")),
+        ("memory_write", write("episodes/2026-11.md")),
+        ("memory_write", write("./episodes/2026-11.md")),
+        ("memory_append", append("episodes/2026-11.md", "## Three\n- x\n\n## two\n- y")),
+        ("memory_append", append("facts/b.md", "- more")),
+        ("memory_write", write("episodes/2026-10.md")),
+        ("memory_read", read.to_owned()),
+    ];
+    let bad: Vec<(&str, &str)> = bad.iter().map(|(tool, given)| (*tool, given.as_str())).collect();
+    let good = [write("facts/b.md"), write("facts/new.md"), write("episodes/2026-10.md")];
+    let good: Vec<(&str, &str)> =
+        good.iter().map(|given| ("memory_write", given.as_str())).collect();
+    let model = Script::of(vec![Ok(calls(&bad)), Ok(calls(&good)), Ok(says("none"))]);
+    let (all, settings) = (events(&memory, 3), ReflectSettings::default());
+    let done = reflect(&*model, &memory, &settings, &all, memory.now(), &Stop::default()).unwrap();
+    let asked = words(&model.asked.lock().unwrap()[0]);
+    for part in [
+        "### Files that exist\n- facts/a-long.md\n- facts/b.md\n- facts/c.md\n",
+        "[cut: memory_read facts/a-long.md has all of it]",
+        "- the cache is quokka",
+        "- the port is 47113",
+        "- episodes/2026-11.md: Two\n- episodes/2026-11.md: One\n- episodes/2026-10.md: Old (older)",
+    ] {
+        assert!(asked.contains(part), "{part} is not in {asked}");
+    }
+    assert_eq!(done.refused, 6);
+    assert_eq!(done.written, ["facts/b.md", "facts/new.md", "episodes/2026-10.md"]);
+    let said = words(&model.last());
+    assert!(said.contains("it exists: memory_read it first, or memory_patch it"), "{said}");
+    assert!(memory.notes.lock().unwrap()["facts/a-long.md"].len() > 40_000);
+}
+
+#[test]
+fn it_keeps_to_its_window_and_tries_once_with_half() {
+    let memory = Paper::new();
+    for n in 0..300 {
+        let text = "é fact ".repeat(90);
+        memory.notes.lock().unwrap().insert(format!("facts/{n:03}.md"), text);
+    }
+    let all = events(&memory, 400);
+    let read = ("memory_read", r#"{"path":"facts/001.md"}"#);
+    for window_tokens in [6_000, 20_000, 100_000] {
+        let settings = ReflectSettings { window_tokens, ..ReflectSettings::default() };
+        let mut asked = 0;
+        let model = Script::by(move |talk| {
+            assert!(Context::cost(talk) <= window_tokens, "{}", Context::cost(talk));
+            assert!(u64::from(talk.tokens_max) <= window_tokens / 16);
+            asked += 1;
+            match asked {
+                1 => Err(ModelFailure::ContextTooLong { said: "too long".to_owned() }),
+                _ => Ok(calls(&[read; 4])),
+            }
+        });
+        let stop = Stop::default();
+        let done = reflect(&*model, &memory, &settings, &all, memory.now(), &stop).unwrap();
+        assert!(done.rounds_spent && done.rounds > 1, "{done:?}");
+        let talks = model.asked.lock().unwrap();
+        let size = |n: usize| words(&talks[n]).split("What happened:").nth(1).unwrap().len();
+        assert!(size(1) < size(0) * 2 / 3, "{} {}", size(0), size(1));
+        let first = words(&talks[0]);
+        assert!(first.contains("[cut: memory_read") || first.contains("files are not shown"));
+        assert!(first.contains("more files exist]") || window_tokens == 100_000, "{first}");
+    }
+    let model = Script::by(|_| Err(ModelFailure::ContextTooLong { said: "too long".to_owned() }));
+    let (settings, stop) = (ReflectSettings::default(), Stop::default());
+    reflect(&*model, &memory, &settings, &all, memory.now(), &stop).unwrap_err();
+    assert_eq!(model.count(), 2);
 }
