@@ -2,7 +2,7 @@
 //! triggers make of each.
 
 use tome_engine::triggers::{Due, Seen, Settings, State};
-use tome_model::{Event, EventKind};
+use tome_model::{Event, EventKind, Millis};
 
 use crate::{Memory, MemoryError, Moment};
 
@@ -10,6 +10,9 @@ use crate::{Memory, MemoryError, Moment};
 pub(super) struct Log {
     /// Moments of the session so far: part of the names of the next ones.
     count: usize,
+    /// The latest time of any of them. A session is read back in the order of its times: none is earlier
+    /// than one before it, even where the clock goes back.
+    latest: Millis,
     /// Moments that memory did not take, oldest first. They go before the next.
     pending: Vec<Moment>,
     triggers: State,
@@ -29,14 +32,17 @@ impl Log {
             // What was due then was said then.
             let _ = triggers.step(&Seen::of_event(event), &settings);
         }
-        Self { count: before.len(), pending: Vec::new(), triggers, settings }
+        let latest = before.iter().map(|event| event.at).max().unwrap_or(Millis(0));
+        Self { count: before.len(), latest, pending: Vec::new(), triggers, settings }
     }
 
     /// The next moment. Its name is its own, whatever the clock does.
     pub(super) fn moment(&mut self, memory: &dyn Memory, kind: EventKind, text: &str) -> Moment {
-        let at = memory.now();
+        let now = memory.now();
         self.count += 1;
-        memory.who().moment(kind, at, &format!("{}:{}:{}", kind.as_str(), at.0, self.count), text)
+        self.latest = self.latest.max(now);
+        let name = format!("{}:{}:{}", kind.as_str(), now.0, self.count);
+        memory.who().moment(kind, self.latest, &name, text)
     }
 
     /// Shows a moment to the triggers and has it recorded. What memory does not take now is kept and

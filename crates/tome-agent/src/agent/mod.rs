@@ -19,7 +19,7 @@ use tome_llm::{ChatModel, End, Heard, ModelFailure, Reply, Stop, Usage};
 use tome_model::{Event, EventKind, ModelError};
 
 use crate::compaction::{Compaction, Compactor, event};
-use crate::context::{Context, Unit, cap_tokens};
+use crate::context::{Context, Unit};
 use crate::limits::{RESUMED_EVENTS_MAX, SHORTER_TRIES_MAX};
 use crate::{AgentError, Memory, MemoryError, ReflectError, ReflectSettings, Reflection, reflect};
 
@@ -55,7 +55,7 @@ impl Agent {
         let tools = settings.tools.offered(&memory);
         let mut context = Context::new(settings.context.clone(), system, tools)?;
         let before = memory.events(RESUMED_EVENTS_MAX)?;
-        let resumed = resume::resumed(&before);
+        let resumed = resume::resumed(&before, &context);
         context.take_up(resumed.compacted);
         for unit in resumed.units {
             context.push(unit);
@@ -139,8 +139,7 @@ impl Agent {
         let moment = self.log.moment(&*memory, EventKind::UserMessage, prompt);
         let logged = self.log.keep_first(&*memory, moment)?;
         let notes = self.note(logged.due, said).into_iter().collect();
-        let room = self.context.room() / 3;
-        let shown = cap_tokens(prompt, room, "cut here; recall_memory finds the rest of it");
+        let shown = step::shown_prompt(prompt, &self.context);
         self.context.push(Unit::prompt(&shown, notes, vec![logged.moment]));
         let mut run = Run::default();
         let ended = self.rounds(&mut run, said, stop);
@@ -235,7 +234,10 @@ impl Agent {
         let model = Arc::clone(&self.model);
         let mut tries = 0;
         loop {
+            // What is not recorded is not built upon: a full disk ends the run here.
+            self.log.flush(&*self.memory)?;
             self.make_room(run, said, stop)?;
+            self.log.flush(&*self.memory)?;
             let talk = self.context.talk(self.memory.overview()?.as_deref());
             let mut partly = String::new();
             let heard = &mut |heard: Heard<'_>| {
@@ -324,7 +326,8 @@ impl Agent {
             .with_meta(resume::FILE, made.file.clone().map_or(Value::Null, Value::from))
             .with_meta(resume::KEPT_FROM, kept.map_or(Value::Null, Value::from));
         self.log.keep(&*memory, moment);
-        let latest = resume::latest(made.file.as_deref(), &made.summary);
+        let room = self.context.summary_room();
+        let latest = resume::latest(made.file.as_deref(), &made.summary, room);
         // Without an index the head says less; the conversation goes on.
         let _ = self.open_context(Some(latest));
         made
@@ -332,7 +335,7 @@ impl Agent {
 
     /// Puts the index at the head of the context, and what was compacted.
     fn open_context(&mut self, latest: Option<String>) -> Result<(), AgentError> {
-        let index = self.memory.index(self.settings.context.index_tokens_max);
+        let index = self.memory.index(self.settings.context.index());
         let read = index.as_ref().ok().cloned().flatten();
         self.context.open(read.as_deref(), latest);
         index?;

@@ -80,7 +80,7 @@ pub enum Ended {
     RoundsSpent,
     /// The person stopped it.
     Stopped,
-    /// The model failed. (`Agent::run` says how, as an error.)
+    /// The model failed, or memory did not take what happened. (`Agent::run` says how, as an error.)
     Failed,
 }
 

@@ -4,11 +4,13 @@
 //! before the latest compaction stays where it is.
 
 use serde_json::Value;
-use tome_llm::{Part, ToolCall, ToolResult};
-use tome_model::{Event, EventKind};
+use tome_llm::{Part, ToolCall, ToolResult, tokens_about};
+use tome_model::{Event, EventId, EventKind};
 
 use crate::Moment;
-use crate::context::{Compacted, Unit};
+use crate::context::{Compacted, Context, Unit, fenced};
+
+use super::step::{shown, shown_prompt};
 
 /// In the meta of an event: which step of a run it belongs to.
 pub(super) const STEP: &str = "step";
@@ -26,18 +28,18 @@ pub(super) struct Resumed {
     pub compacted: Compacted,
 }
 
-/// Takes up a session from its events, in order.
-pub(super) fn resumed(events: &[Event]) -> Resumed {
+/// Takes up a session from its events, in order, cut to the same sizes as when it was live.
+pub(super) fn resumed(events: &[Event], context: &Context) -> Resumed {
     let mut compacted = Compacted::default();
     let mut from = 0;
     for event in events.iter().filter(|event| event.kind == EventKind::Compaction) {
         compacted.times += 1;
         compacted.messages += event.meta.get(MESSAGES).and_then(Value::as_u64).unwrap_or(0);
-        compacted.latest = Some(latest(text_of(event, FILE), &event.text));
+        compacted.latest = Some(latest(text_of(event, FILE), &event.text, context.summary_room()));
         let kept = text_of(event, KEPT_FROM);
         from = events.iter().position(|one| Some(one.id.as_str()) == kept).unwrap_or(from);
     }
-    let mut reading = Reading::default();
+    let mut reading = Reading { context, units: Vec::new(), step: None };
     for event in events.get(from..).unwrap_or_default() {
         reading.take(event);
     }
@@ -45,23 +47,27 @@ pub(super) fn resumed(events: &[Event]) -> Resumed {
     Resumed { units: reading.units, compacted }
 }
 
-/// What the head of a context says of a compaction.
-pub(super) fn latest(file: Option<&str>, summary: &str) -> String {
+/// What the head of a context says of a compaction, within so many tokens. The summary holds words of
+/// tools: it is fenced.
+pub(super) fn latest(file: Option<&str>, summary: &str, tokens_max: u64) -> String {
     let place = match file {
         Some(file) => format!("{file} (memory_read with scope session); "),
         None => String::new(),
     };
-    format!(
-        "Earlier turns have left this context: {place}recall_memory finds every word of them. In short:\n{summary}"
-    )
+    let said = format!(
+        "Earlier turns have left this context: {place}recall_memory finds every word of them. In short:\n"
+    );
+    let room = tokens_max.saturating_sub(tokens_about(&said) + 1);
+    let rest = "memory_read with scope session has all of it";
+    said + &fenced("the record of this session", summary, room, rest)
 }
 
 fn text_of<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
     event.meta.get(name)?.as_str()
 }
 
-#[derive(Default)]
-struct Reading {
+struct Reading<'c> {
+    context: &'c Context,
     units: Vec<Unit>,
     step: Option<Step>,
 }
@@ -69,11 +75,11 @@ struct Reading {
 struct Step {
     name: String,
     said: Vec<Part>,
-    results: Vec<ToolResult>,
+    results: Vec<(ToolResult, EventId)>,
     moments: Vec<Moment>,
 }
 
-impl Reading {
+impl Reading<'_> {
     fn take(&mut self, event: &Event) {
         let step = text_of(event, STEP).map(str::to_owned);
         match (event.kind, step) {
@@ -85,7 +91,8 @@ impl Reading {
             (EventKind::ToolResult, name) => self.tool_result(event, name),
             (EventKind::UserMessage, _) => {
                 self.end_step();
-                self.units.push(Unit::prompt(&event.text, Vec::new(), vec![moment(event)]));
+                let shown = shown_prompt(&event.text, self.context);
+                self.units.push(Unit::prompt(&shown, Vec::new(), vec![moment(event)]));
             }
             (EventKind::AssistantMessage | EventKind::AssistantStop, _) => {
                 self.end_step();
@@ -108,7 +115,7 @@ impl Reading {
         let result = ToolResult { id, text: words(&tool.output), failed };
         let step = self.step_of(name.unwrap_or_else(|| event.id.to_string()));
         step.said.push(Part::Call(call));
-        step.results.push(result);
+        step.results.push((result, event.id.clone()));
         step.moments.push(moment(event));
     }
 
@@ -133,7 +140,9 @@ impl Reading {
             });
             Unit::reply(&words.collect::<String>(), moments)
         } else {
-            Unit::step(said, &results, Vec::new(), moments)
+            let room = self.context.result_room(results.len());
+            let results = results.into_iter().map(|(result, id)| shown(result, room, &id));
+            Unit::step(said, &results.collect::<Vec<_>>(), Vec::new(), moments)
         };
         self.units.push(unit);
     }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use serde_json::Value;
 use tome_engine::triggers::Due;
 use tome_llm::{Part, Reply, Stop, ToolCall, ToolResult};
-use tome_model::{EventKind, Tool};
+use tome_model::{EventId, EventKind, Tool};
 
 use super::log::Logged;
 use super::resume::{CALL, STEP};
 use super::{Agent, Run, Said};
 use crate::Moment;
-use crate::context::{Unit, cap_tokens};
+use crate::context::{Context, Unit, cap_tokens};
 use crate::tools::{Ran, not_run};
 
 impl Agent {
@@ -40,7 +40,7 @@ impl Agent {
             said(Said::Called { call, result: &ran.result });
             let Logged { moment, due } = self.keep_result(&name, call, &ran);
             dues.extend(due);
-            results.push(shown(ran.result, room, &moment));
+            results.push(shown(ran.result, room, &moment.id));
             moments.push(moment);
         }
         let notes = dues.into_iter().filter_map(|due: Due| self.note(Some(due), said)).collect();
@@ -73,12 +73,16 @@ impl Agent {
     }
 }
 
+/// A prompt as the model sees it.
+pub(super) fn shown_prompt(prompt: &str, context: &Context) -> String {
+    cap_tokens(prompt, context.room() / 3, "cut here; recall_memory finds the rest of it")
+}
+
 /// A result as the model sees it: a huge one by its beginning and its end.
-fn shown(result: ToolResult, room: u64, moment: &Moment) -> ToolResult {
+pub(super) fn shown(result: ToolResult, room: u64, event: &EventId) -> ToolResult {
     let mark = format!(
-        "cut here: {} characters in all; recall_memory with words of it and scope messages finds the rest (event {})",
+        "cut here: {} characters in all; recall_memory with words of it and scope messages finds the rest (event {event})",
         result.text.chars().count(),
-        moment.id
     );
     ToolResult { text: cap_tokens(&result.text, room, &mark), ..result }
 }
@@ -90,20 +94,48 @@ fn call_of(part: &Part) -> Option<&ToolCall> {
     }
 }
 
-/// The parts with an id of its own for every call: models that give none, or one twice, exist.
+/// The parts with an id of its own for every call: models that give none, or one twice, exist. Ids that
+/// only differ in signs which providers do not take are the same once sent.
 fn with_own_ids(parts: &[Part]) -> Vec<Part> {
     let mut seen = HashSet::new();
     let mut own = Vec::with_capacity(parts.len());
     for (n, part) in parts.iter().enumerate() {
         own.push(match part {
             Part::Call(call) => {
-                let is_own = !call.id.trim().is_empty() && seen.insert(call.id.clone());
-                let id = if is_own { call.id.clone() } else { format!("{}call-{n}", call.id) };
-                seen.insert(id.clone());
+                let (mut id, mut tries) = (call.id.clone(), 0_usize);
+                while id.trim().is_empty() || !seen.insert(safe(&id)) {
+                    id = format!("{}call-{}", call.id.trim(), n + tries);
+                    tries += 1;
+                }
                 Part::Call(ToolCall { id, ..call.clone() })
             }
             part => part.clone(),
         });
     }
     own
+}
+
+/// An id as it is sent.
+fn safe(id: &str) -> String {
+    let is_taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    id.replace(|c| !is_taken(c), "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_their_own_as_they_are_sent() {
+        let ids = ["a.b", "a_b", "", "a:b", "call-2", " ", "a.bcall-3", "a.b", "a.b"];
+        let call = |id: &str| {
+            let (id, name) = (id.to_owned(), "echo".to_owned());
+            Part::Call(ToolCall { id, name, arguments: String::new() })
+        };
+        let parts: Vec<Part> = ids.iter().map(|id| call(id)).collect();
+        let own = with_own_ids(&parts);
+        let sent: HashSet<String> = own.iter().filter_map(call_of).map(|c| safe(&c.id)).collect();
+        assert_eq!(sent.len(), ids.len(), "{own:?}");
+        assert_eq!(call_of(&own[0]).unwrap().id, "a.b");
+    }
 }

@@ -25,6 +25,7 @@ use crate::AgentError;
 use crate::limits::{PART_TOKENS, ROOM_TOKENS_MIN};
 
 pub use cap::cap_tokens;
+pub(crate) use cap::fenced;
 pub use settings::ContextSettings;
 pub use unit::Unit;
 
@@ -106,6 +107,11 @@ impl Context {
     pub fn result_room(&self, together: usize) -> u64 {
         let share = self.room() / 2 / u64::try_from(together.max(1)).unwrap_or(u64::MAX);
         self.settings.result_tokens_max.min(self.room() / 4).min(share)
+    }
+
+    /// Room for what is said of the latest compaction.
+    pub(crate) fn summary_room(&self) -> u64 {
+        self.settings.summary()
     }
 
     /// What is in the window.
@@ -210,7 +216,10 @@ impl Context {
     /// nothing left to give up.
     pub fn halve(&mut self) -> bool {
         let before = self.room();
-        self.halved += 1;
+        // Counted only while it makes a difference, however often a model complains.
+        if before > ROOM_TOKENS_MIN / 2 {
+            self.halved += 1;
+        }
         let room = self.room();
         if let Some(last) = self.units.back_mut()
             && last.tokens() > room / 2
@@ -229,12 +238,15 @@ impl Context {
             self.compacted.latest = latest;
         }
         let mut head: Vec<String> = Vec::new();
-        head.extend(
-            index.map(|text| cap_tokens(text, self.settings.index(), "memory_list has more")),
-        );
-        head.extend(self.compacted.latest.as_deref().map(|text| {
-            let rest = "memory_read with scope session has all of it";
-            cap_tokens(text, self.settings.summary(), rest)
+        // Both are fenced and made to fit by whoever hands them over. Cut here, a fence might lose its end.
+        head.extend(index.map(|text| match tokens_about(text) <= self.settings.index() {
+            true => text.to_owned(),
+            false => "Available memory: memory_list shows it.".to_owned(),
+        }));
+        let latest = self.compacted.latest.as_deref();
+        head.extend(latest.map(|text| match tokens_about(text) <= self.settings.summary() {
+            true => text.to_owned(),
+            false => "Earlier turns have left this context: recall_memory finds them.".to_owned(),
         }));
         head.extend(self.task.as_deref().map(|task| {
             let task = cap_tokens(task, self.settings.task(), "recall_memory has all of it");

@@ -160,9 +160,10 @@ fn what_memory_did_not_take_it_is_given_later() {
         Ok("kept".to_owned())
     });
     let settings = AgentSettings { tools: Toolbox::default().with(leaving), ..settings() };
-    let mut agent = Agent::new(model, memory.clone(), settings).unwrap();
+    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
     let failed = agent.run("go", &mut |_| {}, &Stop::default()).unwrap_err();
     assert!(failed.to_string().contains("on holiday"), "{failed}");
+    assert_eq!(model.count(), 1, "what is not recorded is not sent");
     assert_eq!(memory.events(99).unwrap().len(), 2);
     let failed = agent.run("lost?", &mut |_| {}, &Stop::default()).unwrap_err();
     assert!(matches!(failed, AgentError::Memory(_)));
@@ -171,7 +172,8 @@ fn what_memory_did_not_take_it_is_given_later() {
     agent.run("back", &mut |_| {}, &Stop::default()).unwrap();
     let texts: Vec<String> =
         memory.events(99).unwrap().into_iter().map(|event| event.text).collect();
-    assert_eq!(texts, ["", "go", "", "done", "back", "ok"]);
+    assert_eq!(texts, ["", "go", "", "", "back", "done"]);
+    assert_eq!(memory.events(99).unwrap()[3].meta["end"], "failed");
 }
 
 #[test]
@@ -194,7 +196,53 @@ fn a_session_over_a_real_home_remembers_across_agents() {
     let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
     agent.run("what's my name?", &mut |_| {}, &Stop::default()).unwrap();
     let first = words(&model.asked.lock().unwrap()[0]);
-    assert!(first.starts_with("Available memory:\n- facts/user.md ("), "{first}");
+    let opening = "Available memory:\n<tome-quoted from=\"notes of this project\"";
+    assert!(first.starts_with(opening) && first.contains("\n- facts/user.md ("), "{first}");
     assert!(words(&model.last()).contains("Zhang San"));
     assert_eq!(words(&model.last()).matches("Available memory:").count(), 1);
+}
+
+#[test]
+fn a_clock_that_goes_back_loses_no_turn() {
+    let world = World::new();
+    let model = Script::of(Vec::new());
+    let open =
+        || Agent::new(model.clone(), Arc::new(world.open("s1")), AgentSettings::default()).unwrap();
+    let mut agent = open();
+    agent.run("the first", &mut |_| {}, &Stop::default()).unwrap();
+    world.turn_back(3_600_000);
+    agent.run("the second", &mut |_| {}, &Stop::default()).unwrap();
+    drop(agent);
+    world.turn_back(86_400_000);
+    let mut agent = open();
+    agent.run("the third", &mut |_| {}, &Stop::default()).unwrap();
+    let said: Vec<String> = agent.events(99).unwrap().into_iter().map(|one| one.text).collect();
+    assert_eq!(said, ["", "the first", "ok", "the second", "ok", "", "the third", "ok"]);
+    let asked = words(&model.last());
+    let place = |words: &str| asked.find(words).unwrap();
+    assert!(place("the first") < place("the second") && place("the second") < place("the third"));
+}
+
+#[test]
+fn a_session_is_taken_up_with_the_caps_of_a_live_one() {
+    let huge = |_: &Value| Ok(format!("BEGIN {} END", "x1 ".repeat(200_000)));
+    let huge = FnTool::new("dump", "", json!({"type": "object"}), huge);
+    let mut settings = settings();
+    settings.context.window_tokens = 30_000;
+    settings.tools = settings.tools.with(huge);
+    let model = Script::of(vec![Ok(calls(&[("dump", "{}"), ("dump", "{}")]))]);
+    let memory = Arc::new(Paper::new());
+    let mut agent = Agent::new(model, memory.clone(), settings.clone()).unwrap();
+    agent.run(&"long ".repeat(30_000), &mut |_| {}, &Stop::default()).unwrap();
+    let again = Agent::new(Script::of(Vec::new()), memory, settings).unwrap();
+    let messages = |agent: &Agent| {
+        let units = agent.context().units();
+        let parts = units.flat_map(|unit| unit.messages()).flat_map(|message| &message.parts);
+        let kept = parts
+            .filter(|part| !matches!(part, Part::Text(text) if text.starts_with("<context_meta>")));
+        kept.cloned().collect::<Vec<_>>()
+    };
+    let (live, taken_up) = (messages(&agent), messages(&again));
+    assert_eq!(live.len(), 6);
+    assert!(live == taken_up, "{taken_up:#?}");
 }

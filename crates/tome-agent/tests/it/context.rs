@@ -105,7 +105,8 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
         })
         .collect();
     assert_eq!(texts.len(), 3);
-    assert!(texts[0].starts_with("Available memory:\n- facts/user.md (320B): who the person is\n"));
+    assert!(texts[0].starts_with("Available memory:\n<tome-quoted "), "{}", texts[0]);
+    assert!(texts[0].contains("\n- facts/user.md (320B): who the person is\n</tome-quoted>\n"));
     assert_eq!(texts[1], "hello");
     assert!(texts[2].starts_with("<context_meta>\ntokens_used: "), "{}", texts[2]);
     assert!(texts[2].contains(" of 60000 ("), "{}", texts[2]);
@@ -152,4 +153,13 @@ fn a_window_that_is_too_small_says_so() {
         agent.run(&long, &mut |_| {}, &Stop::default()).unwrap();
         assert!(Context::cost(&model.last()) <= 4_000);
     }
+}
+
+#[test]
+fn a_model_that_always_complains_runs_into_no_overflow() {
+    let mut context =
+        Context::new(settings(60_000).context, "system".to_owned(), Vec::new()).unwrap();
+    let halved = (0..200).filter(|_| context.halve()).count();
+    assert!(halved < 10 && !context.halve(), "{halved}");
+    assert_eq!(context.room(), 300);
 }

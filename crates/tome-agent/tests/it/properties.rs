@@ -78,6 +78,7 @@ proptest! {
     fn no_call_is_ever_without_its_result(
         script in proptest::collection::vec(does(), 1..60),
         prompts in proptest::collection::vec("[a-z ]{1,80}", 1..12),
+        cuts in proptest::collection::vec(0_usize..15, 12),
     ) {
         let mut script = script.into_iter().cycle();
         let model = Script::by(move |talk| {
@@ -94,8 +95,12 @@ proptest! {
             let fresh = Stop::default();
             *stop.lock().unwrap() = fresh.clone();
             let _ = agent.run(prompt, &mut |_| {}, &fresh);
-            if n % 4 == 3 {
-                // As after a kill: whatever was recorded is all there is.
+            if n % 3 == 2 {
+                // As after a kill anywhere inside a run: whatever was recorded is all there is.
+                let mut moments = memory.moments.lock().unwrap();
+                let kept = moments.len().saturating_sub(cuts[n]);
+                moments.truncate(kept);
+                drop(moments);
                 agent = Agent::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
             }
         }

@@ -33,6 +33,10 @@ impl World {
         self.home.path().join("app").to_str().unwrap().to_owned()
     }
 
+    pub fn turn_back(&self, millis: u64) {
+        self.clock.0.fetch_sub(millis, Ordering::Relaxed);
+    }
+
     pub fn open(&self, session: &str) -> Local {
         let who = Who::new(session, self.project()).unwrap();
         let mut settings = LocalSettings::new(self.home.path().join("tome"), who);
