@@ -237,7 +237,7 @@ fn a_session_is_taken_up_with_the_caps_of_a_live_one() {
     let again = Agent::new(Script::of(Vec::new()), memory, settings).unwrap();
     let messages = |agent: &Agent| {
         let units = agent.context().units();
-        let parts = units.flat_map(|unit| unit.messages()).flat_map(|message| &message.parts);
+        let parts = units.flat_map(tome_agent::Unit::messages).flat_map(|message| &message.parts);
         let kept = parts
             .filter(|part| !matches!(part, Part::Text(text) if text.starts_with("<context_meta>")));
         kept.cloned().collect::<Vec<_>>()

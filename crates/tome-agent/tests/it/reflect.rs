@@ -170,7 +170,8 @@ fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
 /// A session worth thinking about, without a disk.
 fn events(memory: &Paper, words: usize) -> Vec<Event> {
     let moment = |n: usize| {
-        let kind = if n % 2 == 0 { EventKind::UserMessage } else { EventKind::AssistantStop };
+        let kind =
+            if n.is_multiple_of(2) { EventKind::UserMessage } else { EventKind::AssistantStop };
         let text = format!("message {n} {}", "word ".repeat(words));
         memory.who().moment(kind, memory.now(), &n.to_string(), text)
     };
