@@ -22,6 +22,12 @@ pub enum ModelFailure {
         /// What happened.
         said: String,
     },
+    /// The reply began, and broke off before its end.
+    #[error("the reply broke off: {said}")]
+    BrokenOff {
+        /// What happened.
+        said: String,
+    },
     /// It took too long.
     #[error("the model gave no answer within {} s: raise the time-out or use a quicker model", after.as_secs_f32())]
     TimedOut {
@@ -111,13 +117,17 @@ pub enum ModelFailure {
 impl ModelFailure {
     /// Whether the same call may well succeed in a moment.
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Busy { .. } | Self::Down { .. } | Self::TimedOut { .. })
+        matches!(
+            self,
+            Self::Busy { .. } | Self::Down { .. } | Self::BrokenOff { .. } | Self::TimedOut { .. }
+        )
     }
 
     /// What somebody else said, where it is in here.
     pub(crate) fn said_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Busy { said, .. }
+            | Self::BrokenOff { said }
             | Self::Down { said }
             | Self::Refused { said }
             | Self::Malformed { said }
@@ -140,6 +150,7 @@ impl ModelFailure {
         matches!(
             self,
             Self::TimedOut { .. }
+                | Self::BrokenOff { .. }
                 | Self::Refused { .. }
                 | Self::Truncated { .. }
                 | Self::Malformed { .. }

@@ -63,6 +63,9 @@ fn converse(
             Ok(None) => return intake.end(http, reader, draft),
             // What comes after the end of a reply, or does not come, is no matter.
             Err(failure) if failure != ModelFailure::Stopped && reader.has_end() => return Ok(()),
+            Err(ModelFailure::Down { said }) if !matches!(intake, Intake::Fresh) => {
+                return Err(ModelFailure::BrokenOff { said });
+            }
             Err(failure) => return Err(failure),
         };
         if intake.take(&bytes, reader, draft).map_err(|failure| http.without_key(failure))?
@@ -156,7 +159,7 @@ fn parsed(data: &[u8]) -> Result<Value, ModelFailure> {
 
 /// A stream without its end: somebody hung up, so asking again may well help.
 fn broken_off() -> ModelFailure {
-    ModelFailure::Down { said: "the reply broke off before its end".to_owned() }
+    ModelFailure::BrokenOff { said: "somebody hung up before its end".to_owned() }
 }
 
 fn text_at<'v>(value: &'v Value, field: &str) -> &'v str {

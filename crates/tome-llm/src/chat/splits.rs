@@ -148,7 +148,7 @@ proptest! {
         if at < end {
             let failure = read.unwrap_err();
             prop_assert!(
-                matches!(failure, ModelFailure::Down { .. } | ModelFailure::Malformed { .. }),
+                matches!(failure, ModelFailure::BrokenOff { .. } | ModelFailure::Malformed { .. }),
                 "{:?}", failure
             );
         } else if let Ok((reply, _)) = read {

@@ -158,6 +158,8 @@ fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
             let answer = Answer::text("one two three four").broken_off_after(pieces);
             let failure = failure_of(protocol, answer);
             assert!(failure.may_pass(), "{protocol:?} {pieces}: {failure:?}");
+            // Once it had begun, the model has worked, and has to be paid.
+            assert!(pieces == 0 || failure.may_have_cost(), "{protocol:?} {pieces}: {failure:?}");
         }
     }
 }
@@ -180,7 +182,7 @@ fn failures_are_sorted_by_what_to_do() {
         {
             let failure = failure_of(protocol, Answer::http(200, nonsense));
             assert!(
-                matches!(failure, ModelFailure::Malformed { .. } | ModelFailure::Down { .. }),
+                matches!(failure, ModelFailure::Malformed { .. } | ModelFailure::BrokenOff { .. }),
                 "{protocol:?} {nonsense:?}: {failure:?}"
             );
         }

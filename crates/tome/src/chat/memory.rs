@@ -15,6 +15,8 @@ use tome_proto::{Client, ClientError, Query, limits, v1};
 use crate::reach::{Reach, ReachError, Start};
 
 /// Events asked for at a time when a session is read back.
+/// Of a longer session the newest events are taken up to here, and a page more.
+const EVENTS_BYTES_MAX: usize = 32 << 20;
 const PAGE_EVENTS: usize = 1_000;
 
 /// The daemon as the memory of one session.
@@ -48,6 +50,16 @@ impl DaemonMemory {
             Ok(question(&client).await?)
         })
     }
+}
+
+/// About how much an event takes.
+fn bytes_of(event: &Event) -> usize {
+    let of_tool = event.tool.as_ref().map(|tool| [&tool.input, &tool.output].map(value_bytes));
+    event.text.len() + of_tool.into_iter().flatten().sum::<usize>()
+}
+
+fn value_bytes(value: &Value) -> usize {
+    value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
 fn away(error: &ReachError) -> MemoryError {
@@ -126,8 +138,8 @@ impl Memory for DaemonMemory {
         let projects = Projects::load(&self.reach.settings().home);
         let Some(root) = projects.known_root_of(&self.who.cwd) else { return Ok(Vec::new()) };
         let mut found: Vec<Event> = Vec::new();
-        let mut continuation = String::new();
-        while found.len() < newest_max {
+        let (mut continuation, mut bytes) = (String::new(), 0);
+        while found.len() < newest_max && bytes < EVENTS_BYTES_MAX {
             let query = Query {
                 session: Some(self.who.session.to_string()),
                 project: Some(root.clone()),
@@ -137,6 +149,7 @@ impl Memory for DaemonMemory {
                 ..Query::default()
             };
             let page = self.ask(async |client| client.events(query.clone()).await)?;
+            bytes += page.events.iter().map(bytes_of).sum::<usize>();
             found.extend(page.events);
             let Some(more) = page.continuation else { break };
             continuation = more;

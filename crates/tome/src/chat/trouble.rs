@@ -60,6 +60,7 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         }
         ModelFailure::Refused { .. } => ("refused", "ask in other words"),
         ModelFailure::Truncated { .. } => ("cut", "say `go on`"),
+        ModelFailure::BrokenOff { .. } => ("broken_off", "ask again"),
         ModelFailure::Malformed { .. } => (
             "malformed",
             "ask again; if it stays, chat.base_url may name something that is no model",

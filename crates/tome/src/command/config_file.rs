@@ -11,6 +11,7 @@ use super::{Context, Outcome, Refusal};
 use crate::cli::config::Change;
 use crate::config::KEYS;
 use crate::render::{DIM, PLAIN};
+use crate::setup::disk;
 
 pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
     let (name, given) = match change {
@@ -31,7 +32,9 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    tome_engine::write_atomic(file, document.to_string().as_bytes())?;
+    // A link into somebody's dotfiles stays one.
+    disk::write(file, document.to_string().as_bytes())
+        .with_context(|| format!("cannot write {}", file.display()))?;
     if context.json {
         context.print_json(&serde_json::json!({ "key": name, "value": given, "file": file }))?;
         return Ok(Outcome::Done);

@@ -7,7 +7,7 @@
 //!   it can be brought back even when the machine fails in the middle (`undo.rs`).
 //! - A file that cannot be read as what it should be is not touched, and the others go on.
 
-mod disk;
+pub(crate) mod disk;
 mod edit;
 mod ground;
 mod json_text;

@@ -117,7 +117,10 @@ fn without_summary(failure: &ModelFailure) -> SummaryError {
             return SummaryError::Unusable(failure.to_string());
         }
         ModelFailure::Busy { retry_after: Some(after), .. } => after.as_secs().max(1),
-        ModelFailure::Busy { .. } | ModelFailure::Down { .. } | ModelFailure::Stopped => SOON_S,
+        ModelFailure::Busy { .. }
+        | ModelFailure::Down { .. }
+        | ModelFailure::BrokenOff { .. }
+        | ModelFailure::Stopped => SOON_S,
         ModelFailure::TimedOut { .. }
         | ModelFailure::Malformed { .. }
         | ModelFailure::CommandFailed { .. } => LATER_S,

@@ -4,6 +4,7 @@
 //! (`.github/mcp.json` in a project). Payloads do not name their event, so the command does. Time-outs
 //! are seconds. `preToolUse` is left out: a hook of that kind that fails would stop the tool.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use crate::agents::wiring::{
     Client, bundled, manifest, own, pretty, server_args, shared_skills, skill_in,
 };
+use crate::platform;
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, hooks_text, navigator};
 
 pub(in crate::agents) static CLIENT: Client = Client {
@@ -46,6 +48,9 @@ fn folder(ground: &Ground<'_>) -> PathBuf {
 /// Where its hooks lie below a project.
 const IN_PROJECT: &str = ".github/hooks/tome.json";
 
+/// So much of a file of hooks is read; Tome's own has two kilobytes.
+const HOOKS_BYTES_MAX: u64 = 64 * 1024;
+
 /// What only its own hooks say.
 const OWN_HOOK: &str = "hook copilot sessionStart";
 
@@ -56,7 +61,13 @@ pub fn has_own_hooks(var: &dyn Fn(&str) -> Option<String>, cwd: &Path) -> bool {
     let of_person = named("COPILOT_HOME").or_else(|| Some(named("HOME")?.join(".copilot")));
     let of_person = of_person.map(|folder| folder.join("hooks/tome.json"));
     let of_projects = cwd.ancestors().map(|folder| folder.join(IN_PROJECT));
-    let says = |path: PathBuf| std::fs::read_to_string(path).is_ok_and(|it| it.contains(OWN_HOOK));
+    // A repository may put anything there: links, pipes, devices and long files are not read.
+    let says = |path: PathBuf| {
+        let mut text = String::new();
+        let read = platform::open_ordinary(&path)
+            .and_then(|file| file.take(HOOKS_BYTES_MAX).read_to_string(&mut text));
+        read.is_ok() && text.contains(OWN_HOOK)
+    };
     of_person.into_iter().chain(of_projects).any(says)
 }
 
