@@ -42,6 +42,9 @@ const SESSIONS_HELD: usize = 16;
 /// A draft larger than this is capped before it is sent.
 const LARGE_BYTES: usize = 1024 * 1024;
 
+/// What is set in the meta of every event that was imported: it is history, not news.
+pub const IMPORTED: &str = "imported";
+
 /// What takes the steps of a transcript.
 trait Sink {
     /// One step, of the record in this line (0 where there are no lines).
@@ -218,6 +221,7 @@ impl Running {
         if is_known || is_dry {
             return Ok(());
         }
+        draft.meta.insert(IMPORTED.to_owned(), Value::Bool(true));
         let bytes = weight(&draft);
         // The daemon caps what it stores; what is far larger would not even fit into a message.
         let draft = if bytes > LARGE_BYTES { self.import.sealer.seal(draft) } else { draft };

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::{Answer, ModelServer, World, eventually};
 
+use crate::import::{import, settle};
 use crate::notes_cli::{memory, memory_json};
 use crate::scene::{status, world};
 
@@ -214,6 +215,29 @@ fn old_history_asks_no_model() {
     assert!(!server.asked()[0].body.to_string().contains("long ago"));
 }
 
+fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}
+
+/// However new it is, what is imported asks nobody.
+#[test]
+fn an_import_asks_no_model() {
+    let server = ModelServer::start([Answer::text("none")]);
+    let world = configured(&server, "anthropic", "");
+    settle(&world, now_ms() - 3_600_000);
+    assert!(import(&world, &[])["imported"].as_u64().unwrap() > 20);
+    let marked = |event: &Value| event["meta"]["imported"] == true;
+    assert!(world.events().iter().all(marked));
+    // What hooks see is told apart, and only that is asked about.
+    session(&world, "new", "fresh");
+    let seen = done(&world, 1);
+    assert_eq!((&seen["skipped"], &seen["waiting"]), (&json!(0), &json!(0)), "{seen}");
+    assert_eq!(server.asked().len(), 1);
+    assert!(server.asked()[0].body.to_string().contains("(fresh-1)"));
+    assert!(!world.events().iter().any(|event| event["session_id"] == "new" && marked(event)));
+}
+
 /// Keys reach neither the model nor a file, and what tools said stands between marks.
 #[test]
 fn secrets_stay_out_and_what_tools_say_is_data() {
@@ -246,8 +270,7 @@ fn secrets_stay_out_and_what_tools_say_is_data() {
 fn what_arrives_late_is_not_left_out() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", "");
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let now = u64::try_from(since.as_millis()).unwrap();
+    let now = now_ms();
     let line = |n: u64, kind: &str| {
         let fields = json!({"session_id": "s1", "agent": "codex", "cwd": "/app", "kind": kind,
             "text": format!("message {n}"), "at": now - 10_000 + n, "id": format!("m{n}")});
@@ -287,6 +310,19 @@ fn a_session_is_reflected_on_by_hand() {
     let none = world.tome(&["reflect", "nobody"]);
     assert_eq!(none.code, 4, "{}", none.stderr);
     assert!(none.stderr.contains("\"nobody\""), "{}", none.stderr);
+}
+
+/// What somebody had reflected on does not wait, however late the daemon hears of it by itself.
+#[test]
+fn what_was_done_by_hand_is_not_done_again() {
+    let server = ModelServer::directed(|_| Answer::text("none"));
+    let world = configured(&server, "anthropic", "");
+    work(&world, "s1", "first");
+    assert_eq!(world.tome(&["reflect", "s1"]).code, 0);
+    session(&world, "s2", "second");
+    let seen = done(&world, 2);
+    assert_eq!(seen["waiting"], 0, "{seen}");
+    assert_eq!(server.asked().len(), 2);
 }
 
 /// Switched off, nothing happens by itself; by hand it still does.

@@ -274,3 +274,18 @@ fn a_wrong_key_is_told_and_shown_nowhere() {
         format!("{log}{book}{}{}", world.tome(&["status"]).stdout, world.tome(&["doctor"]).stdout);
     assert!(!shown.contains("k-secret-123456"), "{shown}");
 }
+
+/// A key that has run out, or a model that is gone, is waited for: no model has seen the session.
+#[test]
+fn what_reached_no_model_is_no_try() {
+    for status in [401, 404, 503] {
+        let server = ModelServer::directed(move |_| Answer::status(status, "not today"));
+        let world = configured(&server, "anthropic", "");
+        session(&world, "s1", "first");
+        let seen = failure(&world);
+        assert_eq!((&seen["waiting"], &seen["left"]), (&json!(1), &json!([])), "{seen}");
+        let book = std::fs::read_to_string(world.home().join("run/reflections.json")).unwrap();
+        let book: Value = serde_json::from_str(&book).unwrap();
+        assert_eq!(book["sessions"][0]["tries"], 0, "{status}: {book}");
+    }
+}

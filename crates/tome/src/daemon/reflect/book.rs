@@ -28,6 +28,8 @@ const LEFT_MAX: usize = 20;
 pub const FRESH_MS: u64 = 24 * 60 * 60 * 1000;
 /// What is held back for a day's budget may be older than that.
 const KEPT_MS: u64 = 7 * FRESH_MS;
+/// What failed is left alone for so long.
+const REST_MS: u64 = 600_000;
 /// A session that has ended may have events on their way, and the spool is looked at every two seconds:
 /// so long a silence is waited for.
 const SETTLE_MS: u64 = 3_000;
@@ -66,6 +68,13 @@ pub enum Hold {
     Budget { day: String, daily_tokens: u64 },
 }
 
+impl Hold {
+    /// What failed now is left alone for a while.
+    pub fn resting(now_ms: u64) -> Self {
+        Self::Until { ms: now_ms.saturating_add(REST_MS) }
+    }
+}
+
 /// What came of a try.
 pub enum Came {
     /// It was reflected on; these notes were written.
@@ -84,7 +93,7 @@ pub struct Now<'n> {
     pub idle: Option<Duration>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(default)]
 struct State {
     sessions: Vec<Waiting>,
@@ -140,21 +149,45 @@ impl Book {
     pub fn begin(&self, now: &Now<'_>) -> Result<Option<Waiting>, EngineError> {
         let mut state = self.lock();
         state.sessions.retain(|one| now.ms.saturating_sub(one.last_ms) <= KEPT_MS);
-        let spent = |one: &Waiting| one.tries >= TRIES_MAX;
-        while let Some(at) = state.sessions.iter().position(spent) {
+        let is_spent = |one: &Waiting| one.tries >= TRIES_MAX && !one.is_held(now);
+        while let Some(one) = state.sessions.iter().find(|one| is_spent(one)).cloned() {
             // Only a crash leaves one like this behind.
-            let one = state.sessions.remove(at);
-            state.leave(&one, now.ms, "the daemon ended twice while it was at it");
-            self.save(&state)?;
+            self.change(&mut state, &one, now, |next| {
+                next.leave(&one, now.ms, "the daemon ended twice while it was at it");
+                next.forget(&one);
+            })?;
         }
-        let Some(due) = state.sessions.iter_mut().find(|one| one.is_due(now)) else {
+        let Some(mut due) = state.sessions.iter().find(|one| one.is_due(now)).cloned() else {
             return Ok(None);
         };
         due.tries += 1;
         due.hold = None;
-        let due = due.clone();
-        self.save(&state)?;
+        self.change(&mut state, &due, now, |next| {
+            if let Some(one) = next.find(&due.project, &due.session) {
+                one.clone_from(&due);
+            }
+        })?;
         Ok(Some(due))
+    }
+
+    /// Changes what is known of a session, on disk first: what cannot be written down has not happened,
+    /// and the session rests, here only.
+    fn change(
+        &self,
+        state: &mut State,
+        of: &Waiting,
+        now: &Now<'_>,
+        change: impl FnOnce(&mut State),
+    ) -> Result<(), EngineError> {
+        let mut next = state.clone();
+        change(&mut next);
+        let saved = self.save(&next);
+        if saved.is_ok() {
+            *state = next;
+        } else if let Some(one) = state.find(&of.project, &of.session) {
+            one.hold = Some(Hold::resting(now.ms));
+        }
+        saved
     }
 
     /// Writes down what came of a try on a session, up to where it was read.
@@ -238,7 +271,7 @@ impl State {
             Some(one) if seq <= one.last_seq => return false,
             Some(one) if is_said || is_end => {
                 one.last_seq = seq;
-                one.last_ms = event.arrived.0.max(one.last_ms);
+                one.last_ms = event.arrived.0;
                 one.said_seq = if is_said { seq } else { one.said_seq };
                 if is_end || event.at.0 <= one.over_ms {
                     one.over_seq = seq;
@@ -306,14 +339,16 @@ impl State {
     fn close(&mut self, tried: &Waiting) {
         let Some(one) = self.find(&tried.project, &tried.session) else { return };
         if one.said_seq <= tried.last_seq {
-            self.sessions
-                .retain(|one| one.project != tried.project || one.session != tried.session);
-            return;
+            return self.forget(tried);
         }
         one.first_seq = tried.last_seq + 1;
         one.looked_seq = 0;
         one.tries = 0;
         one.hold = None;
+    }
+
+    fn forget(&mut self, gone: &Waiting) {
+        self.sessions.retain(|one| one.project != gone.project || one.session != gone.session);
     }
 
     fn leave(&mut self, one: &Waiting, now_ms: u64, why: &str) {
@@ -337,17 +372,24 @@ impl Waiting {
         self.over_seq > self.looked_seq && self.over_seq >= self.first_seq
     }
 
-    fn is_due(&self, now: &Now<'_>) -> bool {
-        let silent_ms = now.ms.saturating_sub(self.last_ms);
-        let is_silent = now.idle.is_some_and(|idle| u128::from(silent_ms) >= idle.as_millis());
-        let is_held = match &self.hold {
+    /// Whether it is not to be tried yet. A rest that is longer than any was set by a clock that has
+    /// been put back since.
+    fn is_held(&self, now: &Now<'_>) -> bool {
+        match &self.hold {
             None => false,
-            Some(Hold::Until { ms }) => now.ms < *ms,
+            Some(Hold::Until { ms }) => now.ms < *ms && ms.abs_diff(now.ms) <= REST_MS,
             Some(Hold::Budget { day, daily_tokens }) => {
                 day == now.day && now.daily_tokens <= *daily_tokens
             }
-        };
-        self.is_news() && !is_held && (is_silent || (self.is_over() && silent_ms >= SETTLE_MS))
+        }
+    }
+
+    fn is_due(&self, now: &Now<'_>) -> bool {
+        // Either way: a clock that was put back must not make it wait until it has caught up.
+        let silent_ms = now.ms.abs_diff(self.last_ms);
+        let is_silent = now.idle.is_some_and(|idle| u128::from(silent_ms) >= idle.as_millis());
+        let is_ready = self.is_news() && !self.is_held(now);
+        is_ready && (is_silent || (self.is_over() && silent_ms >= SETTLE_MS))
     }
 }
 

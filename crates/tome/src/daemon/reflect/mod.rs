@@ -2,14 +2,16 @@
 //! worth knowing the next time, as facts and episodes of its project.
 //!
 //! A session is over when its agent says so, when it is compacted, or when it has been silent for
-//! `reflect.idle`. Only what happened within the last day counts, so that history that is imported asks
-//! no model. `tome chat` reflects by itself and is left out. One session at a time, in the background,
+//! `reflect.idle`. Only what happened within the last day counts, and what was imported is no reason
+//! to reflect, so that history asks no model. `tome chat` reflects by itself and is left out. One session at a time, in the background,
 //! within the day's budget. What was reflected on is not reflected on again; what a crash, the budget or
 //! the model cut short is tried once more and then left alone, with the reason in `tome status`. A model
-//! that cannot be reached at all is waited for, up to a day.
+//! that cannot be reached at all, or wants another key, is waited for, up to a day.
 
 mod book;
 mod service;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +28,7 @@ use tome_proto::v1;
 
 use super::shared::Shared;
 use crate::config::Settings;
+use crate::import::IMPORTED;
 use book::{Book, Came, FRESH_MS, Hold, Now, Waiting};
 
 pub use service::ReflectionsService;
@@ -36,8 +39,6 @@ const WORKER: &str = "reflect";
 const BATCH_EVENTS: usize = 1_000;
 /// How often the daemon looks for a session that is over.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A model that failed is left alone for so long.
-const REST: Duration = Duration::from_secs(600);
 /// Events of one session that are shown, the latest: more than any window holds.
 const EVENTS_MAX: usize = 2_000;
 /// What the history of a note says wrote it.
@@ -103,11 +104,7 @@ pub fn watch(shared: &Shared, store: &Store) -> Result<(), EngineError> {
         let mut heard: Vec<(u64, Event)> = Vec::new();
         for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
             let event = store.event_at(&entry.position)?;
-            heard.extend(
-                event
-                    .filter(|event| event.agent.as_str() != Who::AGENT)
-                    .map(|event| (entry.seq, event)),
-            );
+            heard.extend(event.filter(is_news).map(|event| (entry.seq, event)));
         }
         shared.reflector.book.heard(store.path(), &heard)?;
         let work =
@@ -118,6 +115,11 @@ pub fn watch(shared: &Shared, store: &Store) -> Result<(), EngineError> {
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Whether an event is a reason to reflect.
+fn is_news(event: &Event) -> bool {
+    event.agent.as_str() != Who::AGENT && !event.meta.contains_key(IMPORTED)
 }
 
 /// Reflects on sessions that are over until the daemon leaves.
@@ -235,8 +237,14 @@ fn cut_short(shared: &Shared, waiting: &Waiting, error: &ReflectError) -> Came {
         // The daemon was asked to leave.
         ModelFailure::Stopped => Came::Failed { why, hold: None, counts: false },
         // Nothing of it ever reached a model.
-        ModelFailure::Down { .. } | ModelFailure::Busy { .. } if error.so_far.rounds <= 1 => {
-            let age_ms = shared.clock.now().0.saturating_sub(waiting.last_ms);
+        ModelFailure::Down { .. }
+        | ModelFailure::Busy { .. }
+        | ModelFailure::Unauthorized { .. }
+        | ModelFailure::NotFound { .. }
+        | ModelFailure::Misconfigured(_)
+            if error.so_far.rounds <= 1 =>
+        {
+            let age_ms = shared.clock.now().0.abs_diff(waiting.last_ms);
             Came::Failed { why, hold: Some(rest(shared)), counts: age_ms > FRESH_MS }
         }
         _ => failed(shared, why),
@@ -248,6 +256,5 @@ fn failed(shared: &Shared, why: String) -> Came {
 }
 
 fn rest(shared: &Shared) -> Hold {
-    let rest_ms = u64::try_from(REST.as_millis()).unwrap_or(u64::MAX);
-    Hold::Until { ms: shared.clock.now().0.saturating_add(rest_ms) }
+    Hold::resting(shared.clock.now().0)
 }

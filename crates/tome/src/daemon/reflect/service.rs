@@ -12,7 +12,7 @@ use tome_proto::v1::reflections_server::Reflections;
 use tonic::{Request, Response, Status};
 
 use super::book::Waiting;
-use super::{events_of, try_on};
+use super::{events_of, try_on, watch};
 use crate::daemon::drain::drain;
 use crate::daemon::shared::{Shared, status_of};
 use crate::model::HOW_TO_CONFIGURE;
@@ -90,6 +90,8 @@ fn ask(
     on: &Waiting,
 ) -> Result<(Reflection, String), EngineError> {
     let _turn = shared.reflector.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    // What is read here is in the book before it is struck out: heard later, it would be news again.
+    watch(shared, &shared.stores.open(&on.store)?)?;
     match try_on(shared, model, on)? {
         Ok(done) => {
             let now_ms = shared.clock.now().0;
