@@ -26,6 +26,8 @@ fn what_is_recorded_is_read_back_found_and_copied() {
         ),
         memory.who().moment(EventKind::ToolResult, memory.now(), "2", "").with_tool(tool),
         memory.who().moment(EventKind::AssistantStop, memory.now(), "3", "noted"),
+        // What is being asked just now is no answer to itself.
+        memory.who().moment(EventKind::UserMessage, memory.now(), "4", "what of the quokka?"),
     ];
     memory.record(&moments).unwrap();
     memory.record(&moments[1..2]).unwrap();
