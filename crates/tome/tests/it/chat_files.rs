@@ -130,9 +130,14 @@ fn a_home_folder_is_no_project() {
     let world = world();
     let person = world.folder("person");
     world.write("person/diary.txt", "dear diary\n");
-    let mut command = world.command(&["chat", "--offline", "--json", "read diary.txt"]);
-    let ran = World::run(command.current_dir(person), b"");
-    let said = ran.json_lines();
-    assert!(said[0]["text"].as_str().unwrap().contains("is no project"), "{said:?}");
-    assert!(!ran.stdout.contains("dear diary"), "{said:?}");
+    // The folder above holds the homes of others too.
+    for (folder, prompt) in
+        [(person.as_path(), "read diary.txt"), (person.parent().unwrap(), "read person/diary.txt")]
+    {
+        let mut command = world.command(&["chat", "--offline", "--json", prompt]);
+        let ran = World::run(command.current_dir(folder), b"");
+        let said = ran.json_lines();
+        assert!(said[0]["text"].as_str().unwrap().contains("is no project"), "{said:?}");
+        assert!(!ran.stdout.contains("dear diary"), "{said:?}");
+    }
 }
