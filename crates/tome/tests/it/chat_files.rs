@@ -4,10 +4,11 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use serde_json::Value;
-use tome_testkit::World;
+use serde_json::{Value, json};
+use tome_testkit::{Answer, ModelServer, World};
 
 use crate::chat::{at, project};
+use crate::chat_model::{chat, configured, last};
 use crate::scene::world;
 
 /// What the tool that the script calls for these words answers.
@@ -20,6 +21,21 @@ fn tool(world: &World, prompt: &str) -> Value {
 
 fn result(world: &World, prompt: &str) -> String {
     let tool = tool(world, prompt);
+    tool["result"].as_str().unwrap().to_owned()
+}
+
+/// What a tool answers a model that calls it like this, in a project with this file.
+fn called(file: (&str, &str), name: &'static str, arguments: Value) -> String {
+    let server = ModelServer::directed(move |asked| match last(asked).contains("look at it") {
+        true => Answer::call(name, &arguments),
+        false => Answer::text("Seen."),
+    });
+    let world = configured(&server, "openai", "");
+    project(&world);
+    world.write(&format!("app/{}", file.0), file.1);
+    let lines = chat(&world, &["-p", "--json", "look at it"], "").json_lines();
+    let tool = lines.iter().find(|line| line["type"] == "tool");
+    let tool = tool.unwrap_or_else(|| panic!("no tool was called: {lines:?}"));
     tool["result"].as_str().unwrap().to_owned()
 }
 
@@ -110,6 +126,20 @@ fn what_is_no_text_is_said_to_be_none() {
     );
     // A search reads none of them for ever either.
     assert!(result(&world, "search for line 4999").contains("many.txt:4999"));
+}
+
+#[test]
+fn a_private_key_is_not_shown_in_parts_either() {
+    let body = "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2Xw\n".repeat(20);
+    let pem = format!(
+        "-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\nport 7070\n"
+    );
+    let read = called(("id.pem", &pem), "read_file", json!({ "path": "id.pem", "from_line": 2 }));
+    assert!(read.contains("    2  [private key]") && read.contains("   23  port 7070"), "{read}");
+    let arguments = json!({ "query": "^MII|private|port", "regex": true });
+    let found = called(("id.pem", &pem), "search_files", arguments);
+    assert!(found.contains("id.pem:2: [private key]"), "{found}");
+    assert!(!format!("{read}{found}").contains("MIIEpAIB"), "{read}{found}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tome_agent::Tool;
 use tome_llm::{OfferedTool, Stop};
 
+use super::private_key::PrivateKey;
 use super::{Root, number, text};
 use crate::render::{bytes, count};
 
@@ -95,9 +96,10 @@ impl Shown {
         stop: &Stop,
     ) -> std::io::Result<Self> {
         let mut shown = Self::default();
-        let mut number = 0;
+        let (mut number, mut key) = (0, PrivateKey::default());
         while let Some(line) = next_line(reader)? {
             number += 1;
+            let line = key.shown(line);
             let is_full =
                 number >= from.saturating_add(lines) || shown.text.len() > SHOWN_BYTES_MAX;
             if is_full || stop.is_stopped() {

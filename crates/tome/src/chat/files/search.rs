@@ -10,6 +10,7 @@ use tome_agent::Tool;
 use tome_llm::{OfferedTool, Stop};
 
 use super::ignored::glob;
+use super::private_key::PrivateKey;
 use super::read::{is_binary, next_line};
 use super::walk::{Going, Walked, walk};
 use super::{Root, text};
@@ -103,9 +104,10 @@ impl Search<'_> {
         if !reader.fill_buf().is_ok_and(|beginning| !is_binary(beginning)) {
             return;
         }
-        let (mut number, mut here) = (0_usize, 0);
+        let (mut number, mut here, mut key) = (0_usize, 0, PrivateKey::default());
         while let Ok(Some(line)) = next_line(&mut reader) {
             number += 1;
+            let line = key.shown(line);
             if self.query.is_match(&line) {
                 here += 1;
                 if here > FOUND_IN_FILE_MAX {
