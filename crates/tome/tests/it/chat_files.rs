@@ -129,6 +129,44 @@ fn what_is_no_text_is_said_to_be_none() {
 }
 
 #[test]
+fn what_was_not_looked_at_is_said() {
+    let world = scene();
+    let app = project(&world);
+    let deep = app.join("deep/".repeat(45));
+    std::fs::create_dir_all(&deep).unwrap();
+    std::fs::write(deep.join("bottom.txt"), "the bottom\n").unwrap();
+    let listed = result(&world, "list the files");
+    assert!(listed.contains("src/main.rs") && listed.contains("not everything"), "{listed}");
+    assert!(!listed.contains(" 0 more"), "{listed}");
+    let found = result(&world, "search for the bottom");
+    assert!(found.contains("not everything"), "{found}");
+    std::fs::remove_dir_all(app.join("deep")).unwrap();
+
+    let long = format!("{}the end\n", "a line\n".repeat(5 << 20 >> 3));
+    std::fs::write(app.join("long.txt"), format!("{long}{long}")).unwrap();
+    let found = result(&world, "search for the end");
+    assert!(found.contains("only the first 4.2 MB were looked through of long.txt"), "{found}");
+
+    // A hole in a file takes no room.
+    let line = format!("{}\n", "hello ".repeat(300));
+    std::fs::write(app.join("huge.txt"), line.repeat(6)).unwrap();
+    let huge = std::fs::File::options().write(true).open(app.join("huge.txt")).unwrap();
+    huge.set_len(65 << 20).unwrap();
+    let read = result(&world, "read huge.txt");
+    assert!(read.contains("too far to read"), "{}", read.len());
+}
+
+#[test]
+fn a_model_is_told_that_a_file_may_be_where_nobody_looked() {
+    let file = format!("{}bottom.txt", "deep/".repeat(45));
+    let arguments = json!({ "pattern": "bottom.*" });
+    let listed = called((&file, "the bottom\n"), "list_files", arguments);
+    assert!(listed.contains("not everything was looked at"), "{listed}");
+    let named = called(("venv", "a script\n"), "list_files", json!({ "pattern": "venv" }));
+    assert!(named.contains("\nvenv\n"), "a file of that name is one: {named}");
+}
+
+#[test]
 fn a_private_key_is_not_shown_in_parts_either() {
     let body = "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2Xw\n".repeat(20);
     let pem = format!(

@@ -56,7 +56,8 @@ impl Tool for ReadFile {
         }
         let from = number(arguments, "from_line").unwrap_or(1).max(1);
         let lines = number(arguments, "lines").unwrap_or(LINES_MAX).clamp(1, LINES_MAX);
-        let shown = Shown::read(&mut reader, from, lines, stop).map_err(cannot)?;
+        let mut shown = Shown::read(&mut reader, from, lines, stop).map_err(cannot)?;
+        shown.too_far = !shown.more && size > READ_BYTES_MAX;
         Ok(shown.told(root, &name, from))
     }
 }
@@ -86,6 +87,8 @@ struct Shown {
     /// The last line that is shown, and whether there are more behind it.
     last: usize,
     more: bool,
+    /// Whether there is more that cannot be read.
+    too_far: bool,
 }
 
 impl Shown {
@@ -115,15 +118,22 @@ impl Shown {
     }
 
     fn told(&self, root: &Root, name: &str, from: usize) -> String {
+        let reach = bytes(READ_BYTES_MAX);
         if self.text.is_empty() {
             return match self.last {
+                _ if self.more => "Stopped before that line.".to_owned(),
+                last if self.too_far => format!(
+                    "Line {from} is too far to read: of {name} only the first {reach} are, {} lines.",
+                    count(last as u64)
+                ),
                 0 => format!("{name} is empty."),
                 last => format!("{name} has {} lines, none from {from} on.", count(last as u64)),
             };
         }
-        let more = match self.more {
-            true => format!("\nThere is more: from_line {} goes on.", self.last + 1),
-            false => String::new(),
+        let more = match (self.more, self.too_far) {
+            (true, _) => format!("\nThere is more: from_line {} goes on.", self.last + 1),
+            (false, true) => format!("\nThe rest is too far to read: only the first {reach} are."),
+            (false, false) => String::new(),
         };
         format!("{}{more}", root.fenced(name, self.text.trim_end_matches('\n')))
     }
