@@ -106,6 +106,12 @@ pub enum ModelFailure {
         /// What this call may cost.
         needed: u64,
     },
+    /// Whoever counts what calls cost cannot be asked, so the call was not made.
+    #[error("the model was not asked, because its cost cannot be counted: {said}")]
+    Uncounted {
+        /// What happened.
+        said: String,
+    },
     /// The settings cannot work.
     #[error("{0}")]
     Misconfigured(String),
@@ -140,6 +146,7 @@ impl ModelFailure {
             | Self::Truncated { .. }
             | Self::CommandMissing { .. }
             | Self::OverBudget { .. }
+            | Self::Uncounted { .. }
             | Self::Misconfigured(_)
             | Self::Stopped => None,
         }

@@ -42,6 +42,23 @@ pub fn chat_model(
     Ok(Some(Arc::new(Retrying::new(metered, retry, stop.clone()))))
 }
 
+/// The sections of the settings whose keys count for the model, for whoever has to change them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sections {
+    /// Of the address and the key.
+    pub place: &'static str,
+    /// Of its name.
+    pub model: &'static str,
+}
+
+impl Sections {
+    pub fn of(settings: &Settings) -> Self {
+        let place = asked(settings).ok().flatten().map_or("chat", |asked| asked.section);
+        let model = if settings.chat.model.is_empty() { place } else { "chat" };
+        Self { place, model }
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Vendor {
     Anthropic,
@@ -137,8 +154,8 @@ impl Budget for DaemonBudget {
         let asked = self.wait(async {
             self.0.ask(Start::IfAway, async |client| client.reserve_tokens(request).await).await
         });
-        let answer = asked.map_err(|problem| ModelFailure::Down {
-            said: format!("the daemon, which counts what models cost, was not asked: {problem}"),
+        let answer = asked.map_err(|problem| ModelFailure::Uncounted {
+            said: format!("the daemon cannot be asked: {problem}"),
         })?;
         match answer.over_budget {
             None => Ok(Reserved { id: answer.id, needed }),

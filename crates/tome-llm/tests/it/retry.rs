@@ -45,6 +45,7 @@ fn what_cannot_pass_is_not_asked_again() {
         ModelFailure::Unauthorized { said: String::new() },
         ModelFailure::Truncated { tokens_max: 1 },
         ModelFailure::Malformed { said: String::new() },
+        ModelFailure::Uncounted { said: String::new() },
         ModelFailure::Busy { retry_after: Some(Duration::from_secs(3_600)), said: String::new() },
     ] {
         let model = std::sync::Arc::new(Scripted::new([Err(failure.clone())]));

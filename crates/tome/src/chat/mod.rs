@@ -26,6 +26,7 @@ use tome_model::EventKind;
 
 use crate::cli::chat::Chat;
 use crate::command::{Context, Outcome, Refusal};
+use crate::model::Sections;
 use crate::render::one_line;
 use input::{Input, Inputs};
 use memory::DaemonMemory;
@@ -51,7 +52,8 @@ pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
     let settings = settings::of_agent(context, asked, &chosen, &cwd, &mut screen);
     let memory = Arc::new(DaemonMemory::new(context.reach.clone(), who)?);
     let model = Arc::clone(&chosen.model);
-    let agent = Agent::new(model, memory, settings).map_err(|error| refused(&error))?;
+    let agent =
+        Agent::new(model, memory, settings).map_err(|error| refused(&error, chosen.sections))?;
     // Read before Ctrl-C means anything else than to leave.
     let first = match asked.prompt.join(" ") {
         prompt if asked.print && prompt.trim().is_empty() => Some(input::whole()?),
@@ -69,8 +71,8 @@ pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
     Ok(if chat.failed { Outcome::Failed } else { Outcome::Done })
 }
 
-fn refused(error: &AgentError) -> anyhow::Error {
-    let trouble = Trouble::of(error);
+fn refused(error: &AgentError, sections: Sections) -> anyhow::Error {
+    let trouble = Trouble::of(error, sections);
     Refusal::failed(trouble.said).hint(trouble.hint).into()
 }
 
@@ -206,7 +208,7 @@ impl Talking<'_> {
             }
             Err(error) => {
                 (self.heard, self.failed) = (Heard::Failed, true);
-                self.screen.trouble(&Trouble::of(&error));
+                self.screen.trouble(&Trouble::of(&error, self.chosen.sections));
             }
         }
         if self.inputs.is_leaving() { Going::Out } else { Going::On }
@@ -215,7 +217,7 @@ impl Talking<'_> {
     fn command(&mut self, slash: Slash) -> Going {
         match slash {
             Slash::Exit => return Going::Out,
-            Slash::Shown(words) => slash::show(self.context, &words),
+            Slash::Shown(words) => slash::show(self.context, &mut self.screen, &words),
             Slash::Help => slash::help(&mut self.screen),
             Slash::Hint(hint) => self.screen.note(&hint),
             Slash::Cost => self.cost(),
@@ -248,7 +250,7 @@ impl Talking<'_> {
         match inputs.during(|stop| agent.reflect(stop)) {
             Ok(reflection) => self.screen.reflected(&reflection),
             Err(error) => {
-                let Trouble { said, hint, kind } = Trouble::of(&error);
+                let Trouble { said, hint, kind } = Trouble::of(&error, self.chosen.sections);
                 self.screen.note(&match kind {
                     Trouble::STOPPED => "· skipped".to_owned(),
                     _ => format!("· not reflected on: {said}; {hint}"),
@@ -271,7 +273,7 @@ impl Talking<'_> {
             Heard::Answered | Heard::Failed => {}
         }
         let reason = if self.inputs.is_leaving() { "interrupt" } else { "exit" };
-        self.agent.finish(reason).map_err(|error| refused(&error))?;
+        self.agent.finish(reason).map_err(|error| refused(&error, self.chosen.sections))?;
         if self.inputs.is_terminal {
             let tokens = cost::tokens(&self.agent.usage());
             self.screen.note(&format!("{tokens}; `tome chat --continue` goes on"));

@@ -11,7 +11,7 @@ use super::offline::Offline;
 use super::trouble::Trouble;
 use crate::cli::chat::Chat;
 use crate::command::{Context, Refusal};
-use crate::model::{DaemonBudget, chat_model};
+use crate::model::{DaemonBudget, Sections, chat_model};
 
 /// A model, and what is known of it.
 pub struct Chosen {
@@ -19,14 +19,17 @@ pub struct Chosen {
     /// Request and reply together.
     pub window_tokens: u64,
     pub prices: Prices,
+    /// Where its settings are.
+    pub sections: Sections,
 }
 
 pub fn choose(context: &Context, asked: &Chat) -> Result<Chosen> {
     let mut settings = context.settings.clone();
     let (window_tokens, prices) = (settings.chat.window_tokens, settings.chat.prices);
+    let sections = Sections::of(&settings);
     if asked.offline {
         let model: Arc<dyn ChatModel> = Arc::new(Offline);
-        return Ok(Chosen { model, window_tokens, prices: Prices::default() });
+        return Ok(Chosen { model, window_tokens, prices: Prices::default(), sections });
     }
     if let Some(model) = &asked.model {
         settings.chat.model.clone_from(model);
@@ -34,17 +37,17 @@ pub fn choose(context: &Context, asked: &Chat) -> Result<Chosen> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let budget = DaemonBudget(context.reach.clone());
     match chat_model(&settings, budget, &clock, &Stop::default()) {
-        Ok(Some(model)) => Ok(Chosen { model, window_tokens, prices }),
+        Ok(Some(model)) => Ok(Chosen { model, window_tokens, prices, sections }),
         Ok(None) => {
             Err(Refusal::bad_input("no model is configured to chat with").hint(UNSET).into())
         }
-        Err(failure) => Err(unfit(&failure)),
+        Err(failure) => Err(unfit(&failure, sections)),
     }
 }
 
 /// Settings that cannot work.
-fn unfit(failure: &ModelFailure) -> anyhow::Error {
-    let trouble = Trouble::of_model(failure);
+fn unfit(failure: &ModelFailure, sections: Sections) -> anyhow::Error {
+    let trouble = Trouble::of_model(failure, sections);
     Refusal::bad_input(trouble.said).hint(trouble.hint).into()
 }
 

@@ -2,9 +2,10 @@
 //! same way here.
 
 use anyhow::Result;
+use serde_json::json;
 use tome_agent::Agent;
 
-use super::screen::Screen;
+use super::screen::{Mode, Screen};
 use crate::command::{self, Context};
 use crate::render::{DIM, PLAIN};
 
@@ -76,9 +77,16 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Shows what a command of the command line shows.
-pub fn show(context: &Context, words: &[String]) {
+/// Shows what a command of the command line shows. A program is told which one that is: its lines would
+/// stand between those of the chat, and are of another form.
+pub fn show(context: &Context, screen: &mut Screen, words: &[String]) {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if screen.mode() == Mode::Json {
+        let words: Vec<&str> = words.into_iter().filter(|word| *word != "--json").collect();
+        let command = format!("tome {} --json", words.join(" "));
+        let text = format!("with --json this is a command of its own: `{command}`");
+        return screen.json(&json!({ "type": "note", "text": text, "command": command }));
+    }
     command::shown_again(context, &words);
 }
 

@@ -4,6 +4,8 @@
 use tome_agent::{AgentError, ReflectCause};
 use tome_llm::ModelFailure;
 
+use crate::model::Sections;
+
 /// A failure as a person is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
@@ -18,11 +20,11 @@ impl Trouble {
     /// The kind of what the person stopped themselves.
     pub const STOPPED: &str = "stopped";
 
-    pub fn of(error: &AgentError) -> Self {
+    pub fn of(error: &AgentError, sections: Sections) -> Self {
         match error {
-            AgentError::Model(failure) => Self::of_model(failure),
+            AgentError::Model(failure) => Self::of_model(failure, sections),
             AgentError::Reflect(reflect) => match &reflect.cause {
-                ReflectCause::Model(failure) => Self::of_model(failure),
+                ReflectCause::Model(failure) => Self::of_model(failure, sections),
                 ReflectCause::Memory(error) => Self::of_memory(error),
             },
             AgentError::Memory(error) => Self::of_memory(error),
@@ -42,18 +44,22 @@ impl Trouble {
         }
     }
 
-    pub fn of_model(failure: &ModelFailure) -> Self {
+    pub fn of_model(failure: &ModelFailure, sections: Sections) -> Self {
         let (kind, hint) = hint(failure);
-        Self { said: failure.to_string(), hint: hint.to_owned(), kind }
+        // The address, the key and the name may be the summarizer's; the rest is the chat's own.
+        let hint = hint.replace("PLACE.", &format!("{}.", sections.place));
+        let hint = hint.replace("MODEL.", &format!("{}.", sections.model));
+        Self { said: failure.to_string(), hint, kind }
     }
 }
 
+/// What to do; `PLACE.` and `MODEL.` stand for the sections of the settings.
 fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
     match failure {
         ModelFailure::Busy { .. } => ("busy", "wait a moment and ask again"),
         ModelFailure::Down { .. } => (
             "unreachable",
-            "look whether it runs and whether chat.base_url is right, then ask again; `tome chat --offline` needs none",
+            "look whether it runs and whether PLACE.base_url is right, then ask again; `tome chat --offline` needs none",
         ),
         ModelFailure::TimedOut { .. } => {
             ("timed_out", "ask again, or give it longer: `tome config set chat.timeout 5m`")
@@ -63,15 +69,15 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         ModelFailure::BrokenOff { .. } => ("broken_off", "ask again"),
         ModelFailure::Malformed { .. } => (
             "malformed",
-            "ask again; if it stays, chat.base_url may name something that is no model",
+            "ask again; if it stays, PLACE.base_url may name something that is no model",
         ),
         ModelFailure::Unauthorized { .. } => (
             "unauthorized",
-            "put the right key into the variable that chat.key_env names, or into the file of chat.key_file",
+            "put the right key into the variable that PLACE.key_env names, or into the file of PLACE.key_file",
         ),
         ModelFailure::NotFound { .. } => (
             "not_found",
-            "name one that it has: `tome config set chat.model NAME`, or --model NAME; chat.base_url says where",
+            "name one that it has: `tome config set MODEL.model NAME`, or --model NAME; PLACE.base_url says where",
         ),
         ModelFailure::Rejected { .. } => (
             "rejected",
@@ -85,11 +91,27 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
             "over_budget",
             "go on tomorrow, or raise it: `tome config set summarizer.daily_tokens 1000000`",
         ),
+        ModelFailure::Uncounted { .. } => (
+            "uncounted",
+            "`tome doctor` says why the daemon does not answer, `tome start` starts it; then ask again",
+        ),
         ModelFailure::CommandMissing { .. }
         | ModelFailure::CommandFailed { .. }
         | ModelFailure::Misconfigured(_) => {
             ("misconfigured", "`tome config` shows every setting and where it comes from")
         }
         ModelFailure::Stopped => (Trouble::STOPPED, "ask again when you like"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_is_away_is_not_the_models_fault() {
+        let failure = ModelFailure::Uncounted { said: "no daemon".to_owned() };
+        let trouble = Trouble::of_model(&failure, Sections { place: "chat", model: "chat" });
+        assert!(trouble.hint.contains("`tome doctor`") && !trouble.hint.contains("base_url"));
     }
 }

@@ -199,6 +199,26 @@ fn a_program_reads_lines_of_json() {
 }
 
 #[test]
+fn what_a_slash_says_to_a_program_is_json_too() {
+    let world = world();
+    let typed = "I am Ada.\n/memory\n/memory facts/user.md\n/recall Ada\n/recall --help\n/recall --nonsense\n/toc\n/overview\n/help\n";
+    let ran = chat(&world, &["--json", "--no-reflect"], typed);
+    let lines = ran.json_lines();
+    assert!(lines.iter().all(|line| line["type"].is_string()), "{lines:?}");
+    let commands: Vec<&str> = lines.iter().filter_map(|line| line["command"].as_str()).collect();
+    let expected = [
+        "tome memory list --json",
+        "tome memory read facts/user.md --json",
+        "tome recall Ada --json",
+        "tome recall --help --json",
+        "tome recall --nonsense --json",
+        "tome toc --json",
+    ];
+    assert_eq!(commands, expected);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
 fn a_prompt_may_have_several_lines_and_must_have_an_end() {
     let world = world();
     let ran = chat(&world, &["--session", "s"], "remember that\\\nthe port is 7070\n\n  \n");

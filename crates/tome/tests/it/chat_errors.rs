@@ -6,7 +6,7 @@ use tome_testkit::{Answer, ModelServer, World};
 
 use crate::chat::at;
 use crate::chat_model::{BOTH, chat, check_calls, configured, last};
-use crate::scene::{list, texts};
+use crate::scene::{list, texts, world};
 
 /// A prompt fails like this; then the model is mended and the chat goes on, and knows the prompt.
 fn check_failure(provider: &str, broken: &Answer, kind: &str, hint: &str) {
@@ -162,5 +162,26 @@ fn a_reply_that_is_cut_or_refused_says_so() {
         let world = configured(&server, "anthropic", "");
         let ran = chat(&world, &["--no-reflect", "tell me"], "");
         assert!(ran.stderr.contains(word), "{ran:?}");
+    }
+}
+
+#[test]
+fn hints_name_the_settings_that_count() {
+    for (status, keys) in [
+        (401, ["summarizer.key_env", "summarizer.key_file"]),
+        (404, ["summarizer.model", "summarizer.base_url"]),
+    ] {
+        let server = ModelServer::directed(move |_| Answer::status(status, "no"));
+        let world = world();
+        let url = server.openai_url();
+        world.write(
+            "config.toml",
+            &format!("[summarizer]\nkind = \"openai\"\nmodel = \"small\"\nbase_url = \"{url}\"\n"),
+        );
+        let ran = chat(&world, &["-p", "hello"], "");
+        assert_eq!(ran.code, 1, "{ran:?}");
+        for key in keys {
+            assert!(ran.stderr.contains(key), "{key} in {ran:?}");
+        }
     }
 }

@@ -4,10 +4,11 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use serde_json::Value;
-use tome_testkit::World;
+use serde_json::{Value, json};
+use tome_testkit::{Answer, ModelServer, World};
 
 use crate::chat::{at, project};
+use crate::chat_model::{chat, configured, last};
 use crate::scene::world;
 
 /// What the tool that the script calls for these words answers.
@@ -20,6 +21,21 @@ fn tool(world: &World, prompt: &str) -> Value {
 
 fn result(world: &World, prompt: &str) -> String {
     let tool = tool(world, prompt);
+    tool["result"].as_str().unwrap().to_owned()
+}
+
+/// What a tool answers a model that calls it like this, in a project with this file.
+fn called(file: (&str, &str), name: &'static str, arguments: Value) -> String {
+    let server = ModelServer::directed(move |asked| match last(asked).contains("look at it") {
+        true => Answer::call(name, &arguments),
+        false => Answer::text("Seen."),
+    });
+    let world = configured(&server, "openai", "");
+    project(&world);
+    world.write(&format!("app/{}", file.0), file.1);
+    let lines = chat(&world, &["-p", "--json", "look at it"], "").json_lines();
+    let tool = lines.iter().find(|line| line["type"] == "tool");
+    let tool = tool.unwrap_or_else(|| panic!("no tool was called: {lines:?}"));
     tool["result"].as_str().unwrap().to_owned()
 }
 
@@ -113,6 +129,58 @@ fn what_is_no_text_is_said_to_be_none() {
 }
 
 #[test]
+fn what_was_not_looked_at_is_said() {
+    let world = scene();
+    let app = project(&world);
+    let deep = app.join("deep/".repeat(45));
+    std::fs::create_dir_all(&deep).unwrap();
+    std::fs::write(deep.join("bottom.txt"), "the bottom\n").unwrap();
+    let listed = result(&world, "list the files");
+    assert!(listed.contains("src/main.rs") && listed.contains("not everything"), "{listed}");
+    assert!(!listed.contains(" 0 more"), "{listed}");
+    let found = result(&world, "search for the bottom");
+    assert!(found.contains("not everything"), "{found}");
+    std::fs::remove_dir_all(app.join("deep")).unwrap();
+
+    let long = format!("{}the end\n", "a line\n".repeat(5 << 20 >> 3));
+    std::fs::write(app.join("long.txt"), format!("{long}{long}")).unwrap();
+    let found = result(&world, "search for the end");
+    assert!(found.contains("only the first 4.2 MB were looked through of long.txt"), "{found}");
+
+    // A hole in a file takes no room.
+    let line = format!("{}\n", "hello ".repeat(300));
+    std::fs::write(app.join("huge.txt"), line.repeat(6)).unwrap();
+    let huge = std::fs::File::options().write(true).open(app.join("huge.txt")).unwrap();
+    huge.set_len(65 << 20).unwrap();
+    let read = result(&world, "read huge.txt");
+    assert!(read.contains("too far to read"), "{}", read.len());
+}
+
+#[test]
+fn a_model_is_told_that_a_file_may_be_where_nobody_looked() {
+    let file = format!("{}bottom.txt", "deep/".repeat(45));
+    let arguments = json!({ "pattern": "bottom.*" });
+    let listed = called((&file, "the bottom\n"), "list_files", arguments);
+    assert!(listed.contains("not everything was looked at"), "{listed}");
+    let named = called(("venv", "a script\n"), "list_files", json!({ "pattern": "venv" }));
+    assert!(named.contains("\nvenv\n"), "a file of that name is one: {named}");
+}
+
+#[test]
+fn a_private_key_is_not_shown_in_parts_either() {
+    let body = "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2Xw\n".repeat(20);
+    let pem = format!(
+        "-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\nport 7070\n"
+    );
+    let read = called(("id.pem", &pem), "read_file", json!({ "path": "id.pem", "from_line": 2 }));
+    assert!(read.contains("    2  [private key]") && read.contains("   23  port 7070"), "{read}");
+    let arguments = json!({ "query": "^MII|private|port", "regex": true });
+    let found = called(("id.pem", &pem), "search_files", arguments);
+    assert!(found.contains("id.pem:2: [private key]"), "{found}");
+    assert!(!format!("{read}{found}").contains("MIIEpAIB"), "{read}{found}");
+}
+
+#[test]
 fn what_a_file_says_is_data() {
     let world = scene();
     world.write(
@@ -130,9 +198,14 @@ fn a_home_folder_is_no_project() {
     let world = world();
     let person = world.folder("person");
     world.write("person/diary.txt", "dear diary\n");
-    let mut command = world.command(&["chat", "--offline", "--json", "read diary.txt"]);
-    let ran = World::run(command.current_dir(person), b"");
-    let said = ran.json_lines();
-    assert!(said[0]["text"].as_str().unwrap().contains("is no project"), "{said:?}");
-    assert!(!ran.stdout.contains("dear diary"), "{said:?}");
+    // The folder above holds the homes of others too.
+    for (folder, prompt) in
+        [(person.as_path(), "read diary.txt"), (person.parent().unwrap(), "read person/diary.txt")]
+    {
+        let mut command = world.command(&["chat", "--offline", "--json", prompt]);
+        let ran = World::run(command.current_dir(folder), b"");
+        let said = ran.json_lines();
+        assert!(said[0]["text"].as_str().unwrap().contains("is no project"), "{said:?}");
+        assert!(!ran.stdout.contains("dear diary"), "{said:?}");
+    }
 }

@@ -123,6 +123,7 @@ fn without_summary(failure: &ModelFailure) -> SummaryError {
         | ModelFailure::Stopped => SOON_S,
         ModelFailure::TimedOut { .. }
         | ModelFailure::Malformed { .. }
+        | ModelFailure::Uncounted { .. }
         | ModelFailure::CommandFailed { .. } => LATER_S,
         // A bill that was not paid comes as a request that was not taken, so that waits as well.
         ModelFailure::Rejected { .. }

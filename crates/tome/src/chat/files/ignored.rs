@@ -11,7 +11,7 @@ use regex::{Regex, RegexBuilder};
 use crate::platform;
 
 /// Folders that tools leave behind.
-const LEFT_BEHIND: [&str; 14] = [
+const LEFT_BEHIND: [&str; 13] = [
     ".git",
     ".hg",
     ".svn",
@@ -25,8 +25,9 @@ const LEFT_BEHIND: [&str; 14] = [
     ".pytest_cache",
     ".tox",
     ".gradle",
-    ".DS_Store",
 ];
+/// A file that one leaves in every folder.
+const LEFT_EVERYWHERE: &str = ".DS_Store";
 
 /// Of a `.gitignore` so much is read, and so many patterns are kept of all of them.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -66,7 +67,7 @@ impl Ignored {
     /// Whether a path below the root is ignored.
     pub fn has(&self, path: &str, is_folder: bool) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        if LEFT_BEHIND.contains(&name) {
+        if is_folder && LEFT_BEHIND.contains(&name) || name == LEFT_EVERYWHERE {
             return true;
         }
         let fitting = self.0.iter().rev().find(|pattern| {
@@ -158,6 +159,10 @@ mod tests {
             ("b.txt", false, true),
             ("c.txt", false, false),
             ("node_modules", true, true),
+            ("venv", true, true),
+            ("scripts/venv", false, false),
+            ("target", false, false),
+            (".DS_Store", false, true),
             ("src/main.rs", false, false),
         ] {
             assert_eq!(ignored.has(path, is_folder), expected, "{path}");

@@ -21,7 +21,8 @@ impl Tool for ListFiles {
             name: "list_files".to_owned(),
             description:
                 "List the files of the project, the upper folders first, without what git \
-                          ignores."
+                          ignores and without folders that tools leave behind (target, \
+                          node_modules, venv and the like)."
                     .to_owned(),
             schema: json!({
                 "type": "object",
@@ -52,11 +53,20 @@ impl Tool for ListFiles {
             }
             Going::On
         });
-        if listed.is_empty() {
-            return Ok("There are no such files.".to_owned());
+        match (walked, listed.is_empty()) {
+            (Walked::Through, true) => return Ok("There are no such files.".to_owned()),
+            (Walked::Bounded | Walked::Ended, true) => {
+                return Ok("No such file was met, but not everything was looked at: name a \
+                           folder."
+                    .to_owned());
+            }
+            (_, false) => {}
         }
-        if more > 0 || walked == Walked::Bounded {
+        if more > 0 {
             listed.push(format!("… and {more} more: name a folder or a pattern"));
+        }
+        if walked != Walked::Through {
+            listed.push("… not everything was looked at: name a folder".to_owned());
         }
         Ok(root.fenced("file names", &listed.join("\n")))
     }

@@ -5,6 +5,7 @@
 
 mod ignored;
 mod list;
+mod private_key;
 mod read;
 mod root;
 mod search;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tome_agent::Tool;
 use tome_llm::{OfferedTool, Stop};
 
+use super::private_key::PrivateKey;
 use super::{Root, number, text};
 use crate::render::{bytes, count};
 
@@ -55,7 +56,8 @@ impl Tool for ReadFile {
         }
         let from = number(arguments, "from_line").unwrap_or(1).max(1);
         let lines = number(arguments, "lines").unwrap_or(LINES_MAX).clamp(1, LINES_MAX);
-        let shown = Shown::read(&mut reader, from, lines, stop).map_err(cannot)?;
+        let mut shown = Shown::read(&mut reader, from, lines, stop).map_err(cannot)?;
+        shown.too_far = !shown.more && size > READ_BYTES_MAX;
         Ok(shown.told(root, &name, from))
     }
 }
@@ -85,6 +87,8 @@ struct Shown {
     /// The last line that is shown, and whether there are more behind it.
     last: usize,
     more: bool,
+    /// Whether there is more that cannot be read.
+    too_far: bool,
 }
 
 impl Shown {
@@ -95,9 +99,10 @@ impl Shown {
         stop: &Stop,
     ) -> std::io::Result<Self> {
         let mut shown = Self::default();
-        let mut number = 0;
+        let (mut number, mut key) = (0, PrivateKey::default());
         while let Some(line) = next_line(reader)? {
             number += 1;
+            let line = key.shown(line);
             let is_full =
                 number >= from.saturating_add(lines) || shown.text.len() > SHOWN_BYTES_MAX;
             if is_full || stop.is_stopped() {
@@ -113,15 +118,22 @@ impl Shown {
     }
 
     fn told(&self, root: &Root, name: &str, from: usize) -> String {
+        let reach = bytes(READ_BYTES_MAX);
         if self.text.is_empty() {
             return match self.last {
+                _ if self.more => "Stopped before that line.".to_owned(),
+                last if self.too_far => format!(
+                    "Line {from} is too far to read: of {name} only the first {reach} are, {} lines.",
+                    count(last as u64)
+                ),
                 0 => format!("{name} is empty."),
                 last => format!("{name} has {} lines, none from {from} on.", count(last as u64)),
             };
         }
-        let more = match self.more {
-            true => format!("\nThere is more: from_line {} goes on.", self.last + 1),
-            false => String::new(),
+        let more = match (self.more, self.too_far) {
+            (true, _) => format!("\nThere is more: from_line {} goes on.", self.last + 1),
+            (false, true) => format!("\nThe rest is too far to read: only the first {reach} are."),
+            (false, false) => String::new(),
         };
         format!("{}{more}", root.fenced(name, self.text.trim_end_matches('\n')))
     }

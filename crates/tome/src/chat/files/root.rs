@@ -2,7 +2,7 @@
 //!
 //! A path is relative to it, or absolute below it; it has no `..`; where its links lead is below it
 //! too; and it is an ordinary file or folder. Tome's home is no part of it: other projects are in
-//! there. A home folder or the root of the machine is no project.
+//! there. A home folder, a folder above it and the root of the machine are no projects.
 
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
@@ -28,9 +28,9 @@ impl Root {
         redactor: Redactor,
     ) -> Result<Self, String> {
         let root = root.canonicalize().map_err(|error| error.to_string())?;
-        let is_person =
-            person.and_then(|person| person.canonicalize().ok()).as_ref() == Some(&root);
-        if is_person || root.parent().is_none() {
+        let person = person.and_then(|person| person.canonicalize().ok());
+        let holds_person = person.is_some_and(|person| person.starts_with(&root));
+        if holds_person || root.parent().is_none() {
             return Err(format!("{} is no project", root.display()));
         }
         let tome = tome.canonicalize().ok();

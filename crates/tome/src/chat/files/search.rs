@@ -10,10 +10,11 @@ use tome_agent::Tool;
 use tome_llm::{OfferedTool, Stop};
 
 use super::ignored::glob;
+use super::private_key::PrivateKey;
 use super::read::{is_binary, next_line};
 use super::walk::{Going, Walked, walk};
 use super::{Root, text};
-use crate::render::one_line;
+use crate::render::{bytes, one_line};
 
 /// Lines in one answer, of one file, and what is shown of each.
 const FOUND_MAX: usize = 100;
@@ -22,6 +23,8 @@ const LINE_CHARS_MAX: usize = 200;
 /// What is read of one file, and of all of them.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const ALL_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Files that are named of those that are read in part.
+const PARTLY_NAMED_MAX: usize = 5;
 const QUERY_BYTES_MAX: usize = 1_000;
 const REGEX_BYTES_MAX: usize = 1024 * 1024;
 
@@ -31,10 +34,9 @@ impl Tool for SearchFiles {
     fn offered(&self) -> OfferedTool {
         OfferedTool {
             name: "search_files".to_owned(),
-            description:
-                "Find lines in the files of the project: file, line number, line. Capital \
-                          and small letters are the same."
-                    .to_owned(),
+            description: "Find lines in the files that list_files lists: file, line number, line. \
+                          Capital and small letters are the same."
+                .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
@@ -57,7 +59,13 @@ impl Tool for SearchFiles {
         let wanted = text(arguments, "pattern");
         let wanted = wanted.map(|text| glob(text).ok_or("pattern is no pattern of file names"));
         let wanted = wanted.transpose()?;
-        let mut search = Search { root, query: &query, found: Vec::new(), left: ALL_BYTES_MAX };
+        let mut search = Search {
+            root,
+            query: &query,
+            found: Vec::new(),
+            partly: Vec::new(),
+            left: ALL_BYTES_MAX,
+        };
         if from.is_file() {
             search.file(&from, &root.name(&from));
             return Ok(search.told(Walked::Through));
@@ -89,6 +97,8 @@ struct Search<'a> {
     root: &'a Root,
     query: &'a Regex,
     found: Vec<String>,
+    /// Files that are longer than what is read of one.
+    partly: Vec<String>,
     /// Bytes that may still be read.
     left: u64,
 }
@@ -97,15 +107,19 @@ impl Search<'_> {
     /// Looks through one file. One that cannot be read is left out: there are others.
     fn file(&mut self, path: &Path, name: &str) {
         let Ok(file) = self.root.open(path, name) else { return };
-        let size = file.metadata().map_or(0, |meta| meta.len()).min(FILE_BYTES_MAX);
-        self.left = self.left.saturating_sub(size);
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        self.left = self.left.saturating_sub(size.min(FILE_BYTES_MAX));
         let mut reader = BufReader::new(file.take(FILE_BYTES_MAX));
         if !reader.fill_buf().is_ok_and(|beginning| !is_binary(beginning)) {
             return;
         }
-        let (mut number, mut here) = (0_usize, 0);
+        if size > FILE_BYTES_MAX {
+            self.partly.push(name.to_owned());
+        }
+        let (mut number, mut here, mut key) = (0_usize, 0, PrivateKey::default());
         while let Ok(Some(line)) = next_line(&mut reader) {
             number += 1;
+            let line = key.shown(line);
             if self.query.is_match(&line) {
                 here += 1;
                 if here > FOUND_IN_FILE_MAX {
@@ -124,6 +138,15 @@ impl Search<'_> {
         if walked != Walked::Through {
             self.found
                 .push("… not everything was looked through: name a folder or a pattern".to_owned());
+        }
+        if !self.partly.is_empty() {
+            let more = if self.partly.len() > PARTLY_NAMED_MAX { " and others" } else { "" };
+            self.partly.truncate(PARTLY_NAMED_MAX);
+            self.found.push(format!(
+                "… only the first {} were looked through of {}{more}; read_file reads on",
+                bytes(FILE_BYTES_MAX),
+                self.partly.join(", ")
+            ));
         }
         match self.found.as_slice() {
             [] => "Nothing was found.".to_owned(),

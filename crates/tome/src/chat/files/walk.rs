@@ -45,7 +45,8 @@ pub fn walk(
     while let Some((folder, depth)) = folders.pop_front() {
         ignored.read(&folder, &root.name(&folder));
         let Ok(listed) = std::fs::read_dir(&folder) else { continue };
-        let mut listed: Vec<_> = listed.flatten().take(ENTRIES_MAX).collect();
+        // One more than is looked at, so that it is seen that there are more.
+        let mut listed: Vec<_> = listed.flatten().take(ENTRIES_MAX + 1).collect();
         listed.sort_by_key(std::fs::DirEntry::file_name);
         for entry in listed {
             entries += 1;
