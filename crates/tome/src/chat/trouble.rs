@@ -53,6 +53,9 @@ impl Trouble {
     }
 }
 
+/// For what may pass, or may never have been a model.
+const NO_MODEL: &str = "ask again; if it stays, PLACE.base_url may name something that is no model";
+
 /// What to do; `PLACE.` and `MODEL.` stand for the sections of the settings.
 fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
     match failure {
@@ -66,11 +69,8 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         }
         ModelFailure::Refused { .. } => ("refused", "ask in other words"),
         ModelFailure::Truncated { .. } => ("cut", "say `go on`"),
-        ModelFailure::BrokenOff { .. } => ("broken_off", "ask again"),
-        ModelFailure::Malformed { .. } => (
-            "malformed",
-            "ask again; if it stays, PLACE.base_url may name something that is no model",
-        ),
+        ModelFailure::BrokenOff { .. } => ("broken_off", NO_MODEL),
+        ModelFailure::Malformed { .. } => ("malformed", NO_MODEL),
         ModelFailure::Unauthorized { .. } => (
             "unauthorized",
             "put the right key into the variable that PLACE.key_env names, or into the file of PLACE.key_file",

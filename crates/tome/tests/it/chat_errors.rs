@@ -59,7 +59,7 @@ fn a_context_over_the_limit() {
 #[test]
 fn what_is_no_model() {
     let answer = Answer::http(200, "<html>welcome</html>");
-    check_failure("openai", &answer, "unreachable", "chat.base_url");
+    check_failure("openai", &answer, "broken_off", "chat.base_url");
 }
 
 #[test]
