@@ -14,7 +14,8 @@ pub enum Signal {
     Continue,
 }
 
-/// Sends a signal; whether there was a process to send it to.
+/// Sends a signal; whether there was a process to send it to. One that is told to hang does, when this
+/// returns.
 pub fn send(pid: u32, signal: Signal) -> bool {
     #[cfg(unix)]
     {
@@ -25,14 +26,34 @@ pub fn send(pid: u32, signal: Signal) -> bool {
             Signal::Stop => Native::STOP,
             Signal::Continue => Native::CONT,
         };
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        pid.is_some_and(|pid| kill_process(pid, native).is_ok())
+        let target = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let is_sent = target.is_some_and(|target| kill_process(target, native).is_ok());
+        if is_sent && signal == Signal::Stop {
+            // On a busy machine a thread may go on for a moment.
+            let _ = crate::eventually_within(HANGS_WITHIN, || hangs(pid).then_some(()));
+        }
+        is_sent
     }
     #[cfg(not(unix))]
     {
         let _ = (pid, signal);
         false
     }
+}
+
+/// A process that was told to hang does so by then.
+#[cfg(unix)]
+const HANGS_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Whether all threads of a process hang, as far as that can be seen: on Linux it can.
+#[cfg(unix)]
+fn hangs(pid: u32) -> bool {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    tasks.flatten().all(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        state.is_empty() || state.starts_with(['T', 't', 'Z', 'X'])
+    })
 }
 
 /// Whether a process is there and has not ended. One that waits to be buried by its parent has.
