@@ -3,7 +3,7 @@
 //! An index is used when it is whole and nearly up to date. What it has not read yet is looked at directly;
 //! where there is no index, everything is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -376,6 +376,14 @@ impl Gathered {
         let words = words.filter(|_| visit.plan.wants(Tier::Words));
         let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
         let filter = visit.filter.clone();
+        // Before they are asked: what they read meanwhile is not in their answer.
+        let cursor = words.as_ref().map(|words| {
+            // Vectors that are kept apart may be far behind; words have those nodes.
+            let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
+            let cursors = together.map(|meanings| number(&meanings.cursor()));
+            cursors.fold(number(&words.cursor()), u64::min)
+        });
+        let known = words.as_ref().map(|words| visit.keeper.known_files(desk, words));
         let (has_words, has_meanings) = self.ask_indexes(
             &visit,
             &desk.pages,
@@ -405,11 +413,7 @@ impl Gathered {
                 looked += scan.looked;
                 self.add_scan(visit.number, scan, "nodes of the contents");
             }
-        } else if let (Some(ledger), Some(words)) = (ledger, &words) {
-            // Vectors that are kept apart may be far behind; words have those nodes.
-            let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
-            let cursors = together.map(|meanings| number(&meanings.cursor()));
-            let cursor = cursors.fold(number(&words.cursor()), u64::min);
+        } else if let (Some(ledger), Some(cursor)) = (ledger, cursor) {
             looked += self.look_at_changed(&visit, ledger, cursor)?;
         }
         let files = visit.keeper.files(desk)?;
@@ -417,12 +421,8 @@ impl Gathered {
         if nodes > 0 || !files.is_empty() {
             self.note_tier(has_words, has_meanings);
         }
-        looked += self.look_at_files(
-            &visit,
-            desk,
-            &files,
-            has_words.then_some(words).flatten().as_ref(),
-        )?;
+        let known = known.filter(|_| has_words).unwrap_or_default();
+        looked += self.look_at_files(&visit, desk, &files, &known)?;
         self.stage("literal: pages", since, format!("{looked} pages looked through"));
         Ok(())
     }
@@ -454,12 +454,8 @@ impl Gathered {
         visit: &Visit<'_>,
         desk: &Desk,
         files: &[FileFound],
-        words: Option<&Arc<Words>>,
+        known: &HashSet<String>,
     ) -> Result<u64, EngineError> {
-        let known = match words {
-            Some(words) => visit.keeper.known_files(desk, words),
-            None => Arc::default(),
-        };
         let wanted =
             |file: &&FileFound| !known.contains(&file.page.name()) && file.is_wanted(&visit.filter);
         let mut looked = 0;
