@@ -153,6 +153,7 @@ fn a_model_that_declines_changes_nothing() {
 fn a_trivial_session_is_not_asked_about() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", "");
+    assert_eq!(world.tome(&["start"]).code, 0);
     step(
         &world,
         "s1",
@@ -161,9 +162,11 @@ fn a_trivial_session_is_not_asked_about() {
     );
     step(&world, "s1", "Stop", &json!({"last_assistant_message": "Ten.", "prompt_id": "t"}));
     step(&world, "s1", "SessionEnd", &json!({"reason": "other"}));
-    eventually("a skipped session", || (reflections(&world)["skipped"] == 1).then_some(()));
+    // What a hook had to spool comes later, and the session is looked at once more.
+    let skipped = || reflections(&world)["skipped"].as_u64() >= Some(1);
+    eventually("a skipped session", || skipped().then_some(()));
+    eventually("nothing to wait", || (reflections(&world)["waiting"] == 0).then_some(()));
     assert!(server.asked().is_empty());
-    assert_eq!(reflections(&world)["waiting"], 0);
     work(&world, "s1", "late");
     step(&world, "s1", "SessionEnd", &json!({"reason": "other", "prompt_id": "t2"}));
     done(&world, 1);
