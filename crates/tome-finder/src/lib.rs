@@ -5,6 +5,7 @@
 //! [`Entry`]s, and says which of them match: [`Words`] by their words (BM25), [`Meanings`] by their
 //! vectors, which an [`Embedder`] makes.
 
+mod cores;
 mod embed;
 mod entry;
 mod error;
@@ -13,6 +14,8 @@ mod filter;
 mod meanings;
 mod question;
 mod words;
+
+use cores::cores;
 
 pub use embed::{EmbedError, Embedder, Potion};
 pub use entry::{Batch, Entry, Found, Glance, Key, Part, Source};

@@ -102,7 +102,7 @@ impl Record {
 }
 
 /// Appends tokens that are in order.
-pub(super) fn put_tokens(bytes: &mut Vec<u8>, tokens: &[u32]) {
+fn put_tokens(bytes: &mut Vec<u8>, tokens: &[u32]) {
     put_number(bytes, tokens.len() as u64);
     let mut before = 0;
     for token in tokens {
@@ -112,7 +112,7 @@ pub(super) fn put_tokens(bytes: &mut Vec<u8>, tokens: &[u32]) {
 }
 
 /// Takes tokens off the front.
-pub(super) fn take_tokens(bytes: &mut &[u8]) -> Option<Vec<u32>> {
+fn take_tokens(bytes: &mut &[u8]) -> Option<Vec<u32>> {
     let mut tokens = Vec::new();
     let mut before = 0_u32;
     for _ in 0..take_number(bytes)? {

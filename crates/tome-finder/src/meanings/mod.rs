@@ -6,6 +6,7 @@
 //! whole are [`FinderError::Damaged`], never a wrong answer.
 
 mod bytes;
+mod column;
 mod commit;
 mod compact;
 mod counts;
@@ -88,6 +89,11 @@ impl Meanings {
     /// The named things that it has, with the `at` they were put in with, in the order of their names.
     pub fn named(&self) -> Vec<(String, Millis)> {
         self.read().table.named()
+    }
+
+    /// The line that an event was put in with, if events were put in by number.
+    pub fn line(&self, seq: u64) -> Option<u32> {
+        self.read().table.line(seq)
     }
 
     /// Embeds and writes. Whole or not at all.
@@ -186,7 +192,7 @@ fn nearest(
     let cosines = store.cosines(question, &rows)?;
     let mut scored: Vec<_> = cosines.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
     scored.sort_unstable_by(|one, other| {
-        other.0.total_cmp(&one.0).then_with(|| table.order(one.1, other.1))
+        other.0.total_cmp(&one.0).then_with(|| table.said(one.1).cmp(&table.said(other.1)))
     });
     scored.truncate(limit);
     Ok(scored.into_iter().filter_map(|(score, row)| table.found(row, score)).collect())

@@ -1,6 +1,10 @@
 //! The scan: which rows have sign bits most like the question's. All of them are looked at, so a
 //! filter that lets few rows through still finds those few.
 
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
 use super::slices::{Distances, SLICE_ROWS, Slice};
 use super::table::{Block, Table};
 use crate::Filter;
@@ -9,6 +13,10 @@ use crate::Filter;
 const CANDIDATES: usize = 3;
 /// And at least.
 const CANDIDATES_MIN: usize = 100;
+
+/// Blocks that are worth a thread, and threads at most. Tests have few.
+const BLOCKS_MIN: usize = if cfg!(test) { 1 } else { 256 };
+const THREADS_MAX: usize = 4;
 
 /// What the filter means for this table.
 struct Gate {
@@ -21,10 +29,6 @@ struct Gate {
 
 impl Gate {
     fn new(table: &Table, filter: &Filter) -> Self {
-        if *filter == Filter::default() {
-            let places = vec![true; table.places.len()];
-            return Self { places, since: 0, until: u64::MAX, is_open: true };
-        }
         let any = |wanted: &[String], text: &str| {
             wanted.is_empty() || wanted.iter().any(|wanted| wanted == text)
         };
@@ -38,12 +42,11 @@ impl Gate {
                 && any(&filter.agents, &place.agent)
                 && any(&filter.kinds, &place.kind)
         });
-        Self {
-            places: places.collect(),
-            since: filter.since.map_or(0, |since| since.0),
-            until: filter.until.map_or(u64::MAX, |until| until.0),
-            is_open: false,
-        }
+        let places: Vec<bool> = places.collect();
+        let is_open = filter.since.is_none() && filter.until.is_none() && !places.contains(&false);
+        let since = filter.since.map_or(0, |since| since.0);
+        let until = filter.until.map_or(u64::MAX, |until| until.0);
+        Self { places, since, until, is_open }
     }
 
     /// The rows of a block that are asked for.
@@ -52,8 +55,8 @@ impl Gate {
             return [u64::MAX; _];
         }
         let mut rows = Slice::default();
-        let facts = block.places.chunks(64).zip(block.ats.chunks(64));
-        for (lane, (places, ats)) in rows.iter_mut().zip(facts) {
+        let (places, ats) = (block.places.all(), block.ats.all());
+        for (lane, (places, ats)) in rows.iter_mut().zip(places.chunks(64).zip(ats.chunks(64))) {
             for (i, (place, at)) in places.iter().zip(ats).enumerate() {
                 *lane |= u64::from(self.lets(*place, *at)) << i;
             }
@@ -62,8 +65,9 @@ impl Gate {
     }
 
     /// Whether a row is asked for. Dead and mute rows are at no place.
-    fn lets(&self, place: u32, at: u64) -> bool {
-        self.places.get(place as usize).copied().unwrap_or(false)
+    fn lets(&self, place: u64, at: u64) -> bool {
+        let place = usize::try_from(place).ok().and_then(|place| self.places.get(place));
+        place.copied().unwrap_or(false)
             && at >= self.since
             && (at < self.until || self.until == u64::MAX)
     }
@@ -81,17 +85,52 @@ pub(super) fn candidates(
         return Vec::new();
     }
     let most = limit.saturating_mul(CANDIDATES).max(CANDIDATES_MIN);
-    let mut best = Best { table, most, rows: Vec::new(), farthest: u32::MAX };
-    let mut first = 0;
-    for block in &table.blocks {
-        let asked = gate.rows(block);
-        if asked.iter().any(|lane| *lane != 0) {
-            best.add(&block.signs.distances(question), &asked, first);
+    let limit = AtomicU32::new(u32::MAX);
+    let look = |first: usize, blocks: &[Block]| {
+        let mut best = Best { table, most, rows: Vec::new(), farthest: &limit };
+        for (block, first) in blocks.iter().zip((first..).step_by(SLICE_ROWS)) {
+            let asked = gate.rows(block);
+            if asked.iter().any(|lane| *lane != 0) {
+                best.add(&block.signs.distances(question), &asked, first);
+            }
         }
-        first += SLICE_ROWS;
-    }
+        best.rows
+    };
+    let share = table.blocks.len().div_ceil(threads(table.blocks.len())).max(1);
+    let firsts = (0..).step_by(share * SLICE_ROWS);
+    let shares: Vec<_> = firsts.zip(table.blocks.chunks(share)).collect();
+    let rows = match shares.as_slice() {
+        [(first, blocks)] => look(*first, blocks),
+        shares => abreast(shares, look),
+    };
+    let mut best = Best { table, most, rows, farthest: &limit };
     best.trim();
     best.rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// How many threads so many blocks are worth.
+fn threads(blocks: usize) -> usize {
+    (blocks / BLOCKS_MIN).clamp(1, crate::cores().min(THREADS_MAX))
+}
+
+/// Looks at shares of the blocks, each on a thread of its own.
+fn abreast<'a>(
+    shares: &[(usize, &'a [Block])],
+    look: impl Fn(usize, &'a [Block]) -> Vec<(u32, u32)> + Sync,
+) -> Vec<(u32, u32)> {
+    let look = &look;
+    thread::scope(|scope| {
+        let mut shares = shares.iter().copied();
+        let own = shares.next();
+        let others: Vec<_> =
+            shares.map(|(first, blocks)| scope.spawn(move || look(first, blocks))).collect();
+        let mut rows = own.map(|(first, blocks)| look(first, blocks)).unwrap_or_default();
+        for other in others {
+            // A panic on another thread is one here.
+            rows.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        rows
+    })
 }
 
 /// The best rows so far.
@@ -99,14 +138,14 @@ struct Best<'a> {
     table: &'a Table,
     most: usize,
     rows: Vec<(u32, u32)>,
-    /// Rows farther than this are not among the best any more.
-    farthest: u32,
+    /// Rows farther than this are not among the best any more, whoever has found those.
+    farthest: &'a AtomicU32,
 }
 
 impl Best<'_> {
     /// Takes what is near enough of the rows that are asked for.
     fn add(&mut self, distances: &Distances, asked: &Slice, first: usize) {
-        let near = distances.within(self.farthest);
+        let near = distances.within(self.farthest.load(Relaxed));
         for (lane, (near, asked)) in near.iter().zip(asked).enumerate() {
             let mut rest = near & asked;
             while rest != 0 {
@@ -120,9 +159,7 @@ impl Best<'_> {
     fn push(&mut self, distance: u32, row: usize) {
         // A table has no more rows than that.
         let Ok(row) = u32::try_from(row) else { return };
-        if distance <= self.farthest {
-            self.rows.push((distance, row));
-        }
+        self.rows.push((distance, row));
         if self.rows.len() >= self.most.saturating_mul(2) {
             self.trim();
         }
@@ -138,13 +175,14 @@ impl Best<'_> {
         let Some((farthest, _)) = self.rows.get(self.most - 1).copied() else { return };
         let nearer = self.rows.partition_point(|(distance, _)| *distance < farthest);
         let equal = self.rows.partition_point(|(distance, _)| *distance <= farthest);
-        let table = self.table;
-        if let Some(ties) = self.rows.get_mut(nearer..equal).filter(|_| equal > self.most) {
-            ties.select_nth_unstable_by(self.most - 1 - nearer, |one, other| {
-                table.order(one.1, other.1)
-            });
+        if equal > self.most {
+            let ties = self.rows.drain(nearer..).take(equal - nearer);
+            let mut ties: Vec<_> = ties.map(|tie| (self.table.said(tie.1), tie)).collect();
+            let kept = self.most - nearer;
+            ties.select_nth_unstable(kept - 1);
+            self.rows.extend(ties.into_iter().take(kept).map(|(_, tie)| tie));
         }
-        self.farthest = farthest;
+        self.farthest.fetch_min(farthest, Relaxed);
         self.rows.truncate(self.most);
     }
 }

@@ -12,6 +12,7 @@
 //! the rows are dead, the files are written anew under the next number, and the head changes to them.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::commit::Commit;
@@ -73,7 +74,12 @@ impl Store {
     fn play(&mut self) -> Result<(), FinderError> {
         let log_path = path(&self.folder, "log", self.head.generation);
         let log = read(&self.log, &log_path, 0, self.head.log_bytes)?;
-        self.table.play_log(&log).ok_or_else(|| damaged(&log_path, "is not whole"))?;
+        let played = |range: Range<u64>| {
+            let (from, to) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
+            log.get(from..to).map(<[u8]>::to_vec)
+        };
+        let problem = || damaged(&log_path, "is not whole");
+        self.table.play_log(&log, 0, &played).ok_or_else(problem)?;
         drop(log);
         let signs_path = path(&self.folder, "signs", self.head.generation);
         let row_bytes = self.table.layout.signs_bytes() as u64;
@@ -114,8 +120,13 @@ impl Store {
 
     /// Takes what has been written into memory.
     pub(super) fn apply(&mut self, commit: &Commit, head: Head) -> Result<(), FinderError> {
+        let from = self.head.log_bytes;
         self.head = head;
-        let played = self.table.play_log(&commit.log);
+        let path = path(&self.folder, "log", self.head.generation);
+        let file = &self.log;
+        let played =
+            |range: Range<u64>| read(file, &path, range.start, range.end - range.start).ok();
+        let played = self.table.play_log(&commit.log, from, &played);
         played
             .and_then(|()| self.table.play_rows(&commit.signs))
             .ok_or_else(|| damaged(&self.folder, "does not go together with what was written"))

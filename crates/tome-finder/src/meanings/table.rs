@@ -1,14 +1,15 @@
 //! The part of the index that is held in memory: sign bits and facts of every row, the places and
-//! names that they refer to, and the counts of tokens. 64 bytes a row with 256 dimensions.
+//! names that they refer to, and the counts of tokens. Some 45 bytes a row with 256 dimensions.
 //!
 //! It is made by playing the log and the rows, when an index is opened and after each commit alike.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::column::Column;
 use super::counts::Counts;
-use super::log::{Place, Record, put_tokens, take_tokens};
+use super::log::{Place, Record};
 use super::row::{Facts, Layout, MUTE, NAMED};
 use super::slices::{SLICE_ROWS, Slices};
 use crate::{Found, Key, Part, Source};
@@ -34,14 +35,42 @@ pub(super) struct Table {
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) signs: Slices,
-    pub(super) places: Vec<u32>,
-    pub(super) ats: Vec<u64>,
+    pub(super) places: Column,
+    pub(super) ats: Column,
     /// Rows that are dead or mute.
     pub(super) silent: usize,
-    keys: Vec<u64>,
-    parts: Vec<Part>,
-    lines: Vec<u32>,
+    keys: Column,
+    from: Column,
+    to: Column,
+    lines: Column,
 }
+
+impl Block {
+    fn push(&mut self, words: &[u64], facts: &Facts) {
+        self.silent += usize::from(facts.place & MUTE != 0);
+        self.signs.set(self.places.len(), words);
+        self.places.push(facts.place.into());
+        self.ats.push(facts.at);
+        self.keys.push(facts.key);
+        self.from.push(facts.part.from.into());
+        self.to.push(facts.part.to.into());
+        self.lines.push(facts.line.into());
+    }
+
+    fn facts(&self, i: usize) -> Option<Facts> {
+        let narrow = |column: &Column| column.get(i).and_then(|number| u32::try_from(number).ok());
+        Some(Facts {
+            key: self.keys.get(i)?,
+            at: self.ats.get(i)?,
+            place: narrow(&self.places)?,
+            part: Part { from: narrow(&self.from)?, to: narrow(&self.to)? },
+            line: narrow(&self.lines)?,
+        })
+    }
+}
+
+/// Source, event, name, part, moment and line of a row.
+pub(super) type Said<'a> = (Option<Source>, u64, Option<&'a str>, Part, u64, u32);
 
 /// A named thing that is there.
 #[derive(Debug)]
@@ -49,9 +78,12 @@ struct Thing {
     name: Arc<str>,
     rows: Vec<u32>,
     at: Option<Millis>,
-    /// The tokens of its rows, encoded: needed once, when it goes.
-    tokens: Vec<u8>,
+    /// Where the log has the tokens of its rows, and maybe more: needed once, when it goes.
+    tokens: Range<u64>,
 }
+
+/// Bytes of the log that were played before.
+pub(super) type Played<'a> = &'a dyn Fn(Range<u64>) -> Option<Vec<u8>>;
 
 impl Table {
     pub(super) fn new(layout: Layout) -> Self {
@@ -67,10 +99,12 @@ impl Table {
         }
     }
 
-    /// Plays what was added to the log. `None`: it is not whole.
-    pub(super) fn play_log(&mut self, mut log: &[u8]) -> Option<()> {
-        while !log.is_empty() {
-            match Record::take(&mut log)? {
+    /// Plays what was added to the log behind its first `from` bytes. `None`: it is not whole.
+    pub(super) fn play_log(&mut self, log: &[u8], from: u64, played: Played<'_>) -> Option<()> {
+        let mut rest = log;
+        while !rest.is_empty() {
+            let begins = from + (log.len() - rest.len()) as u64;
+            match Record::take(&mut rest)? {
                 Record::Place(place) => {
                     let place = Arc::new(place);
                     let number = u32::try_from(self.places.len()).ok().filter(|it| *it < MUTE)?;
@@ -80,14 +114,17 @@ impl Table {
                 Record::Name(name) => {
                     let name: Arc<str> = name.into();
                     self.thing_numbers.insert(Arc::clone(&name), self.things.len() as u64);
-                    let thing = Thing { name, rows: Vec::new(), at: None, tokens: Vec::new() };
+                    let thing = Thing { name, rows: Vec::new(), at: None, tokens: 0..0 };
                     self.things.push(Some(thing));
                 }
-                Record::Gone(number) => self.bury(number)?,
+                Record::Gone(number) => self.bury(number, played)?,
                 Record::Tokens(name, tokens) => {
                     self.counts.add(&tokens);
                     if let Some(number) = name {
-                        put_tokens(&mut self.thing_mut(number)?.as_mut()?.tokens, &tokens);
+                        let ends = from + (log.len() - rest.len()) as u64;
+                        let known = &mut self.thing_mut(number)?.as_mut()?.tokens;
+                        let first = if known.is_empty() { begins } else { known.start };
+                        *known = first..ends;
                     }
                 }
             }
@@ -109,11 +146,10 @@ impl Table {
         }
         let number = u32::try_from(self.rows()).ok()?;
         let block = self.blocks.last_mut()?;
-        let (words, facts) = self.layout.take_signs(row)?;
+        let (words, mut facts) = self.layout.take_signs(row)?;
         if usize::try_from(facts.place & !MUTE).ok()? >= self.places.len() {
             return None;
         }
-        let mut place = facts.place;
         if facts.key & NAMED != 0 {
             match self.things.get_mut(usize::try_from(facts.key & !NAMED).ok()?)? {
                 Some(thing) => {
@@ -121,23 +157,17 @@ impl Table {
                     thing.at.get_or_insert(Millis(facts.at));
                 }
                 None => {
-                    place = DEAD;
+                    facts.place = DEAD;
                     self.dead += 1;
                 }
             }
         }
-        block.silent += usize::from(place & MUTE != 0);
-        block.signs.set(block.places.len(), &words);
-        block.places.push(place);
-        block.ats.push(facts.at);
-        block.keys.push(facts.key);
-        block.parts.push(facts.part);
-        block.lines.push(facts.line);
+        block.push(&words, &facts);
         Some(())
     }
 
     /// A named thing goes: its rows die, and its tokens count no more.
-    fn bury(&mut self, number: u64) -> Option<()> {
+    fn bury(&mut self, number: u64, played: Played<'_>) -> Option<()> {
         let thing = self.thing_mut(number)?.take()?;
         if self.thing_numbers.get(&thing.name) == Some(&number) {
             self.thing_numbers.remove(&thing.name);
@@ -145,14 +175,17 @@ impl Table {
         for row in thing.rows {
             let (block, i) = at(row);
             let block = self.blocks.get_mut(block)?;
-            let place = block.places.get_mut(i)?;
-            block.silent += usize::from(*place & MUTE == 0);
-            *place = DEAD;
+            block.silent += usize::from(block.places.get(i)? & u64::from(MUTE) == 0);
+            block.places.set(i, DEAD.into());
             self.dead += 1;
         }
-        let mut tokens = thing.tokens.as_slice();
-        while !tokens.is_empty() {
-            self.counts.remove(&take_tokens(&mut tokens)?);
+        let records = if thing.tokens.is_empty() { Vec::new() } else { played(thing.tokens)? };
+        let mut rest = records.as_slice();
+        while !rest.is_empty() {
+            match Record::take(&mut rest)? {
+                Record::Tokens(Some(of), tokens) if of == number => self.counts.remove(&tokens),
+                _ => {}
+            }
         }
         Some(())
     }
@@ -202,6 +235,16 @@ impl Table {
         named
     }
 
+    /// The line of an event, as its rows have it. It is looked for where it should be if events were put
+    /// in by number; where they were not, it may not be found.
+    pub(super) fn line(&self, seq: u64) -> Option<u32> {
+        let is_before = |block: &Block| block.keys.get(0).is_some_and(|first| first <= seq);
+        let block = self.blocks.get(self.blocks.partition_point(is_before).checked_sub(1)?)?;
+        let row = block.keys.all().partition_point(|key| *key < seq);
+        let facts = block.facts(row).filter(|facts| facts.key == seq)?;
+        Some(facts.line)
+    }
+
     /// The row as an answer.
     pub(super) fn found(&self, row: u32, score: f32) -> Option<Found> {
         let facts = self.facts(row)?;
@@ -215,17 +258,14 @@ impl Table {
         Some(Found { key, part, source, at: Millis(facts.at), line, score })
     }
 
-    /// The order of rows that match equally well. It knows nothing of when they were written, so it
-    /// is the same in an index that was made again.
-    pub(super) fn order(&self, one: u32, other: u32) -> Ordering {
-        let said = |row: u32| {
-            let facts = self.facts(row).unwrap_or_default();
-            let name = self.thing(facts.key).map(|thing| &thing.name);
-            // Events come before names, as in `Key`, and by number.
-            let event = if name.is_some() { u64::MAX } else { facts.key };
-            (self.source(facts), event, name, facts.part, facts.at, facts.line)
-        };
-        said(one).cmp(&said(other))
+    /// What decides between rows that match equally well. It knows nothing of when they were written, so
+    /// it is the same in an index that was made again.
+    pub(super) fn said(&self, row: u32) -> Said<'_> {
+        let facts = self.facts(row).unwrap_or_default();
+        let name = self.thing(facts.key).map(|thing| &*thing.name);
+        // Events come before names, as in `Key`, and by number.
+        let event = if name.is_some() { u64::MAX } else { facts.key };
+        (self.source(facts), event, name, facts.part, facts.at, facts.line)
     }
 
     fn source(&self, facts: Facts) -> Option<Source> {
@@ -234,14 +274,7 @@ impl Table {
 
     fn facts(&self, row: u32) -> Option<Facts> {
         let (block, i) = at(row);
-        let block = self.blocks.get(block)?;
-        Some(Facts {
-            key: *block.keys.get(i)?,
-            at: *block.ats.get(i)?,
-            place: *block.places.get(i)?,
-            part: *block.parts.get(i)?,
-            line: *block.lines.get(i)?,
-        })
+        self.blocks.get(block)?.facts(i)
     }
 }
 

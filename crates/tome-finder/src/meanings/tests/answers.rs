@@ -325,3 +325,21 @@ proptest! {
         prop_assert_eq!(&opened.search(asked, &filter, limit).unwrap(), &answer);
     }
 }
+
+#[test]
+fn the_line_of_an_event_is_known_by_its_number() {
+    let folder = TempDir::new().unwrap();
+    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let said = |seq: u64| {
+        let mut pieces = vec![event(seq, "one"), event(seq, "two")];
+        pieces.truncate(if seq.is_multiple_of(5) { 2 } else { 1 });
+        pieces
+    };
+    let events = (1..=700).filter(|seq| seq % 7 != 0).flat_map(said).collect();
+    meanings.write(put(events, "700")).unwrap();
+    for seq in 0..=702 {
+        let is_there = (1..=700).contains(&seq) && seq % 7 != 0;
+        let expected = is_there.then(|| u32::try_from(seq).unwrap() + 1);
+        assert_eq!(meanings.line(seq), expected, "{seq}");
+    }
+}
