@@ -1,5 +1,7 @@
 //! Which entries of a segment a filter lets through: looked up before anything is scored.
 
+use std::collections::BTreeSet;
+
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, DocId, Term};
@@ -73,14 +75,16 @@ impl Allowed {
         terms: impl Iterator<Item = Term>,
     ) -> tantivy::Result<()> {
         let docs = segment.reader.max_doc();
-        let mut lists = Vec::new();
-        for term in terms {
+        let (mut lists, mut listed) = (Vec::new(), 0_u64);
+        for term in terms.collect::<BTreeSet<Term>>() {
             if let Some(list) = segment.postings(&term, IndexRecordOption::Basic)? {
-                if list.doc_freq() == docs {
-                    return Ok(());
-                }
+                listed += u64::from(list.doc_freq());
                 lists.push(list);
             }
+        }
+        // A document has one of them at most: so many are all.
+        if listed >= u64::from(docs) {
+            return Ok(());
         }
         self.keep_listed(lists, docs);
         Ok(())

@@ -1,4 +1,10 @@
 //! The best entries so far. Equally good ones are in the order of their source, key and part.
+//!
+//! Several may look for them at once, each among entries of its own: what one has found raises the floor
+//! for all.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use tantivy::DocId;
 
@@ -13,25 +19,30 @@ const ROOM: usize = 256;
 pub(crate) struct Best<'a> {
     snapshot: &'a Snapshot,
     limit: usize,
-    floor: u32,
+    floor: &'a AtomicU32,
     /// Score, segment, document.
     entries: Vec<(u32, usize, DocId)>,
 }
 
 impl<'a> Best<'a> {
-    /// None yet.
-    pub(crate) fn new(snapshot: &'a Snapshot, limit: usize) -> Self {
-        Self { snapshot, limit, floor: 1, entries: Vec::new() }
+    /// None yet. The floor is that of all who look; it begins with 1.
+    pub(crate) fn new(snapshot: &'a Snapshot, limit: usize, floor: &'a AtomicU32) -> Self {
+        Self { snapshot, limit, floor, entries: Vec::new() }
     }
 
     /// What an entry must have to be among them, or to be as good as the last of them.
     pub(crate) fn floor(&self) -> u32 {
-        self.floor
+        self.floor.load(Relaxed)
+    }
+
+    /// Takes in what another one found.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.entries.extend(other.entries);
     }
 
     /// An entry, with its score.
     pub(crate) fn offer(&mut self, score: u32, segment: usize, doc: DocId) -> tantivy::Result<()> {
-        if score < self.floor {
+        if score < self.floor() {
             return Ok(());
         }
         self.entries.push((score, segment, doc));
@@ -62,7 +73,7 @@ impl<'a> Best<'a> {
             let kept = ties.into_iter().map(|(_, entry)| entry).take(self.limit - better);
             self.entries.extend(kept);
         }
-        self.floor = floor;
+        self.floor.fetch_max(floor, Relaxed);
         Ok(())
     }
 

@@ -33,7 +33,6 @@ use tome_model::Millis;
 
 use crate::files::empty_folder;
 use crate::{Batch, Filter, FinderError, Found, Glance};
-use best::Best;
 use folder::OwnFolder;
 use pen::Pen;
 use question::Wanted;
@@ -228,11 +227,10 @@ impl Words {
         let entries = usize::try_from(snapshot.count).unwrap_or(usize::MAX);
         guarded(&self.folder, || {
             let clauses = question::clauses(wanted, &self.fields, &snapshot)?;
-            let mut best = Best::new(&snapshot, limit.min(entries));
-            if limit > 0 {
-                ranking::rank(&clauses, filter, &self.fields, &snapshot, &mut best)?;
+            match limit.min(entries) {
+                0 => Ok(Vec::new()),
+                limit => ranking::rank(&clauses, filter, &self.fields, &snapshot, limit),
             }
-            best.finish()
         })
     }
 

@@ -8,6 +8,10 @@
 //! Scores are whole numbers (2^16 is one), so that their sum is the same in whatever order it is made
 //! up, and with it the answer, however the entries are spread over segments.
 
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, TERMINATED};
@@ -18,11 +22,18 @@ use super::question::Clause;
 use super::schema::Fields;
 use super::snapshot::{Segment, Snapshot};
 use super::weight::Weights;
-use crate::Filter;
+use crate::{Filter, Found};
 
 /// Entries that are added up at a time.
 const WINDOW_DOCS: DocId = 4_096;
 const WINDOW: usize = WINDOW_DOCS as usize;
+
+/// Entries of the clauses' lists that are worth a thread, and threads at most. Tests have few.
+const LISTED_MIN: u64 = if cfg!(test) { 500 } else { 200_000 };
+const THREADS_MAX: usize = 4;
+
+/// A segment with fewer entries is gone through by one thread.
+const PARTED_MIN: DocId = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// Finds the best.
 pub(crate) fn rank(
@@ -30,20 +41,73 @@ pub(crate) fn rank(
     filter: &Filter,
     fields: &Fields,
     snapshot: &Snapshot,
-    best: &mut Best<'_>,
-) -> tantivy::Result<()> {
+    limit: usize,
+) -> tantivy::Result<Vec<Found>> {
+    let (mut races, mut listed) = (Vec::new(), 0);
     for (ordinal, segment) in snapshot.segments.iter().enumerate() {
         let lanes = lanes(clauses, segment, &snapshot.weights)?;
         if lanes.is_empty() {
             continue;
         }
-        let allowed = Allowed::new(filter, fields, segment)?;
-        Race { lanes, segment, allowed, ordinal }.run(best)?;
+        listed += lanes.iter().map(|lane| u64::from(lane.postings.doc_freq())).sum::<u64>();
+        let allowed = Arc::new(Allowed::new(filter, fields, segment)?);
+        races.push(Race { lanes, segment, allowed, ordinal, end: segment.reader.max_doc() });
     }
-    Ok(())
+    let floor = AtomicU32::new(1);
+    let best = || Best::new(snapshot, limit, &floor);
+    match threads(listed) {
+        1 => run(&mut || races.pop(), best()),
+        threads => abreast(races, threads, best),
+    }?
+    .finish()
+}
+
+/// Runs races as long as there are any.
+fn run<'r, 'b>(
+    next: &mut dyn FnMut() -> Option<Race<'r>>,
+    mut best: Best<'b>,
+) -> tantivy::Result<Best<'b>> {
+    while let Some(race) = next() {
+        race.run(&mut best)?;
+    }
+    Ok(best)
+}
+
+/// Runs races on several threads, each over a part of the entries.
+fn abreast<'b>(
+    races: Vec<Race<'_>>,
+    threads: usize,
+    best: impl Fn() -> Best<'b> + Sync,
+) -> tantivy::Result<Best<'b>> {
+    let parts: Vec<Race<'_>> = races.into_iter().flat_map(|race| race.parted(threads)).collect();
+    let queue = Mutex::new(parts);
+    let work = || {
+        let mut next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        run(&mut next, best())
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            // A panic on another thread is one here.
+            let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            all = all.and_then(|mut all| {
+                all.join(other?);
+                Ok(all)
+            });
+        }
+        all
+    })
+}
+
+/// How many threads so many entries are worth.
+fn threads(listed: u64) -> usize {
+    let cores = crate::cores().min(THREADS_MAX);
+    usize::try_from(listed / LISTED_MIN).map_or(cores, |worth| worth.clamp(1, cores))
 }
 
 /// One clause's way through a segment.
+#[derive(Clone)]
 struct Lane<'a> {
     postings: BlockSegmentPostings,
     /// Where in the block it is.
@@ -54,6 +118,7 @@ struct Lane<'a> {
 }
 
 /// What a match is worth.
+#[derive(Clone)]
 enum Worth<'a> {
     /// Always the same.
     Flat(u32),
@@ -181,26 +246,46 @@ impl Window {
 }
 
 /// One segment's part of the search.
+#[derive(Clone)]
 struct Race<'a> {
     lanes: Vec<Lane<'a>>,
     segment: &'a Segment,
-    allowed: Allowed,
+    allowed: Arc<Allowed>,
     ordinal: usize,
+    /// It ends before this entry.
+    end: DocId,
 }
 
 impl Race<'_> {
+    /// The same in several parts, one after the other.
+    fn parted(self, parts: usize) -> Vec<Self> {
+        let whole = self.end;
+        if whole < PARTED_MIN {
+            return vec![self];
+        }
+        let share = whole.div_ceil(DocId::try_from(parts).unwrap_or(1).max(1));
+        let part = |from: DocId| {
+            let mut part = Self { end: whole.min(from + share), ..self.clone() };
+            part.lanes.iter_mut().for_each(|lane| lane.seek(from));
+            part
+        };
+        (0..whole).step_by(share as usize).map(part).collect()
+    }
+
     fn run(mut self, best: &mut Best<'_>) -> tantivy::Result<()> {
         let mut window =
             Window { from: 0, end: 0, sums: Box::new([0; WINDOW]), touched: [0; WINDOW / 64] };
         loop {
             let (rest, deciding, reach) = split(&mut self.lanes, best.floor());
             let next = deciding.iter().map(Lane::doc).min().unwrap_or(TERMINATED);
-            if next >= self.segment.reader.max_doc() {
+            if next >= self.end {
                 return Ok(());
             }
-            let Some(from) = self.allowed.next(next) else { return Ok(()) };
+            let Some(from) = self.allowed.next(next).filter(|from| *from < self.end) else {
+                return Ok(());
+            };
             window.from = from;
-            window.end = from.saturating_add(WINDOW_DOCS);
+            window.end = from.saturating_add(WINDOW_DOCS).min(self.end);
             for lane in deciding {
                 lane.pour(&mut window);
             }
