@@ -12,7 +12,7 @@ use crate::queue::Request;
 use crate::writer::{self, Shared};
 use crate::{
     Appended, Batch, Direction, Durability, Engine, EventRange, Family, GripWrite, KeyValue,
-    KvError, LedgerError, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span, Store,
+    KvError, LedgerError, Mark, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span, Store,
     StretchWrite, event_value, key, outbox, projection, store_file,
 };
 
@@ -142,6 +142,19 @@ impl Ledger {
         let key = key::event(position);
         match self.get(Family::Events, &key)? {
             Some(bytes) => event_value::read(&key, position.clone(), &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The event at this place in the order of the store, if there is one.
+    pub fn event_of(&self, mark: Mark) -> Result<Option<Event>, LedgerError> {
+        // The keys of all others are outside: an engine opens nothing that it does not need.
+        let only = Span::prefix(&key::mark(mark.at, mark.seq));
+        match self.scan(Family::Events, only, Direction::Forward).next().transpose()? {
+            Some((key, value)) => {
+                let position = key::read_event(Family::Events, &key, &key)?;
+                event_value::read(&key, position, &value).map(Some)
+            }
             None => Ok(None),
         }
     }

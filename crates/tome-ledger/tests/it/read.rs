@@ -8,6 +8,7 @@ use crate::scene::*;
 on_every_engine!(
     ranges_have_a_start_and_an_end,
     pages_continue_where_the_last_one_ended,
+    an_event_is_read_by_its_place_alone,
     a_session_is_read_alone,
     odd_ranges_are_empty,
     ids_are_found_by_their_beginning,
@@ -46,6 +47,22 @@ fn backward(range: EventRange) -> EventRange {
 fn after(at: u64, seq: u64) -> Option<Mark> {
     let at = Millis(at);
     Some(Mark { at, seq })
+}
+
+fn an_event_is_read_by_its_place_alone(engine: Engine) {
+    let ledger = timeline(engine);
+    let id_at = |at, seq| {
+        let event = ledger.event_of(Mark { at: Millis(at), seq }).unwrap();
+        event.map(|event| event.id.to_string())
+    };
+    for found in ledger.events(&EventRange::default()) {
+        let (position, event) = found.unwrap();
+        assert_eq!(ledger.event_of(position.mark()).unwrap(), Some(event));
+    }
+    // Between two that are there, before the first and behind the last.
+    for (at, seq) in [(20, 4), (20, 1), (10, 3), (0, 0), (40, 5), (u64::MAX, u64::MAX)] {
+        assert_eq!(id_at(at, seq), None, "{at} {seq}");
+    }
 }
 
 fn ranges_have_a_start_and_an_end(engine: Engine) {
