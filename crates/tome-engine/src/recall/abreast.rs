@@ -2,6 +2,7 @@
 //! waited for, and most machines have cores to spare.
 
 use std::num::NonZero;
+use std::sync::OnceLock;
 use std::thread;
 
 /// Fewer things than this a thread are not worth one.
@@ -14,8 +15,7 @@ pub(super) fn each<T: Send, R: Send>(
     things: &mut [T],
     work: impl Fn(&mut T) -> R + Sync,
 ) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = (things.len() / THINGS_MIN).min(cores).min(THREADS_MAX);
+    let threads = (things.len() / THINGS_MIN).min(cores()).min(THREADS_MAX);
     if threads < 2 {
         return things.iter_mut().map(work).collect();
     }
@@ -34,6 +34,12 @@ pub(super) fn each<T: Send, R: Send>(
         }
         all
     })
+}
+
+/// How many cores there are for this process. Asked once: the system reads several files to say it.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// What becomes of two things that are done at the same time.

@@ -153,7 +153,7 @@ impl Candidate {
             self.body = match (&self.key, ledger) {
                 (Key::Event(seq), Some(ledger)) => {
                     let mark = Mark { at: self.at, seq: *seq };
-                    event_at(ledger, mark)?.map(|event| Body::of_event(mark, &event))
+                    ledger.event_of(mark)?.map(|event| Body::of_event(mark, &event))
                 }
                 (Key::Event(_), None) => None,
                 (Key::Named(name), ledger) => match Page::parse(name) {
@@ -287,16 +287,6 @@ impl Body {
             What::Event { mark, .. } => Some(*mark),
             _ => None,
         }
-    }
-}
-
-/// The event at a place.
-pub(super) fn event_at(ledger: &Ledger, mark: Mark) -> Result<Option<Event>, EngineError> {
-    let before = Mark { at: mark.at, seq: mark.seq.saturating_sub(1) };
-    let range = EventRange { after: Some(before), ..EventRange::default() };
-    match ledger.events(&range).next().transpose()? {
-        Some((position, event)) if position.seq == mark.seq => Ok(Some(event)),
-        _ => Ok(None),
     }
 }
 

@@ -38,7 +38,12 @@ pub(super) struct Asked {
     pub ledger: Option<Store>,
     /// The index of words of its events, for how rare words are.
     pub words: Option<Arc<Words>>,
+    /// The index of vectors of its events, for the lines they are on.
+    pub meanings: Option<Arc<Meanings>>,
 }
+
+/// The indexes of a pair that can be asked.
+type Open = (Option<Arc<Words>>, Option<Arc<Meanings>>);
 
 /// Everything that was gathered.
 #[derive(Default)]
@@ -149,21 +154,26 @@ impl Gathered {
         if desk.of == DeskOf::Unified && plan.across != Across::All {
             filter.project = project.map(str::to_owned);
         }
-        desk.events.look(&keeper.embedder);
-        desk.pages.look(&keeper.embedder);
-        self.asked.push(Asked { ledger: ledger.clone(), words: desk.events.words.get() });
+        let (words, meanings) = desk.events.look(&keeper.embedder);
+        let (pages_words, pages_meanings) = desk.pages.look(&keeper.embedder);
+        self.asked.push(Asked {
+            ledger: ledger.clone(),
+            words: words.clone(),
+            meanings: meanings.clone(),
+        });
         let visit = Visit { keeper, plan, number, filter };
         if plan.has_events()
             && let Some(ledger) = &ledger
         {
-            self.ask_events(&visit, desk, ledger)?;
+            self.ask_events(&visit, desk, ledger, (words, meanings))?;
             if let Some(project) = project {
                 self.look_at_foreign(&visit, ledger, project)?;
             }
         }
         let pages = plan.pages();
         if !pages.is_empty() {
-            self.ask_pages(visit, desk, ledger.as_deref(), pages)?;
+            let open = (pages_words, pages_meanings);
+            self.ask_pages(visit, desk, ledger.as_deref(), pages, open)?;
         }
         self.let_go(number);
         Ok(())
@@ -182,12 +192,12 @@ impl Gathered {
         visit: &Visit<'_>,
         desk: &Desk,
         ledger: &Ledger,
+        (words, meanings): Open,
     ) -> Result<(), EngineError> {
         let last = ledger.last_seq();
         if last == 0 {
             return Ok(());
         }
-        let (words, meanings) = (desk.events.words.get(), desk.events.meanings.get());
         let read = |cursor: String| number(&cursor);
         let at_words = words.as_ref().map_or(0, |words| read(words.cursor()));
         let at_meanings = meanings.as_ref().map_or(0, |meanings| read(meanings.cursor()));
@@ -365,6 +375,7 @@ impl Gathered {
         desk: &Desk,
         ledger: Option<&Ledger>,
         sources: Vec<Source>,
+        (words, meanings): Open,
     ) -> Result<(), EngineError> {
         visit.filter.sources = sources;
         if let Some(session) = &visit.plan.session
@@ -372,7 +383,6 @@ impl Gathered {
         {
             visit.filter.session = Some(session.id.clone());
         }
-        let (words, meanings) = (desk.pages.words.get(), desk.pages.meanings.get());
         let words = words.filter(|_| visit.plan.wants(Tier::Words));
         let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
         let filter = visit.filter.clone();

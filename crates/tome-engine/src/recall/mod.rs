@@ -221,20 +221,24 @@ impl Recall {
         for at in chosen.iter().flat_map(Chosen::cited) {
             let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
-            let Some(ledger) = gathered.asked.get(candidate.desk).and_then(|it| it.ledger.as_ref())
-            else {
-                continue;
-            };
+            let Some(asked) = gathered.asked.get(candidate.desk) else { continue };
+            let Some(ledger) = asked.ledger.as_ref() else { continue };
             let Some(mark) = candidate.body.as_ref().and_then(candidate::Body::mark) else {
                 continue;
             };
             if candidate.line > 0 {
                 continue;
             }
+            // An index knows it without reading the file of the session.
+            let known = asked.meanings.as_ref().and_then(|meanings| meanings.line(mark.seq));
+            if let Some(line) = known.filter(|line| *line > 0) {
+                candidate.line = line;
+                continue;
+            }
             if self.keeper.copies.is_behind(ledger)? {
                 self.keeper.copies.catch_up(ledger)?;
             }
-            if let Some(event) = candidate::event_at(ledger, mark)? {
+            if let Some(event) = ledger.event_of(mark)? {
                 let lines = self.keeper.copies.lines(ledger, &[&event])?;
                 candidate.line = lines.first().copied().unwrap_or(0);
             }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use tome_finder::{Key, Part, Question, Source, Words};
+use tome_ledger::Ledger;
 use tome_model::EventKind;
 
 use super::candidate::{Candidate, Side, around};
@@ -44,9 +45,10 @@ impl Gathered {
     ) -> Result<(Vec<Ranked>, Self), EngineError> {
         let since = Instant::now();
         self.keep_the_best();
-        self.read(keeper)?;
+        let turns = self.turns(plan);
+        let sides = self.read_with(&turns, keeper)?;
         let before = self.candidates.len();
-        let near = self.read_neighbours(plan)?;
+        let near = self.add_neighbours(plan, &turns, sides);
         let what = format!("{before} texts, {} neighbours", self.candidates.len() - before);
         self.stage("read", since, what);
         let since = Instant::now();
@@ -160,14 +162,10 @@ impl Gathered {
         abreast::each(&mut self.candidates, read).into_iter().collect()
     }
 
-    /// Reads the turns around the best ones. Says who is near whom.
-    fn read_neighbours(
-        &mut self,
-        plan: &Plan,
-    ) -> Result<HashMap<(usize, isize), usize>, EngineError> {
-        let mut near = HashMap::new();
+    /// The best events, whose neighbours are read too; the best first.
+    fn turns(&self, plan: &Plan) -> Vec<usize> {
         if plan.tier == Some(Tier::Meanings) || !plan.filter.kinds.is_empty() {
-            return Ok(near);
+            return Vec::new();
         }
         let mut order: Vec<(usize, f32)> = self
             .candidates
@@ -178,9 +176,45 @@ impl Gathered {
             .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
         order.truncate(NEIGHBOURS_READ_MAX);
-        let sides = abreast::each(&mut order, |(index, _)| self.sides(*index));
-        for ((index, _), sides) in order.into_iter().zip(sides) {
-            let Some((before, after)) = sides? else { continue };
+        order.into_iter().map(|(index, _)| index).collect()
+    }
+
+    /// Reads what the candidates say and, right after it, the turns on both sides of some of them: they
+    /// mostly lie in what was unpacked for it.
+    fn read_with(
+        &mut self,
+        turns: &[usize],
+        keeper: &Keeper,
+    ) -> Result<Vec<Option<(Side, Side)>>, EngineError> {
+        let mut wanted = vec![false; self.candidates.len()];
+        turns
+            .iter()
+            .for_each(|turn| wanted.iter_mut().skip(*turn).take(1).for_each(|it| *it = true));
+        let asked = &self.asked;
+        let read = |(candidate, is_wanted): &mut (&mut Candidate, bool)| {
+            let ledger = asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
+            let is_there = candidate.read(keeper, ledger)?;
+            match ledger.filter(|_| is_there && *is_wanted) {
+                Some(ledger) => sides(candidate, ledger),
+                None => Ok(None),
+            }
+        };
+        let mut all: Vec<_> = self.candidates.iter_mut().zip(wanted).collect();
+        abreast::each(&mut all, read).into_iter().collect()
+    }
+
+    /// Adds the turns on both sides of the best ones. Says who is near whom.
+    fn add_neighbours(
+        &mut self,
+        plan: &Plan,
+        turns: &[usize],
+        mut sides: Vec<Option<(Side, Side)>>,
+    ) -> HashMap<(usize, isize), usize> {
+        let mut near = HashMap::new();
+        for index in turns.iter().copied() {
+            let Some((before, after)) = sides.get_mut(index).and_then(Option::take) else {
+                continue;
+            };
             let Some((desk, bytes)) = self.candidates.get(index).map(|it| (it.desk, it.bytes()))
             else {
                 continue;
@@ -215,18 +249,7 @@ impl Gathered {
                 }
             }
         }
-        Ok(near)
-    }
-
-    /// The turns on both sides of one, unless it is too long to have any.
-    fn sides(&self, index: usize) -> Result<Option<(Side, Side)>, EngineError> {
-        let Some(candidate) = self.candidates.get(index) else { return Ok(None) };
-        let ledger = self.asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
-        let (Some(body), Some(ledger)) = (candidate.body.as_ref(), ledger) else { return Ok(None) };
-        match body.mark().filter(|_| body.text.len() <= TELLING_BYTES_MAX) {
-            Some(mark) => around(ledger, body, mark, 2).map(Some),
-            None => Ok(None),
-        }
+        near
     }
 
     /// How well each text matches when it is looked at, with rare words counting more.
@@ -258,6 +281,15 @@ impl Gathered {
             indexes.is_empty() || indexes.iter().any(|words| words.has(letters).unwrap_or(true))
         };
         Terms::new(question, weights, if usual > 0.0 { usual } else { 60.0 }, is_known)
+    }
+}
+
+/// The turns on both sides of one, unless it is too long to have any.
+fn sides(candidate: &Candidate, ledger: &Ledger) -> Result<Option<(Side, Side)>, EngineError> {
+    let Some(body) = candidate.body.as_ref() else { return Ok(None) };
+    match body.mark().filter(|_| body.text.len() <= TELLING_BYTES_MAX) {
+        Some(mark) => around(ledger, body, mark, 2).map(Some),
+        None => Ok(None),
     }
 }
 

@@ -74,7 +74,7 @@ impl Gathered {
                 ));
             }
         }
-        self.asked.push(Asked { ledger: Some(ledger), words: None });
+        self.asked.push(Asked { ledger: Some(ledger), words: None, meanings: None });
         self.tier = Some(Tier::Literal);
         self.stage("contents", since, format!("{count} stretches"));
         Ok(())

@@ -146,9 +146,12 @@ impl Desk {
 
 impl Pair {
     /// Opens what can be opened, without making anything.
-    pub(crate) fn look(&self, embedder: &Arc<dyn Embedder>) {
-        self.words.look(Words::open);
-        self.meanings.look(|folder| Meanings::open(folder, Arc::clone(embedder)));
+    pub(crate) fn look(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+    ) -> (Option<Arc<Words>>, Option<Arc<Meanings>>) {
+        let open = |folder: &Path| Meanings::open(folder, Arc::clone(embedder));
+        (self.words.look(Words::open), self.meanings.look(open))
     }
 
     /// Opens what can be opened and makes the rest anew.
@@ -205,13 +208,16 @@ impl<T: Index> Slot<T> {
         self.put(None);
     }
 
-    fn look(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) {
-        if self.get().is_none()
-            && !self.spoiled.load(Ordering::Acquire)
-            && let Ok(index) = open(&self.folder)
-        {
-            self.put(Some(Arc::new(index)));
+    fn look(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) -> Option<Arc<T>> {
+        if let Some(open) = self.get() {
+            return Some(open);
         }
+        if self.spoiled.load(Ordering::Acquire) {
+            return None;
+        }
+        let index = Arc::new(open(&self.folder).ok()?);
+        self.put(Some(Arc::clone(&index)));
+        Some(index)
     }
 
     /// Opens the index, or makes it anew. Says whether it was made.
