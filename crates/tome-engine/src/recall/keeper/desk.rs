@@ -75,6 +75,8 @@ pub(crate) struct Pair {
 pub(crate) struct Slot<T> {
     pub folder: PathBuf,
     open: RwLock<Option<Arc<T>>>,
+    /// Held by whoever opens it: an index of a million rows is not to be read twice at a time.
+    opening: Mutex<()>,
     /// It was opened and then turned out to be damaged: it is made anew, and not opened before that.
     spoiled: AtomicBool,
 }
@@ -180,7 +182,8 @@ pub(crate) struct Made {
 
 impl<T: Index> Slot<T> {
     fn at(folder: PathBuf) -> Self {
-        Self { folder, open: RwLock::new(None), spoiled: AtomicBool::new(false) }
+        let spoiled = AtomicBool::new(false);
+        Self { folder, open: RwLock::new(None), opening: Mutex::new(()), spoiled }
     }
 
     /// The index, if it is open and its files are there.
@@ -209,15 +212,24 @@ impl<T: Index> Slot<T> {
     }
 
     fn look(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) -> Option<Arc<T>> {
+        self.get().or_else(|| self.opened(open).ok())
+    }
+
+    /// The index, opened if it is not. One that was spoiled counts as missing.
+    fn opened(
+        &self,
+        open: impl FnOnce(&Path) -> Result<T, FinderError>,
+    ) -> Result<Arc<T>, FinderError> {
+        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = self.get() {
-            return Some(open);
+            return Ok(open);
         }
         if self.spoiled.load(Ordering::Acquire) {
-            return None;
+            return Err(FinderError::Missing(self.folder.clone()));
         }
-        let index = Arc::new(open(&self.folder).ok()?);
+        let index = Arc::new(open(&self.folder)?);
         self.put(Some(Arc::clone(&index)));
-        Some(index)
+        Ok(index)
     }
 
     /// Opens the index, or makes it anew. Says whether it was made.
@@ -226,22 +238,15 @@ impl<T: Index> Slot<T> {
         open: impl FnOnce(&Path) -> Result<T, FinderError>,
         make: impl FnOnce(&Path) -> Result<T, FinderError>,
     ) -> Result<bool, FinderError> {
-        if self.get().is_some() {
-            return Ok(false);
-        }
-        let opened = match self.spoiled.load(Ordering::Acquire) {
-            true => Err(FinderError::Missing(self.folder.clone())),
-            false => open(&self.folder),
-        };
-        let (index, made) = match opened {
-            Ok(index) => (index, false),
+        match self.opened(open) {
+            Ok(_) => Ok(false),
             Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => {
-                (make(&self.folder)?, true)
+                let made = make(&self.folder)?;
+                self.spoiled.store(false, Ordering::Release);
+                self.put(Some(Arc::new(made)));
+                Ok(true)
             }
-            Err(error) => return Err(error),
-        };
-        self.spoiled.store(false, Ordering::Release);
-        self.put(Some(Arc::new(index)));
-        Ok(made)
+            Err(error) => Err(error),
+        }
     }
 }
