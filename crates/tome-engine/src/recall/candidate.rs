@@ -1,8 +1,10 @@
 //! What may be an answer, on its way from an index to the list.
 
+use std::borrow::Cow;
+
 use tome_finder::{Found, Key, Part, Source};
 use tome_ledger::{Direction, EventRange, Ledger, Mark};
-use tome_model::{Event, EventId, GripId, Millis, NodeId};
+use tome_model::{Event, EventId, GripId, Millis, Node, NodeId};
 
 use super::keeper::{self, Keeper, Page};
 use super::literal::{Seen, text_of_node};
@@ -162,7 +164,7 @@ impl Candidate {
                         None => None,
                     },
                     Some(Page::Grip { project, id }) => match ledger {
-                        Some(ledger) => of_grip(ledger, &project, &id)?,
+                        Some(ledger) => of_grip(ledger, &project, &id, None)?,
                         None => None,
                     },
                     Some(page) => self.of_file(keeper, page),
@@ -180,6 +182,13 @@ impl Candidate {
         id: &NodeId,
     ) -> Result<Option<Body>, EngineError> {
         let Some(node) = ledger.node(project, id, None)? else { return Ok(None) };
+        if self.source != Source::Node {
+            let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+            return match grips.nth(self.part.from as usize) {
+                Some(id) => of_grip(ledger, project, id, Some(&node)),
+                None => Ok(None),
+            };
+        }
         let level = format!("{:?}", node.id.level()).to_lowercase();
         let body = Body {
             text: text_of_node(&node),
@@ -197,14 +206,7 @@ impl Candidate {
             kind: level,
             what: What::Node { id: node.id.clone() },
         };
-        if self.source == Source::Node {
-            return Ok(Some(body));
-        }
-        let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-        match grips.nth(self.part.from as usize) {
-            Some(id) => of_grip(ledger, project, id),
-            None => Ok(None),
-        }
+        Ok(Some(body))
     }
 
     fn of_file(&self, keeper: &Keeper, page: Page) -> Option<Body> {
@@ -229,9 +231,17 @@ impl Candidate {
 }
 
 /// A grip, in the stretch it was taken from.
-fn of_grip(ledger: &Ledger, project: &str, id: &GripId) -> Result<Option<Body>, EngineError> {
+fn of_grip(
+    ledger: &Ledger,
+    project: &str,
+    id: &GripId,
+    read: Option<&Node>,
+) -> Result<Option<Body>, EngineError> {
     let Some(grip) = ledger.grip(project, id)? else { return Ok(None) };
-    let node = ledger.node(project, &grip.node, None)?;
+    let node = match read.filter(|node| node.id == grip.node) {
+        Some(node) => Some(Cow::Borrowed(node)),
+        None => ledger.node(project, &grip.node, None)?.map(Cow::Owned),
+    };
     let one = |names: Vec<&str>| match names.as_slice() {
         [one] => Some((*one).to_owned()),
         _ => None,

@@ -102,27 +102,24 @@ impl Layout {
 
 /// Reads numbers out of their bits: what each byte of signs and of levels stands for, looked up.
 pub(super) struct Reader {
-    layout: Layout,
     signs: Vec<[f32; 8]>,
     /// A level stands for the middle of its step.
     sizes: Vec<[f32; 2]>,
 }
 
 impl Reader {
-    pub(super) fn new(layout: Layout) -> Self {
+    pub(super) fn new() -> Self {
         let sign = |byte: u8, i: usize| if byte >> i & 1 == 1 { 1.0 } else { -1.0 };
         let size = |level: u8| f32::from(level) + 0.5;
         Self {
-            layout,
             signs: (0..=u8::MAX).map(|byte| std::array::from_fn(|i| sign(byte, i))).collect(),
             sizes: (0..=u8::MAX).map(|byte| [size(byte & 15), size(byte >> 4)]).collect(),
         }
     }
 
-    /// The cosine of a question of length 1 and a row, of which its part of both files is given.
-    /// `None`: the row is not whole.
+    /// The cosine of a question of length 1 and a row, of which the sign bits and its part of the file of
+    /// levels are given. `None`: the row is not whole.
     pub(super) fn cosine(&self, question: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
-        let (signs, _) = checked(signs)?.split_at_checked(self.layout.words() * 8)?;
         let levels = checked(levels)?;
         // Eight sums at a time do not wait for each other, and are always added in the same order.
         let (mut products, mut squares) = ([0.0_f32; 8], [0.0_f32; 8]);

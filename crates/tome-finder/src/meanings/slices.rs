@@ -41,6 +41,16 @@ impl Slices {
         }
     }
 
+    /// The bits of a row, as bytes.
+    pub(super) fn row(&self, row: usize) -> Vec<u8> {
+        let bit = |slice: &Slice| slice.get(row / 64).map_or(0, |lane| lane >> (row % 64) & 1);
+        let (bytes, _) = self.0.as_chunks::<8>();
+        let byte = |slices: &[Slice; 8]| {
+            slices.iter().rev().fold(0, |byte, slice| byte << 1 | u8::from(bit(slice) == 1))
+        };
+        bytes.iter().map(byte).collect()
+    }
+
     /// In how many bits each row differs from the question.
     pub(super) fn distances(&self, question: &[u64]) -> Distances {
         let mut sums = [[0; LANES]; SUM_BITS];
@@ -166,6 +176,8 @@ mod tests {
                 let expected: u32 = pairs.map(|(one, other)| (one ^ other).count_ones()).sum();
                 let i = i * apart;
                 prop_assert_eq!(distances.of(i), expected);
+                let bytes: Vec<u8> = row[..words].iter().flat_map(|it| it.to_le_bytes()).collect();
+                prop_assert_eq!(slices.row(i), bytes);
                 prop_assert_eq!(within[i / 64] >> (i % 64) & 1 == 1, expected <= most);
             }
         }

@@ -134,21 +134,16 @@ impl Store {
 
     /// The cosines of a question of length 1 and some rows.
     pub(super) fn cosines(&self, question: &[f32], rows: &[u32]) -> Result<Vec<f32>, FinderError> {
-        let layout = self.table.layout;
-        let (mut signs, mut levels) =
-            (vec![0; layout.signs_bytes()], vec![0; layout.levels_bytes()]);
-        let fill = |file: &File, name: &str, bytes: &mut [u8], row: u32| {
-            let at = u64::from(row) * bytes.len() as u64;
-            read_at(file, bytes, at).map_err(|error| {
-                damaged(&path(&self.folder, name, self.head.generation), error.to_string())
-            })
-        };
-        let reader = Reader::new(layout);
+        let mut levels = vec![0; self.table.layout.levels_bytes()];
+        let reader = Reader::new();
         let mut cosines = Vec::with_capacity(rows.len());
         for row in rows {
-            fill(&self.signs, "signs", &mut signs, *row)?;
-            fill(&self.levels, "levels", &mut levels, *row)?;
-            let cosine = reader.cosine(question, &signs, &levels);
+            let at = u64::from(*row) * levels.len() as u64;
+            read_at(&self.levels, &mut levels, at).map_err(|error| {
+                damaged(&path(&self.folder, "levels", self.head.generation), error.to_string())
+            })?;
+            let signs = self.table.signs(*row);
+            let cosine = signs.and_then(|signs| reader.cosine(question, &signs, &levels));
             let problem = || damaged(&self.folder, format!("row {row} is not whole"));
             cosines.push(cosine.ok_or_else(problem)?);
         }

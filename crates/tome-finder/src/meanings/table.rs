@@ -272,6 +272,12 @@ impl Table {
         Some(self.places.get(usize::try_from(facts.place & !MUTE).ok()?)?.source)
     }
 
+    /// The sign bits of a row.
+    pub(super) fn signs(&self, row: u32) -> Option<Vec<u8>> {
+        let (block, i) = at(row);
+        Some(self.blocks.get(block)?.signs.row(i))
+    }
+
     fn facts(&self, row: u32) -> Option<Facts> {
         let (block, i) = at(row);
         self.blocks.get(block)?.facts(i)
