@@ -6,7 +6,8 @@
 //!
 //! It is never mapped: who touches a map of a file that was cut short meanwhile, or that the disk cannot
 //! give, is ended by the system, and the whole daemon with it. Small files are held, so that an index
-//! of a few thousand entries takes no file descriptors; of large ones only the lists of entries are not.
+//! of a few thousand entries takes no file descriptors; of large ones all are but the lists of entries, and
+//! what tantivy stores of each (nothing, in many bytes), which nobody reads.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,14 +22,14 @@ use crate::files::read_at;
 /// A newline and 64 digits.
 const ENDING_BYTES: usize = 65;
 
-/// What a file of lists may have to be held; all others are held anyway, because tantivy reads them whole.
+/// What such a file may have to be held; all others are held anyway, because tantivy reads them whole.
 const HELD_BYTES_MAX: u64 = 256 << 10;
 
 /// What is read at once of a file that is only checked.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// The ending of the files that have the lists of entries.
-const LISTS: &str = "idx";
+/// The endings of the files that have the lists of entries, and what is stored of each.
+const NOT_HELD: [&str; 2] = ["idx", "store"];
 
 /// A file that was whole when it was opened.
 #[derive(Debug)]
@@ -48,7 +49,8 @@ impl OwnFile {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let is_large = file.metadata()?.len() > HELD_BYTES_MAX;
-        if is_large && path.extension().is_some_and(|ending| ending == LISTS) {
+        let is_of = |ending: &str| path.extension().is_some_and(|it| it == ending);
+        if is_large && NOT_HELD.into_iter().any(is_of) {
             let length = check(&file)?;
             return Ok(Self { body: Body::Read(file), length });
         }
