@@ -38,8 +38,10 @@ pub(super) struct Asked {
     pub ledger: Option<Store>,
     /// The index of words of its events, for how rare words are.
     pub words: Option<Arc<Words>>,
-    /// The index of vectors of its events, for the lines they are on.
+    /// The index of vectors of its events, for the lines they are on and how near they are.
     pub meanings: Option<Arc<Meanings>>,
+    /// The question as that index understands it, where it was asked.
+    pub question: Option<Vec<f32>>,
 }
 
 /// The indexes of a pair that can be asked.
@@ -162,6 +164,7 @@ impl Gathered {
             ledger: ledger.clone(),
             words: words.clone(),
             meanings: meanings.clone(),
+            question: None,
         });
         let visit = Visit { keeper, plan, number, filter };
         if plan.has_events()
@@ -208,7 +211,7 @@ impl Gathered {
         let meanings = meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings));
         let mut filter = visit.filter.clone();
         filter.sources.clear();
-        let (has_words, has_meanings) = self.ask_indexes(
+        let (has_words, question) = self.ask_indexes(
             visit,
             &desk.events,
             words.as_ref(),
@@ -216,6 +219,10 @@ impl Gathered {
             &filter,
             (WORDS_DEPTH, MEANINGS_DEPTH),
         );
+        let has_meanings = question.is_some();
+        if let Some(asked) = self.asked.get_mut(visit.number) {
+            asked.question = question;
+        }
         self.note_tier(has_words, has_meanings);
         // What the index has not read, or everything.
         let from = if has_words {
@@ -279,7 +286,7 @@ impl Gathered {
     }
 
     /// Asks the indexes; one that turns out to be damaged is closed, counts as missing, and is made anew.
-    /// Says which of them answered.
+    /// Says whether words answered, and how vectors understood the question if they did.
     fn ask_indexes(
         &mut self,
         visit: &Visit<'_>,
@@ -288,7 +295,7 @@ impl Gathered {
         meanings: Option<&Arc<Meanings>>,
         filter: &Filter,
         depth: (usize, usize),
-    ) -> (bool, bool) {
+    ) -> (bool, Option<Vec<f32>>) {
         let text = visit.plan.text.as_str();
         let ask_words = || {
             let since = Instant::now();
@@ -297,7 +304,10 @@ impl Gathered {
         };
         let ask_meanings = || {
             let since = Instant::now();
-            let found = meanings.map(|meanings| meanings.search(text, filter, depth.1));
+            let found = meanings.map(|meanings| {
+                let question = meanings.question(text)?;
+                Ok((meanings.search_for(&question, filter, depth.1)?, question))
+            });
             (found, since.elapsed())
         };
         let ((by_words, words_took), (by_meanings, meanings_took)) =
@@ -315,17 +325,19 @@ impl Gathered {
             this.stage_took("bm25", words_took, format!("{} pieces", found.len()));
             this.add_words(visit.number, &found);
         });
-        let has_meanings = self.take(by_meanings, |this, found| {
+        let mut understood = None;
+        self.take(by_meanings, |this, (found, question)| {
             this.stage_took("vectors", meanings_took, format!("{} pieces", found.len()));
             this.add_meanings(visit.number, &found);
+            understood = Some(question);
         });
-        (has_words, has_meanings)
+        (has_words, understood)
     }
 
-    fn take(
+    fn take<T>(
         &mut self,
-        answered: Option<Result<Vec<Found>, FinderError>>,
-        add: impl FnOnce(&mut Self, Vec<Found>),
+        answered: Option<Result<T, FinderError>>,
+        add: impl FnOnce(&mut Self, T),
     ) -> bool {
         match answered {
             Some(Ok(found)) => {
@@ -396,7 +408,7 @@ impl Gathered {
             cursors.fold(number(&words.cursor()), u64::min)
         });
         let known = words.as_ref().map(|words| visit.keeper.known_files(desk, words));
-        let (has_words, has_meanings) = self.ask_indexes(
+        let (has_words, question) = self.ask_indexes(
             &visit,
             &desk.pages,
             words.as_ref(),
@@ -404,6 +416,7 @@ impl Gathered {
             &filter,
             (PAGES_DEPTH, PAGES_DEPTH),
         );
+        let has_meanings = question.is_some();
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
             return Ok(());
         }

@@ -49,6 +49,7 @@ impl Gathered {
         let sides = self.read_with(&turns, keeper)?;
         let before = self.candidates.len();
         let near = self.add_neighbours(plan, &turns, sides);
+        self.ask_how_near();
         let what = format!("{before} texts, {} neighbours", self.candidates.len() - before);
         self.stage("read", since, what);
         let since = Instant::now();
@@ -262,6 +263,23 @@ impl Gathered {
             }
         }
         near
+    }
+
+    /// Asks how near the events are that were not among the nearest of all: how many of those there are
+    /// must not decide what is known of what words found. Where an index does not say, nothing is known.
+    fn ask_how_near(&mut self) {
+        let asked = &self.asked;
+        let ask = |candidate: &mut Candidate| {
+            let Key::Event(seq) = candidate.key else { return };
+            let of = asked.get(candidate.desk);
+            let of = of.and_then(|of| Some((of.meanings.as_ref()?, of.question.as_ref()?)));
+            if let Some((meanings, question)) = of.filter(|_| candidate.cosines.is_empty()) {
+                let found = meanings.nearness(question, seq, &candidate.pieces);
+                let found = found.unwrap_or_default().into_iter();
+                candidate.cosines = found.map(|found| found.score).collect();
+            }
+        };
+        abreast::each(&mut self.candidates, ask);
     }
 
     /// How well each text matches when it is looked at, with rare words counting more.

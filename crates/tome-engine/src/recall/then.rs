@@ -74,7 +74,12 @@ impl Gathered {
                 ));
             }
         }
-        self.asked.push(Asked { ledger: Some(ledger), words: None, meanings: None });
+        self.asked.push(Asked {
+            ledger: Some(ledger),
+            words: None,
+            meanings: None,
+            question: None,
+        });
         self.tier = Some(Tier::Literal);
         self.stage("contents", since, format!("{count} stretches"));
         Ok(())

@@ -40,9 +40,9 @@ pub(super) const LITERAL_WEIGHT: f64 = 0.1;
 /// What a node or a grip weighs against the events it was made of.
 pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 
-/// Pieces that are taken from an index. Those of vectors also say how near it is what words found.
+/// Pieces that are taken from an index.
 pub(super) const WORDS_DEPTH: usize = 150;
-pub(super) const MEANINGS_DEPTH: usize = 250;
+pub(super) const MEANINGS_DEPTH: usize = 100;
 /// Pages that are taken from either.
 pub(super) const PAGES_DEPTH: usize = 60;
 /// Events whose texts are read: of those that words found (or a look at the texts), and of those that

@@ -28,7 +28,10 @@ use self::commit::{Commit, Embedded, check_dimensions, check_vector};
 use self::head::Head;
 use self::store::Store;
 use crate::files::{damaged, empty_folder, failed};
-use crate::{Batch, Embedder, Filter, FinderError, Found, Glance};
+use crate::{Batch, Embedder, Filter, FinderError, Found, Glance, Part};
+
+/// Pieces of an event that are looked at to say how near it is.
+const PIECES_LOOKED_AT: usize = 8;
 
 /// An index of vectors in a folder.
 pub struct Meanings {
@@ -134,11 +137,52 @@ impl Meanings {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
+        self.search_for(&self.question(text)?, filter, limit)
+    }
+
+    /// The vector of a question, in which counts what is rare here.
+    pub fn question(&self, text: &str) -> Result<Vec<f32>, FinderError> {
         // An embedder may take its time: commits do not wait for it.
         let tokens = self.embedder.tokens(text);
         let weights = self.read().table.counts.weights(tokens);
-        let question = self.embedder.embed_question(text, &|token| weights.of(token))?;
-        let mut found = self.search_vector(&question, filter, limit)?;
+        Ok(self.embedder.embed_question(text, &|token| weights.of(token))?)
+    }
+
+    /// What lies nearest to a question, as [`search`](Self::search) says it.
+    pub fn search_for(
+        &self,
+        question: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, FinderError> {
+        let found = self.search_vector(question, filter, limit)?;
+        Ok(self.from_unrelated(found))
+    }
+
+    /// How near an event is to a question: its pieces, the nearest first, if they are not too many, or
+    /// else those of `parts`. An event that is not here has none.
+    pub fn nearness(
+        &self,
+        question: &[f32],
+        event: u64,
+        parts: &[Part],
+    ) -> Result<Vec<Found>, FinderError> {
+        let Some(question) = self.turned(question)? else { return Ok(Vec::new()) };
+        let store = self.read();
+        let rows = || store.table.rows_of(event).filter(|row| store.table.has_vector(*row));
+        let mut meant: Vec<u32> = rows().take(PIECES_LOOKED_AT + 1).collect();
+        if meant.len() > PIECES_LOOKED_AT {
+            let part_of = |row: u32| store.table.facts(row).map(|facts| facts.part);
+            let is_meant = |row: &u32| part_of(*row).is_some_and(|part| parts.contains(&part));
+            meant = rows().filter(is_meant).take(PIECES_LOOKED_AT).collect();
+        }
+        let found = by_cosine(&store, &question, meant, PIECES_LOOKED_AT)?;
+        drop(store);
+        Ok(self.from_unrelated(found))
+    }
+
+    /// Counts scores from the cosine of unrelated texts on.
+    fn from_unrelated(&self, mut found: Vec<Found>) -> Vec<Found> {
         let unrelated = self.embedder.unrelated();
         if unrelated > 0.0 {
             for one in &mut found {
@@ -146,7 +190,7 @@ impl Meanings {
             }
             found.retain(|one| one.score > 0.0);
         }
-        Ok(found)
+        found
     }
 
     /// What lies nearest to a vector, with the cosine as score. What points away from it is not found.
@@ -156,14 +200,22 @@ impl Meanings {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
+        match self.turned(vector)? {
+            Some(question) if limit > 0 => nearest(&self.read(), &question, filter, limit),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// A vector as rows are, of length 1; `None` if it points nowhere.
+    fn turned(&self, vector: &[f32]) -> Result<Option<Vec<f32>>, FinderError> {
         check_vector(&*self.embedder, vector)?;
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-        if limit == 0 || length == 0.0 {
-            return Ok(Vec::new());
+        if length == 0.0 {
+            return Ok(None);
         }
         let mut question = turn::turned(vector);
         question.iter_mut().for_each(|number| *number /= length);
-        nearest(&self.read(), &question, filter, limit)
+        Ok(Some(question))
     }
 
     /// Whether its files are still there as it left them. While somebody writes they are about to
@@ -185,10 +237,20 @@ fn nearest(
     limit: usize,
 ) -> Result<Vec<Found>, FinderError> {
     let words: Vec<u64> = row::signs(question).collect();
-    let table = &store.table;
-    let mut rows = scan::candidates(table, &words, filter, limit);
+    let mut rows = scan::candidates(&store.table, &words, filter, limit);
     // In the order of the file, which is how a disk likes to be read.
     rows.sort_unstable();
+    by_cosine(store, question, rows, limit)
+}
+
+/// Some rows in the order of their cosines, without those that point away.
+fn by_cosine(
+    store: &Store,
+    question: &[f32],
+    rows: Vec<u32>,
+    limit: usize,
+) -> Result<Vec<Found>, FinderError> {
+    let table = &store.table;
     let cosines = store.cosines(question, &rows)?;
     let mut scored: Vec<_> = cosines.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
     scored.sort_unstable_by(|one, other| {

@@ -235,14 +235,20 @@ impl Table {
         named
     }
 
-    /// The line of an event, as its rows have it. It is looked for where it should be if events were put
-    /// in by number; where they were not, it may not be found.
+    /// The line of an event, as its rows have it.
     pub(super) fn line(&self, seq: u64) -> Option<u32> {
-        let is_before = |block: &Block| block.keys.get(0).is_some_and(|first| first <= seq);
-        let block = self.blocks.get(self.blocks.partition_point(is_before).checked_sub(1)?)?;
-        let row = block.keys.all().partition_point(|key| *key < seq);
-        let facts = block.facts(row).filter(|facts| facts.key == seq)?;
-        Some(facts.line)
+        Some(self.facts(self.rows_of(seq).next()?)?.line)
+    }
+
+    /// The rows of an event. They are looked for where they should be if events were put in by number;
+    /// where they were not, some may not be found.
+    pub(super) fn rows_of(&self, seq: u64) -> impl Iterator<Item = u32> {
+        let is_before = |block: &Block| block.keys.get(0).is_some_and(|first| first < seq);
+        let block = self.blocks.partition_point(is_before).saturating_sub(1);
+        let keys = self.blocks.get(block).map(|block| block.keys.all()).unwrap_or_default();
+        let first = block * SLICE_ROWS + keys.partition_point(|key| *key < seq);
+        let is_its = move |row: &u32| self.facts(*row).is_some_and(|facts| facts.key == seq);
+        (u32::try_from(first).unwrap_or(u32::MAX)..).take_while(is_its)
     }
 
     /// The row as an answer.
@@ -278,7 +284,12 @@ impl Table {
         Some(self.blocks.get(block)?.signs.row(i))
     }
 
-    fn facts(&self, row: u32) -> Option<Facts> {
+    /// Whether a row is there and says something.
+    pub(super) fn has_vector(&self, row: u32) -> bool {
+        self.facts(row).is_some_and(|facts| facts.place & MUTE == 0)
+    }
+
+    pub(super) fn facts(&self, row: u32) -> Option<Facts> {
         let (block, i) = at(row);
         self.blocks.get(block)?.facts(i)
     }
