@@ -53,10 +53,10 @@ pub fn finder(world: &World) -> PathBuf {
     app.unwrap().path().join("finder")
 }
 
-/// What an answer lists, with its scores.
-pub fn listed(answer: &Value) -> Vec<[&Value; 3]> {
+/// What an answer lists, with its scores, and what it names beside it.
+pub fn listed(answer: &Value) -> Vec<[&Value; 4]> {
     let hits = answer["hits"].as_array().unwrap().iter();
-    hits.map(|hit| ["citation", "text", "score"].map(|field| &hit[field])).collect()
+    hits.map(|hit| ["citation", "text", "score", "also"].map(|field| &hit[field])).collect()
 }
 
 /// Deletes a folder, though somebody may be writing into it.
