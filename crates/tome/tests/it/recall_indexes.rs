@@ -60,7 +60,7 @@ pub fn listed(answer: &Value) -> Vec<[&Value; 4]> {
 }
 
 /// Deletes a folder, though somebody may be writing into it.
-fn delete(folder: &Path) {
+pub fn delete(folder: &Path) {
     eventually("a folder to go", || match fs::remove_dir_all(folder) {
         Err(failed) if failed.kind() != std::io::ErrorKind::NotFound => None,
         _ => Some(()),
