@@ -9,7 +9,7 @@ use tome_model::{Event, SessionId};
 use super::heard::join_said;
 use super::limits::{OUTBOX_EVENTS_MAX, TURN_EVENTS, TURNS_MAX};
 use super::look::Sighting;
-use super::seen::{About, Floor, Scanning, allows, part_of, shown};
+use super::seen::{About, Floor, Scanning, allows, part_of};
 use super::{Hunt, Scan, Seen};
 use crate::EngineError;
 use crate::recall::abreast;
@@ -178,7 +178,8 @@ fn look_at_text(scanning: &mut Scanning<'_>, position: &Position, about: &About<
         kind: about.kind.to_owned(),
         title: String::new(),
         part: part_of(&look, 0),
-        snippet: shown(text, &look),
+        // Events are read again when they are shown; to make one for each that may be is most of the work.
+        snippet: String::new(),
         look,
     });
 }

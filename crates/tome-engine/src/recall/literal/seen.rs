@@ -66,7 +66,7 @@ pub(crate) struct Seen {
     pub part: Part,
     /// How well it matches.
     pub look: Look,
-    /// What is there to see.
+    /// What is there to see; empty for an event of the ledger, which is read again to be shown.
     pub snippet: String,
 }
 
