@@ -39,7 +39,7 @@ fn said(round: u64, n: u64) -> Value {
         0 => "The same words again and again.".to_owned(),
         1 => format!("缓存的过期时间改成了{round}分钟。"),
         2 => format!("error[E050{round}]: cannot borrow `{}` as mutable", word(3)),
-        3 => format!("A long report about the {}. ", word(2)).repeat(60 + 40 * n as usize),
+        3 => format!("A long report about the {}. ", word(2)).repeat(180),
         _ => format!(
             "Build {round} waits for the {}: check_{}_{n} in src/{}.rs.",
             word(1),
