@@ -18,8 +18,15 @@ const EXACT_SHARE: f32 = 0.3;
 const PAIR_SHARE: f32 = 0.6;
 /// What one character of a script without spaces is worth, beside the pairs of them.
 const SINGLE_SHARE: f32 = 0.5;
-/// Terms of a question at most: what is longer is text that somebody pasted.
-const TERMS_MAX: usize = 64;
+/// Terms of a question at most: what is longer is text that somebody pasted. What is really asked often
+/// comes last, so this is far away.
+const TERMS_MAX: usize = 256;
+/// An automaton of more marks is not made as fast as it can be: making it would cost more than it saves.
+const MARKS_QUICK_MAX: usize = 64;
+/// How a sentence ends that asks something.
+const ASKS: [char; 3] = ['?', '？', '؟'];
+/// Questions in one question that are told apart.
+const PARTS_MAX: usize = 8;
 
 /// The terms of a question.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +34,8 @@ pub struct Question {
     terms: Vec<Term>,
     numbers: HashMap<(Kind, String), usize>,
     pairs: HashMap<(usize, usize), usize>,
+    /// The terms of each question, where there are several in one.
+    parts: Vec<Vec<usize>>,
     /// How the words begin that are worth stemming.
     begins: HashSet<[u8; 2]>,
     /// Finds where a text may have a term. Where it is missing, everything is looked at.
@@ -54,7 +63,31 @@ impl Question {
     /// The terms of a question. Stop words count where it has nothing else.
     pub fn new(text: &str) -> Self {
         let (some, all) = (Self::of(text, false), Self::of(text, true));
-        if some.terms.is_empty() { all } else { some }
+        let mut this = if some.terms.is_empty() { all } else { some };
+        this.parts = this.parts_of(text);
+        this
+    }
+
+    /// The terms of each sentence that asks something, where several do.
+    fn parts_of(&self, text: &str) -> Vec<Vec<usize>> {
+        let asked = text.split_inclusive(ASKS).filter(|said| said.ends_with(ASKS));
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        for said in asked.take(PARTS_MAX) {
+            // Only its last sentence asks; what comes before it tells.
+            let own = Self::of(last_sentence(said), false);
+            let numbers = own.numbers.keys().filter_map(|key| self.numbers.get(key).copied());
+            let mut numbers: Vec<usize> = numbers.collect();
+            numbers.sort_unstable();
+            if !numbers.is_empty() {
+                parts.push(numbers);
+            }
+        }
+        if parts.len() < 2 { Vec::new() } else { parts }
+    }
+
+    /// The terms of each question, by their numbers, where there are several in one; else nothing.
+    pub fn parts(&self) -> &[Vec<usize>] {
+        &self.parts
     }
 
     fn of(text: &str, with_stops: bool) -> Self {
@@ -94,7 +127,7 @@ impl Question {
             marks.insert("'".to_owned());
             let automaton = AhoCorasick::builder()
                 .ascii_case_insensitive(true)
-                .kind(Some(AhoCorasickKind::DFA))
+                .kind((marks.len() <= MARKS_QUICK_MAX).then_some(AhoCorasickKind::DFA))
                 .build(marks);
             this.places = automaton.ok();
         }
@@ -177,6 +210,24 @@ impl Question {
         }
         words_in(text)
     }
+}
+
+/// The last sentence of a text. A stop inside of a name (`v1.2`, `main.rs`) ends none.
+fn last_sentence(text: &str) -> &str {
+    let mut from = 0;
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        let is_end = match letter {
+            '.' | '!' | ';' => next.is_some_and(char::is_whitespace),
+            '\n' | '。' | '！' | '；' => next.is_some(),
+            _ => false,
+        };
+        if is_end {
+            from = at + letter.len_utf8();
+        }
+    }
+    text.get(from..).unwrap_or(text)
 }
 
 /// How many words a text has, about: runs of letters and figures, their humps, and every character of
@@ -410,6 +461,33 @@ mod tests {
         assert!(!Question::new("who was the").is_empty());
         assert!(Question::new("who was Ada").len() < Question::of("who was Ada", true).len());
         assert!(Question::new("?!").is_empty());
+    }
+
+    #[test]
+    fn several_questions_in_one_are_told_apart() {
+        let question =
+            Question::new("We moved to v1.2. Who owns main.rs? And when is the release?");
+        let names = |part: &Vec<usize>| {
+            let stems = part.iter().filter(|number| question.is_own(**number));
+            stems
+                .map(|number| question.terms[*number].stems.join(" "))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let parts: Vec<String> = question.parts().iter().map(names).collect();
+        assert_eq!(parts, ["own mainrs main rs", "releas"]);
+        assert!(Question::new("who owns main.rs? we moved.").parts().is_empty());
+        assert!(Question::new("who? owns main.rs?").parts().is_empty());
+        assert_eq!(Question::new("我表哥今年多大了？另外，峰会的规模是什么？").parts().len(), 2);
+    }
+
+    #[test]
+    fn what_is_asked_at_the_end_of_a_long_question_counts() {
+        let question =
+            format!("{} where is the zeppelin?", "another thing that was told ".repeat(9));
+        let long: String = (0..30).map(|n| format!("word{} ", char::from(b'a' + n % 26))).collect();
+        let (counts, _) = counted(&format!("{long}{question}"), "zeppelin");
+        assert!(counts.iter().any(|count| *count > 0.0));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub(super) struct Asked {
 pub(super) struct Gathered {
     pub asked: Vec<Asked>,
     pub candidates: Vec<Candidate>,
+    /// Those that were not worth reading, with what the indexes say of them.
+    pub passed: HashMap<(usize, Key, Part), Candidate>,
     numbers: HashMap<(usize, Key, Part), usize>,
     /// The lowest tier that a desk had to do with; `None` before any was asked.
     pub tier: Option<Tier>,

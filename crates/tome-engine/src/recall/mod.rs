@@ -29,6 +29,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tome_finder::{Embedder, Source};
+use tome_ledger::EventRange;
 use tome_model::Clock;
 
 use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores};
@@ -88,10 +89,14 @@ impl Recall {
     /// Answers a question.
     pub fn ask(&self, question: &RecallQuestion) -> Result<RecallAnswer, EngineError> {
         let began = Instant::now();
-        let plan = Plan::of(question, &*self.clock, self.calendar.zone())?;
+        let mut plan = Plan::of(question, &*self.clock, self.calendar.zone())?;
+        let desks = self.desks(&plan, question)?;
+        if !plan.asks_what_happened() && !self.has_events_then(&plan, &desks)? {
+            plan.take_time_as_words();
+        }
         let mut gathered = Gathered::default();
         gathered.stage("understand", began, plan.explained());
-        for (desk, project) in self.desks(&plan, question)? {
+        for (desk, project) in desks {
             let unasked = question.unasked;
             if let Err(error) =
                 self.ask_desk(&mut gathered, &plan, &desk, project.as_deref(), unasked)
@@ -108,6 +113,21 @@ impl Recall {
             self.look_elsewhere(question, &mut answer);
         }
         Ok(answer)
+    }
+
+    /// Whether anything was recorded in the time that the question names, if it names one. Where many
+    /// stores would have to be opened for that, it is taken for granted.
+    fn has_events_then(&self, plan: &Plan, desks: &[DeskAsked]) -> Result<bool, EngineError> {
+        let (Some((from, to)), false) = (plan.span, plan.across == Across::All) else {
+            return Ok(true);
+        };
+        for path in desks.iter().filter_map(|(desk, _)| desk.ledger.as_ref()) {
+            let range = EventRange { from: Some(from), to: Some(to), ..EventRange::default() };
+            if self.keeper.stores.open(path)?.events(&range).next().transpose()?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Has one desk say what it has. Who was not asked does not wait for what is behind.

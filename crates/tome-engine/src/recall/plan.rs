@@ -14,16 +14,21 @@ use crate::{EngineError, home};
 const QUERY_BYTES_MAX: usize = 16 << 10;
 /// Hits of one answer at most.
 pub(super) const HITS_MAX: usize = 50;
+/// What lies in the time that a question names counts for so much more: a good answer comes first, but
+/// not whatever else was said then.
+const THEN_WEIGHT: f64 = 1.5;
 
 /// A question, understood.
 pub(super) struct Plan {
-    /// What is looked for, without the words that name a time.
+    /// What is looked for, without the words that name a time by how long ago it was ("last week").
     pub text: String,
     pub needle: Needle,
     /// The stretch of time that the words name: preferred, not required.
     pub span: Option<(Millis, Millis)>,
     /// The words that name it.
     pub said: Option<String>,
+    /// The whole question.
+    whole: String,
     /// Whether it names nothing else.
     only_time: bool,
     /// What may be found at all.
@@ -79,7 +84,10 @@ impl Plan {
         }
         // A question that only names a time is about what happened then.
         let only_time = said.is_some() && then::asks_what_happened(&text);
-        let text = if text.is_empty() { query.trim().to_owned() } else { text };
+        // A date may be what a text says, or is known by.
+        let is_date = said.as_ref().is_some_and(|said| said.contains(char::is_numeric));
+        let whole = query.trim().to_owned();
+        let text = if text.is_empty() || is_date { whole.clone() } else { text };
         let needle = needle_of(&text)?;
         if needle.is_empty() {
             let problem = "has nothing to look for: give a word, a name or a sign";
@@ -90,6 +98,7 @@ impl Plan {
             text,
             span,
             said,
+            whole,
             only_time: only_time && !question.unasked && question.tier.is_none(),
             filter: Filter {
                 agents: question.agents.clone(),
@@ -178,10 +187,22 @@ impl Plan {
             && is_of(&filter.kinds, event.kind.as_str())
     }
 
-    /// What lies in the time that the question names comes first.
+    /// Nothing was recorded in the time that the question names: its words may mean another one, which
+    /// the texts themselves call so.
+    pub(super) fn take_time_as_words(&mut self) {
+        if self.text != self.whole {
+            self.needle = Needle::new(&self.whole);
+            self.text.clone_from(&self.whole);
+        }
+    }
+
+    /// What lies in the time that the question names counts for more.
     pub(super) fn prefer_its_time(&self, ranked: &mut [Ranked]) {
         if let Some((from, to)) = self.span {
-            ranked.sort_by_key(|one| !(from..to).contains(&one.candidate.at));
+            for one in ranked.iter_mut().filter(|one| (from..to).contains(&one.candidate.at)) {
+                one.score *= THEN_WEIGHT;
+            }
+            ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         }
     }
 

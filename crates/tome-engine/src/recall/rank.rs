@@ -16,9 +16,9 @@ use super::plan::Plan;
 use super::spread::{spread, spread_near};
 use super::terms::{Match, Terms};
 use super::weights::{
-    CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAREST_PIECES,
-    NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, READ_MAX, SAID_BY_USER,
-    TELLING_BYTES_MAX, WORDS_WEIGHT,
+    CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAR_READ_MAX,
+    NEAREST_PIECES, NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, READ_MAX,
+    SAID_BY_USER, TELLING_BYTES_MAX, WORDS_WEIGHT,
 };
 use super::{Tier, abreast};
 use crate::EngineError;
@@ -56,7 +56,7 @@ impl Gathered {
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
         let wants_words = plan.tier != Some(Tier::Meanings);
         let words: Vec<Option<f32>> = match wants_words {
-            true => spread(&matches, near),
+            true => spread(&matches, near, terms.question.parts()),
             false => vec![None; matches.len()],
         };
         let own: Vec<Option<f32>> = self.candidates.iter().zip(&matches).map(nearness).collect();
@@ -136,7 +136,11 @@ impl Gathered {
                 // Of equals the same ones are kept, in whatever order an index found them.
                 let tied = |index: usize| self.candidates.get(index).map(tie);
                 order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
-                let most = if is_event { READ_MAX } else { PAGES_READ_MAX };
+                let most = match (is_event, tier) {
+                    (true, Tier::Meanings) => NEAR_READ_MAX,
+                    (true, _) => READ_MAX,
+                    (false, _) => PAGES_READ_MAX,
+                };
                 for (index, _) in order.into_iter().take(most) {
                     if let Some(keep) = keep.get_mut(index) {
                         *keep = true;
@@ -145,7 +149,12 @@ impl Gathered {
             }
         }
         let mut kept = keep.into_iter();
-        self.candidates.retain(|_| kept.next().unwrap_or(false));
+        let (best, passed): (Vec<_>, Vec<_>) = std::mem::take(&mut self.candidates)
+            .into_iter()
+            .partition(|_| kept.next().unwrap_or(false));
+        self.candidates = best;
+        // One of them may still come up beside another.
+        self.passed = passed.into_iter().map(|one| (one.id(), one)).collect();
         // Whatever index found them first: of equals the same one comes first.
         self.candidates.sort_by_cached_key(tie);
         self.renumber();
@@ -196,10 +205,13 @@ impl Gathered {
                 let place = match self.number_of(&id) {
                     Some(place) => place,
                     None => {
-                        let neighbour = Candidate::of_event(desk, mark, &event);
+                        let mut neighbour = Candidate::of_event(desk, mark, &event);
                         // Two long turns have nothing to tell each other.
                         if is_long && neighbour.bytes() > NEIGHBOURS_BYTES_MAX {
                             continue;
+                        }
+                        if let Some(found) = self.passed.remove(&id) {
+                            neighbour = Candidate { body: neighbour.body, ..found };
                         }
                         self.add(neighbour);
                         self.candidates.len() - 1

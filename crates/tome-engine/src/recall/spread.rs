@@ -6,10 +6,12 @@
 use super::terms::Match;
 use super::weights::{NEAR_NEIGHBOURS, NEIGHBOURS, NEIGHBOURS_WORDS};
 
-/// Scores with what the neighbours add. `near` gives the one at a distance in the same session.
+/// Scores with what the neighbours add. `near` gives the one at a distance in the same session, `parts`
+/// the terms of each question where there are several in one: a text that answers one of them answers.
 pub(super) fn spread(
     matches: &[Option<Match>],
     near: impl Fn(usize, isize) -> Option<usize>,
+    parts: &[Vec<usize>],
 ) -> Vec<Option<f32>> {
     let spread_to = |(index, own): (usize, &Option<Match>)| {
         let own = own.as_ref()?;
@@ -22,14 +24,39 @@ pub(super) fn spread(
                 *best = best.max(share * term);
             }
         }
-        let lacking = best.iter().zip(&own.terms).map(|(best, own)| (best - own).max(0.0));
-        let room = (NEIGHBOURS_WORDS / own.words.max(1) as f32).min(1.0);
-        Some(own.score + room * lacking.sum::<f32>())
+        let room = room_for(own.words);
+        for (best, own) in best.iter_mut().zip(&own.terms) {
+            *best = room * (*best - own).max(0.0);
+        }
+        let of = |part: &Vec<usize>| -> f32 {
+            let term = |number: &usize| Some(own.terms.get(*number)? + best.get(*number)?);
+            part.iter().filter_map(term).sum()
+        };
+        Some((own.score + best.iter().sum::<f32>(), parts.iter().map(of).collect()))
     };
-    matches.iter().enumerate().map(spread_to).collect()
+    let scores: Vec<Option<(f32, Vec<f32>)>> = matches.iter().enumerate().map(spread_to).collect();
+    with_parts(&scores, parts.len())
 }
 
-/// How near things are, with how near their neighbours are: a mean in which they count less.
+/// Adds how well each text answers the question that it answers best. The best answer to each of them
+/// is worth the same, however many words it took to ask.
+fn with_parts(scores: &[Option<(f32, Vec<f32>)>], parts: usize) -> Vec<Option<f32>> {
+    let tops: Vec<f32> = (0..parts)
+        .map(|part| {
+            let of = scores.iter().flatten().filter_map(|(_, parts)| parts.get(part).copied());
+            of.fold(0.0, f32::max)
+        })
+        .collect();
+    let most = tops.iter().copied().fold(0.0, f32::max);
+    let whole = |(score, parts): &(f32, Vec<f32>)| {
+        let shares = parts.iter().zip(&tops).filter(|(_, top)| **top > 0.0);
+        score + most * shares.map(|(part, top)| part / top).fold(0.0, f32::max)
+    };
+    scores.iter().map(|one| one.as_ref().map(whole)).collect()
+}
+
+/// How near things are, with how near their neighbours are. They only add: that what stands beside a
+/// turn is about something else says nothing against it.
 pub(super) fn spread_near(
     nearness: &[Option<f32>],
     matches: &[Option<Match>],
@@ -37,18 +64,18 @@ pub(super) fn spread_near(
 ) -> Vec<Option<f32>> {
     let of = |index: usize| nearness.get(index).copied().flatten();
     let spread_to = |index: usize| {
-        let words = matches.get(index)?.as_ref()?.words;
-        let room = (NEIGHBOURS_WORDS / words.max(1) as f32).min(1.0);
-        let (mut sum, mut weight) = (of(index)?, 1.0);
-        for (distance, share) in NEAR_NEIGHBOURS {
-            if let Some(other) = near(index, distance) {
-                sum += room * share * of(other).unwrap_or(0.0);
-                weight += room * share;
-            }
-        }
-        Some(sum / weight)
+        let room = room_for(matches.get(index)?.as_ref()?.words);
+        let others = NEAR_NEIGHBOURS
+            .iter()
+            .filter_map(|(distance, share)| Some(share * near(index, *distance).and_then(of)?));
+        Some(of(index)? + room * others.sum::<f32>())
     };
     (0..nearness.len()).map(spread_to).collect()
+}
+
+/// How much a turn of so many words takes from its neighbours.
+fn room_for(words: usize) -> f32 {
+    (NEIGHBOURS_WORDS / words.max(1) as f32).min(1.0)
 }
 
 #[cfg(test)]
@@ -70,12 +97,42 @@ mod tests {
     fn a_neighbour_pays_only_for_what_is_lacking() {
         let matches = [says(&[2.0, 0.0]), says(&[0.0, 1.0]), says(&[2.0, 1.0])];
         let near = |index: usize, distance: isize| index.checked_add_signed(distance);
-        let scores: Vec<f32> = spread(&matches, near).into_iter().flatten().collect();
+        let scores: Vec<f32> = spread(&matches, near, &[]).into_iter().flatten().collect();
         // The first lacks the second term: 0.4 of what comes after it says it.
         assert!((scores[0] - 2.4).abs() < 1e-6, "{scores:?}");
         // The second lacks the first term: the turn before it gives 0.6 of it, the one after less.
         assert!((scores[1] - 2.2).abs() < 1e-6, "{scores:?}");
         // The third lacks nothing.
         assert!((scores[2] - 3.0).abs() < 1e-6, "{scores:?}");
+    }
+
+    #[test]
+    fn a_text_that_answers_one_of_two_questions_answers() {
+        // Three words ask the first question, one the second.
+        let matches =
+            [says(&[2.0, 2.0, 2.0, 0.0]), says(&[2.0, 2.0, 0.0, 0.0]), says(&[0.0, 0.0, 0.0, 1.0])];
+        let alone = |_: usize, _: isize| None;
+        let best = |parts: &[Vec<usize>]| {
+            let scores: Vec<f32> = spread(&matches, alone, parts).into_iter().flatten().collect();
+            let mut order = [0, 1, 2];
+            order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+            order
+        };
+        assert_eq!(best(&[]), [0, 1, 2]);
+        assert_eq!(best(&[vec![0, 1, 2], vec![3]]), [0, 1, 2]);
+        let matches_of = spread(&matches, alone, &[vec![0, 1, 2], vec![3]]);
+        let scores: Vec<f32> = matches_of.into_iter().flatten().collect();
+        assert!((scores[2] - 7.0).abs() < 1e-6, "{scores:?}");
+        assert!((scores[1] - 8.0).abs() < 1e-6, "{scores:?}");
+    }
+
+    #[test]
+    fn what_stands_beside_it_says_nothing_against_a_turn() {
+        let matches = [says(&[1.0]), says(&[1.0]), says(&[1.0])];
+        let near = |index: usize, distance: isize| index.checked_add_signed(distance);
+        let scores = spread_near(&[Some(0.5), None, Some(0.5)], &matches, near);
+        assert!(scores[0].unwrap() >= 0.5 && scores[1].is_none());
+        let alone = spread_near(&[Some(0.5), None, None], &matches, near);
+        assert!(alone[0].unwrap() >= 0.5 && alone[0] < scores[0], "{alone:?} {scores:?}");
     }
 }

@@ -13,12 +13,12 @@ pub(super) const PIECES_COUNTED: usize = 5;
 /// long sessions are never found.
 pub(super) const MANY_PIECES: f32 = 1.5;
 /// What a person said is worth a little more than what was answered.
-pub(super) const SAID_BY_USER: f32 = 1.2;
+pub(super) const SAID_BY_USER: f32 = 1.3;
 /// What a turn gets of the terms that only its neighbours say: the one before, the one after, and the
 /// two beyond them.
 pub(super) const NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.6), (1, 0.4), (-2, 0.3), (2, 0.2)];
 /// What a turn gets of how near its neighbours are.
-pub(super) const NEAR_NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.3), (1, 0.2), (-2, 0.1), (2, 0.1)];
+pub(super) const NEAR_NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.2), (1, 0.12), (-2, 0.06), (2, 0.06)];
 /// Turns of so many words need their neighbours most; longer ones in proportion less.
 pub(super) const NEIGHBOURS_WORDS: f32 = 50.0;
 /// A turn longer than this, in bytes, says enough for itself.
@@ -35,18 +35,20 @@ pub(super) const RRF_K: f64 = 60.0;
 /// What each tier weighs in the fusion. Vectors weigh little: with as much weight as words they put
 /// what is merely alike above what was asked for.
 pub(super) const WORDS_WEIGHT: f64 = 1.0;
-pub(super) const MEANINGS_WEIGHT: f64 = 0.2;
+pub(super) const MEANINGS_WEIGHT: f64 = 0.3;
 pub(super) const LITERAL_WEIGHT: f64 = 0.1;
 /// What a node or a grip weighs against the events it was made of.
 pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 
-/// Pieces that are taken from an index.
-pub(super) const WORDS_DEPTH: usize = 300;
-pub(super) const MEANINGS_DEPTH: usize = 200;
+/// Pieces that are taken from an index. Those of vectors also say how near it is what words found.
+pub(super) const WORDS_DEPTH: usize = 150;
+pub(super) const MEANINGS_DEPTH: usize = 250;
 /// Pages that are taken from either.
 pub(super) const PAGES_DEPTH: usize = 60;
-/// Events whose texts are read, of each tier, and pages.
-pub(super) const READ_MAX: usize = 80;
+/// Events whose texts are read: of those that words found (or a look at the texts), and of those that
+/// vectors found; and pages.
+pub(super) const READ_MAX: usize = 50;
+pub(super) const NEAR_READ_MAX: usize = 30;
 pub(super) const PAGES_READ_MAX: usize = 20;
 /// Candidates whose neighbours are read.
-pub(super) const NEIGHBOURS_READ_MAX: usize = 60;
+pub(super) const NEIGHBOURS_READ_MAX: usize = 50;
