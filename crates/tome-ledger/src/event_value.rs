@@ -62,11 +62,70 @@ pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Ve
     pack(VERSION, &stored)
 }
 
+/// An event as it is stored: what it says lies open, and nothing of it was copied. Whoever looks for one
+/// among many sees here whether it is worth reading.
+pub struct Glimpse<'a> {
+    /// Its session.
+    pub session: &'a str,
+    /// Its agent.
+    pub agent: &'a str,
+    /// The root of its project.
+    pub project: &'a str,
+    /// What it is.
+    pub kind: EventKind,
+    /// What was said.
+    pub text: &'a str,
+    /// What a tool was given and what it answered, as compact JSON; empty where there is nothing.
+    pub tool: Option<(&'a str, &'a str)>,
+    key: &'a [u8],
+    position: &'a Position,
+    body: &'a [u8],
+}
+
+impl Glimpse<'_> {
+    /// The whole event.
+    pub fn event(&self) -> Result<Event, LedgerError> {
+        let place = Place { family: Family::Events, key: self.key };
+        whole(place, self.position.clone(), self.body)
+    }
+}
+
+/// Shows an event as it is stored.
+pub(crate) fn glimpse<T>(
+    key: &[u8],
+    position: &Position,
+    bytes: &[u8],
+    show: impl FnOnce(&Glimpse<'_>) -> T,
+) -> Result<T, LedgerError> {
+    let place = Place { family: Family::Events, key };
+    let (_, body) = unpack(place, &[VERSION], bytes)?;
+    let stored: StoredEvent<'_> = decode(place, &body)?;
+    Ok(show(&Glimpse {
+        session: stored.session,
+        agent: stored.agent,
+        project: stored.project,
+        kind: known_kind(place, stored.kind)?,
+        text: stored.text,
+        tool: stored.tool.as_ref().map(|tool| (tool.input, tool.output)),
+        key,
+        position,
+        body: &body,
+    }))
+}
+
 /// Reads an event from its key and its value.
 pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event, LedgerError> {
     let place = Place { family: Family::Events, key };
     let (_, body) = unpack(place, &[VERSION], bytes)?;
-    let stored: StoredEvent<'_> = decode(place, &body)?;
+    whole(place, position, &body)
+}
+
+fn known_kind(place: Place<'_>, code: u8) -> Result<EventKind, LedgerError> {
+    EventKind::from_code(code).ok_or_else(|| place.corrupt(format!("kind {code} is not known")))
+}
+
+fn whole(place: Place<'_>, position: Position, body: &[u8]) -> Result<Event, LedgerError> {
+    let stored: StoredEvent<'_> = decode(place, body)?;
     Ok(Event {
         id: position.id,
         at: position.at,
@@ -75,8 +134,7 @@ pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event
         agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
         project: stored.project.to_owned(),
         cwd: stored.cwd.to_owned(),
-        kind: EventKind::from_code(stored.kind)
-            .ok_or_else(|| place.corrupt(format!("kind {} is not known", stored.kind)))?,
+        kind: known_kind(place, stored.kind)?,
         role: Role::from_code(stored.role)
             .ok_or_else(|| place.corrupt(format!("role {} is not known", stored.role)))?,
         text: stored.text.to_owned(),

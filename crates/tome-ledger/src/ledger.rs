@@ -1,5 +1,6 @@
 //! The ledger itself: append, read, and the workers' progress.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -11,9 +12,9 @@ use crate::limits::WORKER_BYTES_MAX;
 use crate::queue::Request;
 use crate::writer::{self, Shared};
 use crate::{
-    Appended, Batch, Direction, Durability, Engine, EventRange, Family, GripWrite, KeyValue,
-    KvError, LedgerError, Mark, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span, Store,
-    StretchWrite, event_value, key, outbox, projection, store_file,
+    Appended, Batch, Direction, Durability, Engine, EventRange, Family, Glimpse, GripWrite,
+    KeyValue, KvError, LedgerError, Mark, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span,
+    Store, StretchWrite, event_value, key, outbox, projection, store_file,
 };
 
 /// The append-only store of events and of what is derived from them.
@@ -200,6 +201,34 @@ impl Ledger {
             failed = event.is_err();
             Some(event)
         })
+    }
+
+    /// Shows the events of a range as they are stored, one after the other, until `show` breaks off.
+    /// Reading all of them takes several times as long.
+    pub fn glimpse(
+        &self,
+        range: &EventRange,
+        mut show: impl FnMut(&Position, &Glimpse<'_>) -> Result<ControlFlow<()>, LedgerError>,
+    ) -> Result<(), LedgerError> {
+        let family = if range.session.is_some() { Family::Sessions } else { Family::Events };
+        for pair in self.scan(family, range.span(), range.direction) {
+            let (key, value) = pair?;
+            let (position, key, value) = match &range.session {
+                Some(session) => {
+                    let position = key::read_session(session, &key)?;
+                    let at = key::event(&position);
+                    let missing = || LedgerError::corrupt(family, &key, "its event is missing");
+                    let value = self.get(Family::Events, &at)?.ok_or_else(missing)?;
+                    (position, at, value)
+                }
+                None => (key::read_event(Family::Events, &key, &key)?, key, value),
+            };
+            let shown = event_value::glimpse(&key, &position, &value, |it| show(&position, it))?;
+            if shown?.is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Where the events of a range are, without reading them. After an error nothing more comes.

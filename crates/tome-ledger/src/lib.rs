@@ -33,6 +33,7 @@ pub use contents::{
 };
 pub use engine::Engine;
 pub use error::{KvError, LedgerError};
+pub use event_value::Glimpse;
 pub use kv::{Durability, Family, KeyValue, Pair, Pairs, Span};
 pub use ledger::{Ledger, Work};
 pub use new_event::{Appended, NewEvent, Outcome};

@@ -3,6 +3,7 @@
 
 use std::num::NonZero;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Fewer things than this a thread are not worth one.
@@ -42,6 +43,33 @@ fn cores() -> usize {
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
+/// The same for things of which each takes long: whoever is free takes the next one, the first ones first.
+pub(super) fn in_turn<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = things.len().min(cores()).min(THREADS_MAX);
+    if threads < 2 {
+        return things.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(thing) = things.get(number) else { return done };
+            done.push((number, work(thing)));
+        }
+    };
+    let mut all = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(take)).collect();
+        let mut all = take();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    });
+    all.sort_unstable_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
 /// What becomes of two things that are done at the same time.
 pub(super) fn both<A: Send, B>(
     one: impl FnOnce() -> A + Send,
@@ -56,11 +84,20 @@ pub(super) fn both<A: Send, B>(
 
 #[cfg(test)]
 mod tests {
-    use super::{both, each};
+    use super::{both, each, in_turn};
 
     #[test]
     fn both_are_done() {
         assert_eq!(both(|| 1, || "two"), (1, "two"));
+    }
+
+    #[test]
+    fn what_is_taken_in_turn_comes_back_in_order() {
+        for count in [0, 1, 2, 7, 64] {
+            let things: Vec<usize> = (0..count).collect();
+            let doubled: Vec<usize> = (0..count).map(|thing| thing * 2).collect();
+            assert_eq!(in_turn(&things, |thing| thing * 2), doubled);
+        }
     }
 
     #[test]

@@ -481,16 +481,23 @@ impl Gathered {
         files: &[FileFound],
         known: &HashSet<String>,
     ) -> Result<u64, EngineError> {
-        let wanted =
-            |file: &&FileFound| !known.contains(&file.page.name()) && file.is_wanted(&visit.filter);
-        let mut looked = 0;
-        for file in files.iter().filter(wanted) {
+        let (mut looked, mut had) = (0, 0);
+        for file in files {
+            if known.contains(&file.stamp()) {
+                had += 1;
+                continue;
+            }
+            if !file.is_wanted(&visit.filter) {
+                continue;
+            }
             looked += 1;
             let Some(text) = visit.keeper.text_of_file(&file.page) else { continue };
             self.look_at_note(visit, file, &text);
         }
-        if looked > 0 {
-            self.behind = self.behind.max(looked);
+        // What the index has of files that are gone says nothing, but still weighs what others say.
+        let gone = known.len().saturating_sub(had) as u64;
+        if looked + gone > 0 {
+            self.behind = self.behind.max(looked + gone);
             desk.wanting.store(true, Ordering::Relaxed);
         }
         Ok(looked)

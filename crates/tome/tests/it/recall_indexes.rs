@@ -53,14 +53,14 @@ pub fn finder(world: &World) -> PathBuf {
     app.unwrap().path().join("finder")
 }
 
-/// What an answer lists, with its scores.
-pub fn listed(answer: &Value) -> Vec<[&Value; 3]> {
+/// What an answer lists, with its scores, and what it names beside it.
+pub fn listed(answer: &Value) -> Vec<[&Value; 4]> {
     let hits = answer["hits"].as_array().unwrap().iter();
-    hits.map(|hit| ["citation", "text", "score"].map(|field| &hit[field])).collect()
+    hits.map(|hit| ["citation", "text", "score", "also"].map(|field| &hit[field])).collect()
 }
 
 /// Deletes a folder, though somebody may be writing into it.
-fn delete(folder: &Path) {
+pub fn delete(folder: &Path) {
     eventually("a folder to go", || match fs::remove_dir_all(folder) {
         Err(failed) if failed.kind() != std::io::ErrorKind::NotFound => None,
         _ => Some(()),

@@ -39,7 +39,7 @@ pub(crate) struct Desk {
     /// takes them in this order.
     pub keeping: Mutex<Kept>,
     pub keeping_meanings: Mutex<Kept>,
-    /// The files that were put in, as whoever asks sees them; `None` until they were compared.
+    /// The stamps of the files that were put in, as whoever asks sees them; `None` until they were compared.
     pub known: RwLock<Option<Arc<HashSet<String>>>>,
     /// Whether somebody has seen that something is missing.
     pub wanting: AtomicBool,
@@ -61,7 +61,7 @@ pub(crate) struct Problems {
 /// What is remembered between two visits.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// The files that the indexes of pages have, by name; `None` until they were asked.
+    /// The stamps of the files that the indexes of pages have; `None` until they were asked.
     pub files: Option<HashSet<String>>,
 }
 

@@ -27,6 +27,12 @@ pub(crate) struct FileFound {
 }
 
 impl FileFound {
+    /// What tells it apart from how it was before: its page, and when it was changed. A file may come to
+    /// say what it said before; a hit says since when.
+    pub(crate) fn stamp(&self) -> String {
+        stamp(&self.page.name(), self.modified)
+    }
+
     /// What kind of thing it is.
     pub(crate) fn source(&self) -> Source {
         match self.page {
@@ -53,6 +59,16 @@ impl FileFound {
             && filter.since.is_none_or(|since| self.modified >= since)
             && filter.until.is_none_or(|until| self.modified < until)
     }
+}
+
+/// What tells a file apart, of the name of its page.
+pub(super) fn stamp(name: &str, modified: Millis) -> String {
+    format!("{name} {}", modified.0)
+}
+
+/// The name of the page in a stamp.
+pub(super) fn name_in(stamp: &str) -> &str {
+    stamp.rsplit_once(' ').map_or(stamp, |(name, _)| name)
 }
 
 /// Every file of a desk.
@@ -159,7 +175,7 @@ impl Keeper {
         }
     }
 
-    /// The names of the files that the indexes of a desk have. An index is asked once for them; after
+    /// The stamps of the files that the indexes of a desk have. An index is asked once for them; after
     /// that whoever writes to it keeps them.
     pub(crate) fn known_files(&self, desk: &Desk, words: &Words) -> Arc<HashSet<String>> {
         if let Some(known) = &*desk.known.read().unwrap_or_else(PoisonError::into_inner) {
@@ -167,9 +183,10 @@ impl Keeper {
         }
         let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
         let read = || {
-            let named = words.named().unwrap_or_default().into_iter().map(|(name, _)| name);
-            let is_file = |name: &String| Page::parse(name).is_some_and(|page| page.is_file());
-            Arc::new(named.filter(is_file).collect())
+            let named = words.named().unwrap_or_default().into_iter();
+            let is_file = |name: &str| Page::parse(name).is_some_and(|page| page.is_file());
+            let files = named.filter(|(name, _)| is_file(name));
+            Arc::new(files.map(|(name, at)| stamp(&name, at)).collect())
         };
         Arc::clone(known.get_or_insert_with(read))
     }

@@ -14,7 +14,7 @@ use tome_model::Event;
 use super::Keeper;
 use super::desk::{Desk, DeskOf, Kept, Pair};
 use super::entries;
-use super::files::{FileFound, files_of};
+use super::files::{FileFound, files_of, name_in};
 use super::hands::{Hands, Pass};
 use super::pages::Page;
 use crate::{COPY, EngineError};
@@ -266,23 +266,27 @@ impl Keeper {
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, EngineError> {
         let hands = Hands::of(&desk.pages, pass)?;
+        let mut strays = HashSet::new();
         if kept.files.is_none() {
-            kept.files = Some(hands.files()?);
+            let had = hands.files()?;
+            (kept.files, strays) = (Some(had.by_all), had.by_some);
         }
         let wanted = files_of(self, desk)?;
-        let names: HashSet<String> = wanted.iter().map(|file| file.page.name()).collect();
+        let stamps: HashSet<String> = wanted.iter().map(FileFound::stamp).collect();
         let known = kept.files.get_or_insert_default();
-        let gone: Vec<String> = known.difference(&names).cloned().collect();
+        let gone: Vec<String> =
+            known.union(&strays).filter(|stamp| !stamps.contains(*stamp)).cloned().collect();
         let new: Vec<&FileFound> =
-            wanted.iter().filter(|file| !known.contains(&file.page.name())).collect();
+            wanted.iter().filter(|file| !known.contains(&file.stamp())).collect();
         let mut put = gone.len() as u64;
         let mut gone = Some(gone);
         let mut rest = new.as_slice();
         while !stop() && (!rest.is_empty() || gone.as_ref().is_some_and(|gone| !gone.is_empty())) {
             let (now, later) = rest.split_at(rest.len().min(self.portion(pass).files));
             rest = later;
-            let mut batch = Batch { gone: gone.take().unwrap_or_default(), ..Batch::default() };
-            let left = batch.gone.clone();
+            let left = gone.take().unwrap_or_default();
+            let names = left.iter().map(|stamp| name_in(stamp).to_owned()).collect();
+            let mut batch = Batch { gone: names, ..Batch::default() };
             for file in now {
                 put += 1;
                 // An index that had it before, and one that did not, have it once.
@@ -290,10 +294,10 @@ impl Keeper {
                 batch.put.extend(self.entries_of_file(file));
             }
             hands.write_in_place(batch)?;
-            for name in &left {
-                known.remove(name);
+            for stamp in &left {
+                known.remove(stamp);
             }
-            known.extend(now.iter().map(|file| file.page.name()));
+            known.extend(now.iter().map(|file| file.stamp()));
         }
         if !pass.has_words() {
             return Ok(put);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tome_finder::{Batch, FinderError, Meanings, Words};
 
 use super::desk::Pair;
+use super::files::stamp;
 use super::follow::number;
 use super::pages::Page;
 use crate::EngineError;
@@ -30,6 +31,13 @@ impl Pass {
     pub(super) fn has_meanings(self) -> bool {
         self != Self::Words
     }
+}
+
+/// The stamps of the files that indexes have.
+pub(super) struct FilesHad {
+    pub by_all: HashSet<String>,
+    /// Those that one of them lacks: they are put into all again, or taken out of the other.
+    pub by_some: HashSet<String>,
 }
 
 /// The indexes that are written to.
@@ -103,20 +111,23 @@ impl Hands {
         }
     }
 
-    /// The files that all of them have: what one lacks is put into all again.
-    pub(super) fn files(&self) -> Result<HashSet<String>, FinderError> {
+    /// The files that they have.
+    pub(super) fn files(&self) -> Result<FilesHad, FinderError> {
         let files = |named: Vec<(String, tome_model::Millis)>| -> HashSet<String> {
-            let names = named.into_iter().map(|(name, _)| name);
-            names.filter(|name| Page::parse(name).is_none_or(|page| page.is_file())).collect()
+            let is_file = |name: &str| Page::parse(name).is_none_or(|page| page.is_file());
+            let files = named.into_iter().filter(|(name, _)| is_file(name));
+            files.map(|(name, at)| stamp(&name, at)).collect()
         };
         let words = self.words.as_ref().map(|words| words.named()).transpose()?.map(files);
         let meanings = self.meanings.as_ref().map(|meanings| files(meanings.named()));
         Ok(match (words, meanings) {
-            (Some(mut words), Some(meanings)) => {
-                words.retain(|name| meanings.contains(name));
-                words
+            (Some(words), Some(meanings)) => FilesHad {
+                by_all: words.intersection(&meanings).cloned().collect(),
+                by_some: words.symmetric_difference(&meanings).cloned().collect(),
+            },
+            (one, other) => {
+                FilesHad { by_all: one.or(other).unwrap_or_default(), by_some: HashSet::new() }
             }
-            (one, other) => one.or(other).unwrap_or_default(),
         })
     }
 }

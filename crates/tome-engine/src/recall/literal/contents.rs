@@ -8,10 +8,11 @@ use tome_finder::{Key, Source};
 use tome_ledger::Ledger;
 use tome_model::{Agent, Grip, Level, Millis, Node, NodeId};
 
-use super::limits::NODES_MAX;
-use super::seen::{About, Scanning, allows, part_of, shown};
+use super::limits::{NODES_MAX, TURN_NODES};
+use super::seen::{About, Floor, Scanning, allows, part_of, shown};
 use super::{Hunt, Look, Scan, Seen};
 use crate::EngineError;
+use crate::recall::abreast;
 
 /// The nodes of a project at their latest versions, and the grips that those show.
 pub(crate) fn scan_contents(
@@ -19,26 +20,32 @@ pub(crate) fn scan_contents(
     project: &str,
     hunt: Hunt<'_>,
 ) -> Result<Scan, EngineError> {
-    let mut scanning = Scanning::new(hunt);
     let wanted = |source| hunt.filter.sources.is_empty() || hunt.filter.sources.contains(&source);
     if !(wanted(Source::Node) || wanted(Source::Grip)) {
-        return Ok(scanning.done());
+        return Ok(Scanning::new(hunt).done());
     }
-    for (_, id) in newest(ledger, project)? {
-        let Some(node) = ledger.node(project, &id, None)? else { continue };
-        if !scanning.goes_on(0) {
-            break;
-        }
-        look_at_node(&mut scanning, project, &node);
-        let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-        for id in grips.filter(|_| wanted(Source::Grip)) {
-            // A period shows grips of its segments: each is looked at where it was taken.
-            if let Some(grip) = ledger.grip(project, id)?.filter(|grip| grip.node == node.id) {
-                look_at_grip(&mut scanning, project, &node, &grip);
+    let (nodes, floor) = (newest(ledger, project)?, Floor::default());
+    let scan = |nodes: &&[(Millis, NodeId)]| -> Result<Scanning<'_>, EngineError> {
+        let mut scanning = Scanning::of_part(hunt, &floor);
+        for (_, id) in *nodes {
+            if !scanning.goes_on(0) {
+                break;
+            }
+            let Some(node) = ledger.node(project, id, None)? else { continue };
+            look_at_node(&mut scanning, project, &node);
+            let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+            for id in grips.filter(|_| wanted(Source::Grip)) {
+                // A period shows grips of its segments: each is looked at where it was taken.
+                if let Some(grip) = ledger.grip(project, id)?.filter(|grip| grip.node == node.id) {
+                    look_at_grip(&mut scanning, project, &node, &grip);
+                }
             }
         }
-    }
-    Ok(scanning.done())
+        Ok(scanning)
+    };
+    let parts: Vec<_> = nodes.chunks(TURN_NODES).collect();
+    let parts = abreast::in_turn(&parts, scan).into_iter().collect::<Result<_, _>>()?;
+    Ok(Scanning::joined(hunt, parts))
 }
 
 /// The nodes there are, the newest first.

@@ -51,3 +51,12 @@ pub(super) const OUTBOX_EVENTS_MAX: usize = 256;
 
 /// Nodes of a project's contents that are looked at, the newest: a lifetime of work has fewer.
 pub(super) const NODES_MAX: usize = 100_000;
+
+/// Events that are worth a thread's turn. So few that the newest are looked at first by all threads.
+pub(super) const TURN_EVENTS: u64 = 1_024;
+
+/// Turns of one scan at most: finding out where they begin costs a read each.
+pub(super) const TURNS_MAX: u64 = 64;
+
+/// The same for the nodes of the contents.
+pub(super) const TURN_NODES: usize = 128;

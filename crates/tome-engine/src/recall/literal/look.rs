@@ -44,6 +44,17 @@ pub(crate) struct Look {
     pub range: Range<usize>,
 }
 
+/// What a look at one of many texts has found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Sighting {
+    /// It does not match.
+    Nothing,
+    /// It matches, and others match better.
+    Below,
+    /// How well it matches.
+    Look(Look),
+}
+
 impl Look {
     /// What is said by the title alone counts a little less than what the text says.
     pub(super) const TITLE_WORTH: f32 = 0.9;
@@ -63,10 +74,21 @@ impl Look {
             Exact::Whole => 2.5,
         };
         let often = 1.0 - 1.0 / (1.0 + self.times.min(1_000) as f32);
-        let passages = (self.bytes as f32 / PASSAGE_BYTES).max(1.0);
-        let length = 1.0 + 0.75 * (1.0 - 1.0 / passages);
-        exact + self.coverage * (0.5 + 0.4 * self.closeness + 0.1 * often) / length
+        let held_back = held_back(self.bytes);
+        exact + self.coverage * (0.5 + 0.4 * self.closeness + 0.1 * often) / held_back
     }
+
+    /// No text that has so much of the query, but not as a whole, scores more than this.
+    pub(super) fn score_max(coverage: f32, bytes: usize) -> f32 {
+        // A little more, for what is lost where numbers are rounded.
+        coverage * 1.000_1 / held_back(bytes)
+    }
+}
+
+/// How much less it counts what a text of this length has.
+fn held_back(bytes: usize) -> f32 {
+    let passages = (bytes as f32 / PASSAGE_BYTES).max(1.0);
+    1.0 + 0.75 * (1.0 - 1.0 / passages)
 }
 
 /// How a term stands among the letters around it.

@@ -4,7 +4,7 @@ use regex::{Regex, RegexBuilder};
 use tome_model::{ModelError, truncate_to};
 
 use super::limits::{QUERY_BYTES_MAX, REGEX_BYTES_MAX};
-use super::look::{Exact, Look};
+use super::look::{Exact, Look, Sighting};
 use super::searched::Searched;
 
 /// What is looked for.
@@ -84,6 +84,16 @@ impl Needle {
         }
     }
 
+    /// Whether any of it may be in the strings of JSON as Tome stores it: compact, with nothing escaped
+    /// but quotes, backslashes and control characters. Never says no where one of the strings has it.
+    pub fn may_touch_json(&self, json: &str) -> bool {
+        match &self.how {
+            How::Nothing => false,
+            How::Words(words) => !words.is_unescaped() || words.touches(json),
+            How::Regex(_) => true,
+        }
+    }
+
     /// Whether nothing that is looked for is written otherwise in JSON, but for `\u`.
     pub(super) fn is_plain(&self) -> bool {
         match &self.how {
@@ -96,6 +106,17 @@ impl Needle {
     /// How well a text matches; none when it does not.
     pub fn look(&self, text: &str) -> Option<Look> {
         self.look_under("", text)
+    }
+
+    /// How well a text matches, where that is worth telling: of one whose score is sure to be below `least`
+    /// it is only said that it matches.
+    pub fn look_above(&self, text: &str, least: f32) -> Sighting {
+        match &self.how {
+            How::Words(words) => words.look_above(text, least),
+            How::Nothing | How::Regex(_) => {
+                self.look(text).map_or(Sighting::Nothing, Sighting::Look)
+            }
+        }
     }
 
     /// How well a text with a title matches. What only the title says counts a little less; without

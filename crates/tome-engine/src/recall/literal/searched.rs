@@ -10,7 +10,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
 use super::fold::{Folded, with_folded};
 use super::limits::PLACES_MAX;
-use super::look::{Exact, Look, Place, Stand, best_stretch, closeness, places_gain};
+use super::look::{Exact, Look, Place, Sighting, Stand, best_stretch, closeness, places_gain};
 use super::phrase::Phrase;
 use super::terms::wording;
 
@@ -106,15 +106,33 @@ impl Searched {
         with_folded(text, |folded| self.automaton.is_match(folded.text))
     }
 
+    /// Whether no term has anything that JSON escapes, or that folding makes of what JSON escapes.
+    pub fn is_unescaped(&self) -> bool {
+        let is_escaped = |c: char| matches!(c, '"' | '\\') || c.is_control() || c.is_whitespace();
+        !self.terms().any(|term| term.contains(is_escaped))
+    }
+
     /// How well a text with a title matches.
     pub fn look(&self, title: &str, text: &str) -> Option<Look> {
         let above = with_folded(title, |folded| self.pass(folded, title));
+        match self.look_under(title, text, above.as_ref(), 0.0) {
+            Sighting::Look(look) => Some(look),
+            Sighting::Nothing | Sighting::Below => None,
+        }
+    }
+
+    /// How well a text matches, unless its score is sure to be below `least`.
+    pub fn look_above(&self, text: &str, least: f32) -> Sighting {
+        self.look_under("", text, None, least)
+    }
+
+    fn look_under(&self, title: &str, text: &str, above: Option<&Pass>, least: f32) -> Sighting {
         with_folded(text, |folded| {
             let pass = self.pass(folded, text);
             if pass.is_none() && above.is_none() {
-                return None;
+                return Sighting::Nothing;
             }
-            self.judge(folded, text, title, pass, above.as_ref())
+            self.judge(folded, text, title, pass, above, least)
         })
     }
 
@@ -151,18 +169,22 @@ impl Searched {
         title: &str,
         pass: Option<Pass>,
         above: Option<&Pass>,
-    ) -> Option<Look> {
+        least: f32,
+    ) -> Sighting {
         if !self.quoted.iter().all(|said| {
             said.places(folded.text).next().is_some()
                 || with_folded(title, |title| said.places(title.text).next().is_some())
         }) {
-            return None;
+            return Sighting::Nothing;
         }
         let exact = pass.as_ref().and_then(|pass| self.exact(folded, text, pass));
         let worths = self.worths(pass.as_ref(), above);
         let (coverage, gains) = self.coverage(&worths);
         if coverage <= 0.0 && exact.is_none() {
-            return None;
+            return Sighting::Nothing;
+        }
+        if exact.is_none() && Look::score_max(coverage, text.len()) < least {
+            return Sighting::Below;
         }
         let (places, times) = pass.map_or((Vec::new(), 0), |pass| (pass.places, pass.times));
         let stretch = best_stretch(&places, &gains);
@@ -175,7 +197,7 @@ impl Searched {
             (None, None) => (Exact::No, 0..0),
         };
         let (coverage, bytes) = (coverage.max(f32::MIN_POSITIVE), text.len());
-        Some(Look { exact, coverage, closeness, times, bytes, range })
+        Sighting::Look(Look { exact, coverage, closeness, times, bytes, range })
     }
 
     /// Where the query as a whole is, between words rather than inside of them.

@@ -2,6 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use tome_finder::{Filter, Key, Part, Source};
 use tome_model::Millis;
@@ -18,8 +20,8 @@ pub(crate) struct Hunt<'a> {
     pub filter: &'a Filter,
     /// At most so many, the best.
     pub limit: usize,
-    /// Asked now and then: true ends the scan.
-    pub stop: &'a dyn Fn() -> bool,
+    /// Asked now and then, by every thread that scans: true ends the scan.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What a scan has seen.
@@ -64,7 +66,7 @@ pub(crate) struct Seen {
     pub part: Part,
     /// How well it matches.
     pub look: Look,
-    /// What is there to see.
+    /// What is there to see; empty for an event of the ledger, which is read again to be shown.
     pub snippet: String,
 }
 
@@ -93,9 +95,25 @@ pub(super) fn allows(filter: &Filter, source: Source, about: &About<'_>) -> bool
         && filter.until.is_none_or(|until| about.at < until)
 }
 
-/// A scan under way.
+/// What something has to score to be among the best, as far as those know who scan parts of one whole.
+#[derive(Debug, Default)]
+pub(super) struct Floor(AtomicU32);
+
+impl Floor {
+    fn get(&self) -> f32 {
+        f32::from_bits(self.0.load(Relaxed))
+    }
+
+    /// The bits of numbers that are not negative are in the order of the numbers.
+    fn raise(&self, score: f32) {
+        self.0.fetch_max(score.max(0.0).to_bits(), Relaxed);
+    }
+}
+
+/// A scan under way, of a whole or of one of its parts.
 pub(super) struct Scanning<'a> {
     pub hunt: Hunt<'a>,
+    floor: Option<&'a Floor>,
     scan: Scan,
     best: BinaryHeap<Reverse<Ranked>>,
     /// What was looked at since it was last asked whether to stop.
@@ -105,7 +123,41 @@ pub(super) struct Scanning<'a> {
 impl<'a> Scanning<'a> {
     pub fn new(hunt: Hunt<'a>) -> Self {
         let hunt = Hunt { limit: hunt.limit.min(SEEN_MAX), ..hunt };
-        Self { hunt, scan: Scan::default(), best: BinaryHeap::new(), unasked_bytes: usize::MAX }
+        let (scan, best) = (Scan::default(), BinaryHeap::new());
+        Self { hunt, floor: None, scan, best, unasked_bytes: usize::MAX }
+    }
+
+    /// A scan of one part.
+    pub fn of_part(hunt: Hunt<'a>, floor: &'a Floor) -> Self {
+        Self { floor: Some(floor), ..Self::new(hunt) }
+    }
+
+    /// The scans of all parts, in their order, as the scan of the whole that they are.
+    pub fn joined(hunt: Hunt<'a>, parts: Vec<Self>) -> Scan {
+        let mut whole = Self::new(hunt);
+        for part in parts {
+            let before = whole.scan.matched;
+            for Reverse(mut one) in part.best {
+                one.ranked.2.0 += before;
+                if whole.has_room_for(&one.ranked) {
+                    whole.keep(one);
+                }
+            }
+            whole.scan.matched += part.scan.matched;
+            whole.scan.looked += part.scan.looked;
+            whole.scan.cut |= part.scan.cut;
+            part.scan.unread.into_iter().for_each(|what| whole.unread(what));
+        }
+        whole.done()
+    }
+
+    /// What scores less than this is not among the best.
+    pub fn least(&self) -> f32 {
+        let own = match self.best.peek() {
+            Some(Reverse(last)) if self.best.len() >= self.hunt.limit => last.ranked.0,
+            _ => 0.0,
+        };
+        self.floor.map_or(own, |floor| own.max(floor.get()))
     }
 
     /// Whether to look at one more thing of this size.
@@ -134,14 +186,31 @@ impl<'a> Scanning<'a> {
     pub fn found(&mut self, at: Millis, look: Look, make: impl FnOnce(Look) -> Seen) {
         self.scan.matched += 1;
         let ranked = (look.score(), at, Reverse(self.scan.matched));
-        let is_full = self.best.len() >= self.hunt.limit;
-        if is_full && self.best.peek().is_none_or(|Reverse(last)| last.order(&ranked).is_ge()) {
-            return;
+        if self.has_room_for(&ranked) {
+            self.keep(Ranked { ranked, seen: make(look) });
         }
-        if is_full {
+    }
+
+    /// One more matches, and is not among the best.
+    pub fn found_below(&mut self) {
+        self.scan.matched += 1;
+    }
+
+    fn has_room_for(&self, ranked: &Rank) -> bool {
+        let is_worse = |last: &Reverse<Ranked>| last.0.order(ranked).is_lt();
+        self.best.len() < self.hunt.limit || self.best.peek().is_some_and(is_worse)
+    }
+
+    fn keep(&mut self, one: Ranked) {
+        if self.best.len() >= self.hunt.limit {
             self.best.pop();
         }
-        self.best.push(Reverse(Ranked { ranked, seen: make(look) }));
+        self.best.push(Reverse(one));
+        if let Some(floor) = self.floor.filter(|_| self.best.len() >= self.hunt.limit)
+            && let Some(Reverse(last)) = self.best.peek()
+        {
+            floor.raise(last.ranked.0);
+        }
     }
 
     pub fn done(mut self) -> Scan {

@@ -1,5 +1,7 @@
 //! Lines of `messages.jsonl`, of Tome's own and of others.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use proptest::prelude::*;
 use tome_finder::{Filter, Key};
 use tome_model::{Draft, EventKind, EventLine, Millis, Tool};
@@ -216,11 +218,8 @@ fn a_scan_that_is_stopped_says_so() {
     let path = folder.path().join("messages.jsonl");
     #[allow(clippy::disallowed_methods)]
     std::fs::write(&path, "the needle\n".repeat(10_000)).unwrap();
-    let asked = std::cell::Cell::new(0);
-    let stop = || {
-        asked.set(asked.get() + 1);
-        asked.get() > 3
-    };
+    let asked = AtomicU32::new(0);
+    let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 3;
     let needle = Needle::new("needle");
     let hunt = Hunt { needle: &needle, filter: &Filter::default(), limit: 5, stop: &stop };
     let scan = scan_messages(&path, OWNER, hunt).unwrap();

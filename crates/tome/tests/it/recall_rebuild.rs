@@ -1,0 +1,137 @@
+//! What an index answers says nothing of how it came to be: one that grew commit by commit, through edits,
+//! deletions and late events, and one that was made from scratch give the same answers, byte by byte.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use tome_testkit::{World, eventually_within};
+
+use crate::recall_indexes::{delete, finder};
+use crate::scene::{MORNING_MS, line_with, world};
+
+/// Every question is asked in each of them.
+const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
+
+const QUESTIONS: [&str; 10] = [
+    "the cache is cold",
+    "check_retry_7 in src/ledger.rs",
+    "which build waits for the socket",
+    "herons nest in March",
+    "缓存的过期时间是多少",
+    "error E0502",
+    "who wrote the long report about snapshots",
+    "the same words again and again",
+    "overview of what is pending",
+    "deploy in the evening",
+];
+
+/// So many commits, each small.
+const ROUNDS: u64 = 5;
+/// Indexes that are made again on a busy machine take their time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn said(round: u64, n: u64) -> Value {
+    let words = ["cache", "socket", "retry", "ledger", "snapshot", "deploy", "index"];
+    let word = |by: u64| words[usize::try_from((round * 5 + n) * by % 7).unwrap()];
+    let text = match n {
+        0 => "The same words again and again.".to_owned(),
+        1 => format!("缓存的过期时间改成了{round}分钟。"),
+        2 => format!("error[E050{round}]: cannot borrow `{}` as mutable", word(3)),
+        3 => format!("A long report about the {}. ", word(2)).repeat(180),
+        _ => format!(
+            "Build {round} waits for the {}: check_{}_{n} in src/{}.rs.",
+            word(1),
+            word(2),
+            word(3)
+        ),
+    };
+    // The later a round, the earlier some of it happened: stretches are cut anew.
+    let at = MORNING_MS + if n % 4 == 3 { 40 - round } else { round * 50 + n } * 60_000;
+    let mut event = json!({
+        "id": format!("r{round}-{n}"), "at": at, "session_id": format!("s{}", n % 3),
+        "kind": if n.is_multiple_of(2) { "user_message" } else { "assistant_message" }, "text": text,
+    });
+    if n == 5 {
+        event["kind"] = json!("tool_result");
+        event["tool"] = json!({"name": "Bash", "input": {"command": "cargo test"}, "output": text});
+        event["text"] = json!("");
+    }
+    event
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Changes the notes by hand, as an editor and a checkout do.
+fn edit(world: &World, round: u64) {
+    let project = finder(world).parent().unwrap().to_path_buf();
+    let notes = project.join("memory/facts");
+    write(
+        &notes.join("birds.md"),
+        &format!("# Birds\n\nThe herons nest in March, seen {round} times.\n"),
+    );
+    write(
+        &notes.join(format!("round-{round}.md")),
+        "# Round\n\nThe cache is cold in the morning.\n",
+    );
+    if round > 0 {
+        fs::remove_file(notes.join(format!("round-{}.md", round - 1))).unwrap();
+    }
+    // It says what it said before, and was touched.
+    let same = notes.join("same.md");
+    write(&same, "# Same\n\nThe same words again, in a note.\n");
+    let touched = SystemTime::UNIX_EPOCH + Duration::from_millis(MORNING_MS + round * 1_000);
+    fs::File::options().write(true).open(&same).unwrap().set_modified(touched).unwrap();
+    let detail = project.join("sessions/s1/working-memory/detail");
+    write(&detail.join("plan.md"), &format!("# Plan\n\nDeploy number {round} in the evening.\n"));
+}
+
+fn ask(world: &World, query: &str, tier: &str) -> Value {
+    let args = ["recall", query, "--project", "/app", "--limit", "8", "--tier", tier, "--json"];
+    let ran = world.tome(&args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{query}");
+    ran.json()
+}
+
+/// Waits until every index has read everything.
+fn settle(world: &World) {
+    let is_settled = || {
+        let answer = ask(world, "the cache", "fused");
+        (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
+    };
+    assert!(eventually_within(PATIENCE, is_settled).is_some(), "the indexes are still behind");
+}
+
+fn answers(world: &World) -> Vec<Value> {
+    let each = |query| TIERS.map(|tier| ask(world, query, tier));
+    QUESTIONS.into_iter().flat_map(each).collect()
+}
+
+#[test]
+fn an_index_that_grew_and_one_made_from_scratch_answer_the_same() {
+    let world = world();
+    for round in 0..ROUNDS {
+        let events = (0..9).map(|n| line_with(&said(round, n)));
+        world.ingest(&events.collect::<String>());
+        edit(&world, round);
+        settle(&world);
+    }
+    let grown = answers(&world);
+    let found = grown.iter().filter(|answer| answer["hits"] != json!([])).count();
+    assert!(found > grown.len() / 2, "{found} of {} questions find something", grown.len());
+    delete(&finder(&world));
+    settle(&world);
+    for (grown, made) in grown.iter().zip(answers(&world)) {
+        assert_eq!(*grown, made, "made again while the daemon runs");
+    }
+    assert_eq!(world.tome(&["stop"]).code, 0);
+    delete(&finder(&world));
+    settle(&world);
+    for (grown, made) in grown.iter().zip(answers(&world)) {
+        assert_eq!(*grown, made, "made again by another daemon");
+    }
+}
