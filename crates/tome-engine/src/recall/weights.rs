@@ -14,6 +14,9 @@ pub(super) const PIECES_COUNTED: usize = 5;
 pub(super) const MANY_PIECES: f32 = 1.5;
 /// What a person said is worth a little more than what was answered.
 pub(super) const SAID_BY_USER: f32 = 1.3;
+/// Where several questions are asked at once: what the best answer to one of them is worth, against how well it
+/// matches all of them together.
+pub(super) const ONE_OF_SEVERAL: f32 = 4.0;
 /// What a turn gets of the terms that only its neighbours say: the one before, the one after, and the
 /// two beyond them.
 pub(super) const NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.6), (1, 0.4), (-2, 0.3), (2, 0.2)];

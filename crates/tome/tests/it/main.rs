@@ -65,6 +65,7 @@ mod recall_cli;
 mod recall_embedder;
 mod recall_indexes;
 mod recall_properties;
+mod recall_questions;
 mod recall_rebuild;
 mod recall_tools;
 mod reflect;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tome_model::Millis;
 
 use super::{Numbers, SENTENCES, event, note, potion, put, with_sentences};
-use crate::{Batch, Embedder, Entry, Filter, Found, Key, Meanings, Potion, Source};
+use crate::{Batch, Embedder, Entry, Filter, Found, Key, Meanings, Part, Potion, Source};
 
 fn keys(found: &[Found]) -> Vec<Key> {
     found.iter().map(|found| found.key.clone()).collect()
@@ -39,6 +39,34 @@ fn nothing_to_look_for_or_in_finds_nothing() {
     }
     assert_eq!(meanings.search("tokio", &Filter::default(), 0).unwrap(), []);
     assert!(meanings.search("tokio", &Filter::default(), usize::MAX).unwrap().len() <= 8);
+}
+
+#[test]
+fn an_event_says_how_near_it_is() {
+    let folder = TempDir::new().unwrap();
+    let meanings = with_sentences(&folder.path().join("vectors"));
+    let long: Vec<Entry> = (0..20)
+        .map(|n: u32| Entry {
+            part: Part { from: n, to: n + 1 },
+            ..event(9, SENTENCES[n as usize % SENTENCES.len()])
+        })
+        .collect();
+    meanings.write(put(long, "9")).unwrap();
+    meanings.write(put(vec![event(10, ""), event(11, SENTENCES[1])], "11")).unwrap();
+    let question = meanings.question("which async runtime").unwrap();
+    let found = meanings.search_for(&question, &Filter::default(), 99).unwrap();
+    // Each as the search has it, and an event of many pieces by those that are named.
+    for seq in 1..=11 {
+        let named = [Part { from: 1, to: 2 }, Part { from: 9, to: 10 }];
+        let near = meanings.nearness(&question, seq, &named).unwrap();
+        let is_meant =
+            |one: &&Found| one.key == Key::Event(seq) && (seq != 9 || named.contains(&one.part));
+        let searched: Vec<Found> = found.iter().filter(is_meant).cloned().collect();
+        assert_eq!(near, searched, "{seq}");
+    }
+    assert_eq!(meanings.nearness(&question, 9, &[]).unwrap(), []);
+    assert_eq!(meanings.nearness(&question, 12, &[]).unwrap(), []);
+    assert!(!meanings.nearness(&question, 11, &[]).unwrap().is_empty());
 }
 
 #[test]
