@@ -166,13 +166,17 @@ impl Question {
         self.terms.is_empty()
     }
 
-    /// What each term is worth: its share, times how rare it is.
+    /// What each term is worth: its share, times how rare it is. Each stem is asked for once.
     pub fn weights(&self, rarity: impl Fn(&str) -> f32) -> Vec<f32> {
-        let weight = |term: &Term| {
-            let sum: f32 = term.stems.iter().map(|stem| rarity(stem)).sum();
-            term.share * sum / term.stems.len().max(1) as f32
-        };
-        self.terms.iter().map(weight).collect()
+        let mut known: HashMap<&str, f32> = HashMap::new();
+        let mut weights = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            let stems = term.stems.iter();
+            let sum: f32 =
+                stems.map(|stem| *known.entry(stem).or_insert_with(|| rarity(stem))).sum();
+            weights.push(term.share * sum / term.stems.len().max(1) as f32);
+        }
+        weights
     }
 
     /// Whether a term stands for itself; the others only add to one that does.

@@ -156,7 +156,7 @@ impl Meanings {
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
         let found = self.search_vector(question, filter, limit)?;
-        Ok(self.from_unrelated(found))
+        Ok(self.counted_from_unrelated(found))
     }
 
     /// How near an event is to a question: its pieces, the nearest first, if they are not too many, or
@@ -178,11 +178,11 @@ impl Meanings {
         }
         let found = by_cosine(&store, &question, meant, PIECES_LOOKED_AT)?;
         drop(store);
-        Ok(self.from_unrelated(found))
+        Ok(self.counted_from_unrelated(found))
     }
 
     /// Counts scores from the cosine of unrelated texts on.
-    fn from_unrelated(&self, mut found: Vec<Found>) -> Vec<Found> {
+    fn counted_from_unrelated(&self, mut found: Vec<Found>) -> Vec<Found> {
         let unrelated = self.embedder.unrelated();
         if unrelated > 0.0 {
             for one in &mut found {
