@@ -179,9 +179,23 @@ impl Question {
         weights
     }
 
-    /// Whether a term stands for itself; the others only add to one that does.
+    /// Whether a term stands for itself; the others only add to one that does. The figures of a name
+    /// (`zebra77`) are not what was asked for: the name is.
     pub fn is_own(&self, number: usize) -> bool {
-        self.terms.get(number).is_some_and(|term| !matches!(term.kind, Kind::Exact | Kind::Pair))
+        self.terms.get(number).is_some_and(|term| match term.kind {
+            Kind::Exact | Kind::Pair => false,
+            Kind::Stem => !self.is_of_a_name(term),
+            Kind::Single | Kind::Identifier => true,
+        })
+    }
+
+    /// Whether a term is figures that are part of a name with letters.
+    fn is_of_a_name(&self, term: &Term) -> bool {
+        let Some(figures) = term.stems.first() else { return false };
+        let is_figures = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let names = self.terms.iter().filter(|term| term.kind == Kind::Identifier);
+        let mut names = names.filter_map(|term| term.stems.first());
+        is_figures(figures) && names.any(|name| name.contains(figures) && !is_figures(name))
     }
 
     /// Two letters of a script without spaces, where a term is that. They may lie across two words, and
@@ -465,6 +479,18 @@ mod tests {
         assert!(!Question::new("who was the").is_empty());
         assert!(Question::new("who was Ada").len() < Question::of("who was Ada", true).len());
         assert!(Question::new("?!").is_empty());
+    }
+
+    #[test]
+    fn the_figures_of_a_name_are_not_what_was_asked_for() {
+        let own = |text: &str| {
+            let question = Question::new(text);
+            let own = (0..question.len()).filter(|number| question.is_own(*number));
+            own.map(|number| question.terms[number].stems.join(" ")).collect::<Vec<_>>()
+        };
+        assert_eq!(own("zebra77"), ["zebra", "zebra77"]);
+        assert_eq!(own("port 77"), ["port", "77"]);
+        assert!(own("E4711").contains(&"e4711".to_owned()));
     }
 
     #[test]

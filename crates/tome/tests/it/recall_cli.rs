@@ -170,6 +170,9 @@ fn nothing_relevant_is_said() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("nothing relevant to quarterly dividends"), "{}", ran.stderr);
     assert_eq!(hits(&answer(&world, &["quarterly", "dividends"])), [] as [Value; 0]);
+    // Of a name that nobody knows, figures that somebody does know are no answer.
+    assert_eq!(hits(&answer(&world, &["zebra4711"])), [] as [Value; 0]);
+    assert!(!hits(&answer(&world, &["E4711"])).is_empty());
 }
 
 #[test]
