@@ -310,6 +310,24 @@ impl Staged<'_> {
     }
 }
 
+/// Moves a folder to where nothing is yet. A plain rename would also take the place of an empty folder,
+/// which somebody may have made, and opened, a moment ago.
+#[cfg(target_os = "linux")]
+pub fn move_if_free(from: &Path, to: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // The file system cannot.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => std::fs::rename(from, to),
+        moved => Ok(moved?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn move_if_free(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::rename(from, to)
+}
+
 /// Exchanges two files of one folder; `false` when there is no second, or the system cannot.
 #[cfg(target_os = "linux")]
 fn exchange(dir: &Dir, one: &str, other: &str) -> bool {

@@ -31,6 +31,7 @@ pub use coder::{
     Ask, Decision, Finding, InsightDraft, InsightKind, Recalled, RecalledInsight, Stored, Tidied,
 };
 pub use error::NotebookError;
+pub use folder::move_if_free;
 pub use notebook::Notebook;
 pub use session::OVERVIEW;
 pub use watch::{Changed, Watch};

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use tome_notebook::OVERVIEW;
+use tome_notebook::{OVERVIEW, move_if_free};
 
 use crate::EngineError;
 
@@ -22,7 +22,7 @@ pub(super) fn ensure(folder: &Path) -> Result<(), EngineError> {
     }
     let making = folder.join(MAKING);
     make(&making).map_err(EngineError::file("create", &making))?;
-    match std::fs::rename(&making, &place) {
+    match move_if_free(&making, &place) {
         Ok(()) => Ok(()),
         // Its first note made it meanwhile.
         Err(_) if place.exists() => {
@@ -38,4 +38,23 @@ fn make(making: &Path) -> std::io::Result<()> {
     file.write_all(OVERVIEW.as_bytes())?;
     // An empty overview would look like one that somebody has emptied.
     file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_somebody_has_just_made_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (making, place) = (folder.path().join(MAKING), folder.path().join(PLACE));
+        make(&making).unwrap();
+        std::fs::create_dir(&place).unwrap();
+        assert!(move_if_free(&making, &place).is_err());
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
+        std::fs::remove_dir(&place).unwrap();
+        ensure(folder.path()).unwrap();
+        assert!(place.join("overview.md").is_file() && !making.exists());
+        ensure(folder.path()).unwrap();
+    }
 }
