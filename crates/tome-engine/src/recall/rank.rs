@@ -197,9 +197,11 @@ impl Gathered {
         keeper: &Keeper,
     ) -> Result<Vec<Option<(Side, Side)>>, EngineError> {
         let mut wanted = vec![false; self.candidates.len()];
-        turns
-            .iter()
-            .for_each(|turn| wanted.iter_mut().skip(*turn).take(1).for_each(|it| *it = true));
+        for turn in turns {
+            if let Some(wanted) = wanted.get_mut(*turn) {
+                *wanted = true;
+            }
+        }
         let asked = &self.asked;
         let read = |(candidate, is_wanted): &mut (&mut Candidate, bool)| {
             let ledger = asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
