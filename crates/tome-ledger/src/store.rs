@@ -6,7 +6,6 @@
 //! <dir>/fjall/  or  rocksdb/   the engine's own files
 //! ```
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::{
@@ -19,7 +18,7 @@ pub struct Store {
     /// Closed before the lock goes: fields are dropped in this order.
     kv: Box<dyn KeyValue>,
     dir: PathBuf,
-    _lock: File,
+    _lock: store_file::Lock,
 }
 
 impl Store {

@@ -48,14 +48,25 @@ pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {
     }
 }
 
-/// Takes the lock of a store. It is held as long as the file is open.
-pub(crate) fn lock(dir: &Path) -> Result<File, LedgerError> {
+/// The lock of a store, held until this is dropped.
+pub(crate) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file alone would leave it locked while a child that is just being started
+        // still has a copy of it.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Takes the lock of a store.
+pub(crate) fn lock(dir: &Path) -> Result<Lock, LedgerError> {
     let path = dir.join(LOCK);
     let file = for_owner(OpenOptions::new().create(true).write(true))
         .open(&path)
         .map_err(LedgerError::io("open", &path))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(LedgerError::Locked { path: dir.to_owned() }),
         Err(TryLockError::Error(error)) => Err(LedgerError::io("lock", &path)(error)),
     }

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tome_ledger::{Engine, EventRange, Ledger, LedgerError};
 
@@ -10,6 +12,7 @@ use crate::scene::*;
 on_every_engine!(
     an_open_ledger_is_locked,
     a_closed_ledger_can_be_opened_at_once,
+    children_that_are_being_started_keep_no_ledger_locked,
     the_recorded_engine_is_the_default,
     the_other_engine_is_refused,
     a_newer_format_is_refused,
@@ -44,6 +47,28 @@ fn a_closed_ledger_can_be_opened_at_once(engine: Engine) {
         assert_eq!(ledger.last_seq(), round);
         ledger.append(new_events([draft(&format!("e{round}"), round, "x")])).unwrap();
     }
+}
+
+fn children_that_are_being_started_keep_no_ledger_locked(engine: Engine) {
+    let scene = Scene::new(engine);
+    drop(scene.open());
+    let starting = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            // A child has a copy of every open file until its program runs.
+            scope.spawn(|| {
+                let program = std::env::current_exe().unwrap();
+                while starting.load(Ordering::Relaxed) {
+                    let mut child = Command::new(&program);
+                    child.arg("--list").stdout(Stdio::null());
+                    child.status().unwrap();
+                }
+            });
+        }
+        let opened: Vec<_> = (0..40).map(|_| Ledger::open(&scene.dir()).map(drop)).collect();
+        starting.store(false, Ordering::Relaxed);
+        assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+    });
 }
 
 fn the_recorded_engine_is_the_default(engine: Engine) {
