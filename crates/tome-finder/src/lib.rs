@@ -15,12 +15,11 @@ mod meanings;
 mod question;
 mod words;
 
-use cores::cores;
-
+pub use cores::cores;
 pub use embed::{EmbedError, Embedder, Potion};
 pub use entry::{Batch, Entry, Found, Glance, Key, Part, Source};
 pub use error::FinderError;
 pub use filter::Filter;
-pub use meanings::Meanings;
+pub use meanings::{Bearing, Meanings};
 pub use question::Question;
 pub use words::{Words, WordsQuery, terms};

@@ -1,14 +1,11 @@
 //! The terms of a question, and how often a text says each of them.
 //!
 //! A text that was found is looked at again, term by term: its stems, the exact words, and two of
-//! them next to each other. One automaton over the beginnings of all terms finds the places that may
-//! have one; only those are cut into words and stemmed, so that a text of a kilobyte costs
-//! microseconds.
+//! them next to each other. Only what begins like one of the terms is cut into words and stemmed, so
+//! that a text of a kilobyte costs microseconds.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use std::collections::HashMap;
 
 use crate::words::{Piece, cut, is_stop, stem};
 
@@ -21,8 +18,6 @@ const SINGLE_SHARE: f32 = 0.5;
 /// Terms of a question at most: what is longer is text that somebody pasted. What is really asked often
 /// comes last, so this is far away.
 const TERMS_MAX: usize = 256;
-/// An automaton of more marks is not made as fast as it can be: making it would cost more than it saves.
-const MARKS_QUICK_MAX: usize = 64;
 /// How a sentence ends that asks something.
 const ASKS: [char; 3] = ['?', '？', '؟'];
 /// Questions in one question that are told apart.
@@ -36,10 +31,8 @@ pub struct Question {
     pairs: HashMap<(usize, usize), usize>,
     /// The terms of each question, where there are several in one.
     parts: Vec<Vec<usize>>,
-    /// How the words begin that are worth stemming.
-    begins: HashSet<[u8; 2]>,
-    /// Finds where a text may have a term. Where it is missing, everything is looked at.
-    places: Option<AhoCorasick>,
+    /// How what is worth a look begins.
+    begins: Begins,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,8 +55,10 @@ struct Term {
 impl Question {
     /// The terms of a question. Stop words count where it has nothing else.
     pub fn new(text: &str) -> Self {
-        let (some, all) = (Self::of(text, false), Self::of(text, true));
-        let mut this = if some.terms.is_empty() { all } else { some };
+        let mut this = Self::of(text, false);
+        if this.terms.is_empty() {
+            this = Self::of(text, true);
+        }
         this.parts = this.parts_of(text);
         this
     }
@@ -93,7 +88,6 @@ impl Question {
     fn of(text: &str, with_stops: bool) -> Self {
         let mut this = Self::default();
         let mut last: Option<usize> = None;
-        let mut marks = BTreeSet::new();
         cut(text, &mut |piece, word| {
             if this.terms.len() >= TERMS_MAX || (!with_stops && is_stop(word)) {
                 return;
@@ -103,8 +97,7 @@ impl Question {
                     let root = stem(word);
                     let number = this.add(Kind::Stem, &root, &[&root], 1.0);
                     if !is_spaceless(word) {
-                        this.begins.extend(begin(word));
-                        marks.extend(mark_of(word, &root));
+                        this.begins.add_word(word, &root);
                         this.add(Kind::Exact, word, &[&root], EXACT_SHARE);
                         if let Some(before) = last.filter(|before| *before != number) {
                             this.add_pair(before, number);
@@ -117,20 +110,11 @@ impl Question {
                 }
                 Piece::Identifier => {
                     this.add(Kind::Identifier, word, &[word], 1.0);
-                    marks.extend(marks_of_identifier(word));
+                    this.begins.add_identifier(word);
                 }
                 Piece::Path => {}
             }
         });
-        if !this.terms.is_empty() {
-            // `don't` has none of the marks of `dont`.
-            marks.insert("'".to_owned());
-            let automaton = AhoCorasick::builder()
-                .ascii_case_insensitive(true)
-                .kind((marks.len() <= MARKS_QUICK_MAX).then_some(AhoCorasickKind::DFA))
-                .build(marks);
-            this.places = automaton.ok();
-        }
         this
     }
 
@@ -153,7 +137,7 @@ impl Question {
 
     /// Whether a word begins like one of its own; the others need not be stemmed.
     fn is_near(&self, word: &str) -> bool {
-        begin(word).is_some_and(|begin| self.begins.contains(&begin))
+        self.begins.has_word(word.as_bytes())
     }
 
     /// How many terms it has.
@@ -208,25 +192,34 @@ impl Question {
     /// Counts the terms of a text into `counts`, and returns how many words it has.
     pub fn count(&self, text: &str, counts: &mut [f32]) -> usize {
         let mut count = Count::new(self, counts);
-        let mut places = Places { of: self.places.as_ref(), text, mark: None, wide: None };
-        let mut at = 0;
-        // Behind a term the next words decide whether it is one of a pair.
-        while let Some(from) = if count.last.is_some() { Some(at) } else { places.next(at) } {
-            let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) else { break };
-            let end = rest.bytes().position(is_gap).unwrap_or(rest.len());
-            let (run, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            // A sign belongs to the letter before it: `c++`, `c#`.
-            let sign = ["++", "#"].into_iter().find(|sign| after.starts_with(sign));
-            let end = end + sign.map_or(0, str::len);
-            match (plain(run), sign) {
-                (Some(word), None) => count.plain_word(word),
-                _ => count.pieces(rest.get(..end).unwrap_or(run)),
+        let (bytes, mut at, mut words) = (text.as_bytes(), 0, 0);
+        loop {
+            let gap = bytes.get(at..).unwrap_or_default().iter();
+            at += gap.take_while(|byte| code(**byte) == GAP).count();
+            if at >= bytes.len() {
+                return words;
             }
-            at = from + end;
-            let gap = text.get(at..).unwrap_or_default().bytes();
-            at += gap.take_while(|byte| is_gap(*byte)).count();
+            let run = self.begins.run(bytes, at);
+            let said = text.get(at..run.end).unwrap_or_default();
+            words += if run.is_wide { words_in(said) } else { run.words };
+            at = run.end;
+            // Behind a term the next words decide whether it is one of a pair.
+            if !run.may_have && !run.is_wide && count.last.is_none() {
+                continue;
+            }
+            // A sign belongs to the letter before it: `c++`, `c#`.
+            let after = text.get(at..).unwrap_or_default();
+            let sign = ["++", "#"].into_iter().find(|sign| after.starts_with(sign));
+            match (plain(said), sign) {
+                (Some(word), None) => count.plain_word(word),
+                (_, None) => count.pieces(said),
+                (_, Some(sign)) => {
+                    let from = at - said.len();
+                    at += sign.len();
+                    count.pieces(text.get(from..at).unwrap_or(said));
+                }
+            }
         }
-        words_in(text)
     }
 }
 
@@ -267,61 +260,158 @@ fn words_in(text: &str) -> usize {
     words
 }
 
+/// How something begins that is worth a look.
+#[derive(Debug, Clone)]
+struct Begins {
+    /// Its first two letters: a bit for each two of them.
+    pairs: [u64; CODES],
+    /// The words' beginnings, in small letters.
+    words: Vec<String>,
+    /// The first two letters of identifiers.
+    identifiers: [u64; CODES],
+}
+
+/// A run of letters without a gap.
+struct Run {
+    end: usize,
+    /// Whether something in it begins like a term.
+    may_have: bool,
+    /// Whether it has letters beyond ASCII, which are not looked at here.
+    is_wide: bool,
+    /// How many words it has, if it has no such letters.
+    words: usize,
+}
+
+impl Default for Begins {
+    fn default() -> Self {
+        Self { pairs: [0; CODES], words: Vec::new(), identifiers: [0; CODES] }
+    }
+}
+
+impl Begins {
+    fn add_word(&mut self, word: &str, root: &str) {
+        let mark = begin_of(word, root);
+        match *mark.as_bytes() {
+            // A word of one letter may stand before anything.
+            [first] => add(&mut self.pairs, first, u64::MAX),
+            [first, second, ..] => add(&mut self.pairs, first, 1 << code(second)),
+            [] => {}
+        }
+        self.words.push(mark.to_owned());
+    }
+
+    /// An identifier may begin with its first two letters, or with the first one and a joint.
+    fn add_identifier(&mut self, name: &str) {
+        if let [first, rest @ ..] = name.as_bytes() {
+            let second = rest.first().map_or(GAP, |second| code(*second));
+            add(&mut self.pairs, *first, JOINTS | 1 << second);
+            add(&mut self.identifiers, *first, JOINTS | 1 << second);
+        }
+    }
+
+    /// Whether a text begins like a word.
+    fn has_word(&self, text: &[u8]) -> bool {
+        let begins_with = |word: &String| {
+            let begin = text.get(..word.len()).unwrap_or_default();
+            begin.eq_ignore_ascii_case(word.as_bytes())
+        };
+        self.words.iter().any(begins_with)
+    }
+
+    /// Whether a text begins like anything, of which the first two letters are known.
+    fn has(&self, first: u8, second: u8, text: &[u8]) -> bool {
+        is_in(&self.pairs, first, second)
+            && (is_in(&self.identifiers, first, second) || self.has_word(text))
+    }
+
+    /// The run that begins here.
+    fn run(&self, bytes: &[u8], from: usize) -> Run {
+        let mut run = Run { end: from, may_have: false, is_wide: false, words: 0 };
+        let code_at = |at: usize| bytes.get(at).map_or(GAP, |byte| code(*byte));
+        let (mut before, mut now, mut was_small) = (GAP, code_at(from), false);
+        while now != GAP {
+            let next = code_at(run.end + 1);
+            match now {
+                1..=FIGURES_TO => {
+                    let is_capital = bytes.get(run.end).is_some_and(u8::is_ascii_uppercase);
+                    let is_first = before == GAP || before > FIGURES_TO;
+                    // Words begin behind a joint, with a capital, and where figures begin or end.
+                    let is_other = (now >= FIGURES_FROM) != (before >= FIGURES_FROM);
+                    if is_first || is_other || is_capital {
+                        let here = bytes.get(run.end..).unwrap_or_default();
+                        run.may_have |= self.has(now, next, here);
+                        run.words += usize::from(is_first || (is_capital && was_small));
+                    }
+                    was_small = now < FIGURES_FROM && !is_capital;
+                }
+                // `o'clock` does not begin like `oclock`.
+                APOSTROPHE => run.may_have = true,
+                WIDE => run.is_wide = true,
+                _ => {}
+            }
+            (before, now) = (now, next);
+            run.end += 1;
+        }
+        run
+    }
+}
+
+fn add(pairs: &mut [u64; CODES], first: u8, seconds: u64) {
+    if let Some(bits) = pairs.get_mut(usize::from(code(first))) {
+        *bits |= seconds;
+    }
+}
+
+fn is_in(pairs: &[u64; CODES], first: u8, second: u8) -> bool {
+    pairs.get(usize::from(first)).is_some_and(|bits| bits >> second & 1 == 1)
+}
+
 /// How every word begins that has this root.
-fn mark_of(word: &str, root: &str) -> Option<String> {
+fn begin_of<'w>(word: &'w str, root: &str) -> &'w str {
     let shared = word.bytes().zip(root.bytes()).take_while(|(a, b)| a == b).count();
     // A root may end in another letter than its words: `skies`, `hoping`.
     let end = shared.min(root.len().saturating_sub(1)).max(2).min(word.len());
-    word.get(..end).filter(|mark| mark.is_ascii()).map(str::to_owned)
+    word.get(..word.floor_char_boundary(end)).unwrap_or(word)
 }
 
-/// How an identifier may begin: with its first two letters, or with the first one and a joint.
-fn marks_of_identifier(word: &str) -> Vec<String> {
-    let mut letters = word.chars();
-    let Some(first) = letters.next().filter(char::is_ascii) else { return Vec::new() };
-    let joints = ['_', '.', '/', '\\', ':', '-'].into_iter();
-    let next = letters.next().filter(char::is_ascii);
-    joints.chain(next).map(|next| [first, next].into_iter().collect()).collect()
-}
+/// How many codes there are, and what they are: letters without their case, figures, what joins words, and
+/// everything else.
+const CODES: usize = 64;
+const GAP: u8 = 0;
+const FIGURES_FROM: u8 = 27;
+const FIGURES_TO: u8 = 36;
+const JOINTS: u64 = 0b11_1111 << (FIGURES_TO + 1);
+const APOSTROPHE: u8 = 43;
+const WIDE: u8 = 63;
 
-/// Where a text may have a term.
-struct Places<'a> {
-    of: Option<&'a AhoCorasick>,
-    text: &'a str,
-    /// The next place that begins like one, and the next that is not ASCII, where they are known.
-    mark: Option<usize>,
-    wide: Option<usize>,
-}
+const TABLE: [u8; 256] = table();
 
-impl Places<'_> {
-    /// The beginning of the first run from here on that may have one.
-    fn next(&mut self, at: usize) -> Option<usize> {
-        let (text, end) = (self.text, self.text.len());
-        let Some(automaton) = self.of else { return (at < end).then_some(at) };
-        if self.mark.is_none_or(|mark| mark < at) {
-            let found = text.get(at..).and_then(|rest| automaton.find(rest));
-            self.mark = Some(found.map_or(end, |found| at + found.start()));
-        }
-        if self.wide.is_none_or(|wide| wide < at) {
-            self.wide = Some(next_wide(text.as_bytes(), at));
-        }
-        let first = self.mark.into_iter().chain(self.wide).min().filter(|first| *first < end)?;
-        let before = text.as_bytes().get(at..first).unwrap_or_default();
-        Some(before.iter().rposition(|byte| is_gap(*byte)).map_or(at, |gap| at + gap + 1))
+#[expect(clippy::indexing_slicing, reason = "a byte is one of 256")]
+const fn table() -> [u8; 256] {
+    let mut table = [GAP; 256];
+    let mut byte = u8::MAX;
+    while byte > 0 {
+        table[byte as usize] = match byte {
+            b'a'..=b'z' => byte - b'a' + 1,
+            b'A'..=b'Z' => byte - b'A' + 1,
+            b'0'..=b'9' => byte - b'0' + FIGURES_FROM,
+            b'_' => FIGURES_TO + 1,
+            b'.' => FIGURES_TO + 2,
+            b'/' => FIGURES_TO + 3,
+            b'\\' => FIGURES_TO + 4,
+            b':' => FIGURES_TO + 5,
+            b'-' => FIGURES_TO + 6,
+            b'\'' => APOSTROPHE,
+            128.. => WIDE,
+            _ => GAP,
+        };
+        byte -= 1;
     }
+    table
 }
 
-/// Where the first byte is from here on that is not ASCII.
-fn next_wide(bytes: &[u8], from: usize) -> usize {
-    const STEP: usize = 64;
-    let mut at = from;
-    for piece in bytes.get(from..).unwrap_or_default().chunks(STEP) {
-        if !piece.is_ascii() {
-            return at + piece.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
-        }
-        at += piece.len();
-    }
-    bytes.len()
+fn code(byte: u8) -> u8 {
+    TABLE.get(usize::from(byte)).copied().unwrap_or(GAP)
 }
 
 /// Counting one text.
@@ -401,13 +491,6 @@ impl<'a> Count<'a> {
     }
 }
 
-/// Whether no word and nothing that joins words has this byte in it.
-fn is_gap(byte: u8) -> bool {
-    byte.is_ascii()
-        && !byte.is_ascii_alphanumeric()
-        && !matches!(byte, b'_' | b'.' | b'/' | b'\\' | b':' | b'-' | b'\'')
-}
-
 /// The word that a run is, if it is nothing but one: small letters, the first one maybe not.
 fn plain(run: &str) -> Option<&str> {
     let word = run.trim_matches(['.', '/', '\\', ':', '-', '\'']);
@@ -415,13 +498,6 @@ fn plain(run: &str) -> Option<&str> {
         && word.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
         && word.bytes().skip(1).all(|letter| letter.is_ascii_lowercase());
     is_plain.then_some(word)
-}
-
-/// The first two bytes: a stem never changes them.
-fn begin(word: &str) -> Option<[u8; 2]> {
-    let bytes = word.as_bytes();
-    let first = bytes.first()?.to_ascii_lowercase();
-    Some([first, bytes.get(1).copied().unwrap_or(0)])
 }
 
 fn is_spaceless(word: &str) -> bool {
@@ -544,7 +620,7 @@ mod tests {
                 "refresh the token parse_http_header c++ c# 峰会 known a v1.2.3 naive to-do o'clock e_mail sky hope 3f9a2b1c",
             );
             let (mut short, mut long) = (vec![0.0; question.len()], vec![0.0; question.len()]);
-            question.count(&text, &mut short);
+            prop_assert_eq!(question.count(&text, &mut short), words_in(&text));
             Count::new(&question, &mut long).pieces(&text);
             prop_assert_eq!(short, long);
         }

@@ -144,88 +144,69 @@ impl Candidate {
             _ => (self.desk, self.key.clone(), self.part),
         }
     }
+}
 
-    /// Reads what it says; `false` if it is not there any more.
-    pub(super) fn read(
-        &mut self,
+/// An event or a page as a whole, from which candidates are taken.
+enum Whole {
+    Event(Mark, Event),
+    Node { project: String, node: Node },
+    Grip { project: String, id: GripId },
+    File { page: Page, text: String },
+}
+
+/// Reads what candidates of one event or one page say. One that is not there any more stays unread.
+pub(super) fn read_together(
+    candidates: &mut [Candidate],
+    keeper: &Keeper,
+    ledger: Option<&Ledger>,
+) -> Result<(), EngineError> {
+    let mut unread = candidates.iter_mut().filter(|one| one.body.is_none()).peekable();
+    let Some(first) = unread.peek() else { return Ok(()) };
+    let Some(whole) = Whole::of(first, keeper, ledger)? else { return Ok(()) };
+    for one in unread {
+        one.body = match &whole {
+            Whole::Event(mark, event) => Some(Body::of_event(*mark, event)),
+            Whole::Node { project, node } if one.source == Source::Node => {
+                Some(Body::of_node(project, node))
+            }
+            Whole::Node { project, node } => {
+                let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+                match grips.nth(one.part.from as usize).zip(ledger) {
+                    Some((id, ledger)) => of_grip(ledger, project, id, Some(node))?,
+                    None => None,
+                }
+            }
+            Whole::Grip { project, id } => match ledger {
+                Some(ledger) => of_grip(ledger, project, id, None)?,
+                None => None,
+            },
+            Whole::File { page, text } => Some(Body::of_file(keeper, page, text, one.part)),
+        };
+    }
+    Ok(())
+}
+
+impl Whole {
+    fn of(
+        one: &Candidate,
         keeper: &Keeper,
         ledger: Option<&Ledger>,
-    ) -> Result<bool, EngineError> {
-        if self.body.is_none() {
-            self.body = match (&self.key, ledger) {
-                (Key::Event(seq), Some(ledger)) => {
-                    let mark = Mark { at: self.at, seq: *seq };
-                    ledger.event_of(mark)?.map(|event| Body::of_event(mark, &event))
-                }
-                (Key::Event(_), None) => None,
-                (Key::Named(name), ledger) => match Page::parse(name) {
-                    Some(Page::Node { project, id }) => match ledger {
-                        Some(ledger) => self.of_node(ledger, &project, &id)?,
-                        None => None,
-                    },
-                    Some(Page::Grip { project, id }) => match ledger {
-                        Some(ledger) => of_grip(ledger, &project, &id, None)?,
-                        None => None,
-                    },
-                    Some(page) => self.of_file(keeper, page),
-                    None => None,
-                },
-            };
-        }
-        Ok(self.body.is_some())
-    }
-
-    fn of_node(
-        &self,
-        ledger: &Ledger,
-        project: &str,
-        id: &NodeId,
-    ) -> Result<Option<Body>, EngineError> {
-        let Some(node) = ledger.node(project, id, None)? else { return Ok(None) };
-        if self.source != Source::Node {
-            let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-            return match grips.nth(self.part.from as usize) {
-                Some(id) => of_grip(ledger, project, id, Some(&node)),
-                None => Ok(None),
-            };
-        }
-        let level = format!("{:?}", node.id.level()).to_lowercase();
-        let body = Body {
-            text: text_of_node(&node),
-            title: node.title.clone(),
-            keywords: node.keywords.join(" "),
-            project: project.to_owned(),
-            session: match node.sessions.as_slice() {
-                [one] => Some(one.as_str().to_owned()),
-                _ => None,
-            },
-            agent: match node.agents.as_slice() {
-                [one] => Some(one.as_str().to_owned()),
-                _ => None,
-            },
-            kind: level,
-            what: What::Node { id: node.id.clone() },
+    ) -> Result<Option<Self>, EngineError> {
+        let name = match (&one.key, ledger) {
+            (Key::Event(seq), Some(ledger)) => {
+                let mark = Mark { at: one.at, seq: *seq };
+                return Ok(ledger.event_of(mark)?.map(|event| Self::Event(mark, event)));
+            }
+            (Key::Event(_), None) => return Ok(None),
+            (Key::Named(name), _) => name,
         };
-        Ok(Some(body))
-    }
-
-    fn of_file(&self, keeper: &Keeper, page: Page) -> Option<Body> {
-        let text = keeper.text_of_file(&page)?;
-        let (project, session) = match &page {
-            Page::Detail { project, folder, .. } => (project.clone(), Some(folder.clone())),
-            Page::Note { project, .. } => (project.clone(), None),
-            _ => (String::new(), None),
-        };
-        let cut = keeper::cut(&text, self.part);
-        Some(Body {
-            text: cut.to_owned(),
-            title: keeper.title_of_file(&page, &text),
-            keywords: String::new(),
-            project,
-            session,
-            agent: None,
-            kind: String::new(),
-            what: What::File { page },
+        Ok(match (Page::parse(name), ledger) {
+            (Some(Page::Node { project, id }), Some(ledger)) => {
+                ledger.node(&project, &id, None)?.map(|node| Self::Node { project, node })
+            }
+            (Some(Page::Grip { project, id }), Some(_)) => Some(Self::Grip { project, id }),
+            (Some(Page::Node { .. } | Page::Grip { .. }) | None, _) => None,
+            (Some(page), _) => keeper.text_of_file(&page).map(|text| Self::File { page, text }),
         })
     }
 }
@@ -288,6 +269,43 @@ impl Body {
             agent: Some(event.agent.as_str().to_owned()),
             kind: event.kind.as_str().to_owned(),
             what: What::Event { id: event.id.clone(), mark },
+        }
+    }
+
+    fn of_node(project: &str, node: &Node) -> Self {
+        Self {
+            text: text_of_node(node),
+            title: node.title.clone(),
+            keywords: node.keywords.join(" "),
+            project: project.to_owned(),
+            session: match node.sessions.as_slice() {
+                [one] => Some(one.as_str().to_owned()),
+                _ => None,
+            },
+            agent: match node.agents.as_slice() {
+                [one] => Some(one.as_str().to_owned()),
+                _ => None,
+            },
+            kind: format!("{:?}", node.id.level()).to_lowercase(),
+            what: What::Node { id: node.id.clone() },
+        }
+    }
+
+    fn of_file(keeper: &Keeper, page: &Page, text: &str, part: Part) -> Self {
+        let (project, session) = match page {
+            Page::Detail { project, folder, .. } => (project.clone(), Some(folder.clone())),
+            Page::Note { project, .. } => (project.clone(), None),
+            _ => (String::new(), None),
+        };
+        Self {
+            text: keeper::cut(text, part).to_owned(),
+            title: keeper.title_of_file(page, text),
+            keywords: String::new(),
+            project,
+            session,
+            agent: None,
+            kind: String::new(),
+            what: What::File { page: page.clone() },
         }
     }
 

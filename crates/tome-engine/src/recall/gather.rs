@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tome_finder::{
-    Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery,
+    Bearing, Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery,
 };
 use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
@@ -41,7 +41,7 @@ pub(super) struct Asked {
     /// The index of vectors of its events, for the lines they are on and how near they are.
     pub meanings: Option<Arc<Meanings>>,
     /// The question as that index understands it, where it was asked.
-    pub question: Option<Vec<f32>>,
+    pub question: Option<Bearing>,
 }
 
 /// The indexes of a pair that can be asked.
@@ -295,7 +295,7 @@ impl Gathered {
         meanings: Option<&Arc<Meanings>>,
         filter: &Filter,
         depth: (usize, usize),
-    ) -> (bool, Option<Vec<f32>>) {
+    ) -> (bool, Option<Bearing>) {
         let text = visit.plan.text.as_str();
         let ask_words = || {
             let since = Instant::now();

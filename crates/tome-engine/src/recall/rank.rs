@@ -8,9 +8,9 @@ use tome_finder::{Key, Part, Question, Source, Words};
 use tome_ledger::Ledger;
 use tome_model::EventKind;
 
-use super::candidate::{Candidate, Side, around};
+use super::candidate::{Candidate, Side, around, read_together};
 use super::fuse::{fuse, ranks};
-use super::gather::Gathered;
+use super::gather::{Asked, Gathered};
 use super::keeper::Keeper;
 use super::pack::{Kind, kind_of};
 use super::plan::Plan;
@@ -23,6 +23,10 @@ use super::weights::{
 };
 use super::{Tier, abreast};
 use crate::EngineError;
+
+/// So many texts to read are worth a thread, or so many turns with what is on both sides of them.
+const TEXTS_WORTH_A_THREAD: usize = 16;
+const TURNS_WORTH_A_THREAD: usize = 4;
 
 /// A candidate in its place.
 pub(super) struct Ranked {
@@ -45,17 +49,21 @@ impl Gathered {
     ) -> Result<(Vec<Ranked>, Self), EngineError> {
         let since = Instant::now();
         self.keep_the_best();
-        let turns = self.turns(plan);
-        let sides = self.read_with(&turns, keeper)?;
-        let before = self.candidates.len();
-        let near = self.add_neighbours(plan, &turns, sides);
-        self.ask_how_near();
-        let what = format!("{before} texts, {} neighbours", self.candidates.len() - before);
+        let terms = self.terms(plan);
+        let look = |candidate: &mut Candidate, asked: Option<&Asked>| {
+            if let Some(asked) = asked {
+                ask_how_near(candidate, asked);
+            }
+            match_of(candidate, &terms)
+        };
+        let mut matches = self.read_from(0, keeper, look)?;
+        let read = matches.len();
+        let turns = self.turns(plan, &matches);
+        let near = self.add_neighbours(plan, &turns)?;
+        matches.extend(self.read_from(read, keeper, look)?);
+        let what = format!("{read} texts, {} neighbours", matches.len() - read);
         self.stage("read", since, what);
         let since = Instant::now();
-        let terms = self.terms(plan);
-        let matches: Vec<Option<Match>> =
-            abreast::each(&mut self.candidates, |candidate| match_of(candidate, &terms));
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
         let wants_words = plan.tier != Some(Tier::Meanings);
         let words: Vec<Option<f32>> = match wants_words {
@@ -163,56 +171,50 @@ impl Gathered {
         self.renumber();
     }
 
+    /// Reads what the candidates say.
     pub(super) fn read(&mut self, keeper: &Keeper) -> Result<(), EngineError> {
-        let asked = &self.asked;
-        let read = |candidate: &mut Candidate| {
-            let ledger = asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
-            candidate.read(keeper, ledger).map(drop)
-        };
-        abreast::each(&mut self.candidates, read).into_iter().collect()
+        self.read_from(0, keeper, |_, _| ()).map(drop)
     }
 
-    /// The best events, whose neighbours are read too; the best first.
-    fn turns(&self, plan: &Plan) -> Vec<usize> {
+    /// Reads what the candidates from this one on say, those of one page together, and has each looked at.
+    fn read_from<R: Send>(
+        &mut self,
+        first: usize,
+        keeper: &Keeper,
+        look: impl Fn(&mut Candidate, Option<&Asked>) -> R + Sync,
+    ) -> Result<Vec<R>, EngineError> {
+        let asked = &self.asked;
+        let read = |page: &mut [Candidate]| {
+            let asked = page.first().and_then(|one| asked.get(one.desk));
+            read_together(page, keeper, asked.and_then(|asked| asked.ledger.as_deref()))?;
+            Ok(page.iter_mut().map(|candidate| look(candidate, asked)).collect())
+        };
+        let candidates = self.candidates.get_mut(first..).unwrap_or_default();
+        let is_same = |a: &Candidate, b: &Candidate| a.desk == b.desk && a.key == b.key;
+        let pages: Vec<_> = candidates.chunk_by_mut(is_same).collect();
+        let looked: Result<Vec<Vec<R>>, EngineError> =
+            abreast::each(pages, TEXTS_WORTH_A_THREAD, read).into_iter().collect();
+        Ok(looked?.into_iter().flatten().collect())
+    }
+
+    /// The best events by what they say themselves, whose neighbours are read too; the best first.
+    fn turns(&self, plan: &Plan, matches: &[Option<Match>]) -> Vec<usize> {
         if plan.tier == Some(Tier::Meanings) || !plan.filter.kinds.is_empty() {
             return Vec::new();
         }
-        let mut order: Vec<(usize, f32)> = self
-            .candidates
-            .iter()
-            .enumerate()
-            .filter(|(_, candidate)| candidate.source == Source::Event)
-            .filter_map(|(index, candidate)| Some((index, candidate.words.or(candidate.looked)?)))
-            .collect();
+        let of_events = |score: fn((&Candidate, &Option<Match>)) -> Option<f32>| {
+            let events = self.candidates.iter().zip(matches);
+            let scores = events.map(|one| score(one).filter(|_| one.0.source == Source::Event));
+            ranks(&scores.collect::<Vec<_>>())
+        };
+        let words = of_events(|(_, own)| Some(own.as_ref()?.score));
+        let lists = [(WORDS_WEIGHT, words.as_slice()), (MEANINGS_WEIGHT, &of_events(nearness))];
+        let fused = fuse(&lists, self.candidates.len());
+        let mut order: Vec<(usize, f64)> =
+            fused.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
         order.truncate(NEIGHBOURS_READ_MAX);
         order.into_iter().map(|(index, _)| index).collect()
-    }
-
-    /// Reads what the candidates say and, right after it, the turns on both sides of some of them: they
-    /// mostly lie in what was unpacked for it.
-    fn read_with(
-        &mut self,
-        turns: &[usize],
-        keeper: &Keeper,
-    ) -> Result<Vec<Option<(Side, Side)>>, EngineError> {
-        let mut wanted = vec![false; self.candidates.len()];
-        for turn in turns {
-            if let Some(wanted) = wanted.get_mut(*turn) {
-                *wanted = true;
-            }
-        }
-        let asked = &self.asked;
-        let read = |(candidate, is_wanted): &mut (&mut Candidate, bool)| {
-            let ledger = asked.get(candidate.desk).and_then(|asked| asked.ledger.as_deref());
-            let is_there = candidate.read(keeper, ledger)?;
-            match ledger.filter(|_| is_there && *is_wanted) {
-                Some(ledger) => sides(candidate, ledger),
-                None => Ok(None),
-            }
-        };
-        let mut all: Vec<_> = self.candidates.iter_mut().zip(wanted).collect();
-        abreast::each(&mut all, read).into_iter().collect()
     }
 
     /// Adds the turns on both sides of the best ones. Says who is near whom.
@@ -220,13 +222,16 @@ impl Gathered {
         &mut self,
         plan: &Plan,
         turns: &[usize],
-        mut sides: Vec<Option<(Side, Side)>>,
-    ) -> HashMap<(usize, isize), usize> {
+    ) -> Result<HashMap<(usize, isize), usize>, EngineError> {
+        let all: Vec<&Candidate> =
+            turns.iter().filter_map(|turn| self.candidates.get(*turn)).collect();
+        let sides = abreast::each(all, TURNS_WORTH_A_THREAD, |turn: &Candidate| {
+            let asked = self.asked.get(turn.desk).and_then(|asked| asked.ledger.as_deref());
+            asked.map_or(Ok(None), |ledger| sides(turn, ledger))
+        });
         let mut near = HashMap::new();
-        for index in turns.iter().copied() {
-            let Some((before, after)) = sides.get_mut(index).and_then(Option::take) else {
-                continue;
-            };
+        for (index, sides) in turns.iter().copied().zip(sides) {
+            let Some((before, after)) = sides? else { continue };
             let Some((desk, bytes)) = self.candidates.get(index).map(|it| (it.desk, it.bytes()))
             else {
                 continue;
@@ -264,24 +269,7 @@ impl Gathered {
                 }
             }
         }
-        near
-    }
-
-    /// Asks how near the events are that were not among the nearest of all: how many of those there are
-    /// must not decide what is known of what words found. Where an index does not say, nothing is known.
-    fn ask_how_near(&mut self) {
-        let asked = &self.asked;
-        let ask = |candidate: &mut Candidate| {
-            let Key::Event(seq) = candidate.key else { return };
-            let of = asked.get(candidate.desk);
-            let of = of.and_then(|of| Some((of.meanings.as_ref()?, of.question.as_ref()?)));
-            if let Some((meanings, question)) = of.filter(|_| candidate.cosines.is_empty()) {
-                let found = meanings.nearness(question, seq, &candidate.pieces);
-                let found = found.unwrap_or_default().into_iter();
-                candidate.cosines = found.map(|found| found.score).collect();
-            }
-        };
-        abreast::each(&mut self.candidates, ask);
+        Ok(near)
     }
 
     /// How well each text matches when it is looked at, with rare words counting more.
@@ -313,6 +301,18 @@ impl Gathered {
             indexes.is_empty() || indexes.iter().any(|words| words.has(letters).unwrap_or(true))
         };
         Terms::new(question, weights, if usual > 0.0 { usual } else { 60.0 }, is_known)
+    }
+}
+
+/// Asks how near an event is that was not among the nearest of all: how many of those there are must
+/// not decide what is known of what words found. Where an index does not say, nothing is known.
+fn ask_how_near(candidate: &mut Candidate, asked: &Asked) {
+    let Key::Event(seq) = candidate.key else { return };
+    let of = asked.meanings.as_ref().zip(asked.question.as_ref());
+    if let Some((meanings, question)) = of.filter(|_| candidate.cosines.is_empty()) {
+        let found = meanings.nearness(question, seq, &candidate.pieces);
+        let found = found.unwrap_or_default().into_iter();
+        candidate.cosines = found.map(|found| found.score).collect();
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) const RRF_K: f64 = 60.0;
 /// What each tier weighs in the fusion. Vectors weigh little: with as much weight as words they put
 /// what is merely alike above what was asked for.
 pub(super) const WORDS_WEIGHT: f64 = 1.0;
-pub(super) const MEANINGS_WEIGHT: f64 = 0.3;
+pub(super) const MEANINGS_WEIGHT: f64 = 0.35;
 pub(super) const LITERAL_WEIGHT: f64 = 0.1;
 /// What a node or a grip weighs against the events it was made of.
 pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
@@ -47,11 +47,11 @@ pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 pub(super) const WORDS_DEPTH: usize = 150;
 pub(super) const MEANINGS_DEPTH: usize = 100;
 /// Pages that are taken from either.
-pub(super) const PAGES_DEPTH: usize = 60;
+pub(super) const PAGES_DEPTH: usize = 40;
 /// Events whose texts are read: of those that words found (or a look at the texts), and of those that
 /// vectors found; and pages.
-pub(super) const READ_MAX: usize = 50;
-pub(super) const NEAR_READ_MAX: usize = 30;
-pub(super) const PAGES_READ_MAX: usize = 20;
-/// Candidates whose neighbours are read.
-pub(super) const NEIGHBOURS_READ_MAX: usize = 50;
+pub(super) const READ_MAX: usize = 40;
+pub(super) const NEAR_READ_MAX: usize = 20;
+pub(super) const PAGES_READ_MAX: usize = 12;
+/// Of what was read, the best ones, whose neighbours are read too.
+pub(super) const NEIGHBOURS_READ_MAX: usize = 16;

@@ -140,22 +140,22 @@ impl Meanings {
         self.search_for(&self.question(text)?, filter, limit)
     }
 
-    /// The vector of a question, in which counts what is rare here.
-    pub fn question(&self, text: &str) -> Result<Vec<f32>, FinderError> {
+    /// Where a question points to; what is rare here counts in it.
+    pub fn question(&self, text: &str) -> Result<Bearing, FinderError> {
         // An embedder may take its time: commits do not wait for it.
         let tokens = self.embedder.tokens(text);
         let weights = self.read().table.counts.weights(tokens);
-        Ok(self.embedder.embed_question(text, &|token| weights.of(token))?)
+        self.bearing(&self.embedder.embed_question(text, &|token| weights.of(token))?)
     }
 
     /// What lies nearest to a question, as [`search`](Self::search) says it.
     pub fn search_for(
         &self,
-        question: &[f32],
+        question: &Bearing,
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        let found = self.search_vector(question, filter, limit)?;
+        let found = self.nearest(question, filter, limit)?;
         Ok(self.counted_from_unrelated(found))
     }
 
@@ -163,11 +163,11 @@ impl Meanings {
     /// else those of `parts`. An event that is not here has none.
     pub fn nearness(
         &self,
-        question: &[f32],
+        question: &Bearing,
         event: u64,
         parts: &[Part],
     ) -> Result<Vec<Found>, FinderError> {
-        let Some(question) = self.turned(question)? else { return Ok(Vec::new()) };
+        let Bearing(Some(question)) = question else { return Ok(Vec::new()) };
         let store = self.read();
         let rows = || store.table.rows_of(event).filter(|row| store.table.has_vector(*row));
         let mut meant: Vec<u32> = rows().take(PIECES_LOOKED_AT + 1).collect();
@@ -176,7 +176,7 @@ impl Meanings {
             let is_meant = |row: &u32| part_of(*row).is_some_and(|part| parts.contains(&part));
             meant = rows().filter(is_meant).take(PIECES_LOOKED_AT).collect();
         }
-        let found = by_cosine(&store, &question, meant, PIECES_LOOKED_AT)?;
+        let found = by_cosine(&store, question, meant, PIECES_LOOKED_AT)?;
         drop(store);
         Ok(self.counted_from_unrelated(found))
     }
@@ -193,29 +193,29 @@ impl Meanings {
         found
     }
 
-    /// What lies nearest to a vector, with the cosine as score. What points away from it is not found.
-    fn search_vector(
+    /// What lies nearest, with the cosine as score. What points away is not found.
+    fn nearest(
         &self,
-        vector: &[f32],
+        question: &Bearing,
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, FinderError> {
-        match self.turned(vector)? {
-            Some(question) if limit > 0 => nearest(&self.read(), &question, filter, limit),
-            _ => Ok(Vec::new()),
+        match question {
+            Bearing(Some(question)) if limit > 0 => nearest(&self.read(), question, filter, limit),
+            Bearing(_) => Ok(Vec::new()),
         }
     }
 
-    /// A vector as rows are, of length 1; `None` if it points nowhere.
-    fn turned(&self, vector: &[f32]) -> Result<Option<Vec<f32>>, FinderError> {
+    /// Where a vector points to.
+    fn bearing(&self, vector: &[f32]) -> Result<Bearing, FinderError> {
         check_vector(&*self.embedder, vector)?;
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         if length == 0.0 {
-            return Ok(None);
+            return Ok(Bearing(None));
         }
-        let mut question = turn::turned(vector);
-        question.iter_mut().for_each(|number| *number /= length);
-        Ok(Some(question))
+        let mut bearing = turn::turned(vector);
+        bearing.iter_mut().for_each(|number| *number /= length);
+        Ok(Bearing(Some(bearing)))
     }
 
     /// Whether its files are still there as it left them. While somebody writes they are about to
@@ -228,6 +228,10 @@ impl Meanings {
         self.read().is_whole()
     }
 }
+
+/// Where a question points to: a vector as rows are, of length 1; none if it points nowhere.
+#[derive(Debug, Clone)]
+pub struct Bearing(Option<Vec<f32>>);
 
 /// The best rows by sign bits, in the order of their cosines.
 fn nearest(

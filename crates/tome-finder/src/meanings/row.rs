@@ -15,6 +15,8 @@
 //! Measured, that finds as well as floats do. 2^31 in `place`: the vector was
 //! zero, and the row is never found.
 
+use std::sync::LazyLock;
+
 use super::bytes::{checksum, take};
 use crate::Part;
 
@@ -108,7 +110,13 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new() -> Self {
+    /// The one that everybody uses.
+    pub(super) fn shared() -> &'static Self {
+        static READER: LazyLock<Reader> = LazyLock::new(Reader::new);
+        &READER
+    }
+
+    fn new() -> Self {
         let sign = |byte: u8, i: usize| if byte >> i & 1 == 1 { 1.0 } else { -1.0 };
         let size = |level: u8| f32::from(level) + 0.5;
         Self {

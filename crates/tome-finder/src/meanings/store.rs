@@ -135,7 +135,7 @@ impl Store {
     /// The cosines of a question of length 1 and some rows.
     pub(super) fn cosines(&self, question: &[f32], rows: &[u32]) -> Result<Vec<f32>, FinderError> {
         let mut levels = vec![0; self.table.layout.levels_bytes()];
-        let reader = Reader::new();
+        let reader = Reader::shared();
         let mut cosines = Vec::with_capacity(rows.len());
         for row in rows {
             let at = u64::from(*row) * levels.len() as u64;

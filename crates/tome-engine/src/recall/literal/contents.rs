@@ -25,9 +25,9 @@ pub(crate) fn scan_contents(
         return Ok(Scanning::new(hunt).done());
     }
     let (nodes, floor) = (newest(ledger, project)?, Floor::default());
-    let scan = |nodes: &&[(Millis, NodeId)]| -> Result<Scanning<'_>, EngineError> {
+    let scan = |nodes: &[(Millis, NodeId)]| -> Result<Scanning<'_>, EngineError> {
         let mut scanning = Scanning::of_part(hunt, &floor);
-        for (_, id) in *nodes {
+        for (_, id) in nodes {
             if !scanning.goes_on(0) {
                 break;
             }
@@ -44,7 +44,7 @@ pub(crate) fn scan_contents(
         Ok(scanning)
     };
     let parts: Vec<_> = nodes.chunks(TURN_NODES).collect();
-    let parts = abreast::in_turn(&parts, scan).into_iter().collect::<Result<_, _>>()?;
+    let parts = abreast::each(parts, 1, scan).into_iter().collect::<Result<_, _>>()?;
     Ok(Scanning::joined(hunt, parts))
 }
 

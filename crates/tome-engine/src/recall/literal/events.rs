@@ -51,14 +51,14 @@ pub(crate) fn scan_events(
 fn scan_all(ledger: &Ledger, hunt: Hunt<'_>) -> Result<Scan, EngineError> {
     let Some(range) = range_of(&hunt) else { return Ok(Scanning::new(hunt).done()) };
     let floor = Floor::default();
-    let scan = |range: &EventRange| -> Result<Scanning<'_>, EngineError> {
+    let scan = |range: EventRange| -> Result<Scanning<'_>, EngineError> {
         let (mut scanning, mut text) = (Scanning::of_part(hunt, &floor), String::new());
-        ledger.glimpse(range, |position, glimpse| {
+        ledger.glimpse(&range, |position, glimpse| {
             look_at_glimpse(&mut scanning, position, glimpse, &mut text)
         })?;
         Ok(scanning)
     };
-    let parts = abreast::in_turn(&parts_of(ledger, range)?, scan);
+    let parts = abreast::each(parts_of(ledger, range)?, 1, scan);
     Ok(Scanning::joined(hunt, parts.into_iter().collect::<Result<_, _>>()?))
 }
 

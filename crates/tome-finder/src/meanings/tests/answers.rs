@@ -14,6 +14,11 @@ fn keys(found: &[Found]) -> Vec<Key> {
     found.iter().map(|found| found.key.clone()).collect()
 }
 
+/// What lies nearest to a vector.
+fn near(meanings: &Meanings, vector: &[f32], filter: &Filter, limit: usize) -> Vec<Found> {
+    meanings.nearest(&meanings.bearing(vector).unwrap(), filter, limit).unwrap()
+}
+
 #[test]
 fn finds_what_means_the_same() {
     let folder = TempDir::new().unwrap();
@@ -178,12 +183,10 @@ fn vectors_of_other_lengths_go_as_well() {
         meanings.write(put(vec![event(1, "1 0.1 0.1"), event(2, "-1 0.1 -0.1")], "")).unwrap();
         let mut asked = vec![0.0; dimensions];
         asked[0] = -2.0;
-        let found = meanings.search_vector(&asked, &Filter::default(), 5).unwrap();
+        let found = near(&meanings, &asked, &Filter::default(), 5);
         assert_eq!(keys(&found), [Key::Event(2)], "{dimensions}");
-        assert!(meanings.search_vector(&[], &Filter::default(), 5).is_err());
-        assert!(
-            meanings.search_vector(&vec![f32::NAN; dimensions], &Filter::default(), 5).is_err()
-        );
+        assert!(meanings.bearing(&[]).is_err());
+        assert!(meanings.bearing(&vec![f32::NAN; dimensions]).is_err());
     }
 }
 
@@ -301,7 +304,7 @@ proptest! {
                 meanings = Meanings::open(folder.path(), potion()).unwrap();
             }
         }
-        let found = meanings.search_vector(&question, &filter, 1_000).unwrap();
+        let found = near(&meanings, &question, &filter, 1_000);
         prop_assert!(found.windows(2).all(|two| two[0].score >= two[1].score));
         let found: HashMap<_, _> = found
             .into_iter()

@@ -11,6 +11,7 @@ mod script;
 mod stop;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, WhitespaceTokenizer};
@@ -67,7 +68,12 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Stems words that are parted by white space.
 pub(crate) fn stemmed(words: &str, take: &mut dyn FnMut(&str)) {
-    words_analyzer().token_stream(words).process(&mut |token| take(&token.text));
+    thread_local! {
+        static ANALYZER: RefCell<TextAnalyzer> = RefCell::new(words_analyzer());
+    }
+    ANALYZER.with_borrow_mut(|analyzer| {
+        analyzer.token_stream(words).process(&mut |token| take(&token.text));
+    });
 }
 
 /// The stem of one word.
