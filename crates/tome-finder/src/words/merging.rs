@@ -2,7 +2,8 @@
 //!
 //! Every write makes a segment, and every question asks every segment. Sizes are told apart in steps
 //! of [`STEP`]; as many segments of one size become one of the next. With a million entries in writes
-//! of one that is some 30 segments at most, and each entry is written about ten times.
+//! of one that is some 25 segments at most, and each entry is written some thirty times; in writes of
+//! hundreds, six times.
 
 use tantivy::index::{SegmentId, SegmentMeta};
 
@@ -10,7 +11,7 @@ use tantivy::index::{SegmentId, SegmentMeta};
 const STEP: u32 = 4;
 
 /// A smaller segment counts as one of this size.
-const SMALL: u32 = 256;
+const SMALL: u32 = 32;
 
 /// A larger segment is left alone.
 const LARGE: u32 = 4_000_000;
