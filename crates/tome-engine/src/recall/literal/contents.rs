@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use tome_finder::{Key, Source};
 use tome_ledger::Ledger;
-use tome_model::{Agent, Grip, Level, Millis, Node, NodeId};
+use tome_model::{Agent, Grip, Millis, Node, NodeId};
 
 use super::limits::{NODES_MAX, TURN_NODES};
 use super::seen::{About, Floor, Scanning, allows, part_of, shown};
@@ -70,10 +70,12 @@ pub(crate) fn text_of_node(node: &Node) -> String {
     bullets.join("\n")
 }
 
-/// The session of a segment; a period is of many.
+/// The session of what is of only one.
 fn session_of(node: &Node) -> &str {
-    let session = node.sessions.first().filter(|_| node.id.level() == Level::Segment);
-    session.map_or("", |session| session.as_str())
+    match node.sessions.as_slice() {
+        [one] => one.as_str(),
+        _ => "",
+    }
 }
 
 fn is_asked_for(
@@ -89,7 +91,7 @@ fn is_asked_for(
 }
 
 fn look_at_node(scanning: &mut Scanning<'_>, project: &str, node: &Node) {
-    if !is_asked_for(scanning, Source::Node, project, node, node.last_at) {
+    if !is_asked_for(scanning, Source::Node, project, node, node.first_at) {
         return;
     }
     scanning.looked();
@@ -97,14 +99,14 @@ fn look_at_node(scanning: &mut Scanning<'_>, project: &str, node: &Node) {
     let text = text_of_node(node);
     let title = format!("{}\n{}", node.title, node.keywords.join(" "));
     let Some(look) = needle.look_under(&title, &text) else { return };
-    scanning.found(node.last_at, look, |look| {
+    scanning.found(node.first_at, look, |look| {
         // Where the title or the keywords alone match, they are shown in front of the bullets.
         let snippet = match needle.look(&title).filter(|_| look.range.is_empty()) {
             Some(above) => shown(&format!("{title}\n{text}"), &above),
             None => shown(&text, &look),
         };
         let key = Key::Named(node.id.as_str().to_owned());
-        Seen { snippet, source: Source::Node, ..seen(key, project, node, node.last_at, look) }
+        Seen { snippet, source: Source::Node, ..seen(key, project, node, node.first_at, look) }
     });
 }
 
