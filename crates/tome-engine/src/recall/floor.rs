@@ -12,6 +12,8 @@ use super::rank::Ranked;
 const SUM_MIN: f32 = 0.66;
 /// What the coverage alone comes to at least, where no vector says anything.
 const COVERAGE_MIN: f32 = 0.2;
+/// And in scripts without spaces, where many of the pairs that are looked for lie across two words.
+const PAIRS_COVERAGE_MIN: f32 = 0.14;
 
 /// A text that covers so much answers the whole question.
 const WHOLE: f32 = 0.99;
@@ -42,13 +44,15 @@ pub(super) struct Evidence {
     pub nearness: Option<f32>,
     /// Whether a text has what was asked for as it stands. Looked up where nothing else is enough.
     pub exact: bool,
+    /// What the coverage alone comes to at least.
+    least: f32,
 }
 
 impl Evidence {
     pub(super) fn of(ranked: &[Ranked], plan: &Plan) -> Self {
         let coverage = ranked.iter().map(|one| one.coverage).fold(0.0, f32::max);
         let nearness = ranked.iter().filter_map(|one| one.cosine).reduce(f32::max);
-        let evidence = Self { coverage, nearness, exact: false };
+        let evidence = Self { coverage, nearness, exact: false, least: least_of(&plan.text) };
         let is_exact = |one: &Ranked| {
             let body = one.candidate.body.as_ref();
             let look = body.and_then(|body| plan.needle.look_under(&body.title, &body.text));
@@ -62,7 +66,7 @@ impl Evidence {
     pub(super) fn is_enough(&self) -> bool {
         let sum = match self.nearness {
             Some(nearness) => self.coverage + nearness.max(0.0) >= SUM_MIN,
-            None => self.coverage >= COVERAGE_MIN,
+            None => self.coverage >= self.least,
         };
         self.exact || sum
     }
@@ -82,5 +86,24 @@ impl Evidence {
     }
 }
 
+/// What of a question has to be covered.
+fn least_of(question: &str) -> f32 {
+    let letters = || question.chars().filter(|letter| letter.is_alphanumeric());
+    let spaceless = letters().filter(|letter| tome_finder::is_spaceless(*letter)).count();
+    if 2 * spaceless > letters().count() { PAIRS_COVERAGE_MIN } else { COVERAGE_MIN }
+}
+
 /// Hits that are looked at for what was asked as it stands.
 const EXACT_AMONG: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_characters_need_not_cover_as_much_as_words() {
+        assert!(least_of("规模超过五百人的活动有几个？") < least_of("how many events are larger?"));
+        assert_eq!(least_of("who wrote 峰会 in the summary"), COVERAGE_MIN);
+        assert_eq!(least_of("?"), COVERAGE_MIN);
+    }
+}

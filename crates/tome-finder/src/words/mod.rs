@@ -39,8 +39,8 @@ use question::Wanted;
 use schema::Fields;
 use snapshot::Snapshot;
 
-pub use analysis::terms;
-pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_spaceless, is_stop, stem};
+pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_stop, stem};
+pub use analysis::{is_spaceless, terms};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 2;

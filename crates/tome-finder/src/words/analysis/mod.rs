@@ -16,7 +16,7 @@ use std::collections::HashSet;
 
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, WhitespaceTokenizer};
 
-pub(crate) use script::is_dense as is_spaceless;
+pub use script::is_dense as is_spaceless;
 pub(crate) use stop::is_stop;
 
 /// Goes up with every change of what comes out here: an index made by another cut is made again.

@@ -33,8 +33,8 @@ pub(super) fn role(letter: char) -> Role {
     if is_dense(letter) { Role::Dense } else { Role::Word }
 }
 
-/// Han, kana, Hangul; Thai, Lao, Burmese, Khmer.
-pub(crate) fn is_dense(letter: char) -> bool {
+/// Whether a letter is of a script without spaces, or nearly so: Han, kana, Hangul; Thai, Lao, Burmese, Khmer.
+pub fn is_dense(letter: char) -> bool {
     matches!(letter,
         '\u{3005}'..='\u{3007}'
         | '\u{3040}'..='\u{30ff}'
