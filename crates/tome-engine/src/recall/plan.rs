@@ -27,6 +27,8 @@ pub(super) struct Plan {
     pub span: Option<(Millis, Millis)>,
     /// The words that name it.
     pub said: Option<String>,
+    /// Whether nothing was recorded then, so that the words may mean something else.
+    is_time_doubtful: bool,
     /// The whole question.
     whole: String,
     /// Whether it names nothing else.
@@ -98,6 +100,7 @@ impl Plan {
             text,
             span,
             said,
+            is_time_doubtful: false,
             whole,
             only_time: only_time && !question.unasked && question.tier.is_none(),
             filter: Filter {
@@ -190,10 +193,16 @@ impl Plan {
     /// Nothing was recorded in the time that the question names: its words may mean another one, which
     /// the texts themselves call so.
     pub(super) fn take_time_as_words(&mut self) {
+        self.is_time_doubtful = true;
         if self.text != self.whole {
             self.needle = Needle::new(&self.whole);
             self.text.clone_from(&self.whole);
         }
+    }
+
+    /// The words that name a time in which nothing was recorded: looked for, but no answer has to have them.
+    pub(super) fn time_as_words(&self) -> &str {
+        self.said.as_deref().filter(|_| self.is_time_doubtful).unwrap_or_default()
     }
 
     /// What lies in the time that the question names counts for more.

@@ -300,7 +300,8 @@ impl Gathered {
         let is_known = |letters: &str| {
             indexes.is_empty() || indexes.iter().any(|words| words.has(letters).unwrap_or(true))
         };
-        Terms::new(question, weights, if usual > 0.0 { usual } else { 60.0 }, is_known)
+        let usual = if usual > 0.0 { usual } else { 60.0 };
+        Terms::new(question, weights, usual, plan.time_as_words(), is_known)
     }
 }
 

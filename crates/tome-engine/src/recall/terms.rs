@@ -34,18 +34,24 @@ pub(super) struct Match {
 }
 
 impl Terms {
-    /// `usual` is how many words a piece has on average.
+    /// `usual` is how many words a piece has on average; an answer need not have what is in `beside`.
     pub(super) fn new(
         question: Question,
         weights: Vec<f32>,
         usual: f32,
+        beside: &str,
         is_known: impl Fn(&str) -> bool,
     ) -> Self {
         // Letters that nobody has ever written next to each other lie across two words.
         let is_counted = |number: usize| {
             question.is_own(number) && question.letters(number).is_none_or(&is_known)
         };
-        let counted = (0..question.len()).map(is_counted).collect();
+        let mut counted: Vec<bool> = (0..question.len()).map(is_counted).collect();
+        for number in question.numbers_in(beside) {
+            if let Some(counted) = counted.get_mut(number) {
+                *counted = false;
+            }
+        }
         Self { question, weights, counted, usual: usual.max(1.0) }
     }
 

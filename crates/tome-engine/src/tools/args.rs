@@ -218,7 +218,11 @@ fn said(names: &[&'static str]) -> &'static str {
 }
 
 fn wrong_type(names: &[&'static str], wanted: &str, found: &Value) -> Refusal {
-    Refusal::invalid(format!("{} has to be {wanted}, not {}", said(names), type_of(found)))
+    let found = match found {
+        Value::Number(number) if wanted.contains("number") => number.to_string(),
+        found => type_of(found).to_owned(),
+    };
+    Refusal::invalid(format!("{} has to be {wanted}, not {found}", said(names)))
 }
 
 /// A whole number, also one that is written with a fraction of zero.

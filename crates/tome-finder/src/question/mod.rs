@@ -72,15 +72,21 @@ impl Question {
         let mut parts: Vec<Vec<usize>> = Vec::new();
         for said in asked.take(PARTS_MAX) {
             // Only its last sentence asks; what comes before it tells.
-            let own = Self::of(last_sentence(said), false);
-            let numbers = own.numbers.keys().filter_map(|key| self.numbers.get(key).copied());
-            let mut numbers: Vec<usize> = numbers.collect();
-            numbers.sort_unstable();
+            let numbers = self.numbers_in(last_sentence(said));
             if !numbers.is_empty() {
                 parts.push(numbers);
             }
         }
         if parts.len() < 2 { Vec::new() } else { parts }
+    }
+
+    /// The terms that some words have in common with it, by their numbers.
+    pub fn numbers_in(&self, words: &str) -> Vec<usize> {
+        let of = Self::of(words, false);
+        let numbers = of.numbers.keys().filter_map(|key| self.numbers.get(key).copied());
+        let mut numbers: Vec<usize> = numbers.collect();
+        numbers.sort_unstable();
+        numbers
     }
 
     /// The terms of each question, by their numbers, where there are several in one; else nothing.

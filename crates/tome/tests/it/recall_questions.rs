@@ -65,3 +65,10 @@ fn a_time_in_which_nothing_was_recorded_is_looked_for_as_words() {
     let told = told(&world, "turbine oiled twenty years ago");
     assert_eq!(told.first().map(|text| text.contains("years")), Some(true), "{told:#?}");
 }
+
+#[test]
+fn words_for_a_time_in_which_nothing_was_recorded_refuse_no_answer() {
+    let world = with_said(&["We rotate refresh tokens every 15 minutes.", "The tea is cold."]);
+    let told = told(&world, "refresh three years ago");
+    assert!(told.first().is_some_and(|text| text.contains("rotate")), "{told:#?}");
+}
