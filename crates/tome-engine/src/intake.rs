@@ -130,12 +130,13 @@ impl Intake {
         match store {
             Ok(store) => {
                 let gathering = Arc::clone(gathering);
-                // Held until the answer is there, so that the store is not closed as unused.
+                // Held until all is synced, so that the store is not closed as unused; and no longer:
+                // whoever has the answer may close the store and open it again.
                 let held = Arc::clone(&store);
                 store.append_then(events, move |result| {
                     gathering.settle(&places, result.map_err(EngineError::from));
-                    drop(gathering);
                     drop(held);
+                    drop(gathering);
                 });
             }
             Err(error) => gathering.settle(&places, Err(error)),

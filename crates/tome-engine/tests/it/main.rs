@@ -11,6 +11,7 @@
 mod citations;
 mod contents;
 mod extract;
+mod intake;
 mod notebooks;
 mod polish;
 mod reading;
