@@ -82,6 +82,14 @@ impl Column {
         self.steps.get(i).map(|step| self.least + step)
     }
 
+    /// The number that all of them are, where they are known to be the same.
+    pub(super) fn same(&self) -> Option<u64> {
+        match self.steps {
+            Steps::None(count) if count > 0 => Some(self.least),
+            _ => None,
+        }
+    }
+
     /// All numbers, in order.
     pub(super) fn all(&self) -> Vec<u64> {
         let least = self.least;
@@ -152,6 +160,7 @@ mod tests {
                 prop_assert_eq!(column.len(), expected.len());
             }
             prop_assert_eq!(&column.all(), &expected);
+            prop_assert!(column.same().is_none_or(|same| expected.iter().all(|it| *it == same)));
             let i = changed.index(expected.len());
             column.set(i, to);
             expected[i] = to;

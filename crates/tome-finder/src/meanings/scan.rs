@@ -23,7 +23,8 @@ struct Gate {
     places: Vec<bool>,
     since: u64,
     until: u64,
-    /// Nothing is filtered: every row is let through that is neither dead nor mute.
+    has_times: bool,
+    /// Nothing is filtered.
     is_open: bool,
 }
 
@@ -43,33 +44,49 @@ impl Gate {
                 && any(&filter.kinds, &place.kind)
         });
         let places: Vec<bool> = places.collect();
-        let is_open = filter.since.is_none() && filter.until.is_none() && !places.contains(&false);
+        let has_times = filter.since.is_some() || filter.until.is_some();
+        let is_open = !has_times && !places.contains(&false);
         let since = filter.since.map_or(0, |since| since.0);
         let until = filter.until.map_or(u64::MAX, |until| until.0);
-        Self { places, since, until, is_open }
+        Self { places, since, until, has_times, is_open }
     }
 
     /// The rows of a block that are asked for.
     fn rows(&self, block: &Block) -> Slice {
-        if self.is_open && block.silent == 0 && block.places.len() == SLICE_ROWS {
-            return [u64::MAX; _];
+        let mut rows = block.speaking;
+        if self.is_open {
+            return rows;
         }
-        let mut rows = Slice::default();
-        let (places, ats) = (block.places.all(), block.ats.all());
-        for (lane, (places, ats)) in rows.iter_mut().zip(places.chunks(64).zip(ats.chunks(64))) {
-            for (i, (place, at)) in places.iter().zip(ats).enumerate() {
-                *lane |= u64::from(self.lets(*place, *at)) << i;
-            }
+        match block.places.same() {
+            Some(place) if self.has_place(place) => {}
+            Some(_) => return Slice::default(),
+            None => leave(&mut rows, |i| block.places.get(i).is_some_and(|it| self.has_place(it))),
+        }
+        if self.has_times {
+            leave(&mut rows, |i| block.ats.get(i).is_some_and(|at| self.has_time(at)));
         }
         rows
     }
 
-    /// Whether a row is asked for. Dead and mute rows are at no place.
-    fn lets(&self, place: u64, at: u64) -> bool {
+    fn has_place(&self, place: u64) -> bool {
         let place = usize::try_from(place).ok().and_then(|place| self.places.get(place));
         place.copied().unwrap_or(false)
-            && at >= self.since
-            && (at < self.until || self.until == u64::MAX)
+    }
+
+    fn has_time(&self, at: u64) -> bool {
+        at >= self.since && (at < self.until || self.until == u64::MAX)
+    }
+}
+
+/// Leaves those of some rows that are to stay.
+fn leave(rows: &mut Slice, stays: impl Fn(usize) -> bool) {
+    for (lane, first) in rows.iter_mut().zip((0..).step_by(64)) {
+        let mut rest = *lane;
+        while rest != 0 {
+            let i = rest.trailing_zeros();
+            *lane &= !(u64::from(!stays(first + i as usize)) << i);
+            rest &= rest - 1;
+        }
     }
 }
 
@@ -88,23 +105,23 @@ pub(super) fn candidates(
     let limit = AtomicU32::new(u32::MAX);
     let look = |first: usize, blocks: &[Block]| {
         let mut best = Best { table, most, rows: Vec::new(), farthest: &limit };
-        for (block, first) in blocks.iter().zip((first..).step_by(SLICE_ROWS)) {
+        for (block, number) in blocks.iter().zip(first..) {
             let asked = gate.rows(block);
             if asked.iter().any(|lane| *lane != 0) {
-                best.add(&block.signs.distances(question), &asked, first);
+                best.add(&table.signs.distances(number, question), &asked, number * SLICE_ROWS);
             }
         }
         best.rows
     };
     let share = table.blocks.len().div_ceil(threads(table.blocks.len())).max(1);
-    let firsts = (0..).step_by(share * SLICE_ROWS);
+    let firsts = (0..).step_by(share);
     let shares: Vec<_> = firsts.zip(table.blocks.chunks(share)).collect();
     let rows = match shares.as_slice() {
         [(first, blocks)] => look(*first, blocks),
         shares => abreast(shares, look),
     };
     let mut best = Best { table, most, rows, farthest: &limit };
-    best.trim();
+    best.trim(0);
     best.rows.into_iter().map(|(_, row)| row).collect()
 }
 
@@ -161,28 +178,29 @@ impl Best<'_> {
         let Ok(row) = u32::try_from(row) else { return };
         self.rows.push((distance, row));
         if self.rows.len() >= self.most.saturating_mul(2) {
-            self.trim();
+            self.trim(self.most / 2);
         }
     }
 
-    /// Leaves the best. Among rows that are equally far the order of answers decides; it is asked of
-    /// those only that lie where the cut is.
-    fn trim(&mut self) {
+    /// Leaves the best, and at first some more that are as far as the last of them: which of those stay
+    /// takes longer to say, because the order of answers decides.
+    fn trim(&mut self, ties_max: usize) {
         if self.rows.len() <= self.most {
             return;
         }
-        self.rows.sort_unstable_by_key(|(distance, _)| *distance);
-        let Some((farthest, _)) = self.rows.get(self.most - 1).copied() else { return };
-        let nearer = self.rows.partition_point(|(distance, _)| *distance < farthest);
-        let equal = self.rows.partition_point(|(distance, _)| *distance <= farthest);
-        if equal > self.most {
-            let ties = self.rows.drain(nearer..).take(equal - nearer);
-            let mut ties: Vec<_> = ties.map(|tie| (self.table.said(tie.1), tie)).collect();
-            let kept = self.most - nearer;
-            ties.select_nth_unstable(kept - 1);
-            self.rows.extend(ties.into_iter().take(kept).map(|(_, tie)| tie));
-        }
+        let (_, last, _) = self.rows.select_nth_unstable_by_key(self.most - 1, |row| row.0);
+        let farthest = last.0;
         self.farthest.fetch_min(farthest, Relaxed);
-        self.rows.truncate(self.most);
+        self.rows.retain(|(distance, _)| *distance <= farthest);
+        if self.rows.len() <= self.most.saturating_add(ties_max) {
+            return;
+        }
+        let ties = self.rows.extract_if(.., |(distance, _)| *distance == farthest);
+        let mut ties: Vec<_> = ties.map(|tie| (self.table.said(tie.1), tie)).collect();
+        let kept = self.most - self.rows.len();
+        if kept < ties.len() {
+            ties.select_nth_unstable(kept);
+        }
+        self.rows.extend(ties.into_iter().take(kept).map(|(_, tie)| tie));
     }
 }

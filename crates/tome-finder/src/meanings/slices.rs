@@ -1,4 +1,5 @@
-//! Sign bits of 256 rows, kept by bit instead of by row, and how far all of them are from a question.
+//! Sign bits in blocks of 256 rows, kept by bit instead of by row, and how far all of them are from a
+//! question.
 //!
 //! One slice holds the same bit of every row. Adding the slices up, one bit of the sums a word, takes
 //! half as long as counting the bits of row after row does on a processor as old as the program
@@ -21,42 +22,84 @@ const SUM_BITS: usize = 16;
 /// The most sign bits whose sums are sure to fit.
 pub(super) const SIGNS_MAX: usize = (1 << SUM_BITS) - 64;
 
-/// The bits of all rows, one slice after the other.
-#[derive(Debug, Default)]
-pub(super) struct Slices(Vec<Slice>);
+/// Blocks that lie one behind the other in memory: a scan that goes from one place to the next takes
+/// half as long again when each is somewhere else. Tests have few.
+const SLAB_BLOCKS: usize = if cfg!(test) { 2 } else { 256 };
+
+/// The bits of all rows, block by block, of each block one slice after the other.
+#[derive(Debug)]
+pub(super) struct Slices {
+    slabs: Vec<Vec<Slice>>,
+    /// Slices of a block: one for each bit of a row.
+    bits: usize,
+}
 
 impl Slices {
-    /// Sets the bits of a row.
+    /// None, of rows of so many words.
+    pub(super) fn new(words: usize) -> Self {
+        Self { slabs: Vec::new(), bits: words * 64 }
+    }
+
+    /// Sets the bits of a row that has none set.
     pub(super) fn set(&mut self, row: usize, words: &[u64]) {
-        self.0.resize(words.len() * 64, [0; LANES]);
-        for (slices, word) in self.0.chunks_mut(64).zip(words) {
+        let (block, i) = (row / SLICE_ROWS, row % SLICE_ROWS);
+        for (slices, word) in self.make_block(block).chunks_mut(64).zip(words) {
             let mut rest = *word;
             while rest != 0 {
                 let slice = slices.get_mut(rest.trailing_zeros() as usize);
-                if let Some(lane) = slice.and_then(|slice| slice.get_mut(row / 64)) {
-                    *lane |= 1 << (row % 64);
+                if let Some(lane) = slice.and_then(|slice| slice.get_mut(i / 64)) {
+                    *lane |= 1 << (i % 64);
                 }
                 rest &= rest - 1;
             }
         }
     }
 
+    /// A block, and all before it, made if they are not there.
+    fn make_block(&mut self, block: usize) -> &mut [Slice] {
+        let (slab, block) = (block / SLAB_BLOCKS, block % SLAB_BLOCKS);
+        let whole = SLAB_BLOCKS * self.bits;
+        while self.slabs.len() <= slab {
+            if let Some(last) = self.slabs.last_mut() {
+                last.resize(whole, [0; LANES]);
+            }
+            // The first one grows as it is needed: most indexes are small. What is not used of the
+            // others takes up no memory.
+            let room = if self.slabs.is_empty() { 0 } else { whole };
+            self.slabs.push(Vec::with_capacity(room));
+        }
+        let range = block * self.bits..(block + 1) * self.bits;
+        let Some(slab) = self.slabs.get_mut(slab) else { return &mut [] };
+        if slab.len() < range.end {
+            slab.resize(range.end, [0; LANES]);
+        }
+        slab.get_mut(range).unwrap_or_default()
+    }
+
+    fn block(&self, block: usize) -> &[Slice] {
+        let (slab, block) = (block / SLAB_BLOCKS, block % SLAB_BLOCKS);
+        let slab = self.slabs.get(slab).map(Vec::as_slice).unwrap_or_default();
+        slab.get(block * self.bits..(block + 1) * self.bits).unwrap_or_default()
+    }
+
     /// The bits of a row, as bytes.
     pub(super) fn row(&self, row: usize) -> Vec<u8> {
-        let bit = |slice: &Slice| slice.get(row / 64).map_or(0, |lane| lane >> (row % 64) & 1);
-        let (bytes, _) = self.0.as_chunks::<8>();
+        let (block, i) = (row / SLICE_ROWS, row % SLICE_ROWS);
+        let bit = |slice: &Slice| slice.get(i / 64).map_or(0, |lane| lane >> (i % 64) & 1);
+        let (bytes, _) = self.block(block).as_chunks::<8>();
         let byte = |slices: &[Slice; 8]| {
             slices.iter().rev().fold(0, |byte, slice| byte << 1 | u8::from(bit(slice) == 1))
         };
         bytes.iter().map(byte).collect()
     }
 
-    /// In how many bits each row differs from the question.
-    pub(super) fn distances(&self, question: &[u64]) -> Distances {
+    /// In how many bits each row of a block differs from the question.
+    pub(super) fn distances(&self, block: usize, question: &[u64]) -> Distances {
+        let slices = self.block(block);
         let mut sums = [[0; LANES]; SUM_BITS];
         // No sum is larger than the number of slices: the bits beyond that are not looked at.
-        let bits = self.0.len().checked_ilog2().map_or(0, |bits| bits as usize + 1);
-        for (slices, word) in self.0.chunks(64).zip(question) {
+        let bits = slices.len().checked_ilog2().map_or(0, |bits| bits as usize + 1);
+        for (slices, word) in slices.chunks(64).zip(question) {
             let (groups, _) = slices.as_chunks::<GROUP>();
             for (i, group) in groups.iter().enumerate() {
                 add_group(&mut sums, group, word >> (i * GROUP), bits);
@@ -162,22 +205,23 @@ mod tests {
             rows in proptest::collection::vec(proptest::array::uniform5(any::<u64>()), 1..80),
             question in proptest::array::uniform5(any::<u64>()),
             words in 1..=5_usize,
-            apart in 1..4_usize,
+            apart in 1..40_usize,
             most in 0..330_u32,
         ) {
-            let mut slices = Slices::default();
+            let mut slices = Slices::new(words);
             for (i, row) in rows.iter().enumerate() {
                 slices.set(i * apart, &row[..words]);
             }
-            let distances = slices.distances(&question[..words]);
-            let within = distances.within(most);
             for (i, row) in rows.iter().enumerate() {
                 let pairs = row.iter().zip(&question).take(words);
                 let expected: u32 = pairs.map(|(one, other)| (one ^ other).count_ones()).sum();
-                let i = i * apart;
+                let row_number = i * apart;
+                let distances = slices.distances(row_number / SLICE_ROWS, &question[..words]);
+                let within = distances.within(most);
+                let i = row_number % SLICE_ROWS;
                 prop_assert_eq!(distances.of(i), expected);
                 let bytes: Vec<u8> = row[..words].iter().flat_map(|it| it.to_le_bytes()).collect();
-                prop_assert_eq!(slices.row(i), bytes);
+                prop_assert_eq!(slices.row(row_number), bytes);
                 prop_assert_eq!(within[i / 64] >> (i % 64) & 1 == 1, expected <= most);
             }
         }
@@ -186,9 +230,9 @@ mod tests {
     #[test]
     fn the_farthest_there_is_fits() {
         let words = SIGNS_MAX / 64;
-        let mut slices = Slices::default();
+        let mut slices = Slices::new(words);
         slices.set(7, &vec![u64::MAX; words]);
-        let distances = slices.distances(&vec![0; words]);
+        let distances = slices.distances(0, &vec![0; words]);
         assert_eq!(distances.of(7) as usize, SIGNS_MAX);
         assert_eq!(distances.of(8), 0);
     }

@@ -142,8 +142,8 @@ impl Store {
             read_at(&self.levels, &mut levels, at).map_err(|error| {
                 damaged(&path(&self.folder, "levels", self.head.generation), error.to_string())
             })?;
-            let signs = self.table.signs(*row);
-            let cosine = signs.and_then(|signs| reader.cosine(question, &signs, &levels));
+            let signs = self.table.signs.row(*row as usize);
+            let cosine = reader.cosine(question, &signs, &levels);
             let problem = || damaged(&self.folder, format!("row {row} is not whole"));
             cosines.push(cosine.ok_or_else(problem)?);
         }

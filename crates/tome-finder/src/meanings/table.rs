@@ -11,7 +11,7 @@ use super::column::Column;
 use super::counts::Counts;
 use super::log::{Place, Record};
 use super::row::{Facts, Layout, MUTE, NAMED};
-use super::slices::{SLICE_ROWS, Slices};
+use super::slices::{SLICE_ROWS, Slice, Slices};
 use crate::{Found, Key, Part, Source};
 use tome_model::Millis;
 
@@ -22,6 +22,7 @@ const DEAD: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) layout: Layout,
+    pub(super) signs: Slices,
     pub(super) blocks: Vec<Block>,
     pub(super) places: Vec<Arc<Place>>,
     place_numbers: HashMap<Arc<Place>, u32>,
@@ -31,14 +32,13 @@ pub(super) struct Table {
     dead: usize,
 }
 
-/// Some rows, by column: a scan reads the first one, and of the others what it needs.
+/// What is said of some rows, by column.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    pub(super) signs: Slices,
+    /// Rows that are there and say something: neither dead nor mute.
+    pub(super) speaking: Slice,
     pub(super) places: Column,
     pub(super) ats: Column,
-    /// Rows that are dead or mute.
-    pub(super) silent: usize,
     keys: Column,
     from: Column,
     to: Column,
@@ -46,9 +46,11 @@ pub(super) struct Block {
 }
 
 impl Block {
-    fn push(&mut self, words: &[u64], facts: &Facts) {
-        self.silent += usize::from(facts.place & MUTE != 0);
-        self.signs.set(self.places.len(), words);
+    fn push(&mut self, facts: &Facts) {
+        let i = self.places.len();
+        if let Some(lane) = self.speaking.get_mut(i / 64) {
+            *lane |= u64::from(facts.place & MUTE == 0) << (i % 64);
+        }
         self.places.push(facts.place.into());
         self.ats.push(facts.at);
         self.keys.push(facts.key);
@@ -89,6 +91,7 @@ impl Table {
     pub(super) fn new(layout: Layout) -> Self {
         Self {
             layout,
+            signs: Slices::new(layout.words()),
             blocks: Vec::new(),
             places: Vec::new(),
             place_numbers: HashMap::new(),
@@ -162,7 +165,8 @@ impl Table {
                 }
             }
         }
-        block.push(&words, &facts);
+        block.push(&facts);
+        self.signs.set(number as usize, &words);
         Some(())
     }
 
@@ -175,7 +179,7 @@ impl Table {
         for row in thing.rows {
             let (block, i) = at(row);
             let block = self.blocks.get_mut(block)?;
-            block.silent += usize::from(block.places.get(i)? & u64::from(MUTE) == 0);
+            *block.speaking.get_mut(i / 64)? &= !(1 << (i % 64));
             block.places.set(i, DEAD.into());
             self.dead += 1;
         }
@@ -276,12 +280,6 @@ impl Table {
 
     fn source(&self, facts: Facts) -> Option<Source> {
         Some(self.places.get(usize::try_from(facts.place & !MUTE).ok()?)?.source)
-    }
-
-    /// The sign bits of a row.
-    pub(super) fn signs(&self, row: u32) -> Option<Vec<u8>> {
-        let (block, i) = at(row);
-        Some(self.blocks.get(block)?.signs.row(i))
     }
 
     /// Whether a row is there and says something.
