@@ -40,26 +40,9 @@ pub(super) fn each<T: Send, R: Send>(
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What becomes of two things that are done at the same time.
-pub(super) fn both<A: Send, B>(
-    one: impl FnOnce() -> A + Send,
-    other: impl FnOnce() -> B,
-) -> (A, B) {
-    thread::scope(|scope| {
-        let one = scope.spawn(one);
-        let other = other();
-        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{both, each};
-
-    #[test]
-    fn both_are_done() {
-        assert_eq!(both(|| 1, || "two"), (1, "two"));
-    }
+    use super::each;
 
     #[test]
     fn all_is_done_in_order() {

@@ -8,18 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use tome_finder::{
-    Bearing, Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words, WordsQuery,
-};
+use tome_finder::{Bearing, Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words};
 use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
 
 use super::candidate::Candidate;
+use super::inquiry::{self, Inquiry, Replies, Reply};
 use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node, said_in};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::weights::{MEANINGS_DEPTH, PAGES_DEPTH, WORDS_DEPTH};
-use super::{Across, Stage, Tier, abreast};
+use super::{Across, Stage, Tier};
 use crate::{EngineError, Store};
 
 /// An index that has so many events left to read is not used: what it lacks would have to be looked
@@ -143,6 +142,59 @@ struct Visit<'a> {
     filter: Filter,
 }
 
+/// What is asked about events, and how far their indexes have come: before they are asked, because what
+/// they read meanwhile is not in their answer.
+struct Events<'a> {
+    ledger: &'a Ledger,
+    last: u64,
+    at_words: u64,
+    at_meanings: u64,
+    inquiry: Inquiry,
+}
+
+impl<'a> Events<'a> {
+    fn of(visit: &Visit<'_>, ledger: &'a Ledger, (words, meanings): Open) -> Self {
+        let last = ledger.last_seq();
+        let at_words = words.as_ref().map_or(0, |words| number(&words.cursor()));
+        let at_meanings = meanings.as_ref().map_or(0, |meanings| number(&meanings.cursor()));
+        let near = |at: u64| last.saturating_sub(at) <= BEHIND_MAX && at > 0;
+        let inquiry = Inquiry {
+            words: words.filter(|_| near(at_words) && visit.plan.wants(Tier::Words)),
+            meanings: meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings)),
+            filter: Filter { sources: Vec::new(), ..visit.filter.clone() },
+            depths: (WORDS_DEPTH, MEANINGS_DEPTH),
+        };
+        Self { ledger, last, at_words, at_meanings, inquiry }
+    }
+}
+
+/// What is asked about pages, and what their indexes have, before they are asked.
+struct Pages {
+    cursor: Option<u64>,
+    known: Option<Arc<HashSet<String>>>,
+    inquiry: Inquiry,
+}
+
+impl Pages {
+    fn of(visit: &Visit<'_>, desk: &Desk, sources: Vec<Source>, (words, meanings): Open) -> Self {
+        let mut filter = Filter { sources, ..visit.filter.clone() };
+        if let Some(session) = visit.plan.session.as_ref().filter(|session| session.only) {
+            filter.session = Some(session.id.clone());
+        }
+        let words = words.filter(|_| visit.plan.wants(Tier::Words));
+        let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
+        let cursor = words.as_ref().map(|words| {
+            // Vectors that are kept apart may be far behind; words have those nodes.
+            let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
+            let cursors = together.map(|meanings| number(&meanings.cursor()));
+            cursors.fold(number(&words.cursor()), u64::min)
+        });
+        let known = words.as_ref().map(|words| visit.keeper.known_files(desk, words));
+        let depths = (PAGES_DEPTH, PAGES_DEPTH);
+        Self { cursor, known, inquiry: Inquiry { words, meanings, filter, depths } }
+    }
+}
+
 impl Gathered {
     /// Asks one desk.
     pub(super) fn ask(
@@ -167,18 +219,23 @@ impl Gathered {
             question: None,
         });
         let visit = Visit { keeper, plan, number, filter };
-        if plan.has_events()
-            && let Some(ledger) = &ledger
-        {
-            self.ask_events(&visit, desk, ledger, (words, meanings))?;
-            if let Some(project) = project {
-                self.look_at_foreign(&visit, ledger, project)?;
-            }
+        let events = ledger.as_ref().filter(|ledger| plan.has_events() && ledger.last_seq() > 0);
+        let events = events.map(|ledger| Events::of(&visit, ledger, (words, meanings)));
+        let pages = Some(plan.pages()).filter(|sources| !sources.is_empty());
+        let pages = pages.map(|of| Pages::of(&visit, desk, of, (pages_words, pages_meanings)));
+        let inquiries = [
+            events.as_ref().map(|events| &events.inquiry),
+            pages.as_ref().map(|pages| &pages.inquiry),
+        ];
+        let [of_events, of_pages] = inquiry::ask(&plan.text, inquiries);
+        if let Some(events) = events {
+            self.take_events(&visit, desk, events, of_events)?;
         }
-        let pages = plan.pages();
-        if !pages.is_empty() {
-            let open = (pages_words, pages_meanings);
-            self.ask_pages(visit, desk, ledger.as_deref(), pages, open)?;
+        if let (Some(ledger), Some(project), true) = (&ledger, project, plan.has_events()) {
+            self.look_at_foreign(&visit, ledger, project)?;
+        }
+        if let Some(pages) = pages {
+            self.take_pages(visit, desk, ledger.as_deref(), pages, of_pages)?;
         }
         self.let_go(number);
         Ok(())
@@ -192,33 +249,16 @@ impl Gathered {
         }
     }
 
-    fn ask_events(
+    fn take_events(
         &mut self,
         visit: &Visit<'_>,
         desk: &Desk,
-        ledger: &Ledger,
-        (words, meanings): Open,
+        events: Events<'_>,
+        replies: Replies,
     ) -> Result<(), EngineError> {
-        let last = ledger.last_seq();
-        if last == 0 {
-            return Ok(());
-        }
-        let read = |cursor: String| number(&cursor);
-        let at_words = words.as_ref().map_or(0, |words| read(words.cursor()));
-        let at_meanings = meanings.as_ref().map_or(0, |meanings| read(meanings.cursor()));
-        let near = |at: u64| last.saturating_sub(at) <= BEHIND_MAX && at > 0;
-        let words = words.filter(|_| near(at_words) && visit.plan.wants(Tier::Words));
-        let meanings = meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings));
-        let mut filter = visit.filter.clone();
-        filter.sources.clear();
-        let (has_words, question) = self.ask_indexes(
-            visit,
-            &desk.events,
-            words.as_ref(),
-            meanings.as_ref(),
-            &filter,
-            (WORDS_DEPTH, MEANINGS_DEPTH),
-        );
+        let Events { ledger, last, at_words, at_meanings, inquiry } = events;
+        let filter = inquiry.filter;
+        let (has_words, question) = self.take_replies(visit.number, &desk.events, replies);
         let has_meanings = question.is_some();
         if let Some(asked) = self.asked.get_mut(visit.number) {
             asked.question = question;
@@ -285,50 +325,28 @@ impl Gathered {
         Ok(())
     }
 
-    /// Asks the indexes; one that turns out to be damaged is closed, counts as missing, and is made anew.
-    /// Says whether words answered, and how vectors understood the question if they did.
-    fn ask_indexes(
+    /// Takes what the indexes said; one that turned out to be damaged is closed, counts as missing, and is
+    /// made anew. Says whether words answered, and how vectors understood the question if they did.
+    fn take_replies(
         &mut self,
-        visit: &Visit<'_>,
+        desk: usize,
         pair: &Pair,
-        words: Option<&Arc<Words>>,
-        meanings: Option<&Arc<Meanings>>,
-        filter: &Filter,
-        depth: (usize, usize),
+        replies: Replies,
     ) -> (bool, Option<Bearing>) {
-        let text = visit.plan.text.as_str();
-        let ask_words = || {
-            let since = Instant::now();
-            let query = WordsQuery { text: text.to_owned() };
-            (words.map(|words| words.search(&query, filter, depth.0)), since.elapsed())
-        };
-        let ask_meanings = || {
-            let since = Instant::now();
-            let found = meanings.map(|meanings| {
-                let question = meanings.question(text)?;
-                Ok((meanings.search_for(&question, filter, depth.1)?, question))
-            });
-            (found, since.elapsed())
-        };
-        let ((by_words, words_took), (by_meanings, meanings_took)) =
-            match words.is_some() && meanings.is_some() {
-                true => abreast::both(ask_words, ask_meanings),
-                false => (ask_words(), ask_meanings()),
-            };
-        if let Some(Err(error)) = &by_words {
+        if let Some((Err(error), _)) = &replies.words {
             pair.words.give_up(error);
         }
-        if let Some(Err(error)) = &by_meanings {
+        if let Some((Err(error), _)) = &replies.meanings {
             pair.meanings.give_up(error);
         }
-        let has_words = self.take(by_words, |this, found| {
-            this.stage_took("bm25", words_took, format!("{} pieces", found.len()));
-            this.add_words(visit.number, &found);
+        let has_words = self.take(replies.words, |this, found, took| {
+            this.stage_took("bm25", took, format!("{} pieces", found.len()));
+            this.add_words(desk, &found);
         });
         let mut understood = None;
-        self.take(by_meanings, |this, (found, question)| {
-            this.stage_took("vectors", meanings_took, format!("{} pieces", found.len()));
-            this.add_meanings(visit.number, &found);
+        self.take(replies.meanings, |this, (found, question), took| {
+            this.stage_took("vectors", took, format!("{} pieces", found.len()));
+            this.add_meanings(desk, &found);
             understood = Some(question);
         });
         (has_words, understood)
@@ -336,17 +354,17 @@ impl Gathered {
 
     fn take<T>(
         &mut self,
-        answered: Option<Result<T, FinderError>>,
-        add: impl FnOnce(&mut Self, T),
+        reply: Option<Reply<T>>,
+        add: impl FnOnce(&mut Self, T, Duration),
     ) -> bool {
-        match answered {
-            Some(Ok(found)) => {
-                add(self, found);
+        match reply {
+            Some((Ok(found), took)) => {
+                add(self, found, took);
                 true
             }
             // Nothing is left out for it: a lower tier answers, and says so.
-            Some(Err(FinderError::Missing(_) | FinderError::Damaged { .. })) | None => false,
-            Some(Err(error)) => {
+            Some((Err(FinderError::Missing(_) | FinderError::Damaged { .. }), _)) | None => false,
+            Some((Err(error), _)) => {
                 self.leave_out(error.to_string());
                 false
             }
@@ -383,39 +401,18 @@ impl Gathered {
         });
     }
 
-    fn ask_pages(
+    fn take_pages(
         &mut self,
         mut visit: Visit<'_>,
         desk: &Desk,
         ledger: Option<&Ledger>,
-        sources: Vec<Source>,
-        (words, meanings): Open,
+        pages: Pages,
+        replies: Replies,
     ) -> Result<(), EngineError> {
-        visit.filter.sources = sources;
-        if let Some(session) = &visit.plan.session
-            && session.only
-        {
-            visit.filter.session = Some(session.id.clone());
-        }
-        let words = words.filter(|_| visit.plan.wants(Tier::Words));
-        let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
-        let filter = visit.filter.clone();
-        // Before they are asked: what they read meanwhile is not in their answer.
-        let cursor = words.as_ref().map(|words| {
-            // Vectors that are kept apart may be far behind; words have those nodes.
-            let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
-            let cursors = together.map(|meanings| number(&meanings.cursor()));
-            cursors.fold(number(&words.cursor()), u64::min)
-        });
-        let known = words.as_ref().map(|words| visit.keeper.known_files(desk, words));
-        let (has_words, question) = self.ask_indexes(
-            &visit,
-            &desk.pages,
-            words.as_ref(),
-            meanings.as_ref(),
-            &filter,
-            (PAGES_DEPTH, PAGES_DEPTH),
-        );
+        let Pages { cursor, known, inquiry } = pages;
+        let filter = inquiry.filter;
+        visit.filter = filter.clone();
+        let (has_words, question) = self.take_replies(visit.number, &desk.pages, replies);
         let has_meanings = question.is_some();
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
             return Ok(());

@@ -11,6 +11,7 @@ mod endpoint;
 mod floor;
 mod fuse;
 mod gather;
+mod inquiry;
 mod keeper;
 pub(crate) mod literal;
 mod own;

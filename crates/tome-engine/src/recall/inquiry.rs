@@ -1,0 +1,74 @@
+//! What is asked of a pair of indexes, and what they say.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tome_finder::{Bearing, Filter, FinderError, Found, Meanings, Words, WordsQuery};
+
+use super::{Tier, abreast};
+
+/// What is asked of a pair of indexes.
+pub(super) struct Inquiry {
+    pub words: Option<Arc<Words>>,
+    pub meanings: Option<Arc<Meanings>>,
+    pub filter: Filter,
+    /// Pieces that are taken from either.
+    pub depths: (usize, usize),
+}
+
+/// What an index said, and how long it took.
+pub(super) type Reply<T> = (Result<T, FinderError>, Duration);
+
+/// What a pair of indexes said: words, and vectors with how they understood the question.
+pub(super) struct Replies {
+    pub words: Option<Reply<Vec<Found>>>,
+    pub meanings: Option<Reply<(Vec<Found>, Bearing)>>,
+}
+
+/// Asks some pairs of indexes, all of them at the same time.
+pub(super) fn ask<const N: usize>(text: &str, pairs: [Option<&Inquiry>; N]) -> [Replies; N] {
+    let of = |tier: Tier| {
+        let pairs = pairs.iter().enumerate();
+        pairs.filter_map(move |(n, inquiry)| Some((n, (*inquiry)?, tier)))
+    };
+    // What takes longest first.
+    let all = of(Tier::Meanings).chain(of(Tier::Words));
+    let all = all.filter(|(_, inquiry, tier)| inquiry.has(*tier)).collect();
+    let mut replies = [const { Replies { words: None, meanings: None } }; N];
+    for (n, said) in abreast::each(all, 1, |(n, of, tier)| (n, of.ask(text, tier))) {
+        if let Some(replies) = replies.get_mut(n) {
+            replies.words = replies.words.take().or(said.words);
+            replies.meanings = replies.meanings.take().or(said.meanings);
+        }
+    }
+    replies
+}
+
+impl Inquiry {
+    fn has(&self, tier: Tier) -> bool {
+        match tier {
+            Tier::Meanings => self.meanings.is_some(),
+            _ => self.words.is_some(),
+        }
+    }
+
+    /// Asks one of the two.
+    fn ask(&self, text: &str, tier: Tier) -> Replies {
+        let since = Instant::now();
+        match tier {
+            Tier::Meanings => {
+                let found = self.meanings.as_ref().map(|meanings| {
+                    let question = meanings.question(text)?;
+                    Ok((meanings.search_for(&question, &self.filter, self.depths.1)?, question))
+                });
+                Replies { meanings: found.map(|found| (found, since.elapsed())), words: None }
+            }
+            _ => {
+                let query = WordsQuery { text: text.to_owned() };
+                let found =
+                    self.words.as_ref().map(|it| it.search(&query, &self.filter, self.depths.0));
+                Replies { words: found.map(|found| (found, since.elapsed())), meanings: None }
+            }
+        }
+    }
+}
