@@ -143,6 +143,20 @@ fn a_selective_filter_is_not_starved() {
 }
 
 #[test]
+fn long_stretches_of_one_session_are_filtered_too() {
+    let folder = TempDir::new().unwrap();
+    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let of = |seq: u64| {
+        let session = format!("long {}", seq / 600);
+        Entry { session, kind: "user_message".to_owned(), ..event(seq, "the sea and the ships") }
+    };
+    meanings.write(put((0..1_800).map(of).collect(), "")).unwrap();
+    let filter = Filter { session: Some("long 1".to_owned()), ..Filter::default() };
+    let found = meanings.search("the sea and the ships", &filter, 700).unwrap();
+    assert_eq!(keys(&found), (600..1_200).map(Key::Event).collect::<Vec<_>>());
+}
+
+#[test]
 fn when_most_is_dead_the_files_are_written_anew() {
     let folder = TempDir::new().unwrap();
     let meanings = Meanings::make(folder.path(), potion()).unwrap();
