@@ -171,8 +171,9 @@ impl Spool {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A clock that was set back must not stretch a pause.
-    fn is_paused(&self, now: Millis) -> bool {
+    /// Whether events that could not be stored are left alone for a while. A clock that was set back
+    /// must not stretch a pause.
+    pub fn is_paused(&self, now: Millis) -> bool {
         let until = self.troubled().until;
         now < until && now.distance_ms(until) <= PAUSE_MS_MAX
     }

@@ -157,7 +157,7 @@ impl<'a> Events<'a> {
         let last = ledger.last_seq();
         let at_words = words.as_ref().map_or(0, |words| number(&words.cursor()));
         let at_meanings = meanings.as_ref().map_or(0, |meanings| number(&meanings.cursor()));
-        let near = |at: u64| last.saturating_sub(at) <= BEHIND_MAX && at > 0;
+        let near = |at: u64| is_nearly_complete(at, last);
         let inquiry = Inquiry {
             words: words.filter(|_| near(at_words) && visit.plan.wants(Tier::Words)),
             meanings: meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings)),
@@ -168,6 +168,16 @@ impl<'a> Events<'a> {
     }
 }
 
+/// Whether an index that has read the outbox up to `at` is worth asking. One that was only just created
+/// has read nothing, and its statistics would mislead the ranking.
+fn is_nearly_complete(at: u64, last: u64) -> bool {
+    at > 0 && last.saturating_sub(at) <= BEHIND_MAX
+}
+
+fn has_read_enough(words: &Words, last: u64) -> bool {
+    is_nearly_complete(number(&words.cursor()), last)
+}
+
 /// What is asked about pages, and what their indexes have, before they are asked.
 struct Pages {
     cursor: Option<u64>,
@@ -176,13 +186,22 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(visit: &Visit<'_>, desk: &Desk, sources: Vec<Source>, (words, meanings): Open) -> Self {
+    fn of(
+        visit: &Visit<'_>,
+        desk: &Desk,
+        ledger: Option<&Ledger>,
+        sources: Vec<Source>,
+        (words, meanings): Open,
+    ) -> Self {
         let mut filter = Filter { sources, ..visit.filter.clone() };
         if let Some(session) = visit.plan.session.as_ref().filter(|session| session.only) {
             filter.session = Some(session.id.clone());
         }
-        let words = words.filter(|_| visit.plan.wants(Tier::Words));
-        let meanings = meanings.filter(|_| visit.plan.wants(Tier::Meanings));
+        // An index of pages that was only just created has no cursor yet: it has read nothing.
+        let has_begun = |cursor: String| ledger.is_none() || !cursor.is_empty();
+        let words = words.filter(|it| visit.plan.wants(Tier::Words) && has_begun(it.cursor()));
+        let meanings =
+            meanings.filter(|it| visit.plan.wants(Tier::Meanings) && has_begun(it.cursor()));
         let cursor = words.as_ref().map(|words| {
             // Vectors that are kept apart may be far behind; words have those nodes.
             let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
@@ -212,9 +231,10 @@ impl Gathered {
         }
         let (words, meanings) = desk.events.look(&keeper.embedder);
         let (pages_words, pages_meanings) = desk.pages.look(&keeper.embedder);
+        let last = ledger.as_ref().map_or(0, |ledger| ledger.last_seq());
         self.asked.push(Asked {
             ledger: ledger.clone(),
-            words: words.clone(),
+            words: words.clone().filter(|words| has_read_enough(words, last)),
             meanings: meanings.clone(),
             question: None,
         });
@@ -222,7 +242,9 @@ impl Gathered {
         let events = ledger.as_ref().filter(|ledger| plan.has_events() && ledger.last_seq() > 0);
         let events = events.map(|ledger| Events::of(&visit, ledger, (words, meanings)));
         let pages = Some(plan.pages()).filter(|sources| !sources.is_empty());
-        let pages = pages.map(|of| Pages::of(&visit, desk, of, (pages_words, pages_meanings)));
+        let pages = pages.map(|of| {
+            Pages::of(&visit, desk, ledger.as_deref(), of, (pages_words, pages_meanings))
+        });
         let inquiries = [
             events.as_ref().map(|events| &events.inquiry),
             pages.as_ref().map(|pages| &pages.inquiry),
@@ -456,8 +478,13 @@ impl Gathered {
         ledger: &Ledger,
         cursor: u64,
     ) -> Result<u64, EngineError> {
-        let changed = ledger.changed_nodes(cursor, CHANGED_MAX)?;
+        // One extra change tells that there are more.
+        let mut changed = ledger.changed_nodes(cursor, CHANGED_MAX + 1)?;
         self.behind = self.behind.max(changed.len() as u64);
+        if changed.len() > CHANGED_MAX {
+            changed.truncate(CHANGED_MAX);
+            self.leave_out("contents that changed just now: ask again in a moment".to_owned());
+        }
         for change in &changed {
             let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
             let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);

@@ -15,6 +15,7 @@ mod intake;
 mod notebooks;
 mod polish;
 mod reading;
+mod recall_races;
 mod session_copy;
 mod spool;
 mod tools;

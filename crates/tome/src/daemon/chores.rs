@@ -58,7 +58,7 @@ async fn look_after_stores(shared: Arc<Shared>) {
                 calm.set(quiet(&shared));
             }
             _ = look.tick() => {
-                in_background(&shared, drain::drain).await;
+                in_background(&shared, |shared| drop(drain::drain(shared))).await;
                 in_background(&shared, close_unused).await;
                 let is_idle = idle_exit.is_some_and(|exit| shared.activity.idle_for() >= exit);
                 if is_idle && !reflect::keeps_awake(&shared) {

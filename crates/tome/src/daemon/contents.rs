@@ -28,11 +28,11 @@ impl ContentsService {
     /// Asks the calendar on a thread made for waiting.
     async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Calendar) -> Result<T, EngineError> + Send + 'static,
+        question: impl FnOnce(&Calendar, Option<String>) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<Response<T>, Status> {
         let answer = self.0.wait_for(move |shared| {
-            drain(shared);
-            question(&shared.calendar)
+            let waiting = drain(shared);
+            question(&shared.calendar, waiting)
         });
         Ok(Response::new(answer.await?.map_err(|error| status_of(&error))?))
     }
@@ -52,8 +52,9 @@ impl Contents for ContentsService {
             levels => Depth::Levels(levels as usize),
         };
         let ask = ask(&asked.project, &asked.agents, depth, asked.limit)?;
-        self.ask(move |calendar| {
-            let Entries { entries, skipped, .. } = calendar.root(&ask)?;
+        self.ask(move |calendar, waiting| {
+            let Entries { entries, mut skipped, .. } = calendar.root(&ask)?;
+            skipped.extend(waiting);
             let entries = entries.into_iter().map(entry_to_wire).collect();
             Ok(v1::GetTocRootResponse { entries, skipped })
         })
@@ -66,7 +67,7 @@ impl Contents for ContentsService {
     ) -> Result<Response<v1::GetNodeResponse>, Status> {
         let asked = request.into_inner();
         let version = Some(asked.version).filter(|version| *version > 0);
-        self.ask(move |calendar| {
+        self.ask(move |calendar, _| {
             let found = calendar.node(&asked.id, version, given(&asked.project))?;
             Ok(v1::GetNodeResponse { nodes: found.into_iter().map(node_to_wire).collect() })
         })
@@ -90,7 +91,12 @@ impl Contents for ContentsService {
                 .map_err(|_| Status::invalid_argument("continuation was not made by BrowseToc"))?,
             entries_max: ask.below_max,
         };
-        self.ask(move |calendar| browse(calendar, &asked, &ask, &page)).await
+        self.ask(move |calendar, waiting| {
+            let mut answer = browse(calendar, &asked, &ask, &page)?;
+            answer.skipped.extend(waiting);
+            Ok(answer)
+        })
+        .await
     }
 
     async fn expand_grip(
@@ -102,7 +108,7 @@ impl Contents for ContentsService {
             count.unwrap_or(limits::GRIP_EVENTS_DEFAULT).min(limits::GRIP_EVENTS_MAX) as usize
         };
         let around = (side(asked.before), side(asked.after));
-        self.ask(move |calendar| {
+        self.ask(move |calendar, _| {
             let found = calendar.grip(&asked.id, around, given(&asked.project))?;
             let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
             Ok(v1::ExpandGripResponse {
@@ -121,7 +127,7 @@ impl Contents for ContentsService {
         request: Request<v1::GetVersionsRequest>,
     ) -> Result<Response<v1::GetVersionsResponse>, Status> {
         let asked = request.into_inner();
-        self.ask(move |calendar| {
+        self.ask(move |calendar, _| {
             let found = calendar.versions(&asked.id, given(&asked.project))?;
             let versions = found.into_iter().map(version_to_wire).collect();
             Ok(v1::GetVersionsResponse { versions })
@@ -134,7 +140,7 @@ impl Contents for ContentsService {
         request: Request<v1::VerifyContentsRequest>,
     ) -> Result<Response<v1::VerifyContentsResponse>, Status> {
         let asked = request.into_inner();
-        self.ask(move |calendar| {
+        self.ask(move |calendar, _| {
             let stores = calendar.verify(given(&asked.project)).into_iter().map(checked_to_wire);
             Ok(v1::VerifyContentsResponse { stores: stores.collect() })
         })

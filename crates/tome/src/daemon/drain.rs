@@ -19,19 +19,31 @@ const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Places that the events of a batch come from: each may need a store of its own to be open.
 const BATCH_PLACES_MAX: usize = 8;
 
-/// How long somebody who wants to know waits for another who is draining.
-const DRAINED_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a question waits for another thread that is draining and stores nothing meanwhile.
+const STALLED_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long it waits in all, however much there is to store.
+const DRAINED_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Drains the spool, if anything is in it. Whoever comes while it is being drained waits for that,
-/// within reason: what a hook has handed over is there for the next question.
-pub fn drain(shared: &Shared) {
-    if !shared.spool.is_waiting(shared.clock.now()) {
-        return;
+/// within reason: what a hook has handed over is in the next answer. Returns a notice for that answer if
+/// events still wait in the spool.
+pub fn drain(shared: &Shared) -> Option<String> {
+    if shared.spool.is_waiting(shared.clock.now()) {
+        let _busy = shared.begin();
+        if let Some(_one_at_a_time) = wait_for_turn(shared) {
+            drain_files(shared);
+        }
+    } else if !shared.spool.is_paused(shared.clock.now()) {
+        return None;
     }
-    let _busy = shared.begin();
-    let Some(_one_at_a_time) = turn(shared) else {
-        return;
-    };
+    match shared.spool.waiting().events {
+        0 => None,
+        1 => Some("1 event still in the spool (see `tome status`)".to_owned()),
+        events => Some(format!("{events} events still in the spool (see `tome status`)")),
+    }
+}
+
+fn drain_files(shared: &Shared) {
     let files = match shared.spool.take(shared.clock.now()) {
         Ok(files) => files,
         Err(error) => return complain(shared, "cannot take the spool", &error.explained()),
@@ -53,22 +65,28 @@ pub fn drain(shared: &Shared) {
     }
 }
 
-/// Waits for one's turn to drain, but not for ever.
-fn turn(shared: &Shared) -> Option<MutexGuard<'_, ()>> {
+/// Waits for a turn to drain: as long as whoever is draining makes progress, but not for ever.
+fn wait_for_turn(shared: &Shared) -> Option<MutexGuard<'_, ()>> {
     let began = Instant::now();
+    let (mut stored, mut moved) = (shared.counters.drained.load(Ordering::Relaxed), began);
     loop {
         match shared.draining.try_lock() {
             Ok(turn) => return Some(turn),
             Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
-            Err(TryLockError::WouldBlock) if began.elapsed() >= DRAINED_TIMEOUT => return None,
-            Err(TryLockError::WouldBlock) => {
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "a lock of the standard library cannot be waited for with a deadline"
-                )]
-                std::thread::sleep(Duration::from_millis(2));
-            }
+            Err(TryLockError::WouldBlock) => {}
         }
+        let now = shared.counters.drained.load(Ordering::Relaxed);
+        if now != stored {
+            (stored, moved) = (now, Instant::now());
+        }
+        if moved.elapsed() >= STALLED_TIMEOUT || began.elapsed() >= DRAINED_TIMEOUT {
+            return None;
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a lock of the standard library cannot be waited for with a deadline"
+        )]
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -123,7 +141,6 @@ fn drain_file(shared: &Shared, file: SpoolFile) -> Result<Drained, EngineError> 
     drained.put_by(shared)?;
     file.done()?;
     if drained.stored > 0 {
-        shared.counters.drained.fetch_add(drained.stored, Ordering::Relaxed);
         shared.log.say(&format!("drained {} events from the spool", drained.stored));
     }
     Ok(drained)
@@ -183,7 +200,10 @@ impl Batch {
         let answers = shared.ingest(self.drafts).into_iter().zip(places);
         for ((answer, place), line) in answers.zip(self.lines) {
             match answer {
-                Ok(_) => drained.stored += 1,
+                Ok(_) => {
+                    drained.stored += 1;
+                    shared.counters.drained.fetch_add(1, Ordering::Relaxed);
+                }
                 Err(error) if error.is_callers_fault() => drained.aside.extend(line),
                 Err(error) => {
                     drained.hold(&line);

@@ -25,8 +25,10 @@ impl Events for EventsService {
         let answer = self
             .0
             .wait_for(move |shared| {
-                drain(shared);
-                shared.stores.read(&question)
+                let waiting = drain(shared);
+                let mut answer = shared.stores.read(&question)?;
+                answer.skipped.extend(waiting);
+                Ok(answer)
             })
             .await?;
         let answer = answer.map_err(|error| status_of(&error))?;

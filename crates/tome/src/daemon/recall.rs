@@ -25,12 +25,14 @@ impl Recall for RecallService {
     ) -> Result<Response<v1::RecallResponse>, Status> {
         let question = question(request.into_inner())?;
         let answer = self.0.wait_for_recall(move |shared| {
-            drain(shared);
-            shared.recall.ask(&question)
+            let waiting = drain(shared);
+            let mut answer = shared.recall.ask(&question)?;
+            answer.unread.extend(waiting);
+            Ok(answer)
         });
         let answer = tokio::time::timeout(limits::RECALL_TIMEOUT, answer).await.map_err(|_| {
             let within = limits::RECALL_TIMEOUT.as_secs();
-            Status::deadline_exceeded(format!("nothing was found within {within} s"))
+            Status::deadline_exceeded(format!("recall did not finish within {within} s"))
         })?;
         let answer = answer?.map_err(|error| status_of(&error))?;
         Ok(Response::new(answer_to_wire(answer)))

@@ -43,10 +43,9 @@ impl Tools for ToolsService {
         let asked = request.into_inner();
         let tool = Toolbox::list().into_iter().find(|tool| tool.name == asked.name);
         let toolset = tool.map_or("", |tool| tool.toolset);
-        let call = move |shared: &Shared| {
-            if matches!(toolset, "contents" | "recall") {
-                drain(shared);
-            }
+        let call = move |shared: &Shared| -> Result<ToolAnswer, Status> {
+            let reads_events = matches!(toolset, "contents" | "recall");
+            let waiting = if reads_events { drain(shared) } else { None };
             let tools = shared.tools().map_err(|error| Status::internal(error.to_string()))?;
             let arguments =
                 if asked.arguments_json.is_empty() { "{}" } else { &asked.arguments_json };
@@ -56,8 +55,13 @@ impl Tools for ToolsService {
                 session: given(asked.session_id),
                 command: given(asked.command),
             };
-            let answer = tools.call(&asked.name, arguments, &caller);
-            answer.ok_or_else(|| no_such_tool(&asked.name))
+            let mut answer = tools
+                .call(&asked.name, arguments, &caller)
+                .ok_or_else(|| no_such_tool(&asked.name))?;
+            if let Some(waiting) = waiting.filter(|_| answer.failure.is_none()) {
+                add_notice(&mut answer, &waiting);
+            }
+            Ok(answer)
         };
         // Tools that read events wait for the ledger and not for a notebook that somebody has locked.
         let called = match toolset {
@@ -71,6 +75,18 @@ impl Tools for ToolsService {
 
 fn given(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
+}
+
+/// Says in an answer what it does not include.
+fn add_notice(answer: &mut ToolAnswer, missing: &str) {
+    let is_json = answer.text == answer.json.to_string();
+    if let Some(fields) = answer.json.as_object_mut() {
+        fields.insert("left_out".to_owned(), missing.into());
+    }
+    match is_json {
+        true => answer.text = answer.json.to_string(),
+        false => answer.text.push_str(&format!("\n\nNot included: {missing}\n")),
+    }
 }
 
 fn no_such_tool(name: &str) -> Status {

@@ -54,6 +54,16 @@ fn the_spool_goes_on_without_it_and_what_it_misses_waits() {
     spool(&world, &in_project("g2", "/good", 6_000));
     let ran = world.tome(&["events", "--project", "/good", "--json"]);
     assert_eq!(texts(&ran.json_lines()), ["good", "g1", "g2"]);
+    // An answer says what it could not include.
+    let missing = "left out: 2 events still in the spool";
+    assert!(ran.stderr.contains(missing), "{}", ran.stderr);
+    let recalled = world.tome(&["recall", "g1", "--project", "/good"]);
+    assert!(recalled.stderr.contains(missing), "{}", recalled.stderr);
+    let root = world.tome(&["toc", "--all-projects"]);
+    assert!(root.stderr.contains(missing), "{}", root.stderr);
+    let asked = json!({"query": "g1"}).to_string();
+    let tool = world.tome(&["tool", "recall_memory", &asked, "--project", "/good"]);
+    assert!(tool.stdout.contains("Not included: 2 events"), "{}", tool.stdout);
     // Said once, not at every attempt.
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
     assert_eq!(log.matches("events wait in the spool").count(), 1, "{log}");

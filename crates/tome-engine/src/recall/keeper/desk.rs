@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
 
@@ -39,14 +39,32 @@ pub(crate) struct Desk {
     /// takes them in this order.
     pub keeping: Mutex<Kept>,
     pub keeping_meanings: Mutex<Kept>,
-    /// The stamps of the files that were put in, as whoever asks sees them; `None` until they were compared.
-    pub known: RwLock<Option<Arc<HashSet<String>>>>,
+    /// The files that the BM25 index of pages has; `None` until they were read from it.
+    pub known: RwLock<Option<KnownFiles>>,
     /// Whether somebody has seen that something is missing.
     pub wanting: AtomicBool,
     /// The same for vectors that are kept apart. They begin with it: nobody has compared them yet.
     pub wanting_meanings: AtomicBool,
     /// What went wrong the last time.
     pub problems: Mutex<Problems>,
+}
+
+/// The files that one particular index has. An index that was deleted and created again is another index:
+/// it must not inherit the list, or files that it has not read yet would be skipped as known.
+pub(crate) struct KnownFiles {
+    index: Weak<Words>,
+    stamps: Arc<HashSet<String>>,
+}
+
+impl KnownFiles {
+    pub(crate) fn new(index: &Arc<Words>, stamps: Arc<HashSet<String>>) -> Self {
+        Self { index: Arc::downgrade(index), stamps }
+    }
+
+    /// The stamps of the files that this index has, if the list is about this index.
+    pub(crate) fn stamps_in(&self, index: &Arc<Words>) -> Option<&Arc<HashSet<String>>> {
+        std::ptr::eq(self.index.as_ptr(), Arc::as_ptr(index)).then_some(&self.stamps)
+    }
 }
 
 /// Why indexes are not up to date, as far as it is known.

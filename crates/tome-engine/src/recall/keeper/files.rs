@@ -11,7 +11,7 @@ use tome_model::{Millis, Scope};
 use tome_notebook::Notebook;
 
 use super::Keeper;
-use super::desk::{Desk, DeskOf};
+use super::desk::{Desk, DeskOf, KnownFiles};
 use super::entries::{self, NoteText};
 use super::follow::projects_of;
 use super::pages::Page;
@@ -175,20 +175,24 @@ impl Keeper {
         }
     }
 
-    /// The stamps of the files that the indexes of a desk have. An index is asked once for them; after
-    /// that whoever writes to it keeps them.
-    pub(crate) fn known_files(&self, desk: &Desk, words: &Words) -> Arc<HashSet<String>> {
-        if let Some(known) = &*desk.known.read().unwrap_or_else(PoisonError::into_inner) {
-            return Arc::clone(known);
+    /// The stamps of the files that an index of pages has. They are read from the index once; after that
+    /// whoever writes to it keeps the list.
+    pub(crate) fn known_files(&self, desk: &Desk, words: &Arc<Words>) -> Arc<HashSet<String>> {
+        let stamps_in =
+            |known: &Option<KnownFiles>| Some(Arc::clone(known.as_ref()?.stamps_in(words)?));
+        if let Some(stamps) = stamps_in(&desk.known.read().unwrap_or_else(PoisonError::into_inner)) {
+            return stamps;
         }
         let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
-        let read = || {
-            let named = words.named().unwrap_or_default().into_iter();
-            let is_file = |name: &str| Page::parse(name).is_some_and(|page| page.is_file());
-            let files = named.filter(|(name, _)| is_file(name));
-            Arc::new(files.map(|(name, at)| stamp(&name, at)).collect())
-        };
-        Arc::clone(known.get_or_insert_with(read))
+        if let Some(stamps) = stamps_in(&known) {
+            return stamps;
+        }
+        let named = words.named().unwrap_or_default().into_iter();
+        let is_file = |name: &str| Page::parse(name).is_some_and(|page| page.is_file());
+        let files = named.filter(|(name, _)| is_file(name));
+        let stamps = Arc::new(files.map(|(name, at)| stamp(&name, at)).collect::<HashSet<_>>());
+        *known = Some(KnownFiles::new(words, Arc::clone(&stamps)));
+        stamps
     }
 
     /// What a file is called: its first heading, else its path.

@@ -12,7 +12,7 @@ use tome_ledger::Ledger;
 use tome_model::Event;
 
 use super::Keeper;
-use super::desk::{Desk, DeskOf, Kept, Pair};
+use super::desk::{Desk, DeskOf, Kept, KnownFiles, Pair};
 use super::entries;
 use super::files::{FileFound, files_of, name_in};
 use super::hands::{Hands, Pass};
@@ -134,14 +134,8 @@ impl Keeper {
         for (pair, has_files) in [(&desk.events, false), (&desk.pages, true)] {
             let made = pair.open_or_make(pass, &self.embedder)?;
             count += u64::from(made.words) + u64::from(made.meanings);
-            if !has_files || !(made.words || made.meanings) {
-                continue;
-            }
-            kept.files = None;
-            if pass.has_words() {
-                // Nothing counts as read until the files were compared.
-                let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
-                *known = Some(Arc::default());
+            if has_files && (made.words || made.meanings) {
+                kept.files = None;
             }
         }
         Ok(count)
@@ -299,12 +293,12 @@ impl Keeper {
             }
             known.extend(now.iter().map(|file| file.stamp()));
         }
-        if !pass.has_words() {
-            return Ok(put);
-        }
-        let mut shown = desk.known.write().unwrap_or_else(PoisonError::into_inner);
-        if shown.as_ref().is_none_or(|shown| **shown != *known) {
-            *shown = Some(Arc::new(known.clone()));
+        if let Some(words) = hands.words() {
+            let mut shown = desk.known.write().unwrap_or_else(PoisonError::into_inner);
+            let stamps = shown.as_ref().and_then(|shown| shown.stamps_in(words));
+            if stamps.is_none_or(|stamps| **stamps != *known) {
+                *shown = Some(KnownFiles::new(words, Arc::new(known.clone())));
+            }
         }
         Ok(put)
     }

@@ -60,6 +60,11 @@ impl Hands {
         Ok(Self { words, meanings })
     }
 
+    /// The BM25 index, if this pass writes to it.
+    pub(super) fn words(&self) -> Option<&Arc<Words>> {
+        self.words.as_ref()
+    }
+
     fn cursors(&self) -> impl Iterator<Item = String> {
         let words = self.words.as_ref().map(|words| words.cursor());
         let meanings = self.meanings.as_ref().map(|meanings| meanings.cursor());

@@ -1,0 +1,131 @@
+//! Questions asked while indexes are being rebuilt: an answer is complete, or says what it could not read.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use tome_engine::{
+    Across, Calendar, ContentsSettings, Extractive, Home, Intake, Notebooks, Recall,
+    RecallQuestion, Redactor, Sealer, SessionCopies, Store, StoreMode, Stores, Whose, Within,
+};
+use tome_finder::{EmbedError, Embedder, Potion};
+use tome_ledger::Engine;
+use tome_model::{Clock, EventLine, Millis, Scope, Zone};
+use tome_notebook::{Author, Rules, Who};
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Millis {
+        Millis(1_774_432_800_000)
+    }
+}
+
+/// The built-in embedder, which waits when the index of pages is created for the second time.
+struct Gated {
+    created: AtomicUsize,
+    reached: Mutex<Sender<()>>,
+    opened: Mutex<Receiver<()>>,
+}
+
+/// Creating an index probes the embedder once. The indexes of events and pages are created twice each.
+const LAST_CREATION: usize = 3;
+
+impl Embedder for Gated {
+    fn name(&self) -> &str {
+        Potion.name()
+    }
+
+    fn dimensions(&self) -> usize {
+        Potion.dimensions()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let is_probe = texts == ["Does it answer?"];
+        if is_probe && self.created.fetch_add(1, Ordering::SeqCst) == LAST_CREATION {
+            self.reached.lock().unwrap().send(()).unwrap();
+            self.opened.lock().unwrap().recv().unwrap();
+        }
+        Potion.embed(texts)
+    }
+}
+
+fn store_event(stores: &Arc<Stores>, root: &str) -> Store {
+    let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
+    let intake = Intake::new(sealer, Arc::clone(stores), Arc::new(Fixed));
+    let line = json!({
+        "id": "e1", "session_id": "s1", "agent": "codex", "cwd": root,
+        "kind": "user_message", "at": 1_774_432_800_000_u64, "text": "the lexer waits for the cache",
+    });
+    let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
+    assert!(intake.ingest(vec![draft]).iter().all(Result::is_ok));
+    stores.of_project(root).unwrap()
+}
+
+#[test]
+fn a_note_is_found_while_the_indexes_are_rebuilt() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(&folder.path().join("home"));
+    let clock: Arc<dyn Clock> = Arc::new(Fixed);
+    let mode = StoreMode::PerProject;
+    let stores = Arc::new(Stores::new(home.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
+    let projects = stores.projects_shared();
+    let copies = Arc::new(SessionCopies::new(Arc::clone(&projects), Arc::clone(&clock)));
+    let settings = ContentsSettings::in_zone(Zone::utc());
+    let calendar =
+        Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
+    let notebooks =
+        Arc::new(Notebooks::new(home.clone(), projects, Rules::default(), Arc::clone(&clock)));
+    let (reached, at_gate) = channel();
+    let (open_gate, opened) = channel();
+    let embedder = Gated {
+        created: AtomicUsize::new(0),
+        reached: Mutex::new(reached),
+        opened: Mutex::new(opened),
+    };
+    let recall = Recall::new(
+        home,
+        Arc::clone(&stores),
+        Arc::clone(&notebooks),
+        Arc::new(calendar),
+        copies,
+        Arc::new(embedder),
+        clock,
+    );
+    let root = folder.path().join("app").to_str().unwrap().to_owned();
+    let store = store_event(&stores, &root);
+    let whose = Whose { scope: Scope::Project, cwd: Some(root.clone()), session: None };
+    let notebook = notebooks.open(&whose).unwrap();
+    let by = Author {
+        who: Who::Agent { agent: "codex".into(), session: None },
+        tool: "memory_write".into(),
+    };
+    let text = "# Facts\n\nThe journal is kept ninety days.\n";
+    notebook.write(&by, "facts/project.md", text, None, None).unwrap();
+    recall.keep_up(&store, &|| false).unwrap();
+    let question = RecallQuestion {
+        query: "ninety days".into(),
+        within: Within::default(),
+        across: Across::Project,
+        limit: 5,
+        project: Some(root.clone()),
+        ..RecallQuestion::default()
+    };
+    let citations = || {
+        let answer = recall.ask(&question).unwrap();
+        answer.hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
+    };
+    let before = citations();
+    assert!(before.iter().any(|text| text.contains("ninety days")), "{before:?}");
+    let finder = store.path().with_file_name("finder");
+    std::fs::remove_dir_all(finder).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| recall.keep_up(&store, &|| false).unwrap());
+        at_gate.recv().unwrap();
+        let meanwhile = citations();
+        open_gate.send(()).unwrap();
+        assert!(meanwhile.iter().any(|text| text.contains("ninety days")), "{meanwhile:?}");
+    });
+    assert_eq!(citations(), before);
+}
