@@ -1,4 +1,4 @@
-//! The spool: events that wait for the daemon, one line of JSON each.
+//! The spool: events that wait for the daemon, one line of JSON each, with a checksum (spool_line.rs).
 //!
 //! `events.jsonl` is appended to by hooks, under `lock`, and synced before the hook lets go of the
 //! event. The daemon takes the file away by renaming it under the same lock, stores what is in it,
@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tome_model::{Draft, EventLine, Millis};
+use tome_model::{Delivered, Millis};
 
 use crate::durable::sync_folder;
+use crate::spool_line;
 use crate::{EngineError, Home};
 
 /// A line longer than this was never written by a hook: sealed events are far smaller.
@@ -73,19 +74,32 @@ impl Spool {
 
     /// Appends drafts and syncs them. After an error they are not safe. They may be there all the
     /// same if it was the sync that failed; stored twice they are one event.
-    pub fn append(&self, drafts: Vec<Draft>) -> std::io::Result<()> {
-        let mut bytes = String::new();
-        for draft in drafts {
-            bytes.push_str(&EventLine::from(draft).to_json());
-            bytes.push('\n');
-        }
-        self.append_lines("events.jsonl", bytes.as_bytes(), true)
+    pub fn append<D: Into<Delivered>>(&self, drafts: Vec<D>) -> std::io::Result<()> {
+        self.append_if(drafts, || true).map(|_| ())
     }
 
-    fn append_lines(&self, name: &str, bytes: &[u8], lock: bool) -> std::io::Result<()> {
+    /// Appends drafts if `may_write` agrees once the lock is held: whoever waited for the lock may
+    /// have been relieved of them meanwhile. Says whether they were written.
+    pub fn append_if<D: Into<Delivered>>(
+        &self,
+        drafts: Vec<D>,
+        may_write: impl FnOnce() -> bool,
+    ) -> std::io::Result<bool> {
+        let lines: String =
+            drafts.into_iter().map(|draft| spool_line::write_line(draft.into())).collect();
+        std::fs::create_dir_all(&self.folder)?;
+        let lock = self.lock()?;
+        if !may_write() {
+            return Ok(false);
+        }
+        self.append_lines("events.jsonl", lines.as_bytes(), Some(lock))?;
+        Ok(true)
+    }
+
+    fn append_lines(&self, name: &str, bytes: &[u8], lock: Option<File>) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let file = {
-            let _lock = if lock { Some(self.lock()?) } else { None };
+            let _lock = lock;
             let path = self.folder.join(name);
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
             write_whole(&mut file, bytes)?;
@@ -140,12 +154,12 @@ impl Spool {
 
     /// Sets lines aside that could not be read.
     pub fn set_aside(&self, lines: &[u8]) -> std::io::Result<()> {
-        self.append_lines("damaged.jsonl", lines, false)
+        self.append_lines("damaged.jsonl", lines, None)
     }
 
     /// Keeps lines whose store did not take them, to be tried again.
     pub fn hold(&self, lines: &[u8]) -> std::io::Result<()> {
-        self.append_lines("held.jsonl", lines, false)
+        self.append_lines("held.jsonl", lines, None)
     }
 
     /// Notes why something could not be stored, and leaves it alone for a while. Says whether that
@@ -289,8 +303,9 @@ pub struct SpoolFile {
 /// One line of the spool.
 pub enum SpoolLine {
     /// An event, and the line that it was read from.
-    Draft(Box<Draft>, Vec<u8>),
-    /// Bytes that are no event: torn by a crash, or not written by a hook.
+    Draft(Box<Delivered>, Vec<u8>),
+    /// Bytes that are no event, or not the one that was written: torn by a crash, changed on disk, not
+    /// written by a hook.
     Damaged(Vec<u8>),
 }
 
@@ -326,10 +341,8 @@ fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLi
     if !line.ends_with(b"\n") {
         line.push(b'\n');
     }
-    let parsed = std::str::from_utf8(&line).ok().map(EventLine::parse);
-    let draft = parsed.and_then(|parsed| parsed.and_then(EventLine::into_draft).ok());
-    Ok(Some(match draft {
-        Some(draft) => SpoolLine::Draft(Box::new(draft), line),
+    Ok(Some(match spool_line::read_line(&line) {
+        Some(delivered) => SpoolLine::Draft(Box::new(delivered), line),
         None => SpoolLine::Damaged(line),
     }))
 }
