@@ -15,7 +15,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tome_model::{Delivered, Millis};
 
@@ -37,8 +37,8 @@ const PAUSE_MS_MAX: u64 = 60_000;
 /// Problems that are remembered, so that each is told once.
 const PROBLEMS_MAX: usize = 64;
 
-/// A folder that was made so short a time before may not be synced yet by whoever made it.
-const FOLDER_IS_NEW: Duration = Duration::from_secs(10);
+/// What was made so short a time before may not be synced yet by whoever made it.
+const IS_NEW: Duration = Duration::from_secs(10);
 
 /// The spool of a home.
 #[derive(Debug, Clone)]
@@ -107,22 +107,23 @@ impl Spool {
         };
         // The lock is not held here: once the line is written, taking the file away is harmless.
         file.sync_all()?;
-        // Whoever made the file may not have come to this yet, so everybody does it.
-        sync_folder(&self.folder)?;
-        match self.folder.parent() {
-            Some(home) if self.is_new(&file) => sync_folder(home),
-            _ => Ok(()),
+        let (made, written) = file.metadata().map(|it| (it.created(), it.modified()))?;
+        let Ok(written) = written else { return self.sync_folders(true) };
+        if is_new(made, written) {
+            // Whoever made the file may not have come to this yet, so everybody does it for a while.
+            let folder_made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
+            self.sync_folders(is_new(folder_made, written))?;
         }
+        Ok(())
     }
 
-    /// Whether the folder was made shortly before the file was last written, or cannot tell.
-    fn is_new(&self, written: &File) -> bool {
-        let made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
-        let written = written.metadata().and_then(|file| file.modified());
-        let (Ok(made), Ok(written)) = (made, written) else {
-            return true;
-        };
-        written.duration_since(made).map_or(true, |age| age < FOLDER_IS_NEW)
+    /// Makes a new file survive power loss; and the folder of the spool too, if that is new.
+    fn sync_folders(&self, is_folder_new: bool) -> std::io::Result<()> {
+        sync_folder(&self.folder)?;
+        match self.folder.parent() {
+            Some(home) if is_folder_new => sync_folder(home),
+            _ => Ok(()),
+        }
     }
 
     /// Takes away what waits, together with what an interrupted daemon had taken before, and with
@@ -252,6 +253,11 @@ impl Spool {
         let path = self.folder.join("lock");
         OpenOptions::new().write(true).create(true).truncate(false).open(path)
     }
+}
+
+/// Whether something was made shortly before a moment, or cannot tell.
+fn is_new(made: std::io::Result<SystemTime>, moment: SystemTime) -> bool {
+    made.map_or(true, |made| moment.duration_since(made).map_or(true, |age| age < IS_NEW))
 }
 
 /// Appends with one write. A torn line that a crash left behind is ended first, so that it cannot

@@ -188,9 +188,9 @@ impl Worker {
         else {
             return None;
         };
-        let said = answer_by.and_then(|until| waited.receive(until, &self.told));
-        Some(match said {
-            Some(Told::Said(text)) => Some(text),
+        let answered = answer_by.and_then(|until| waited.receive(until, &self.told));
+        Some(match answered {
+            Some(Told::Answered(answer)) => answer,
             _ => None,
         })
     }

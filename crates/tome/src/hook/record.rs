@@ -40,8 +40,9 @@ pub enum Told {
         /// By when the daemon has to have answered.
         answer_by: Option<Duration>,
     },
-    /// What is to be printed.
-    Said(String),
+    /// The answer for the agent, if there is one. Told at once either way: nobody waits until the
+    /// connection is taken down.
+    Answered(Option<String>),
 }
 
 const SETTLED: Told = Told::Settled { answer_by: None };
@@ -189,9 +190,8 @@ impl Sending<'_> {
         (self.tell)(Told::Settled { answer_by });
         let (Some(question), Some(until)) = (question, answer_by) else { return };
         let within = self.hook.waited.left(until);
-        if let Some(said) = question.about(&sent.id).ask(&sent.client, within).await {
-            (self.tell)(Told::Said(said));
-        }
+        let answer = question.about(&sent.id).ask(&sent.client, within).await;
+        (self.tell)(Told::Answered(answer));
     }
 
     /// The daemon did not acknowledge the event, or its answer was lost.
@@ -214,9 +214,8 @@ impl Sending<'_> {
         (self.tell)(Told::Settled { answer_by });
         let (Some(question), Some(until)) = (question, answer_by) else { return };
         let until = Instant::now() + self.hook.waited.left(until);
-        if let Some(said) = ask::once_it_is_there(self.reach, question, until).await {
-            (self.tell)(Told::Said(said));
-        }
+        let answer = ask::once_it_is_there(self.reach, question, until).await;
+        (self.tell)(Told::Answered(answer));
     }
 
     /// Writes the drafts to the spool, or records the loss; unless the delivery was handed on.

@@ -121,7 +121,7 @@ impl Interceptor {
             for hook in listener.incoming().map_while(Result::ok) {
                 let daemon = UnixStream::connect(&behind).ok();
                 let told = told.clone();
-                std::thread::spawn(move || pass_on(hook, daemon, &told));
+                std::thread::spawn(move || pass_on(hook, daemon.as_ref(), &told));
             }
         });
         Self { connected }
@@ -142,15 +142,15 @@ impl Interceptor {
     }
 }
 
-fn pass_on(mut hook: UnixStream, daemon: Option<UnixStream>, told: &mpsc::Sender<()>) {
+fn pass_on(mut hook: UnixStream, daemon: Option<&UnixStream>, told: &mpsc::Sender<()>) {
     let _ = told.send(());
-    if let Some(answers) = daemon.as_ref().and_then(|daemon| daemon.try_clone().ok()) {
+    if let Some(answers) = daemon.and_then(|daemon| daemon.try_clone().ok()) {
         // They are read, or the daemon would have to wait, and go nowhere.
         std::thread::spawn(move || std::io::copy(&mut &answers, &mut std::io::sink()));
     }
     let mut chunk = [0; 4096];
     while let Ok(1..) = hook.read(&mut chunk).inspect(|read| {
-        if let (Some(mut daemon), Some(bytes)) = (daemon.as_ref(), chunk.get(..*read)) {
+        if let (Some(mut daemon), Some(bytes)) = (daemon, chunk.get(..*read)) {
             let _ = daemon.write_all(bytes);
         }
     }) {}
