@@ -393,3 +393,66 @@ fn a_start_waits_for_its_payload() {
     let events = world.events();
     assert_eq!(crate::scene::strings(&events, "kind"), ["session_start"]);
 }
+
+/// A group of processes that get a tenth of a processor, where this user may make one.
+struct Starved(PathBuf);
+
+impl Starved {
+    fn new() -> Option<Self> {
+        let name = format!("tome-test-{}", std::process::id());
+        let first = Path::new("/sys/fs/cgroup/cpu").join(&name);
+        let second = Path::new("/sys/fs/cgroup").join(&name);
+        let set = |group: &Path, file: &str, text: &str| std::fs::write(group.join(file), text);
+        let made = std::fs::create_dir(&first).and_then(|()| {
+            set(&first, "cpu.cfs_period_us", "100000")?;
+            set(&first, "cpu.cfs_quota_us", "10000")
+        });
+        if made.is_ok() {
+            return Some(Self(first));
+        }
+        let _ = std::fs::remove_dir(&first);
+        let made =
+            std::fs::create_dir(&second).and_then(|()| set(&second, "cpu.max", "10000 100000"));
+        if made.is_err() {
+            let _ = std::fs::remove_dir(&second);
+        }
+        made.is_ok().then_some(Self(second))
+    }
+}
+
+impl Drop for Starved {
+    fn drop(&mut self) {
+        // Processes that go on with hooks may still be in it.
+        let _ = eventually_within(Duration::from_secs(30), || std::fs::remove_dir(&self.0).ok());
+    }
+}
+
+#[test]
+fn hooks_that_are_starved_of_a_processor() {
+    let Some(starved) = Starved::new() else {
+        println!("skipped: no control group can be made here");
+        return;
+    };
+    let world = quiet_world();
+    start(&world);
+    let expected: Vec<String> = (10..26).map(|n| format!("number {n}")).collect();
+    std::thread::scope(|scope| {
+        for text in &expected {
+            let (world, procs) = (&world, starved.0.join("cgroup.procs"));
+            scope.spawn(move || {
+                let mut command = Command::new("sh");
+                command.args(["-c", "echo $$ > \"$1\" && exec \"$0\" hook claude-code"]);
+                command.arg(world.program()).arg(procs);
+                command.env_clear().current_dir(world.folder("elsewhere"));
+                for (name, value) in world.command(&[]).get_envs() {
+                    command.env(name, value.unwrap());
+                }
+                let (hook, pen) = spawn(&mut command);
+                hand_over(pen, &nameless(text, world.path()));
+                finish(hook);
+            });
+        }
+    });
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    ends_stored(&world, &expected);
+}
