@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_ledger::{Appended, NewEvent};
-use tome_model::{Clock, Draft, ModelError};
+use tome_model::{Clock, Delivered, Draft, ModelError};
 
 use crate::{EngineError, Sealer, StoreMode, Stores};
 
@@ -44,7 +44,7 @@ impl Intake {
 
     /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
     /// synced. One that cannot be stored does not keep the others out.
-    pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
+    pub fn ingest<D: Into<Delivered>>(&self, drafts: Vec<D>) -> Vec<Ingested> {
         self.store(self.prepare(drafts))
     }
 
@@ -61,13 +61,14 @@ impl Intake {
 
     /// Seals and encodes drafts and sorts them by project. One that cannot be stored is answered
     /// here and goes no further.
-    pub fn prepare(&self, drafts: Vec<Draft>) -> Prepared {
+    pub fn prepare<D: Into<Delivered>>(&self, drafts: Vec<D>) -> Prepared {
         let arrived = self.clock.now();
         let mut shares: HashMap<String, Share> = HashMap::new();
         let mut answers: Vec<Ingested> = Vec::with_capacity(drafts.len());
         // Most of what comes together comes from one place, and finding its project asks the disk.
         let mut roots: HashMap<(String, Option<String>), String> = HashMap::new();
-        for (place, mut draft) in drafts.into_iter().enumerate() {
+        for (place, delivered) in drafts.into_iter().enumerate() {
+            let Delivered { mut draft, delivery } = delivered.into();
             draft.flatten_deep();
             let draft = self.sealer.seal(draft);
             let cwd = draft.cwd.clone();
@@ -75,7 +76,7 @@ impl Intake {
                 .entry((cwd.clone(), draft.project.clone()))
                 .or_insert_with(|| self.root_of(&draft))
                 .clone();
-            let event = NewEvent::encode(draft, root.clone(), arrived);
+            let event = NewEvent::encode(draft, root.clone(), arrived).brought_by(delivery);
             if let Some(problem) = event.problem() {
                 answers.push(Err(Arc::new(ModelError::invalid("event", problem).into())));
                 continue;

@@ -20,6 +20,7 @@ mod reading;
 mod recall;
 mod session_copy;
 mod spool;
+mod spool_line;
 mod stores;
 mod tally;
 mod tools;
@@ -57,6 +58,7 @@ pub use recall::{
 };
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
+pub use spool_line::{read_line as read_spool_line, write_line as write_spool_line};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};
 pub use tools::{Caller, Effect, Failure, ToolAnswer, ToolSpec, Tools};

@@ -1,4 +1,4 @@
-//! The spool: events that wait for the daemon, one line of JSON each.
+//! The spool: events that wait for the daemon, one line of JSON each, with a checksum (spool_line.rs).
 //!
 //! `events.jsonl` is appended to by hooks, under `lock`, and synced before the hook lets go of the
 //! event. The daemon takes the file away by renaming it under the same lock, stores what is in it,
@@ -15,11 +15,12 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use tome_model::{Draft, EventLine, Millis};
+use tome_model::{Delivered, Millis};
 
 use crate::durable::sync_folder;
+use crate::spool_line;
 use crate::{EngineError, Home};
 
 /// A line longer than this was never written by a hook: sealed events are far smaller.
@@ -36,8 +37,8 @@ const PAUSE_MS_MAX: u64 = 60_000;
 /// Problems that are remembered, so that each is told once.
 const PROBLEMS_MAX: usize = 64;
 
-/// A folder that was made so short a time before may not be synced yet by whoever made it.
-const FOLDER_IS_NEW: Duration = Duration::from_secs(10);
+/// What was made so short a time before may not be synced yet by whoever made it.
+const IS_NEW: Duration = Duration::from_secs(10);
 
 /// The spool of a home.
 #[derive(Debug, Clone)]
@@ -73,19 +74,32 @@ impl Spool {
 
     /// Appends drafts and syncs them. After an error they are not safe. They may be there all the
     /// same if it was the sync that failed; stored twice they are one event.
-    pub fn append(&self, drafts: Vec<Draft>) -> std::io::Result<()> {
-        let mut bytes = String::new();
-        for draft in drafts {
-            bytes.push_str(&EventLine::from(draft).to_json());
-            bytes.push('\n');
-        }
-        self.append_lines("events.jsonl", bytes.as_bytes(), true)
+    pub fn append<D: Into<Delivered>>(&self, drafts: Vec<D>) -> std::io::Result<()> {
+        self.append_if(drafts, || true).map(|_| ())
     }
 
-    fn append_lines(&self, name: &str, bytes: &[u8], lock: bool) -> std::io::Result<()> {
+    /// Appends drafts if `may_write` agrees once the lock is held: whoever waited for the lock may
+    /// have been relieved of them meanwhile. Says whether they were written.
+    pub fn append_if<D: Into<Delivered>>(
+        &self,
+        drafts: Vec<D>,
+        may_write: impl FnOnce() -> bool,
+    ) -> std::io::Result<bool> {
+        let lines: String =
+            drafts.into_iter().map(|draft| spool_line::write_line(draft.into())).collect();
+        std::fs::create_dir_all(&self.folder)?;
+        let lock = self.lock()?;
+        if !may_write() {
+            return Ok(false);
+        }
+        self.append_lines("events.jsonl", lines.as_bytes(), Some(lock))?;
+        Ok(true)
+    }
+
+    fn append_lines(&self, name: &str, bytes: &[u8], lock: Option<File>) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let file = {
-            let _lock = if lock { Some(self.lock()?) } else { None };
+            let _lock = lock;
             let path = self.folder.join(name);
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
             write_whole(&mut file, bytes)?;
@@ -93,22 +107,23 @@ impl Spool {
         };
         // The lock is not held here: once the line is written, taking the file away is harmless.
         file.sync_all()?;
-        // Whoever made the file may not have come to this yet, so everybody does it.
-        sync_folder(&self.folder)?;
-        match self.folder.parent() {
-            Some(home) if self.is_new(&file) => sync_folder(home),
-            _ => Ok(()),
+        let (made, written) = file.metadata().map(|it| (it.created(), it.modified()))?;
+        let Ok(written) = written else { return self.sync_folders(true) };
+        if is_new(made, written) {
+            // Whoever made the file may not have come to this yet, so everybody does it for a while.
+            let folder_made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
+            self.sync_folders(is_new(folder_made, written))?;
         }
+        Ok(())
     }
 
-    /// Whether the folder was made shortly before the file was last written, or cannot tell.
-    fn is_new(&self, written: &File) -> bool {
-        let made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
-        let written = written.metadata().and_then(|file| file.modified());
-        let (Ok(made), Ok(written)) = (made, written) else {
-            return true;
-        };
-        written.duration_since(made).map_or(true, |age| age < FOLDER_IS_NEW)
+    /// Makes a new file survive power loss; and the folder of the spool too, if that is new.
+    fn sync_folders(&self, is_folder_new: bool) -> std::io::Result<()> {
+        sync_folder(&self.folder)?;
+        match self.folder.parent() {
+            Some(home) if is_folder_new => sync_folder(home),
+            _ => Ok(()),
+        }
     }
 
     /// Takes away what waits, together with what an interrupted daemon had taken before, and with
@@ -140,12 +155,12 @@ impl Spool {
 
     /// Sets lines aside that could not be read.
     pub fn set_aside(&self, lines: &[u8]) -> std::io::Result<()> {
-        self.append_lines("damaged.jsonl", lines, false)
+        self.append_lines("damaged.jsonl", lines, None)
     }
 
     /// Keeps lines whose store did not take them, to be tried again.
     pub fn hold(&self, lines: &[u8]) -> std::io::Result<()> {
-        self.append_lines("held.jsonl", lines, false)
+        self.append_lines("held.jsonl", lines, None)
     }
 
     /// Notes why something could not be stored, and leaves it alone for a while. Says whether that
@@ -240,6 +255,11 @@ impl Spool {
     }
 }
 
+/// Whether something was made shortly before a moment, or cannot tell.
+fn is_new(made: std::io::Result<SystemTime>, moment: SystemTime) -> bool {
+    made.map_or(true, |made| moment.duration_since(made).map_or(true, |age| age < IS_NEW))
+}
+
 /// Appends with one write. A torn line that a crash left behind is ended first, so that it cannot
 /// swallow this one; a write that fails halfway is taken back.
 fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
@@ -289,8 +309,9 @@ pub struct SpoolFile {
 /// One line of the spool.
 pub enum SpoolLine {
     /// An event, and the line that it was read from.
-    Draft(Box<Draft>, Vec<u8>),
-    /// Bytes that are no event: torn by a crash, or not written by a hook.
+    Draft(Box<Delivered>, Vec<u8>),
+    /// Bytes that are no event, or not the one that was written: torn by a crash, changed on disk, not
+    /// written by a hook.
     Damaged(Vec<u8>),
 }
 
@@ -326,10 +347,8 @@ fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLi
     if !line.ends_with(b"\n") {
         line.push(b'\n');
     }
-    let parsed = std::str::from_utf8(&line).ok().map(EventLine::parse);
-    let draft = parsed.and_then(|parsed| parsed.and_then(EventLine::into_draft).ok());
-    Ok(Some(match draft {
-        Some(draft) => SpoolLine::Draft(Box::new(draft), line),
+    Ok(Some(match spool_line::read_line(&line) {
+        Some(delivered) => SpoolLine::Draft(Box::new(delivered), line),
         None => SpoolLine::Damaged(line),
     }))
 }

@@ -6,6 +6,7 @@
 //! sessions   session ++ 0x00 ++ at_ms:u64be ++ seq:u64be ++ id -> (empty)
 //! sightings  words ++ 0x00 ++ at_ms:u64be                      -> occurrence:u32be   resolve.rs
 //! outbox     last_seq:u64be                                    -> …                  outbox.rs
+//! deliveries delivery:16 bytes ++ part:u16be                   -> id                 delivery.rs
 //! ```
 //!
 //! `at` is when it happened, not when it arrived; `seq` is its number in the outbox, so that what

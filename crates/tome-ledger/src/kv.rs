@@ -32,11 +32,13 @@ pub enum Family {
     TocLatest,
     /// Verbatim excerpts.
     Grips,
+    /// The deliveries that brought the latest events.
+    Deliveries,
 }
 
 impl Family {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Events,
         Self::Ids,
         Self::Sessions,
@@ -47,6 +49,7 @@ impl Family {
         Self::TocNodes,
         Self::TocLatest,
         Self::Grips,
+        Self::Deliveries,
     ];
 
     /// The name on disk. Never reused for something else.
@@ -62,6 +65,7 @@ impl Family {
             Self::TocNodes => "toc_nodes",
             Self::TocLatest => "toc_latest",
             Self::Grips => "grips",
+            Self::Deliveries => "deliveries",
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use tome_model::{Event, EventId, SessionId, SessionTally};
+use tome_model::{DeliveryId, Event, EventId, SessionId, SessionTally};
 
 use crate::limits::WORKER_BYTES_MAX;
 use crate::queue::Request;
@@ -14,7 +14,7 @@ use crate::writer::{self, Shared};
 use crate::{
     Appended, Batch, Direction, Durability, Engine, EventRange, Family, Glimpse, GripWrite,
     KeyValue, KvError, LedgerError, Mark, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span,
-    Store, StretchWrite, event_value, key, outbox, projection, store_file,
+    Store, StretchWrite, delivery, event_value, key, outbox, projection, store_file,
 };
 
 /// The append-only store of events and of what is derived from them.
@@ -257,6 +257,11 @@ impl Ledger {
             }
             None => Ok(None),
         }
+    }
+
+    /// Whether this delivery has arrived here, as far back as deliveries are remembered.
+    pub fn has_arrived(&self, id: DeliveryId) -> Result<bool, LedgerError> {
+        delivery::has_arrived(self.shared.kv.as_ref(), id)
     }
 
     /// The first session behind `after` in the order of their ids; the first of all if none is

@@ -10,6 +10,7 @@
 mod batch;
 mod codec;
 mod contents;
+mod delivery;
 mod engine;
 mod error;
 mod event_value;

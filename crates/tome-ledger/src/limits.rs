@@ -44,3 +44,12 @@ pub(crate) const TORN_JOURNALS_MAX: usize = 3;
 /// Numbers of changed nodes that one opening of a store may give: more than it ever will. A store
 /// can be opened some four billion times.
 pub(crate) const CHANGES_RESERVED: u64 = 1 << 32;
+
+/// Deliveries are remembered for this long. A line of the spool waits until a daemon runs: a machine may
+/// be switched off for weeks. One that comes later still is recognised by what it says.
+pub(crate) const DELIVERIES_KEPT_MS: u64 = 30 * 24 * 3_600 * 1_000;
+
+/// Entries of old deliveries are looked for once in so many new ones, and removed in portions that
+/// do not delay the batch they are part of; a portion is larger than what was added since.
+pub(crate) const DELIVERIES_PRUNED_EVERY: u64 = 256;
+pub(crate) const DELIVERIES_PRUNED_MAX: usize = 1024;

@@ -1,6 +1,6 @@
 //! An event on its way into the ledger, and what became of it.
 
-use tome_model::{Draft, EventId, Identity, Millis, SessionId};
+use tome_model::{DeliveryPart, Draft, EventId, Identity, Millis, SessionId};
 
 use crate::{LedgerError, event_value};
 
@@ -10,6 +10,8 @@ pub struct NewEvent {
     pub(crate) identity: Identity,
     pub(crate) at: Millis,
     pub(crate) session: SessionId,
+    pub(crate) arrived: Millis,
+    pub(crate) delivery: Option<DeliveryPart>,
     /// The value as it is stored, or why the event cannot be.
     body: Result<Vec<u8>, String>,
 }
@@ -42,7 +44,21 @@ impl NewEvent {
     pub fn encode(draft: Draft, project: String, arrived: Millis) -> Self {
         let body = check_identity(&draft.identity)
             .and_then(|()| event_value::encode(&draft, &project, arrived));
-        Self { identity: draft.identity, at: draft.at, session: draft.session, body }
+        Self {
+            identity: draft.identity,
+            at: draft.at,
+            session: draft.session,
+            arrived,
+            delivery: None,
+            body,
+        }
+    }
+
+    /// The same event, brought by this delivery: stored once however often the delivery arrives.
+    #[must_use]
+    pub fn brought_by(mut self, delivery: Option<DeliveryPart>) -> Self {
+        self.delivery = delivery;
+        self
     }
 
     /// Why it cannot be stored, if it cannot.

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use tome_model::{EventId, Identity, Millis};
 
+use crate::delivery::Deliveries;
 use crate::limits::BATCH_BYTES_MAX;
 use crate::outbox::Run;
 use crate::queue::{Done, Queue, Request};
@@ -84,6 +85,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
         batch: Batch::default(),
         run: Run::default(),
         pending: Pending::default(),
+        deliveries: Deliveries::default(),
         next_seq: shared.last_seq.load(Ordering::Acquire) + 1,
         unsynced: false,
     };
@@ -124,6 +126,7 @@ struct Writer<'a> {
     /// The events of the batch that are not yet in it as outbox entries.
     run: Run,
     pending: Pending,
+    deliveries: Deliveries,
     next_seq: u64,
     /// Something of the current group was written and not yet synced.
     unsynced: bool,
@@ -168,7 +171,20 @@ impl Writer<'_> {
         Ok(appended)
     }
 
+    /// A delivery that has arrived before brings nothing new, whatever its words would say.
     fn append_event(&mut self, event: &NewEvent, body: &[u8]) -> Result<Appended, LedgerError> {
+        let Some(part) = event.delivery else { return self.append_new(event, body) };
+        let kv = self.shared.kv.as_ref();
+        if let Some(id) = self.deliveries.find(kv, part)? {
+            return Ok(Appended { id, outcome: Outcome::Duplicate });
+        }
+        let appended = self.append_new(event, body)?;
+        self.deliveries.put(&mut self.batch, part, &appended.id);
+        self.deliveries.prune(self.shared.kv.as_ref(), &mut self.batch, event.arrived)?;
+        Ok(appended)
+    }
+
+    fn append_new(&mut self, event: &NewEvent, body: &[u8]) -> Result<Appended, LedgerError> {
         let resolver = Resolver { kv: self.shared.kv.as_ref(), pending: &self.pending };
         match resolver.resolve(&event.identity, event.at)? {
             Resolved::Known { id } => Ok(Appended { id, outcome: Outcome::Duplicate }),
@@ -221,6 +237,7 @@ impl Writer<'_> {
         let written = self.shared.kv.write(&self.batch, durability);
         self.batch.clear();
         self.pending.clear();
+        self.deliveries.clear_pending();
         written.map_err(|cause| self.shared.refuse(&cause))?;
         self.unsynced = true;
         self.shared.last_seq.store(self.next_seq - 1, Ordering::Release);

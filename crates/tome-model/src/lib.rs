@@ -4,6 +4,7 @@
 //! Everything else speaks in these types.
 
 mod agent;
+mod delivery;
 mod draft;
 mod error;
 mod event;
@@ -23,6 +24,7 @@ mod ulid;
 mod zone;
 
 pub use agent::Agent;
+pub use delivery::{Delivered, DeliveryId, DeliveryPart};
 pub use draft::{Draft, Identity};
 pub use error::ModelError;
 pub use event::{Event, EventKind, Role, Tool};

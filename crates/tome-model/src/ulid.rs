@@ -31,7 +31,15 @@ pub(crate) fn parse(text: &str) -> Option<String> {
     (fits && text.bytes().all(|byte| DIGITS.contains(&byte))).then_some(text)
 }
 
-fn write(bits: u128) -> String {
+/// The bits of a ULID that is written in capitals.
+pub(crate) fn read(text: &str) -> Option<u128> {
+    text.bytes().try_fold(0, |bits: u128, byte| {
+        let five = DIGITS.iter().position(|digit| *digit == byte)?;
+        Some(bits << 5 | u128::try_from(five).ok()?)
+    })
+}
+
+pub(crate) fn write(bits: u128) -> String {
     let digit = |place: usize| {
         let five = usize::try_from((bits >> (5 * place)) & 31).unwrap_or(0);
         DIGITS.get(five).map_or('0', |byte| char::from(*byte))

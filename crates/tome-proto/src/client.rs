@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tome_model::{Draft, Event, EventKind, Millis};
+use tome_model::{Delivered, Event, EventKind, Millis};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -85,13 +85,17 @@ impl Client {
         Ok(Self { wire: InterceptedService::new(channel, Token(bearer)) })
     }
 
-    /// Stores one event.
+    /// Stores one event. One that a delivery brings is stored once however often it arrives.
     pub async fn ingest(
         &self,
-        draft: Draft,
+        event: impl Into<Delivered>,
         within: Duration,
     ) -> Result<v1::IngestEventResponse, ClientError> {
-        let request = v1::IngestEventRequest { event: Some(convert::draft_to_wire(draft)) };
+        let Delivered { draft, delivery } = event.into();
+        let request = v1::IngestEventRequest {
+            event: Some(convert::draft_to_wire(draft)),
+            delivery: delivery.map(|part| part.to_string()).unwrap_or_default(),
+        };
         let mut capture = self.capture();
         call(within, capture.ingest_event(request)).await
     }

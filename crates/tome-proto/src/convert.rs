@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 use tome_model::{
-    Agent, Draft, Event, EventId, EventLine, Identity, Millis, ModelError, SessionId, Tool,
+    Agent, Delivered, DeliveryPart, Draft, Event, EventId, EventLine, Identity, Millis, ModelError,
+    SessionId, Tool,
 };
 
 use crate::v1;
@@ -26,6 +27,16 @@ pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, ModelError> {
         ..EventLine::default()
     };
     line.into_draft()
+}
+
+/// The draft and the delivery of a request, checked. `None` when there is no event in it.
+pub fn delivered_from_wire(
+    request: v1::IngestEventRequest,
+) -> Result<Option<Delivered>, ModelError> {
+    let Some(event) = request.event else { return Ok(None) };
+    let delivery = Some(request.delivery).filter(|text| !text.is_empty());
+    let delivery = delivery.map(|text| DeliveryPart::parse(&text)).transpose()?;
+    Ok(Some(Delivered { draft: draft_from_wire(event)?, delivery }))
 }
 
 /// The message of a draft.

@@ -30,6 +30,8 @@ pub mod v1 {
 }
 
 pub use client::{Client, Page, Query};
-pub use convert::{draft_from_wire, draft_to_wire, event_from_wire, event_to_wire};
+pub use convert::{
+    delivered_from_wire, draft_from_wire, draft_to_wire, event_from_wire, event_to_wire,
+};
 pub use error::ClientError;
 pub use notes::fitting;

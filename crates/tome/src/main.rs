@@ -27,6 +27,7 @@ use std::time::Instant;
 fn main() -> ExitCode {
     let started = Instant::now();
     platform::restrict_new_files();
+    platform::survive_file_size_limit();
     // Bytes that are not UTF-8 cannot be meant for a hook; the command line reports them.
     let args: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();

@@ -257,22 +257,29 @@ pub fn end_process(pid: u32, firmly: bool) -> bool {
     }
 }
 
-/// Reads standard input until it ends, holds more than `bytes_max`, or the time is up; says whether
-/// it has ended. Nothing goes on reading afterwards.
+/// Reads standard input until it ends or holds more than `bytes_max`; says whether it has ended.
+/// `next_wait` is shown what has been read and says how long to wait for more; `None` ends the reading.
+/// Nothing goes on reading afterwards.
 #[cfg(unix)]
-pub fn read_stdin(until: std::time::Instant, bytes_max: usize) -> (Vec<u8>, bool) {
+pub fn read_stdin(
+    bytes_max: usize,
+    next_wait: &mut dyn FnMut(&[u8]) -> Option<std::time::Duration>,
+) -> (Vec<u8>, bool) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use std::os::fd::AsFd;
     let stdin = io::stdin();
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 64 * 1024];
     while bytes.len() <= bytes_max {
-        let left = until.saturating_duration_since(std::time::Instant::now());
-        let Ok(left) = Timespec::try_from(left) else { return (bytes, false) };
+        // With no time left, what is there already is still read.
+        let wait = next_wait(&bytes);
+        let Ok(timeout) = Timespec::try_from(wait.unwrap_or_default()) else {
+            return (bytes, false);
+        };
         let mut waiting = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
-        match poll(&mut waiting, Some(&left)) {
-            Ok(0) => return (bytes, false),
-            Err(rustix::io::Errno::INTR) => continue,
+        match poll(&mut waiting, Some(&timeout)) {
+            Ok(0) if wait.is_none() => return (bytes, false),
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
             Err(_) => return (bytes, true),
             Ok(_) => {}
         }
@@ -288,12 +295,47 @@ pub fn read_stdin(until: std::time::Instant, bytes_max: usize) -> (Vec<u8>, bool
 
 /// The same where pipes cannot be polled: reads to the end.
 #[cfg(not(unix))]
-pub fn read_stdin(_until: std::time::Instant, bytes_max: usize) -> (Vec<u8>, bool) {
+pub fn read_stdin(
+    bytes_max: usize,
+    _next_wait: &mut dyn FnMut(&[u8]) -> Option<std::time::Duration>,
+) -> (Vec<u8>, bool) {
     use std::io::Read;
     let mut bytes = Vec::new();
     let read = io::stdin().take(bytes_max as u64 + 1).read_to_end(&mut bytes);
     let ended = read.is_ok() && bytes.len() <= bytes_max;
     (bytes, ended)
+}
+
+/// An empty file that is nowhere but in memory, to be given to a child.
+pub fn memory_file() -> io::Result<std::fs::File> {
+    #[cfg(target_os = "linux")]
+    {
+        let file = rustix::fs::memfd_create("payload", rustix::fs::MemfdFlags::CLOEXEC)?;
+        Ok(file.into())
+    }
+    #[cfg(not(target_os = "linux"))]
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Makes a write beyond the limit on file sizes (`ulimit -f`) fail like any other instead of ending the
+/// process. Where there is no limit, which is almost everywhere, this does nothing.
+pub fn survive_file_size_limit() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        /// SIGXFSZ, the same number on every system this runs on.
+        const FILE_SIZE_EXCEEDED: i32 = 25;
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+        if limit.current.is_none() {
+            return;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        if let Ok(runtime) = runtime {
+            let _entered = runtime.enter();
+            // The handler stays for as long as the process does.
+            let _ = signal(SignalKind::from_raw(FILE_SIZE_EXCEEDED));
+        }
+    }
 }
 
 /// Lets a pipe hold as much as an ordinary user may ask for, so that giving it a payload need not

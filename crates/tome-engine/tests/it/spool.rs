@@ -25,7 +25,7 @@ fn drain(spool: &Spool) -> (Vec<String>, usize) {
     for file in spool.take(Millis(7)).unwrap() {
         for line in file.lines().unwrap() {
             match line.unwrap() {
-                SpoolLine::Draft(draft, _) => texts.push(draft.text),
+                SpoolLine::Draft(delivered, _) => texts.push(delivered.draft.text),
                 SpoolLine::Damaged(_) => damaged += 1,
             }
         }
@@ -125,7 +125,7 @@ proptest! {
         spool.append(vec![draft("afterwards", 99)]).unwrap();
         let (read, damaged) = drain(&spool);
         // A cut right before the newline leaves a line that is still whole.
-        let still_whole = usize::from(EventLine::parse(&String::from_utf8_lossy(torn)).is_ok());
+        let still_whole = usize::from(!torn.is_empty() && bytes.get(cut) == Some(&b'\n'));
         let mut expected: Vec<String> = texts[..whole + still_whole].to_vec();
         expected.push("afterwards".into());
         prop_assert_eq!(read, expected);

@@ -1,5 +1,5 @@
-//! The long crash test: `cargo run -p tome-testkit --bin torture -- [--seconds N | --rounds N]
-//! [--writers W] [--seed S]`. Exits 1 if anything was lost, doubled or torn.
+//! The long crash test: `cargo run -p tome-testkit --bin torture -- [--seconds N | --rounds N | --kills N]
+//! [--writers W] [--seed S]`. Exits 1 if anything was lost, doubled, torn or miscounted.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tome_testkit::{Plan, Siege, Until, World};
 
-const USAGE: &str = "torture [--seconds N | --rounds N] [--writers W] [--seed S]";
+const USAGE: &str = "torture [--seconds N | --rounds N | --kills N] [--writers W] [--seed S]";
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a report is what it is for")]
 fn main() -> ExitCode {
@@ -55,6 +55,12 @@ fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
         match name.as_str() {
             "--seconds" => plan.until = Until::Passed(Duration::from_secs(value)),
             "--rounds" => plan.until = Until::Rounds(u32::try_from(value).unwrap_or(u32::MAX)),
+            // Many blows to a round: comparing the books takes longer than a blow.
+            "--kills" => {
+                plan.until = Until::Kills(value);
+                plan.blows_max = 40;
+                plan.blow_every_max = Duration::from_millis(400);
+            }
             "--writers" => plan.writers = value.max(1),
             "--seed" => plan.seed = value,
             _ => return Err(format!("{name} is not known")),

@@ -2,20 +2,22 @@
 //! that was not torn. Everything about an event follows from its id, so that any of them can be
 //! checked without having been kept.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tome_model::{Event, EventLine, Millis};
 
 use super::Report;
+use super::hooks::{Balance, Deliveries, Ended};
 use crate::Chance;
 
 /// 2020-03-03T09:30:00Z, when the siege begins: long before any real event.
 const BEGAN_MS: u64 = 1_583_227_800_000;
+/// Long after the last of them: the events of hooks carry the present time.
+pub(super) const HOOKS_FROM: Millis = Millis(1_750_000_000_000);
 /// Every round has an hour of its own, so that its events can be asked for.
 const ROUND_MS: u64 = 3_600_000;
 /// Projects, and so ledgers, that the writers write to.
@@ -28,10 +30,7 @@ pub(super) struct Book(Arc<Mutex<Pages>>);
 #[derive(Debug, Default)]
 struct Pages {
     acknowledged: HashSet<String>,
-    hooked: HashSet<String>,
-    hook_slowest: Duration,
-    hooks_missing: u64,
-    uncounted: u64,
+    deliveries: Deliveries,
 }
 
 impl Book {
@@ -39,10 +38,25 @@ impl Book {
         self.pages().acknowledged.extend(ids);
     }
 
-    pub(super) fn hooked(&self, mark: String, took: Duration) {
+    /// Notes how a hook ended.
+    pub(super) fn hooked(&self, mark: String, ended: Ended) {
+        self.pages().deliveries.add(mark, ended);
+    }
+
+    /// Compares the deliveries of all hooks with what is there.
+    pub(super) fn balance(&self, listed: &[Event], report: &mut Report) -> Balance {
         let mut pages = self.pages();
-        pages.hooked.insert(mark);
-        pages.hook_slowest = pages.hook_slowest.max(took);
+        let balance = pages.deliveries.balance(listed);
+        report.hooked = balance.delivered;
+        report.hooks_killed = balance.killed;
+        report.hooks_suspended = pages.deliveries.suspended;
+        report.hook_slowest = pages.deliveries.slowest;
+        report.stored = balance.stored;
+        report.counted_lost = balance.missing;
+        for problem in std::mem::take(&mut pages.deliveries.problems) {
+            report.violation(problem);
+        }
+        balance
     }
 
     /// The events of one round that clients sent.
@@ -59,16 +73,6 @@ impl Book {
             .cloned()
             .collect();
         self.compare_those(|_| true, &sent, report);
-        let marks: HashSet<&str> = listed.iter().filter_map(mark_of).collect();
-        let pages = self.pages();
-        let missing =
-            pages.hooked.iter().filter(|mark| !marks.contains(mark.as_str())).count() as u64;
-        if missing > pages.hooks_missing {
-            report.violation(format!(
-                "{} events of hooks were there in their round and are gone",
-                missing - pages.hooks_missing
-            ));
-        }
     }
 
     fn compare_those(&self, wanted: impl Fn(&str) -> bool, listed: &[Event], report: &mut Report) {
@@ -90,50 +94,6 @@ impl Book {
                 report.lost += 1;
                 report.violation(format!("{id} was acknowledged and is not there"));
             }
-        }
-    }
-
-    /// The events of one round that hooks took. What is missing has to have been counted.
-    pub(super) fn compare_hooks(
-        &self,
-        round: u32,
-        listed: &[Event],
-        counted_lost: u64,
-        report: &mut Report,
-    ) {
-        let mut pages = self.pages();
-        let mut seen: HashMap<&str, u32> = HashMap::new();
-        for event in listed {
-            match mark_of(event) {
-                Some(mark) => *seen.entry(mark).or_default() += 1,
-                None => {
-                    report.torn += 1;
-                    report.violation(format!("{} of a hook has no mark", event.id));
-                }
-            }
-        }
-        for (mark, times) in seen.iter().filter(|(_, times)| **times > 1) {
-            report.duplicates += u64::from(*times) - 1;
-            report.violation(format!("{mark} of a hook is there {times} times"));
-        }
-        let of_round = format!("r{round}-");
-        let missing = pages
-            .hooked
-            .iter()
-            .filter(|mark| mark.starts_with(&of_round) && !seen.contains_key(mark.as_str()))
-            .count() as u64;
-        pages.hooks_missing += missing;
-        report.hooked = pages.hooked.len() as u64;
-        report.hook_slowest = pages.hook_slowest;
-        report.counted_lost = pages.hooks_missing;
-        let uncounted =
-            pages.hooks_missing.saturating_sub(counted_lost).saturating_sub(pages.uncounted);
-        pages.uncounted += uncounted;
-        if uncounted > 0 {
-            report.lost += uncounted;
-            report.violation(format!(
-                "{uncounted} events of hooks are gone and were not counted as lost"
-            ));
         }
     }
 
@@ -208,8 +168,4 @@ fn torn(event: &Event) -> Option<String> {
         && event.kind.as_str() == sent.kind;
     (!whole)
         .then(|| format!("{} bytes of text of {}, not as sent", event.text.len(), sent.text.len()))
-}
-
-fn mark_of(event: &Event) -> Option<&str> {
-    event.tool.as_ref()?.input.get("mark")?.as_str()
 }

@@ -5,6 +5,7 @@
 //! have got by then is the machine's doing.
 
 mod book;
+mod hooks;
 mod report;
 mod writers;
 
@@ -17,6 +18,9 @@ use crate::{Chance, Signal, World, eventually_within, pause, send};
 use book::Book;
 pub use report::Report;
 
+/// A process that goes on with a hook is done by then.
+const SETTLED_WITHIN: Duration = Duration::from_secs(70);
+
 /// How long it goes on.
 #[derive(Debug, Clone, Copy)]
 pub enum Until {
@@ -24,6 +28,8 @@ pub enum Until {
     Rounds(u32),
     /// The last round begins before this has passed.
     Passed(Duration),
+    /// The daemon was killed so often.
+    Kills(u64),
 }
 
 /// What is done.
@@ -70,6 +76,7 @@ impl<'a> Siege<'a> {
             let goes_on = match self.plan.until {
                 Until::Rounds(rounds) => round < rounds,
                 Until::Passed(length) => began.elapsed() < length,
+                Until::Kills(kills) => self.report.kills < kills,
             };
             if !goes_on {
                 break;
@@ -135,11 +142,35 @@ impl<'a> Siege<'a> {
         let range = book::moments_of(round);
         let listed =
             self.list(Query { from: Some(range.start), to: Some(range.end), ..Query::default() });
-        let hooks =
-            self.list(Query { session: Some(book::hook_session(round)), ..Query::default() });
         self.book.compare(round, &listed, &mut self.report);
-        let lost = self.lost();
-        self.book.compare_hooks(round, &hooks, lost, &mut self.report);
+        self.check_hooks();
+    }
+
+    /// Every delivery so far is stored, or recorded as lost, exactly once. A process that goes on with a
+    /// hook may take a while.
+    fn check_hooks(&mut self) {
+        let began = Instant::now();
+        loop {
+            // Asked first: what arrives in between is then missing from neither.
+            let lost = self.lost();
+            let listed = self.list(Query { from: Some(book::HOOKS_FROM), ..Query::default() });
+            let balance = self.book.balance(&listed, &mut self.report);
+            let is_settled = balance.is_settled(lost);
+            if balance.duplicates > 0 || balance.foreign > 0 {
+                self.report.duplicates += balance.duplicates;
+                self.report.violation(format!("hooks: {balance:?}"));
+                return;
+            }
+            if is_settled {
+                return;
+            }
+            if began.elapsed() > SETTLED_WITHIN {
+                self.report.lost += balance.missing.saturating_sub(lost);
+                self.report.violation(format!("hooks: {lost} recorded as lost, {balance:?}"));
+                return;
+            }
+            pause(Duration::from_millis(100));
+        }
     }
 
     /// Everything since the beginning, and that what is counted is what is there.

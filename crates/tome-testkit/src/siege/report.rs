@@ -17,9 +17,15 @@ pub struct Report {
     pub hangs: u64,
     /// Events that were acknowledged to a client.
     pub acknowledged: u64,
-    /// Events that hooks took.
+    /// Deliveries of hooks that ended as they should.
     pub hooked: u64,
-    /// Events of hooks that are not there and were counted as lost, as promised.
+    /// Hooks that were stopped for a while.
+    pub hooks_suspended: u64,
+    /// Hooks that were killed: nobody accounts for their deliveries, and none may be there twice.
+    pub hooks_killed: u64,
+    /// Deliveries of hooks that are stored.
+    pub stored: u64,
+    /// Deliveries of hooks that are not there and were recorded as lost, as promised.
     pub counted_lost: u64,
     /// Events in the ledger at the end.
     pub events: u64,
@@ -61,12 +67,16 @@ impl fmt::Display for Report {
         writeln!(f, "kills             {:>10}", self.kills)?;
         writeln!(f, "hangs             {:>10}", self.hangs)?;
         writeln!(f, "acknowledged      {:>10}", self.acknowledged)?;
-        writeln!(f, "hooked            {:>10}", self.hooked)?;
+        writeln!(f, "hooks             {:>10}", self.hooked + self.hooks_killed)?;
+        writeln!(f, "  suspended       {:>10}", self.hooks_suspended)?;
+        writeln!(f, "  killed          {:>10}", self.hooks_killed)?;
+        writeln!(f, "  delivered       {:>10}", self.hooked)?;
+        writeln!(f, "  stored          {:>10}", self.stored)?;
         writeln!(f, "in the ledger     {:>10}", self.events)?;
         writeln!(f, "lost              {:>10}", self.lost)?;
         writeln!(f, "duplicates        {:>10}", self.duplicates)?;
         writeln!(f, "torn              {:>10}", self.torn)?;
-        writeln!(f, "counted as lost   {:>10}", self.counted_lost)?;
+        writeln!(f, "recorded as lost  {:>10}", self.counted_lost)?;
         writeln!(f, "slowest hook      {:>7} ms", self.hook_slowest.as_millis())?;
         writeln!(
             f,

@@ -1,15 +1,15 @@
 //! Those who write while the daemon dies: calls, bulk streams, `tome ingest`, hooks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use serde_json::json;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_model::{Draft, EventLine};
 use tome_proto::{Client, draft_to_wire, v1};
 
 use super::book::{Book, hook_session, id_of, line_of};
+use super::hooks;
 use crate::{Chance, World, pause};
 
 /// How long a writer waits for an answer before it takes the connection for dead.
@@ -28,7 +28,7 @@ pub(super) fn write(
         0 => writer.connected(chance, Manner::OneByOne),
         1 => writer.connected(chance, Manner::InBulk),
         2 => writer.ingest(chance),
-        _ => writer.hook(),
+        _ => writer.hook(chance),
     }
 }
 
@@ -124,20 +124,15 @@ impl Writer<'_> {
         }
     }
 
-    fn hook(&self) {
-        let cwd = self.world.folder("project0");
+    fn hook(&self, mut chance: Chance) {
+        let session = hook_session(self.whom.0);
         for n in 0.. {
             if self.is_over() {
                 return;
             }
             let mark = id_of(self.whom.0, self.whom.1, n);
-            let payload = json!({
-                "session_id": hook_session(self.whom.0), "cwd": cwd, "hook_event_name": "PostToolUse",
-                "tool_name": "Bash", "tool_use_id": mark, "tool_input": {"mark": mark}, "tool_response": "done",
-            });
-            let began = Instant::now();
-            self.world.hook(&["claude-code"], payload.to_string());
-            self.book.hooked(mark, began.elapsed());
+            let ended = hooks::run(self.world, &mut chance, &session, &mark, n);
+            self.book.hooked(mark, ended);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The hook: what an agent waits for at every step.
 
-use anyhow::{Result, ensure};
+use std::collections::HashSet;
+
+use anyhow::{Result, bail, ensure};
 use tome_proto::{Client, Query, draft_from_wire, limits};
 use tome_testkit::World;
 
@@ -11,6 +13,9 @@ use crate::{Bench, sample, world};
 
 /// A hook never takes longer, whatever the daemon does.
 const PROMISE_MS: f64 = 100.0;
+
+/// Hooks that are run at once.
+const CROWD: u64 = 50;
 
 /// One kind of payload, and how long everybody took over it.
 struct Payload {
@@ -61,7 +66,9 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
             round(&scene, payload, n)?;
         }
     }
-    let missing = missing(bench, &scene, &client, 2 * (rounds + 1), 1 + 2 * new.len() as u64)?;
+    let crowd = time_crowd(&scene.alive, CROWD, &scene.cwd)?;
+    let more = 1 + 2 * new.len() as u64 + CROWD;
+    let missing = missing(bench, &scene, &client, 2 * (rounds + 1), more)?;
     bench.block_on(daemon.stop(client))?;
     let nothing = payloads.first().map_or(f64::NAN, |payload| payload.nothing.percentile(50));
     let mut rows: Vec<Row> = payloads.iter().flat_map(rows).collect();
@@ -74,6 +81,12 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         .against("/bin/true", nothing)
         .aim(Aim::Under(PROMISE_MS)),
     );
+    for percent in [50, 99] {
+        let what = format!("{CROWD} hooks at once, alive, p{percent}");
+        rows.push(
+            Row::new(what, Unit::Ms, crowd.percentile(percent)).against("/bin/true", nothing),
+        );
+    }
     rows.extend(missing);
     Ok(rows)
 }
@@ -131,7 +144,10 @@ fn missing(
 ) -> Result<Vec<Row>> {
     let stored = bench.block_on(count_events(client))?;
     let spool = std::fs::read_to_string(scene.away.home().join("spool/events.jsonl"))?;
-    let spooled = spool.lines().count() as u64;
+    // A hook that runs out of time may leave its delivery to another process and have written it all
+    // the same: both lines are one event.
+    let spooled: HashSet<Option<String>> = spool.lines().map(delivery).collect();
+    let spooled = spooled.len() as u64;
     let row = |daemon: &str, world: &World, handed: u64, found: u64| {
         ensure!(found <= handed, "{handed} events became {found}");
         let status = world.tome(&["status", "--json"]).json();
@@ -147,6 +163,33 @@ fn missing(
         row("daemon alive", &scene.alive, sent + more, stored)?,
         row("daemon dead", &scene.away, sent, spooled)?,
     ])
+}
+
+/// The delivery that brought a line of the spool.
+fn delivery(line: &str) -> Option<String> {
+    let line: serde_json::Value = serde_json::from_str(line).ok()?;
+    Some(line.get("delivery")?.as_str()?.to_owned())
+}
+
+/// Many hooks at once, as subagents that work side by side run them.
+fn time_crowd(world: &World, hooks: u64, cwd: &str) -> Result<Times> {
+    let mut times = Times::default();
+    let timed: Vec<Result<_>> = std::thread::scope(|scope| {
+        let run = |n: u64| {
+            let input = sample::prompt_payload(1_000_000 + n, 1024, cwd);
+            let mut command = world.command(&["hook", "claude-code"]);
+            scope.spawn(move || time_command(&mut command, input.as_bytes()))
+        };
+        let running: Vec<_> = (0..hooks).map(run).collect();
+        let ended = running.into_iter().map(std::thread::ScopedJoinHandle::join);
+        ended.map(|ended| ended.unwrap_or_else(|_| bail!("a thread of the bench failed"))).collect()
+    });
+    for timed in timed {
+        let (time, status) = timed?;
+        ensure!(status.success(), "a hook ended with {status}");
+        times.add(time);
+    }
+    Ok(times)
 }
 
 /// How many events there are. Reading drains the spool first.

@@ -253,6 +253,15 @@ impl Config {
 
     /// The settings, typed. Every value has been checked when it was set.
     pub fn settings(&self) -> Settings {
+        let mut settings = self.settings_without_zone();
+        let zone = self.values.get("contents.zone").map_or("", |(value, _)| value.as_str());
+        settings.contents.zone = keys::zone(zone).unwrap_or_else(|_| Zone::system());
+        settings
+    }
+
+    /// The settings of a hook, which has no use for a time zone: finding the system's one reads the
+    /// folders of all zones, which takes longer than everything else that a hook does.
+    pub fn settings_without_zone(&self) -> Settings {
         let text = |name: &str| self.values.get(name).map_or("", |(value, _)| value.as_str());
         Settings {
             home: Home::at(&self.home.0),
@@ -336,11 +345,9 @@ fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
     }
 }
 
-/// How the contents are made.
+/// How the contents are made, but for the zone.
 fn contents<'c>(text: &impl Fn(&'static str) -> &'c str) -> ContentsSettings {
-    let usual = ContentsSettings::in_zone(
-        keys::zone(text("contents.zone")).unwrap_or_else(|_| Zone::system()),
-    );
+    let usual = ContentsSettings::in_zone(Zone::utc());
     let ms = |name, usual| {
         let length = keys::gap(text(name)).ok();
         length.and_then(|length| u64::try_from(length.as_millis()).ok()).unwrap_or(usual)

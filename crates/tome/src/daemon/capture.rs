@@ -9,9 +9,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tome_engine::{Ingested, Prepared};
 use tome_ledger::Outcome;
-use tome_model::Draft;
+use tome_model::Delivered;
 use tome_proto::v1::capture_server::Capture;
-use tome_proto::{draft_from_wire, limits, v1};
+use tome_proto::{delivered_from_wire, draft_from_wire, limits, v1};
 use tonic::{Request, Response, Status, Streaming};
 
 use super::shared::{Shared, status_of};
@@ -29,15 +29,12 @@ impl Capture for CaptureService {
         &self,
         request: Request<v1::IngestEventRequest>,
     ) -> Result<Response<v1::IngestEventResponse>, Status> {
-        let event = request
-            .into_inner()
-            .event
-            .ok_or_else(|| Status::invalid_argument("event is missing"))?;
-        let draft = draft_from_wire(event).map_err(|error| {
+        let delivered = delivered_from_wire(request.into_inner()).map_err(|error| {
             self.0.counters.rejected.fetch_add(1, Ordering::Relaxed);
             Status::invalid_argument(error.to_string())
         })?;
-        let mut answers = store_one(&self.0, draft).await?;
+        let delivered = delivered.ok_or_else(|| Status::invalid_argument("event is missing"))?;
+        let mut answers = store_one(&self.0, delivered).await?;
         let appended = match answers.pop() {
             Some(Ok(appended)) => appended,
             Some(Err(error)) => return Err(status_of(&error)),
@@ -65,9 +62,9 @@ impl Capture for CaptureService {
 }
 
 /// Stores one event. If its store is open, nothing here waits on a thread.
-async fn store_one(shared: &Arc<Shared>, draft: Draft) -> Result<Vec<Ingested>, Status> {
+async fn store_one(shared: &Arc<Shared>, delivered: Delivered) -> Result<Vec<Ingested>, Status> {
     let _busy = shared.begin();
-    let prepared = shared.prepare(vec![draft]);
+    let prepared = shared.prepare(vec![delivered]);
     let answers = if shared.is_ready(&prepared) {
         shared.submit(prepared)
     } else {
@@ -153,7 +150,7 @@ fn prepare(shared: &Shared, events: Vec<v1::Draft>) -> Result<Ready, Status> {
     for (index, event) in (0u32..).zip(events) {
         match draft_from_wire(event) {
             Ok(draft) => {
-                drafts.push(draft);
+                drafts.push(draft.into());
                 places.push(index);
             }
             Err(error) => rejected.push(v1::Rejected { index, reason: error.to_string() }),

@@ -13,6 +13,7 @@ use tonic::{Request, Response, Status};
 
 use super::drain::drain;
 use super::finder;
+use super::losses::take_back_arrived;
 use super::models;
 use super::reflect;
 use super::shared::{Shared, status_of};
@@ -120,6 +121,7 @@ fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
     if counts {
         drain(shared);
         count_up(shared, &mut status);
+        take_back_arrived(shared);
     }
     for store in shared.stores.open_now() {
         let path = store.path().display().to_string();

@@ -9,7 +9,7 @@ use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use tome_engine::{EngineError, SpoolFile, SpoolLine};
-use tome_model::Draft;
+use tome_model::{Delivered, Draft};
 
 use super::shared::Shared;
 
@@ -124,10 +124,10 @@ fn drain_file(shared: &Shared, file: SpoolFile) -> Result<Drained, EngineError> 
     let mut batch = Batch::default();
     for line in file.lines()? {
         match line? {
-            SpoolLine::Draft(draft, line) if drained.failing.contains(&place(&draft)) => {
+            SpoolLine::Draft(one, line) if drained.failing.contains(&place(&one.draft)) => {
                 drained.hold(&line);
             }
-            SpoolLine::Draft(draft, line) => batch.add(*draft, line),
+            SpoolLine::Draft(one, line) => batch.add(*one, line),
             SpoolLine::Damaged(line) => drained.aside.extend(line),
         }
         if batch.is_full() {
@@ -173,17 +173,17 @@ impl Drained {
 /// Spooled events that are stored together, and the lines they were read from.
 #[derive(Default)]
 struct Batch {
-    drafts: Vec<Draft>,
+    drafts: Vec<Delivered>,
     lines: Vec<Vec<u8>>,
     places: HashSet<Place>,
     bytes: usize,
 }
 
 impl Batch {
-    fn add(&mut self, draft: Draft, line: Vec<u8>) {
+    fn add(&mut self, delivered: Delivered, line: Vec<u8>) {
         self.bytes += line.len();
-        self.places.insert(place(&draft));
-        self.drafts.push(draft);
+        self.places.insert(place(&delivered.draft));
+        self.drafts.push(delivered);
         self.lines.push(line);
     }
 
@@ -196,7 +196,7 @@ impl Batch {
     /// Stores the batch. An event that is itself at fault is set aside, one whose store fails is
     /// held: neither must keep those behind it waiting.
     fn store(self, shared: &Shared, drained: &mut Drained) {
-        let places: Vec<Place> = self.drafts.iter().map(place).collect();
+        let places: Vec<Place> = self.drafts.iter().map(|one| place(&one.draft)).collect();
         let answers = shared.ingest(self.drafts).into_iter().zip(places);
         for ((answer, place), line) in answers.zip(self.lines) {
             match answer {

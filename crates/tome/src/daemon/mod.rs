@@ -17,6 +17,7 @@ mod finder;
 mod injection;
 mod listen;
 mod log;
+mod losses;
 mod models;
 mod notebook;
 mod polish;

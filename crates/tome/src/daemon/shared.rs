@@ -12,7 +12,7 @@ use tome_engine::{
 };
 use tome_finder::{Embedder, Potion};
 use tome_ledger::Outcome;
-use tome_model::{Clock, Draft, Millis};
+use tome_model::{Clock, Delivered, Millis};
 use tome_notebook::NotebookError;
 use tonic::{Code, Status};
 
@@ -205,7 +205,7 @@ impl Shared {
     }
 
     /// Stores drafts and counts what became of them.
-    pub fn ingest(&self, drafts: Vec<Draft>) -> Vec<Ingested> {
+    pub fn ingest(&self, drafts: Vec<Delivered>) -> Vec<Ingested> {
         self.unflushed(&drafts);
         let prepared = self.intake.prepare(drafts);
         let roots = prepared.roots();
@@ -215,7 +215,7 @@ impl Shared {
     }
 
     /// Makes drafts ready to be stored: work for a processor.
-    pub fn prepare(&self, drafts: Vec<Draft>) -> Prepared {
+    pub fn prepare(&self, drafts: Vec<Delivered>) -> Prepared {
         self.unflushed(&drafts);
         self.intake.prepare(drafts)
     }
@@ -238,8 +238,8 @@ impl Shared {
         answers
     }
 
-    fn unflushed(&self, drafts: &[Draft]) {
-        let bytes: usize = drafts.iter().map(|draft| draft.text.len() + 512).sum();
+    fn unflushed(&self, drafts: &[Delivered]) {
+        let bytes: usize = drafts.iter().map(|one| one.draft.text.len() + 512).sum();
         self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 

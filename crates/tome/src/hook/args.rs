@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use tome_model::DeliveryId;
+
 use crate::config::Flags;
 
 /// What a hook was called with.
@@ -14,6 +16,10 @@ pub struct Called {
     pub names: Vec<String>,
     /// Set for the process that goes on with a hook: when that began, in milliseconds since 1970.
     pub began_ms: Option<u64>,
+    /// Set for the same process: the name of the delivery that it goes on with.
+    pub delivery: Option<DeliveryId>,
+    /// Whether that process is given drafts instead of a payload.
+    pub takes_drafts: bool,
 }
 
 /// The call of a hook, if that is what these arguments (without the program's name) are.
@@ -32,6 +38,8 @@ pub fn read(args: &[String]) -> Option<Called> {
             "--config" => called.flags.config = Some(PathBuf::from(value())),
             "--set" => called.flags.set.push(value()),
             "--began" => called.began_ms = value().parse().ok(),
+            "--delivery" => called.delivery = DeliveryId::parse(&value()).ok(),
+            "--drafts" => called.takes_drafts = true,
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
             name => called.names.push(name.to_owned()),

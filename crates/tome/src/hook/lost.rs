@@ -1,18 +1,41 @@
-//! The count of events that could be handed to nobody: neither daemon nor spool would take them.
+//! Deliveries that could be handed to nobody: neither daemon nor spool would take them.
 //!
-//! One line of fixed width, so that it can be written over in place when the disk is full:
-//! `count:20 digits, space, last_ms:15 digits, newline`. It stands in `run/lost`, which the daemon
-//! creates ahead of time, or, when the home cannot be written at all, in a folder of the user's
-//! own outside it.
+//! Each is recorded under its name, so that one that turns up later after all is taken back: the daemon
+//! may store what a hook had given up. The reported number is that of deliveries that were recorded as
+//! lost and never arrived.
+//!
+//! The file is made ahead of time and written over in place, so that this works on a full disk:
+//!
+//! ```text
+//! count:20 digits, space, last_ms:15 digits, newline       losses without a slot
+//! delivery:26 characters, space, at_ms:15 digits, newline  one slot; blank where it is free
+//! ```
+//!
+//! Where not even that can be written (`ulimit -f 0`), an empty file `lost-<delivery>` beside it is the record.
+//!
+//! It is `run/lost` or, when the home cannot be written at all, a file in a folder of the user's own
+//! outside it. A hook that is killed before it could record anything is recorded nowhere.
 
-use std::fs::{File, OpenOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tome_engine::Home;
-use tome_model::Millis;
+use tome_model::{DeliveryId, Millis};
 
 use crate::platform;
+
+/// Losses that are known by name. More than that, and the oldest are only counted: nobody looks for
+/// single events then.
+const SLOTS: usize = 512;
+const SLOT_BYTES: usize = 43;
+const HEADER_BYTES: usize = 37;
+
+/// How often, and how long apart, a lock is tried that somebody holds for the time of one write.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// How many events were lost, and when the last one was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,42 +46,158 @@ pub struct Lost {
     pub last: Option<Millis>,
 }
 
-/// Creates the file, so that it is there when nothing can be created any more.
+/// What one file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Records {
+    uncounted_by_name: Lost,
+    /// By the number of their slot.
+    slots: BTreeMap<usize, Slot>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    /// `None` for a slot that was written and cannot be read: a loss all the same.
+    id: Option<DeliveryId>,
+    at: Millis,
+}
+
+/// Creates the file with all of its slots, so that it is there when nothing can be created any more.
 pub fn prepare(home: &Home) -> std::io::Result<()> {
-    let mut file = open(&inside(home))?;
-    if file.metadata()?.len() == 0 { write(&mut file, Lost::default()) } else { Ok(()) }
-}
-
-/// Counts lost events.
-pub fn count(home: &Home, events: u64, now: Millis) {
-    if add(&inside(home), events, now).is_err() {
-        let folder = platform::side_folder(home.root());
-        // If this fails as well, nobody is left to be told.
-        let _ = platform::own_folder(&folder).and_then(|()| add(&folder.join("lost"), events, now));
+    let path = inside(home);
+    let mut file = open(&path)?;
+    lock(&file)?;
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    if length >= HEADER_BYTES + SLOTS * SLOT_BYTES {
+        return Ok(());
     }
+    let records = read_records(&mut file)?;
+    write_at(&mut file, 0, &header(records.uncounted_by_name))?;
+    for slot in (0..SLOTS).filter(|slot| !records.slots.contains_key(slot)) {
+        write_at(&mut file, offset(slot), &blank())?;
+    }
+    file.sync_data()
 }
 
-/// What was counted, in all places.
+/// Records that a delivery is lost. Recorded twice, it counts once.
+pub fn record(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
+    record_in(&inside(home), id, now)
+        .or_else(|_| record_outside(home, id, now))
+        .or_else(|_| record_by_name(&inside(home), id))
+}
+
+/// The same outside the home, for a home that does not even answer.
+pub fn record_outside(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
+    let folder = platform::side_folder(home.root());
+    platform::own_folder(&folder)?;
+    let path = folder.join("lost");
+    record_in(&path, id, now).or_else(|_| record_by_name(&path, id))
+}
+
+/// Leaves an empty file, which needs no room in a file.
+fn record_by_name(path: &Path, id: DeliveryId) -> std::io::Result<()> {
+    if named(path).len() >= SLOTS {
+        return Err(std::io::ErrorKind::StorageFull.into());
+    }
+    let file = path.with_file_name(format!("lost-{id}"));
+    OpenOptions::new().write(true).create(true).truncate(false).open(file).map(|_| ())
+}
+
+/// The deliveries whose losses are empty files beside this one.
+fn named(path: &Path) -> BTreeMap<DeliveryId, PathBuf> {
+    let folder = path.parent().map(std::fs::read_dir).into_iter().flatten().flatten().flatten();
+    let files = folder.map(|entry| entry.path()).filter_map(|path| {
+        let id = path.file_name()?.to_str()?.strip_prefix("lost-")?;
+        Some((DeliveryId::parse(id).ok()?, path))
+    });
+    files.take(SLOTS).collect()
+}
+
+/// What is recorded, in all places.
 pub fn read(home: &Home) -> Lost {
     let mut lost = Lost::default();
+    let mut names = BTreeSet::new();
     for path in places(home) {
-        let here = read_file(&path);
-        lost = Lost { events: lost.events + here.events, last: lost.last.max(here.last) };
+        let records = read_file(&path);
+        lost.events += records.uncounted_by_name.events;
+        lost.last = lost.last.max(records.uncounted_by_name.last);
+        for slot in records.slots.values() {
+            let is_news = slot.id.is_none_or(|id| names.insert(id));
+            lost.events += u64::from(is_news);
+            lost.last = lost.last.max(Some(slot.at));
+        }
+        for id in named(&path).into_keys().filter(|id| names.insert(*id)) {
+            lost.events += 1;
+            lost.last = lost.last.max(Some(id.started()));
+        }
     }
     lost
 }
 
-/// Starts counting anew: the person has seen the count.
+/// The names of the deliveries that are recorded as lost.
+pub fn recorded(home: &Home) -> BTreeSet<DeliveryId> {
+    let in_file = |path: &PathBuf| read_file(path).slots.into_values().filter_map(|slot| slot.id);
+    places(home).flat_map(|path| in_file(&path).chain(named(&path).into_keys())).collect()
+}
+
+/// Takes records back: these deliveries have arrived.
+pub fn take_back(home: &Home, arrived: &BTreeSet<DeliveryId>) -> std::io::Result<()> {
+    rewrite(home, |id| id.is_some_and(|id| arrived.contains(&id)), false)
+}
+
+/// Starts counting from 0 again: the person has seen the count.
 pub fn reset(home: &Home) -> std::io::Result<()> {
+    rewrite(home, |_| true, true)
+}
+
+/// Blanks slots in all places, and zeroes the counts of losses without one if asked to.
+fn rewrite(
+    home: &Home,
+    blanks: impl Fn(Option<DeliveryId>) -> bool,
+    zeroes: bool,
+) -> std::io::Result<()> {
     for path in places(home) {
-        if path.exists() {
-            write(&mut open(&path)?, Lost::default())?;
+        for (_, file) in named(&path).into_iter().filter(|(id, _)| blanks(Some(*id))) {
+            std::fs::remove_file(file)?;
         }
+        if !path.exists() {
+            continue;
+        }
+        let mut file = open(&path)?;
+        lock(&file)?;
+        let records = read_records(&mut file)?;
+        for (slot, _) in records.slots.iter().filter(|(_, record)| blanks(record.id)) {
+            write_at(&mut file, offset(*slot), &blank())?;
+        }
+        if zeroes {
+            write_at(&mut file, 0, &header(Lost::default()))?;
+        }
+        file.sync_data()?;
     }
     Ok(())
 }
 
-/// Everywhere that a hook may have counted. A folder that is not this user's own does not count.
+fn record_in(path: &Path, id: DeliveryId, now: Millis) -> std::io::Result<()> {
+    let mut file = open(path)?;
+    lock(&file)?;
+    let records = read_records(&mut file)?;
+    if records.slots.values().any(|slot| slot.id == Some(id)) {
+        return Ok(());
+    }
+    let free = (0..SLOTS).find(|slot| !records.slots.contains_key(slot));
+    let oldest = || records.slots.iter().min_by_key(|(_, slot)| slot.at).map_or(0, |(at, _)| *at);
+    let slot = free.unwrap_or_else(oldest);
+    // Where a slot is taken from an older loss, that one is counted without its name.
+    let mut nameless = records.uncounted_by_name;
+    if let Some(replaced) = records.slots.get(&slot) {
+        nameless.events += 1;
+        nameless.last = nameless.last.max(Some(replaced.at));
+    }
+    write_at(&mut file, 0, &header(nameless))?;
+    write_at(&mut file, offset(slot), &format!("{id} {:015}\n", now.0))?;
+    file.sync_data()
+}
+
+/// Everywhere that a hook may have recorded a loss. A folder that is not this user's own does not count.
 fn places(home: &Home) -> impl Iterator<Item = PathBuf> {
     let outside = platform::side_folders(home.root()).into_iter();
     let outside = outside.filter(|folder| folder.exists() && platform::own_folder(folder).is_ok());
@@ -73,30 +212,138 @@ fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-fn add(path: &Path, events: u64, now: Millis) -> std::io::Result<()> {
-    let mut file = open(path)?;
-    file.lock()?;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    let so_far = parse(&text);
-    write(&mut file, Lost { events: so_far.events + events, last: Some(now) })
+/// Locks the file, but not for ever: a hook that was stopped while it holds the lock would stop all.
+fn lock(file: &File) -> std::io::Result<()> {
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "nobody tells when a file is unlocked"
+                )]
+                std::thread::sleep(LOCK_PAUSE);
+            }
+        }
+    }
+    Err(std::io::ErrorKind::WouldBlock.into())
 }
 
-fn write(file: &mut File, lost: Lost) -> std::io::Result<()> {
+fn header(lost: Lost) -> String {
+    format!("{:020} {:015}\n", lost.events, lost.last.unwrap_or_default().0)
+}
+
+fn blank() -> String {
+    format!("{:1$}\n", "", SLOT_BYTES - 1)
+}
+
+fn offset(slot: usize) -> usize {
+    HEADER_BYTES + slot * SLOT_BYTES
+}
+
+fn write_at(file: &mut File, offset: usize, text: &str) -> std::io::Result<()> {
+    file.seek(SeekFrom::Start(offset as u64))?;
+    file.write_all(text.as_bytes())
+}
+
+fn read_file(path: &Path) -> Records {
+    File::open(path).and_then(|mut file| read_records(&mut file)).unwrap_or_default()
+}
+
+fn read_records(file: &mut File) -> std::io::Result<Records> {
+    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.write_all(
-        format!("{:020} {:015}\n", lost.events, lost.last.unwrap_or_default().0).as_bytes(),
-    )?;
-    file.sync_data()
+    file.take((HEADER_BYTES + SLOTS * SLOT_BYTES) as u64).read_to_end(&mut bytes)?;
+    Ok(parse(&bytes))
 }
 
-fn read_file(path: &Path) -> Lost {
-    parse(&std::fs::read_to_string(path).unwrap_or_default())
-}
-
-fn parse(text: &str) -> Lost {
-    let mut numbers = text.split_whitespace().map(|word| word.parse().unwrap_or(0));
+fn parse(bytes: &[u8]) -> Records {
+    let (header, slots) = bytes.split_at_checked(HEADER_BYTES).unwrap_or((bytes, &[]));
+    let header = String::from_utf8_lossy(header);
+    let mut numbers = header.split_whitespace().map(|word| word.parse().unwrap_or(0));
     let events = numbers.next().unwrap_or(0);
     let last = numbers.next().filter(|ms| *ms > 0).map(Millis);
-    Lost { events, last }
+    let slots = slots.chunks(SLOT_BYTES).enumerate();
+    let slots = slots.filter_map(|(number, bytes)| Some((number, parse_slot(bytes)?)));
+    Records { uncounted_by_name: Lost { events, last }, slots: slots.collect() }
+}
+
+fn parse_slot(bytes: &[u8]) -> Option<Slot> {
+    let text = String::from_utf8_lossy(bytes);
+    // A gap in a file that was made on a full disk reads as zeroes.
+    let mut words =
+        text.split(|c: char| c.is_whitespace() || c == '\0').filter(|it| !it.is_empty());
+    let id = words.next()?;
+    let at = words.next().and_then(|ms| ms.parse().ok()).unwrap_or(0);
+    Some(Slot { id: DeliveryId::parse(id).ok(), at: Millis(at) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(n: u64) -> DeliveryId {
+        DeliveryId::new(Millis(n), [1; 10])
+    }
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        std::fs::create_dir_all(home.run()).unwrap();
+        (folder, home)
+    }
+
+    #[test]
+    fn a_loss_counts_once_and_is_taken_back() {
+        let (_folder, home) = home();
+        prepare(&home).unwrap();
+        let length = std::fs::metadata(inside(&home)).unwrap().len();
+        for n in [1, 2, 2, 3] {
+            record(&home, id(n), Millis(100 + n)).unwrap();
+        }
+        assert_eq!(read(&home), Lost { events: 3, last: Some(Millis(103)) });
+        assert_eq!(std::fs::metadata(inside(&home)).unwrap().len(), length, "written in place");
+        take_back(&home, &BTreeSet::from([id(2), id(9)])).unwrap();
+        assert_eq!(recorded(&home), BTreeSet::from([id(1), id(3)]));
+        prepare(&home).unwrap();
+        assert_eq!(read(&home).events, 2);
+        reset(&home).unwrap();
+        assert_eq!(read(&home).events, 0);
+    }
+
+    #[test]
+    fn an_empty_file_is_a_record_too() {
+        let (_folder, home) = home();
+        record_by_name(&inside(&home), id(4)).unwrap();
+        record(&home, id(4), Millis(4)).unwrap();
+        record_by_name(&inside(&home), id(5)).unwrap();
+        assert_eq!(read(&home).events, 2);
+        assert_eq!(recorded(&home), BTreeSet::from([id(4), id(5)]));
+        take_back(&home, &BTreeSet::from([id(4)])).unwrap();
+        assert_eq!(read(&home), Lost { events: 1, last: Some(Millis(5)) });
+        reset(&home).unwrap();
+        assert_eq!(read(&home).events, 0);
+    }
+
+    #[test]
+    fn a_count_of_an_earlier_version_is_kept() {
+        let (_folder, home) = home();
+        std::fs::write(inside(&home), format!("{:020} {:015}\n", 7, 50)).unwrap();
+        assert_eq!(read(&home), Lost { events: 7, last: Some(Millis(50)) });
+        record(&home, id(1), Millis(60)).unwrap();
+        prepare(&home).unwrap();
+        assert_eq!(read(&home), Lost { events: 8, last: Some(Millis(60)) });
+    }
+
+    #[test]
+    fn without_a_free_slot_the_oldest_is_only_counted() {
+        let (_folder, home) = home();
+        for n in 1..=SLOTS as u64 + 5 {
+            record(&home, id(n), Millis(n)).unwrap();
+        }
+        assert_eq!(read(&home).events, SLOTS as u64 + 5);
+        assert_eq!(recorded(&home).len(), SLOTS);
+        assert!(!recorded(&home).contains(&id(5)) && recorded(&home).contains(&id(6)));
+    }
 }

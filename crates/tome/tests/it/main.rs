@@ -33,6 +33,8 @@ mod daemon;
 mod daemon_home;
 mod daemon_tcp;
 mod daemon_version;
+#[cfg(target_os = "linux")]
+mod deliveries;
 mod embeddings;
 mod events;
 mod hard_places;

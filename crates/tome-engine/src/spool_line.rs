@@ -1,0 +1,105 @@
+//! One line of the spool: an event, the delivery that brought it, and a checksum over both.
+//!
+//! ```json
+//! {…the fields of an event…,"delivery":"01JCT…-0","sum":"91d0f2c45a7be603"}
+//! ```
+//!
+//! `sum` always comes last and covers every byte before it: the first 64 bits of their BLAKE3 hash, in
+//! hex. A line without one was written by an earlier version and is read as it is.
+
+use tome_model::{Delivered, DeliveryPart, EventLine};
+
+const DELIVERY: &str = ",\"delivery\":\"";
+const SUM: &str = ",\"sum\":\"";
+const END: &str = "\"}";
+const SUM_DIGITS: usize = 16;
+
+/// The line of a draft, with its newline.
+pub fn write_line(delivered: Delivered) -> String {
+    let mut line = EventLine::from(delivered.draft).to_json();
+    // The closing brace, which comes behind what is added here.
+    line.pop();
+    if let Some(delivery) = delivered.delivery {
+        line.push_str(&format!("{DELIVERY}{delivery}\""));
+    }
+    let sum = checksum(&line);
+    line.push_str(&format!("{SUM}{sum}{END}\n"));
+    line
+}
+
+/// The draft of a line; `None` for one that is damaged.
+pub fn read_line(line: &[u8]) -> Option<Delivered> {
+    let line = std::str::from_utf8(line).ok()?.trim();
+    let Some((summed, sum)) = split_sum(line) else {
+        return Some(EventLine::parse(line).ok()?.into_draft().ok()?.into());
+    };
+    if checksum(summed) != sum {
+        return None;
+    }
+    let (event, delivery) = match summed.strip_suffix('"').and_then(|it| it.rsplit_once(DELIVERY)) {
+        // Quotes inside of strings are escaped, so that only a field of the line itself can match.
+        Some((event, delivery)) => (event, Some(DeliveryPart::parse(delivery).ok()?)),
+        None => (summed, None),
+    };
+    let draft = EventLine::parse(&format!("{event}}}")).ok()?.into_draft().ok()?;
+    Some(Delivered { draft, delivery })
+}
+
+/// What is in front of the checksum, and the checksum.
+fn split_sum(line: &str) -> Option<(&str, &str)> {
+    let line = line.strip_suffix(END)?;
+    let (before, sum) = line.split_at_checked(line.len().checked_sub(SUM_DIGITS)?)?;
+    Some((before.strip_suffix(SUM)?, sum))
+}
+
+fn checksum(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().chars().take(SUM_DIGITS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tome_model::{DeliveryId, Draft, Millis};
+
+    const LINE: &str = r#"{"session_id":"s1","agent":"codex","cwd":"/app","kind":"user_message","text":"hi","at":1794702485884}"#;
+
+    fn draft(text: &str) -> Draft {
+        let line = EventLine { text: text.into(), ..EventLine::parse(LINE).unwrap() };
+        line.into_draft().unwrap()
+    }
+
+    fn part() -> DeliveryPart {
+        DeliveryPart { id: DeliveryId::new(Millis(1_794_702_485_884), [7; 10]), part: 3 }
+    }
+
+    #[test]
+    fn a_line_is_read_as_written() {
+        for text in ["hi", "", "\"}", ",\"sum\":\"0123456789abcdef\"}", ",\"delivery\":\"x\"", "\n"]
+        {
+            for delivery in [None, Some(part())] {
+                let delivered = Delivered { draft: draft(text), delivery };
+                let line = write_line(delivered.clone());
+                assert_eq!(line.lines().count(), 1);
+                assert_eq!(read_line(line.as_bytes()), Some(delivered), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_of_an_earlier_version_is_read() {
+        assert_eq!(read_line(LINE.as_bytes()), Some(draft("hi").into()));
+    }
+
+    /// A changed letter in the text leaves a line that parses; the checksum tells.
+    #[test]
+    fn every_changed_byte_is_noticed() {
+        let line = write_line(Delivered { draft: draft("hello"), delivery: Some(part()) });
+        let line = line.trim_end().as_bytes();
+        for at in 0..line.len() {
+            let mut damaged = line.to_vec();
+            damaged[at] ^= 0x01;
+            assert_eq!(read_line(&damaged), None, "{}", String::from_utf8_lossy(&damaged));
+            assert_eq!(read_line(&line[..at]), None, "cut at {at}");
+        }
+    }
+}

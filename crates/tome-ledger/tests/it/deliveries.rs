@@ -1,0 +1,82 @@
+//! A delivery that arrives twice is stored once, whatever it says the second time.
+
+use tome_ledger::{Appended, Engine, Ledger, NewEvent, Outcome};
+use tome_model::{DeliveryId, DeliveryPart, Draft, Millis};
+
+use crate::scene::{ARRIVED, PROJECT, Scene, draft, words};
+
+on_every_engine!(
+    a_delivery_is_stored_once,
+    its_parts_are_events_of_their_own,
+    the_same_words_of_another_delivery_are_told_apart_by_time,
+    old_deliveries_are_forgotten,
+);
+
+const DAY_MS: u64 = 24 * 3_600 * 1_000;
+
+fn delivery(at: u64, part: u16) -> DeliveryPart {
+    DeliveryPart { id: DeliveryId::new(Millis(at), [5; 10]), part }
+}
+
+fn append(ledger: &Ledger, draft: Draft, part: DeliveryPart, arrived: Millis) -> Appended {
+    let event = NewEvent::encode(draft, PROJECT.into(), arrived).brought_by(Some(part));
+    ledger.append(vec![event]).unwrap().pop().unwrap()
+}
+
+fn a_delivery_is_stored_once(engine: Engine) {
+    let scene = Scene::new(engine);
+    let part = delivery(ARRIVED.0, 0);
+    let first = append(&scene.open(), words("done", 1_000), part, ARRIVED);
+    assert_eq!(first.outcome, Outcome::Stored);
+    // It comes again, to a ledger that was closed meanwhile, long after, with more to say.
+    let ledger = scene.open();
+    for draft in [words("done", 9_000_000), words("done, and more", 1_000), draft("x", 1, "x")] {
+        let again = append(&ledger, draft, part, ARRIVED);
+        assert_eq!(again, Appended { id: first.id.clone(), outcome: Outcome::Duplicate });
+    }
+    assert_eq!(ledger.last_seq(), 1);
+    assert!(ledger.has_arrived(part.id).unwrap());
+    assert!(!ledger.has_arrived(delivery(ARRIVED.0 + 1, 0).id).unwrap());
+}
+
+fn its_parts_are_events_of_their_own(engine: Engine) {
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
+    let events = [("one", 0), ("two", 1), ("one again", 0)].map(|(text, part)| {
+        let part = delivery(ARRIVED.0, part);
+        NewEvent::encode(words(text, 1_000), PROJECT.into(), ARRIVED).brought_by(Some(part))
+    });
+    // Also within one append, before anything of it is written.
+    let appended = ledger.append(events.into()).unwrap();
+    assert_eq!(ledger.last_seq(), 2);
+    assert_eq!(appended[0].id, appended[2].id);
+}
+
+/// Two hooks wired for the same agent report the same words at once; later they were said again.
+fn the_same_words_of_another_delivery_are_told_apart_by_time(engine: Engine) {
+    let scene = Scene::new(engine);
+    let ledger = scene.open();
+    let at = [1_000, 1_500, 9_000];
+    let outcomes =
+        at.map(|at| append(&ledger, words("go on", at), delivery(at, 0), ARRIVED).outcome);
+    assert_eq!(outcomes, [Outcome::Stored, Outcome::Duplicate, Outcome::Stored]);
+    assert!(
+        ledger.has_arrived(delivery(1_500, 0).id).unwrap(),
+        "it arrived, and brought nothing new"
+    );
+}
+
+fn old_deliveries_are_forgotten(engine: Engine) {
+    let scene = Scene::new(engine);
+    let old = delivery(ARRIVED.0, 0);
+    append(&scene.open(), words("old", 1_000), old, ARRIVED);
+    let later = |days: u64| Millis(ARRIVED.0 + days * DAY_MS);
+    let ledger = scene.open();
+    append(&ledger, words("new", 2_000), delivery(later(29).0, 0), later(29));
+    assert!(ledger.has_arrived(old.id).unwrap());
+    drop(ledger);
+    let ledger = scene.open();
+    append(&ledger, words("newer", 3_000), delivery(later(31).0, 0), later(31));
+    assert!(!ledger.has_arrived(old.id).unwrap());
+    assert!(ledger.has_arrived(delivery(later(29).0, 0).id).unwrap());
+}

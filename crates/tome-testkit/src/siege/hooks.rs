@@ -1,0 +1,216 @@
+//! Hooks of all five agents, with ids of their own and without, some of them suspended or killed on their
+//! way; and the books about them: every delivery is stored, or recorded as lost, exactly once.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tome_model::Event;
+
+use crate::{Chance, Signal, World, pause, send};
+
+/// The agents, each with the name of its hook.
+const AGENTS: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
+
+/// A time for payloads that carry one: long after the events of other writers.
+const STAMP_MS: u64 = 1_794_700_000_000;
+
+/// The fate that a hook is to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Blow {
+    None,
+    /// Stopped after so long, for so long.
+    Suspended(Duration, Duration),
+    /// Killed after so long: nobody can account for it, but it is stored once at most.
+    Killed(Duration),
+}
+
+/// How a hook ended.
+pub(super) struct Ended {
+    pub(super) took: Duration,
+    pub(super) was_killed: bool,
+    pub(super) was_suspended: bool,
+    /// What it did that no hook may do.
+    pub(super) problem: Option<String>,
+}
+
+/// Runs the n-th hook of a writer under one blow or none.
+pub(super) fn run(world: &World, chance: &mut Chance, session: &str, mark: &str, n: u64) -> Ended {
+    let millis =
+        |chance: &mut Chance, least, end| Duration::from_millis(chance.between(least, end));
+    let blow = match chance.between(0, 24) {
+        0 => Blow::Killed(millis(chance, 0, 40)),
+        1..=8 => Blow::Suspended(millis(chance, 0, 40), millis(chance, 20, 250)),
+        _ => Blow::None,
+    };
+    let (args, payload) = payload(world, session, mark, n);
+    let mut command = world.command(&args);
+    let began = Instant::now();
+    let ended = spawn(&mut command, &payload).and_then(|child| {
+        let pid = child.id();
+        match blow {
+            Blow::None => {}
+            Blow::Suspended(after, during) => {
+                pause(after);
+                send(pid, Signal::Stop);
+                pause(during);
+                send(pid, Signal::Continue);
+            }
+            Blow::Killed(after) => {
+                pause(after);
+                send(pid, Signal::Kill);
+            }
+        }
+        child.wait_with_output()
+    });
+    let was_killed = matches!(blow, Blow::Killed(_));
+    let problem = match &ended {
+        Ok(output) if was_killed || (output.status.success() && output.stderr.is_empty()) => None,
+        Ok(output) => Some(format!("a hook ended with {}: {:?}", output.status, output.stderr)),
+        Err(error) => Some(format!("a hook could not be run: {error}")),
+    };
+    let was_suspended = matches!(blow, Blow::Suspended(..));
+    Ended { took: began.elapsed(), was_killed, was_suspended, problem }
+}
+
+/// Starts a hook whose payload waits for it.
+fn spawn(command: &mut Command, payload: &str) -> std::io::Result<Child> {
+    let (stdin, mut pen) = std::io::pipe()?;
+    pen.write_all(payload.as_bytes())?;
+    let child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    command.stdin(Stdio::null());
+    child
+}
+
+/// What the hook's agent hands over: by turns a tool call, which has an id or a time of its own, and a
+/// prompt, which has nothing but its words.
+fn payload<'a>(world: &World, session: &str, mark: &str, n: u64) -> (Vec<&'a str>, String) {
+    let agent = usize::try_from(n).ok().and_then(|n| AGENTS.get(n % AGENTS.len())).copied();
+    let agent = agent.unwrap_or("claude-code");
+    let is_tool = (n / AGENTS.len() as u64).is_multiple_of(2);
+    let cwd = world.folder("project0");
+    let input = json!({"mark": mark});
+    let words = format!("please look at {mark}");
+    let stamp = STAMP_MS + n;
+    let (event, payload) = match (agent, is_tool) {
+        ("gemini", true) => (
+            None,
+            json!({"session_id": session, "cwd": cwd, "hook_event_name": "AfterTool", "timestamp": stamp,
+                   "tool_name": "read_file", "tool_input": input, "tool_response": {"llmContent": "x"}}),
+        ),
+        ("gemini", false) => (
+            None,
+            json!({"session_id": session, "cwd": cwd, "hook_event_name": "BeforeAgent", "prompt": words}),
+        ),
+        ("copilot", true) => (
+            Some("postToolUse"),
+            json!({"sessionId": session, "cwd": cwd, "timestamp": stamp, "toolName": "bash",
+                   "toolArgs": input, "toolResult": {"resultType": "success", "textResultForLlm": "x"}}),
+        ),
+        ("copilot", false) => (
+            Some("userPromptSubmitted"),
+            json!({"sessionId": session, "cwd": cwd, "prompt": words}),
+        ),
+        ("opencode", true) => (
+            Some("tool.execute.after"),
+            json!({"input": {"tool": "bash", "sessionID": session, "callID": mark, "args": input},
+                   "output": {"title": "x", "output": "x"}, "directory": cwd}),
+        ),
+        ("opencode", false) => (
+            Some("chat.message"),
+            json!({"input": {"sessionID": session}, "directory": cwd,
+                   "output": {"message": {"role": "user"}, "parts": [{"type": "text", "text": words}]}}),
+        ),
+        (_, true) => (
+            None,
+            json!({"session_id": session, "cwd": cwd, "hook_event_name": "PostToolUse", "tool_name": "Bash",
+                   "tool_use_id": format!("toolu_{mark}"), "tool_input": input, "tool_response": "x"}),
+        ),
+        (_, false) => (
+            None,
+            json!({"session_id": session, "cwd": cwd, "hook_event_name": "UserPromptSubmit", "prompt": words}),
+        ),
+    };
+    (["hook", agent].into_iter().chain(event).collect(), payload.to_string())
+}
+
+/// The mark of an event that a hook brought.
+pub(super) fn mark_of(event: &Event) -> Option<&str> {
+    let in_tool = event.tool.as_ref().and_then(|tool| tool.input.get("mark"));
+    let in_text = || event.text.strip_prefix("please look at ");
+    in_tool.and_then(Value::as_str).or_else(in_text)
+}
+
+/// What is known of the deliveries of hooks.
+#[derive(Debug, Default)]
+pub(super) struct Deliveries {
+    /// Those whose hooks ended as they should.
+    delivered: HashSet<String>,
+    /// Those whose hooks were killed.
+    killed: HashSet<String>,
+    pub(super) suspended: u64,
+    pub(super) slowest: Duration,
+    pub(super) problems: Vec<String>,
+}
+
+/// The books compared with what is there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Balance {
+    pub(super) delivered: u64,
+    pub(super) killed: u64,
+    pub(super) stored: u64,
+    pub(super) missing: u64,
+    pub(super) killed_missing: u64,
+    pub(super) duplicates: u64,
+    /// Events that no hook brought.
+    pub(super) foreign: u64,
+}
+
+impl Balance {
+    /// Whether everything that is missing was recorded as lost, and nothing else was. A hook that was
+    /// killed may have recorded its loss before.
+    pub(super) fn is_settled(&self, lost: u64) -> bool {
+        (self.missing..=self.missing + self.killed_missing).contains(&lost)
+    }
+}
+
+impl Deliveries {
+    pub(super) fn add(&mut self, mark: String, ended: Ended) {
+        self.suspended += u64::from(ended.was_suspended);
+        self.slowest = self.slowest.max(ended.took);
+        self.problems.extend(ended.problem);
+        if ended.was_killed {
+            self.killed.insert(mark);
+        } else {
+            self.delivered.insert(mark);
+        }
+    }
+
+    /// Compares the books with all events that hooks brought.
+    pub(super) fn balance(&self, listed: &[Event]) -> Balance {
+        let mut seen: HashMap<&str, u64> = HashMap::new();
+        let mut balance = Balance {
+            delivered: self.delivered.len() as u64,
+            killed: self.killed.len() as u64,
+            ..Balance::default()
+        };
+        for event in listed {
+            let mark = mark_of(event);
+            match mark.filter(|mark| self.delivered.contains(*mark) || self.killed.contains(*mark))
+            {
+                Some(mark) => *seen.entry(mark).or_default() += 1,
+                None => balance.foreign += 1,
+            }
+        }
+        balance.stored = seen.len() as u64;
+        balance.duplicates = seen.values().map(|times| times - 1).sum();
+        let missing = |marks: &HashSet<String>| {
+            marks.iter().filter(|mark| !seen.contains_key(mark.as_str())).count() as u64
+        };
+        balance.missing = missing(&self.delivered);
+        balance.killed_missing = missing(&self.killed);
+        balance
+    }
+}

@@ -1,0 +1,285 @@
+//! The work of a hook: a payload becomes drafts, which go to the daemon or else to the spool; then the
+//! daemon is asked for what is to be said.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tome_engine::{Redactor, Sealer, Spool};
+use tome_model::{Agent, Clock, Delivered, Draft, SystemClock};
+use tome_proto::{Client, ClientError, limits};
+
+use super::ask::{self, Question};
+use super::owner::Ownership;
+use super::{Hook, lost};
+use crate::agents::{self, Heard};
+use crate::config::{Config, Settings};
+use crate::reach::{Reach, is_older};
+
+/// A larger payload is sealed here, so that the daemon is not sent what it would cut anyway.
+const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How often a transcript is looked at that is written behind its hooks.
+const A_MOMENT: Duration = Duration::from_millis(3);
+/// How much of the end of a transcript is read for the agent's final words.
+const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
+
+/// What a hook goes on with.
+pub enum Input {
+    /// What its agent handed over.
+    Payload(Arc<Vec<u8>>),
+    /// The drafts that an earlier process made of that.
+    Drafts(Vec<Delivered>),
+}
+
+/// Sent by the thread that does the work to the one that waits for it.
+pub enum Told {
+    /// The delivery is stored, spooled, recorded as lost, or there was nothing to record. Where an
+    /// answer for the agent may follow, until when.
+    Settled {
+        /// By when the daemon has to have answered.
+        answer_by: Option<Duration>,
+    },
+    /// The answer for the agent, if there is one. Told at once either way: nobody waits until the
+    /// connection is taken down.
+    Answered(Option<String>),
+}
+
+const SETTLED: Told = Told::Settled { answer_by: None };
+
+/// Tells it.
+type Tell<'t> = &'t dyn Fn(Told);
+
+/// Records what the hook was handed, and asks what is to be said.
+pub fn record(hook: &Hook, input: &Input, ownership: &Ownership, tell: Tell<'_>) {
+    let Ok(config) = Config::load(&hook.called.flags, &|name| std::env::var(name).ok()) else {
+        // Nothing says where the home is: there is no place to record even the loss.
+        return tell(SETTLED);
+    };
+    let settings = config.settings_without_zone();
+    let drafts = match input {
+        Input::Payload(payload) => {
+            Delivered::number(hook.delivery, parse_payload(hook, payload, &settings))
+        }
+        Input::Drafts(drafts) => drafts.clone(),
+    };
+    // Whoever takes the delivery over goes on with these: read again, the payload could mean something
+    // else, because a project or a transcript may have changed.
+    let drafts = hook.drafts.get_or_init(|| drafts);
+    let Some(last) = drafts.last() else { return tell(SETTLED) };
+    let question = Question::of(&settings, &hook.called, &last.draft);
+    let reach = Reach::new(settings, hook.called.flags.clone());
+    let sending = Sending { hook, ownership, reach: &reach, question, tell };
+    match runtime() {
+        Some(runtime) => runtime.block_on(sending.send(drafts)),
+        None => match sending.spool(drafts) {
+            Spooled::ByAnother => {}
+            Spooled::Written | Spooled::Lost => tell(SETTLED),
+        },
+    }
+}
+
+/// The drafts that a payload stands for.
+fn parse_payload(hook: &Hook, payload: &[u8], settings: &Settings) -> Vec<Draft> {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let Some(agent) = hook.called.names.first().and_then(|name| agent(name, &cwd)) else {
+        return Vec::new();
+    };
+    let cwd = cwd.to_string_lossy();
+    let drafts = agents::drafts(&Heard {
+        agent: &agent,
+        event: hook.called.names.get(1).map(String::as_str),
+        payload,
+        now: hook.began,
+        cwd: &cwd,
+        read_tail: &read_tail,
+        wait: &|| wait_a_moment(hook),
+    });
+    let drafts = drafts.into_iter().map(place).collect();
+    if payload.len() > SEND_BYTES_MAX { seal(settings, drafts) } else { drafts }
+}
+
+fn runtime() -> Option<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().ok()
+}
+
+/// The agent that runs the hook. Copilot CLI also runs the hooks of a repository's Claude Code
+/// settings; what happens then is its doing, and nothing is to be done where it has hooks of its own:
+/// they say the same at other milliseconds.
+fn agent(name: &str, cwd: &Path) -> Option<Agent> {
+    let agent = Agent::parse(name).ok()?;
+    let is_copilot =
+        std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none();
+    if !is_copilot || agent.as_str() != "claude-code" {
+        return Some(agent);
+    }
+    let is_heard = agents::copilot_has_own_hooks(&|name| std::env::var(name).ok(), cwd);
+    if is_heard { None } else { Agent::parse("copilot").ok() }
+}
+
+/// Notes the project while its folder is sure to exist.
+fn place(mut draft: Draft) -> Draft {
+    draft.flatten_deep();
+    if let Some(found) = tome_engine::locate(Path::new(&draft.cwd)) {
+        draft.project = Some(found.root.to_string_lossy().into_owned());
+    }
+    draft
+}
+
+fn seal(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
+    let Some(sealer) = sealer(settings) else { return Vec::new() };
+    drafts.into_iter().map(|draft| sealer.seal(draft)).collect()
+}
+
+fn sealer(settings: &Settings) -> Option<Sealer> {
+    // A pattern of the user's that does not compile is reported by every other command; here the
+    // others still hold.
+    let mut own = settings.redact.clone();
+    let redactor = Redactor::new(&own).or_else(|_| {
+        own.retain(|own| Redactor::new(std::slice::from_ref(own)).is_ok());
+        Redactor::new(&own)
+    });
+    // Without any pattern of the user's it always compiles; nothing unsealed may be written.
+    let redactor = redactor.or_else(|_| Redactor::new(&[])).ok()?;
+    Some(Sealer::new(redactor, settings.text_bytes_max))
+}
+
+/// What became of drafts that were to be spooled.
+enum Spooled {
+    /// They wait in the spool.
+    Written,
+    /// The delivery was handed to another process meanwhile.
+    ByAnother,
+    /// The spool cannot be written; that is recorded.
+    Lost,
+}
+
+/// A delivery on its way, and the question that comes after it.
+struct Sending<'d> {
+    hook: &'d Hook,
+    ownership: &'d Ownership,
+    reach: &'d Reach,
+    question: Option<Question>,
+    tell: Tell<'d>,
+}
+
+impl Sending<'_> {
+    /// Hands the drafts to the daemon, or else to the spool; then asks what is to be said.
+    async fn send(self, drafts: &[Delivered]) {
+        let sent = self.hook.waited.within(self.hook.by.answered, send(self.reach, drafts)).await;
+        match sent.unwrap_or(Err(ClientError::TimedOut(self.hook.by.answered.as_millis()))) {
+            Ok(sent) => self.taken(sent).await,
+            Err(error) => self.not_taken(&error, drafts).await,
+        }
+    }
+
+    /// By when the daemon has to answer a question.
+    fn answer_by(&self, question: &Question) -> Duration {
+        if question.is_start() { self.hook.by.said_at_start } else { self.hook.by.said }
+    }
+
+    /// The daemon acknowledged the event.
+    async fn taken(mut self, sent: Sent) {
+        let may_replace = self.reach.settings().daemon_autostart;
+        if is_older(&sent.version, env!("CARGO_PKG_VERSION")) && may_replace {
+            self.reach.replace_behind();
+        }
+        // What was seen before has been answered before.
+        let question = self.question.take().filter(|_| sent.is_new);
+        let answer_by = question.as_ref().map(|question| self.answer_by(question));
+        (self.tell)(Told::Settled { answer_by });
+        let (Some(question), Some(until)) = (question, answer_by) else { return };
+        let within = self.hook.waited.left(until);
+        let answer = question.about(&sent.id).ask(&sent.client, within).await;
+        (self.tell)(Told::Answered(answer));
+    }
+
+    /// The daemon did not acknowledge the event, or its answer was lost.
+    async fn not_taken(mut self, error: &ClientError, drafts: &[Delivered]) {
+        let is_safe = match self.spool(drafts) {
+            Spooled::ByAnother => return,
+            Spooled::Written => true,
+            Spooled::Lost => false,
+        };
+        let settings = self.reach.settings();
+        let away = matches!(error, ClientError::Unreachable(_));
+        let may_start = settings.daemon_autostart && settings.daemon_endpoint.is_none();
+        if is_safe && away && may_start {
+            self.reach.start_behind();
+        }
+        // A session's start is worth waiting for a daemon that is just starting.
+        let is_worth_it = is_safe && may_start;
+        let question = self.question.take().filter(Question::is_start).filter(|_| is_worth_it);
+        let answer_by = question.as_ref().map(|question| self.answer_by(question));
+        (self.tell)(Told::Settled { answer_by });
+        let (Some(question), Some(until)) = (question, answer_by) else { return };
+        let until = Instant::now() + self.hook.waited.left(until);
+        let answer = ask::once_it_is_there(self.reach, question, until).await;
+        (self.tell)(Told::Answered(answer));
+    }
+
+    /// Writes the drafts to the spool, or records the loss; unless the delivery was handed on.
+    fn spool(&self, drafts: &[Delivered]) -> Spooled {
+        let settings = self.reach.settings();
+        // Nothing unsealed may be written.
+        let appended = match sealer(settings) {
+            Some(sealer) => {
+                let seal = |one: &Delivered| Delivered {
+                    draft: sealer.seal(one.draft.clone()),
+                    delivery: one.delivery,
+                };
+                let sealed: Vec<Delivered> = drafts.iter().map(seal).collect();
+                Spool::of(&settings.home).append_if(sealed, || self.ownership.begin_writing())
+            }
+            None => Err(std::io::ErrorKind::InvalidInput.into()),
+        };
+        match appended {
+            Ok(true) => Spooled::Written,
+            Ok(false) => Spooled::ByAnother,
+            Err(_) if !self.ownership.begin_writing() => Spooled::ByAnother,
+            Err(_) => {
+                // If this fails as well, nobody is left to be told.
+                let _ = lost::record(&settings.home, self.hook.delivery, SystemClock.now());
+                Spooled::Lost
+            }
+        }
+    }
+}
+
+/// The daemon's answer about the last of some drafts.
+struct Sent {
+    client: Client,
+    id: String,
+    is_new: bool,
+    version: String,
+}
+
+/// Hands the drafts to the daemon, in order.
+async fn send(reach: &Reach, drafts: &[Delivered]) -> Result<Sent, ClientError> {
+    let client = reach.endpoint().connect().await?;
+    let mut last = tome_proto::v1::IngestEventResponse::default();
+    for draft in drafts {
+        last = client.ingest(draft.clone(), limits::LONG_CALL_TIMEOUT).await?;
+    }
+    Ok(Sent { client, id: last.id, is_new: last.created, version: last.daemon_version })
+}
+
+/// Waits a moment for what an agent is still writing down, if that leaves time for the rest.
+#[expect(clippy::disallowed_methods, reason = "an agent tells nobody when it has written its log")]
+fn wait_a_moment(hook: &Hook) -> bool {
+    let is_time = hook.waited.elapsed() + A_MOMENT < hook.by.read;
+    if is_time {
+        std::thread::sleep(A_MOMENT);
+    }
+    is_time
+}
+
+fn read_tail(path: &Path) -> Option<String> {
+    // Opening anything but a file, such as a named pipe, could wait for ever.
+    let length = path.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+    let mut file = std::fs::File::open(path).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT_TAIL_BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
