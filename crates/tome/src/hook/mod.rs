@@ -11,6 +11,7 @@ pub mod args;
 mod ask;
 pub mod lost;
 mod payload;
+mod presence;
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;

@@ -36,6 +36,7 @@ mod daemon_version;
 mod embeddings;
 mod events;
 mod hard_places;
+mod headless;
 mod hooks;
 mod import;
 mod import_codex;
