@@ -14,6 +14,8 @@ pub struct Called {
     pub names: Vec<String>,
     /// Set for the process that goes on with a hook: when that began, in milliseconds since 1970.
     pub began_ms: Option<u64>,
+    /// Set for the process that records what only the agent's transcript tells about the event.
+    pub from_transcript: bool,
 }
 
 /// The call of a hook, if that is what these arguments (without the program's name) are.
@@ -32,6 +34,7 @@ pub fn read(args: &[String]) -> Option<Called> {
             "--config" => called.flags.config = Some(PathBuf::from(value())),
             "--set" => called.flags.set.push(value()),
             "--began" => called.began_ms = value().parse().ok(),
+            super::transcript::FLAG => called.from_transcript = true,
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
             name => called.names.push(name.to_owned()),

@@ -12,6 +12,7 @@ mod ask;
 pub mod lost;
 mod payload;
 mod presence;
+mod transcript;
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
@@ -111,9 +112,9 @@ type Tell<'t> = &'t dyn Fn(Told);
 const PROMPT_BYTES_MAX: usize = 512 * 1024;
 /// A larger payload is sealed here, so that the daemon is not sent what it would cut anyway.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How often a transcript is looked at that is written behind its hooks.
-const A_MOMENT: Duration = Duration::from_millis(3);
-/// How much of the end of a transcript is read for the agent's final words.
+/// How often a transcript is looked at that is written behind its hooks. Nobody waits for it.
+const A_MOMENT: Duration = Duration::from_millis(25);
+/// How much of the end of a transcript is read for what the last turn said and did.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
 /// Runs the hook.
@@ -233,7 +234,7 @@ fn record(
     };
     let settings = config.settings();
     let cwd = cwd.to_string_lossy();
-    let drafts = agents::drafts(&Heard {
+    let heard = Heard {
         agent: &agent,
         event: called.names.get(1).map(String::as_str),
         payload,
@@ -241,7 +242,12 @@ fn record(
         cwd: &cwd,
         read_tail: &read_tail,
         wait: &|| wait_a_moment(started + by.read),
-    });
+    };
+    let drafts = match called.from_transcript {
+        true => agents::drafts_from_transcript(&heard),
+        false => agents::drafts(&heard),
+    };
+    transcript::follow(called, &heard);
     let mut drafts: Vec<Draft> = drafts.into_iter().map(place).collect();
     if payload.len() > SEND_BYTES_MAX {
         drafts = seal(&settings, drafts);
