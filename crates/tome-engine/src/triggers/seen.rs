@@ -51,6 +51,12 @@ impl<'a> Seen<'a> {
         self.is_true("stop_hook_active")
     }
 
+    /// Whether this is the text of a stop that was seen before without it: read from the agent's log,
+    /// where it has an id.
+    pub(super) fn answers_earlier_stop(&self) -> bool {
+        self.meta_text("message_id").is_some()
+    }
+
     /// Whether the call or the turn failed.
     pub(super) fn failed(&self) -> bool {
         let refused = |tool: &Tool| tool.output.get("isError") == Some(&Value::Bool(true));

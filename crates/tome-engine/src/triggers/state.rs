@@ -97,6 +97,9 @@ impl State {
         match (seen.kind, seen.tool) {
             (EventKind::UserMessage, _) => self.prompt(seen, settings),
             (EventKind::ToolResult, Some(tool)) => self.tool_result(seen, tool, settings),
+            (EventKind::AssistantStop, _) if seen.answers_earlier_stop() => {
+                self.reply(seen.text, settings)
+            }
             (EventKind::AssistantStop, _) => self.stop(seen, settings),
             (EventKind::AssistantMessage, _) => self.reply(seen.text, settings),
             (EventKind::SessionStart, _) => self.clear(),

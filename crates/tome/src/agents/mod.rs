@@ -47,7 +47,7 @@ pub struct Heard<'a> {
     /// Reads the end of a transcript: at most its last 256 KiB, or nothing.
     pub read_tail: &'a dyn Fn(&Path) -> Option<String>,
     /// Waits a moment for a transcript that is written behind its hooks; `false`, and no wait, once
-    /// there is no time left for that.
+    /// there is no time left for that. Used by `drafts_from_transcript` alone.
     pub wait: &'a dyn Fn() -> bool,
 }
 
@@ -67,4 +67,37 @@ pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
         },
     };
     draft.into_iter().collect()
+}
+
+/// Whether an agent's transcript will say more about this event than the hook's payload does: Copilot
+/// CLI's answers, patches that Codex applies itself. It may not be written yet.
+pub fn has_more_in_transcript(heard: &Heard<'_>) -> bool {
+    let is_stop = match heard.agent.as_str() {
+        "codex" => mentions(heard.payload, "\"Stop\""),
+        "copilot" => heard.event.is_none_or(|event| matches!(event, "agentStop" | "Stop")),
+        _ => false,
+    };
+    // Most payloads are no stops; some are large, and have been read once.
+    if !is_stop {
+        return false;
+    }
+    match (lenient::read(heard.payload), heard.agent.as_str()) {
+        (Reading::Object(fields), "codex") => codex::intercepted::is_due(heard, &fields),
+        (Reading::Object(fields), _) => copilot::turn::is_due(heard, fields),
+        _ => false,
+    }
+}
+
+fn mentions(payload: &[u8], word: &str) -> bool {
+    payload.windows(word.len()).any(|part| part == word.as_bytes())
+}
+
+/// The events about which only the transcript can tell, with the identities that an import gives them.
+/// Waits for the transcript.
+pub fn drafts_from_transcript(heard: &Heard<'_>) -> Vec<Draft> {
+    match (lenient::read(heard.payload), heard.agent.as_str()) {
+        (Reading::Object(fields), "codex") => codex::intercepted::patches(heard, fields),
+        (Reading::Object(fields), "copilot") => copilot::turn::replies(heard, fields),
+        _ => Vec::new(),
+    }
 }

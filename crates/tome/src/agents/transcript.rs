@@ -147,6 +147,13 @@ pub fn record_of(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
     }
 }
 
+/// The records in the end of a transcript. Its first line may be cut, and its last one may still be
+/// being written: only lines that are whole count.
+pub(super) fn complete_records(tail: &str) -> Vec<Map<String, Value>> {
+    let lines = tail.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
 /// Where a reader stands: whose record it is, where and when.
 pub(super) struct Here {
     pub(super) agent: Agent,

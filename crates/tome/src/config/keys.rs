@@ -325,6 +325,12 @@ pub const KEYS: &[Key] = &[
         check: |text| truth(text).map(drop),
     },
     Key {
+        name: "inject.headless",
+        default: "off",
+        about: "whether runs with nobody at the keyboard (claude -p, codex exec, gemini -p, copilot -p) also get plan insights, the request to store and overview reminders; these can change what the run prints",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
         name: "inject.budget_tokens",
         default: "2000",
         about: "what the text at the start of a session may take",

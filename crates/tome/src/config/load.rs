@@ -338,6 +338,7 @@ fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
         plan: enabled && is_on("inject.plan"),
         store: enabled && is_on("inject.store"),
         overview: enabled && is_on("inject.overview"),
+        headless: keys::truth(text("inject.headless")).unwrap_or(false),
         budget_tokens: keys::tokens(text("inject.budget_tokens"), 0).unwrap_or(2_000),
         plan_steps: steps("inject.plan_steps", 5),
         store_tool_calls: steps("inject.store_tool_calls", 10),

@@ -95,6 +95,8 @@ pub struct InjectSettings {
     pub store: bool,
     /// When the overview was not written for long.
     pub overview: bool,
+    /// Whether plans, stops and overviews are answered even if nobody is at the keyboard.
+    pub headless: bool,
     /// What the start of a session may take.
     pub budget_tokens: u64,
     /// A plan with more steps is a longer one.

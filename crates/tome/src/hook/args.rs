@@ -20,6 +20,8 @@ pub struct Called {
     pub delivery: Option<DeliveryId>,
     /// Whether that process is given drafts instead of a payload.
     pub takes_drafts: bool,
+    /// Set for the process that records what only the agent's transcript tells about the event.
+    pub from_transcript: bool,
 }
 
 /// The call of a hook, if that is what these arguments (without the program's name) are.
@@ -40,6 +42,7 @@ pub fn read(args: &[String]) -> Option<Called> {
             "--began" => called.began_ms = value().parse().ok(),
             "--delivery" => called.delivery = DeliveryId::parse(&value()).ok(),
             "--drafts" => called.takes_drafts = true,
+            super::transcript::FLAG => called.from_transcript = true,
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
             name => called.names.push(name.to_owned()),

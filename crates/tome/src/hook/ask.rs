@@ -6,6 +6,7 @@ use tome_model::{Agent, Draft, EventKind};
 use tome_proto::{Client, v1};
 
 use super::args::Called;
+use super::presence;
 use crate::agents::{self, Moment};
 use crate::config::{InjectSettings, Settings};
 use crate::reach::Reach;
@@ -32,6 +33,11 @@ impl Question {
         // Whoever goes on with a hook has no agent to talk to.
         let moment = moment.filter(|_| called.began_ms.is_none());
         let bytes_max = moment.map_or(0, |moment| agents::bytes_max(&draft.agent, moment));
+        // Where no text is taken, what is due stays due.
+        let permitted = match moment {
+            Some(_) => presence::permitted(&settings.inject, &draft.agent),
+            None => settings.inject.clone(),
+        };
         let source = draft.meta.get("source").and_then(serde_json::Value::as_str);
         let request = v1::InjectRequest {
             event_id: String::new(),
@@ -43,7 +49,7 @@ impl Question {
             source: source.unwrap_or_default().to_owned(),
             within_ms: 0,
             bytes_max: u32::try_from(bytes_max).unwrap_or(u32::MAX),
-            settings: Some(settings_to_wire(&settings.inject)),
+            settings: Some(settings_to_wire(&permitted)),
         };
         Some(Self { request, agent: draft.agent.clone(), moment })
     }

@@ -17,7 +17,9 @@ mod ask;
 pub mod lost;
 mod owner;
 mod payload;
+mod presence;
 mod record;
+mod transcript;
 mod waiting;
 
 use std::io::{IsTerminal, Write};

@@ -12,16 +12,16 @@ use tome_proto::{Client, ClientError, limits};
 
 use super::ask::{self, Question};
 use super::owner::Ownership;
-use super::{Hook, lost};
+use super::{Hook, lost, transcript};
 use crate::agents::{self, Heard};
 use crate::config::{Config, Settings};
 use crate::reach::{Reach, is_older};
 
 /// A larger payload is sealed here, so that the daemon is not sent what it would cut anyway.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How often a transcript is looked at that is written behind its hooks.
-const A_MOMENT: Duration = Duration::from_millis(3);
-/// How much of the end of a transcript is read for the agent's final words.
+/// How often a transcript is looked at that is written behind its hooks. Nobody waits for it.
+const A_MOMENT: Duration = Duration::from_millis(25);
+/// How much of the end of a transcript is read for what the last turn said and did.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
 /// What a hook goes on with.
@@ -86,7 +86,7 @@ fn parse_payload(hook: &Hook, payload: &[u8], settings: &Settings) -> Vec<Draft>
         return Vec::new();
     };
     let cwd = cwd.to_string_lossy();
-    let drafts = agents::drafts(&Heard {
+    let heard = Heard {
         agent: &agent,
         event: hook.called.names.get(1).map(String::as_str),
         payload,
@@ -94,7 +94,12 @@ fn parse_payload(hook: &Hook, payload: &[u8], settings: &Settings) -> Vec<Draft>
         cwd: &cwd,
         read_tail: &read_tail,
         wait: &|| wait_a_moment(hook),
-    });
+    };
+    let drafts = match hook.called.from_transcript {
+        true => agents::drafts_from_transcript(&heard),
+        false => agents::drafts(&heard),
+    };
+    transcript::follow(hook, &heard);
     let drafts = drafts.into_iter().map(place).collect();
     if payload.len() > SEND_BYTES_MAX { seal(settings, drafts) } else { drafts }
 }

@@ -22,6 +22,7 @@ mod texts;
 mod toml_text;
 mod trust;
 mod undo;
+mod untrust;
 
 use thiserror::Error;
 

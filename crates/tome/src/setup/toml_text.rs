@@ -16,6 +16,9 @@ use super::json_text::newline_of;
 /// The table that holds servers, and the name of Tome's.
 const SERVERS: &str = "mcp_servers";
 const OURS: &str = "tome";
+/// The table of hooks, and that of Codex's trust records in it.
+const HOOKS: &str = "hooks";
+const TRUST: &str = "state";
 
 /// What a text says.
 pub fn read(text: &str) -> Result<Table, EditError> {
@@ -62,17 +65,79 @@ pub fn remove(text: &str) -> Result<String, EditError> {
     let servers = document.get(SERVERS).and_then(Item::as_table_like).ok_or_else(not_a_table)?;
     let mut cuts = Vec::new();
     gather(text, servers, OURS, &mut cuts);
-    cuts.sort_by_key(|cut: &Range<usize>| cut.start);
-    let mut after = text.to_owned();
-    for cut in cuts.into_iter().rev() {
-        let (head, tail) = (slice(&after, 0..cut.start), slice(&after, cut.end..after.len()));
-        after = head.to_owned() + tail;
-    }
+    let after = without(text, cuts);
     // The table of servers goes too where it was there for ours alone and never written down.
     if read(&after)?.get(SERVERS).is_none() {
         meant.remove(SERVERS);
     }
     checked(after, &meant)
+}
+
+/// The text without Codex's trust records of some hooks, told by their key and hash. The table of
+/// records goes with the last one, unless it was there `before`.
+pub fn remove_trust(
+    text: &str,
+    before: Option<&str>,
+    is_ours: &dyn Fn(&str, Option<&str>) -> bool,
+) -> Result<String, EditError> {
+    let said = read(text)?;
+    let Some(state) = trust_of(&said) else { return Ok(text.to_owned()) };
+    let hash = |record: &Value| {
+        let hash = record.get("trusted_hash").and_then(Value::as_str);
+        hash.map(str::to_owned)
+    };
+    let gone: Vec<&String> = state
+        .iter()
+        .filter(|(key, record)| is_ours(key, hash(record).as_deref()))
+        .map(|(key, _)| key)
+        .collect();
+    if gone.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let had_table =
+        before.and_then(|before| read(before).ok()).is_some_and(|table| trust_of(&table).is_some());
+    let takes_table = gone.len() == state.len() && !had_table;
+    let document = parsed(text)?;
+    let hooks = document.get(HOOKS).and_then(Item::as_table_like).ok_or_else(not_editable)?;
+    let mut cuts = Vec::new();
+    if takes_table {
+        gather(text, hooks, TRUST, &mut cuts);
+    } else {
+        let state = hooks.get(TRUST).and_then(Item::as_table_like).ok_or_else(not_editable)?;
+        for key in &gone {
+            gather(text, state, key, &mut cuts);
+        }
+    }
+    let after = without(text, cuts);
+    let mut meant = said.clone();
+    if let Some(hooks) = meant.get_mut(HOOKS).and_then(Value::as_table_mut) {
+        if let Some(state) = hooks.get_mut(TRUST).and_then(Value::as_table_mut) {
+            gone.iter().for_each(|key| drop(state.remove(*key)));
+        }
+        if trust_of(&read(&after)?).is_none() {
+            hooks.remove(TRUST);
+        }
+    }
+    if read(&after)?.get(HOOKS).is_none() {
+        meant.remove(HOOKS);
+    }
+    checked(after, &meant)
+}
+
+/// Codex's trust records.
+fn trust_of(table: &Table) -> Option<&Table> {
+    table.get(HOOKS)?.get(TRUST)?.as_table()
+}
+
+/// The text without these parts.
+fn without(text: &str, mut cuts: Vec<Range<usize>>) -> String {
+    cuts.sort_by_key(|cut| cut.start);
+    let mut after = text.to_owned();
+    for cut in cuts.into_iter().rev() {
+        let (head, tail) = (slice(&after, 0..cut.start), slice(&after, cut.end..after.len()));
+        after = head.to_owned() + tail;
+    }
+    after
 }
 
 fn added(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
@@ -212,11 +277,11 @@ fn parsed(text: &str) -> Result<Document<&str>, EditError> {
 
 /// The text, if it says what is meant and nothing else.
 fn checked(after: String, meant: &Table) -> Result<String, EditError> {
-    if read(&after).is_ok_and(|said| said == *meant) {
-        Ok(after)
-    } else {
-        Err(EditError::Shape(format!("its `{SERVERS}` are written in a way that cannot be edited")))
-    }
+    if read(&after).is_ok_and(|said| said == *meant) { Ok(after) } else { Err(not_editable()) }
+}
+
+fn not_editable() -> EditError {
+    EditError::Shape("it is written in a way that cannot be edited".to_owned())
 }
 
 fn broken(text: &str, problem: &str, span: Option<Range<usize>>) -> EditError {

@@ -71,7 +71,7 @@ pub fn codex_trust(folder: &Path) -> Trust {
 }
 
 /// `SessionStart` becomes `session_start`.
-fn snake(event: &str) -> String {
+pub(super) fn snake(event: &str) -> String {
     let mut snake = String::new();
     for c in event.chars() {
         if c.is_ascii_uppercase() && !snake.is_empty() {
@@ -82,7 +82,7 @@ fn snake(event: &str) -> String {
     snake
 }
 
-fn hash_of(event: &str, group: &Value, handler: &Value) -> String {
+pub(super) fn hash_of(event: &str, group: &Value, handler: &Value) -> String {
     let timeout = handler.get("timeout").and_then(Value::as_u64).unwrap_or(TIMEOUT_DEFAULT_S);
     let is_async = handler.get("async").and_then(Value::as_bool).unwrap_or(false);
     // Members stand in the order of their names.

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::record::{Book, Entry, Shape, hash_of};
+use super::untrust::Untrust;
 use super::{Form, Ground, SetupError, disk, edit};
 use crate::agents::wiring::Client;
 
@@ -47,25 +48,55 @@ pub enum Undone {
 pub fn undoing(clients: &[&'static Client], ground: &Ground<'_>, book: &Book) -> Vec<Undoing> {
     let names: BTreeSet<String> = clients.iter().map(|client| client.name.to_owned()).collect();
     let mut all = Vec::new();
-    for entry in book.entries() {
-        let is_meant = !entry.agents.is_disjoint(&names)
-            && (ground.project.is_none() || entry.project == ground.project);
-        if is_meant {
-            all.push(of_entry(entry, &names, book));
-        }
+    let is_meant = |entry: &&Entry| {
+        !entry.agents.is_disjoint(&names)
+            && (ground.project.is_none() || entry.project == ground.project)
+    };
+    let meant: Vec<&Entry> = book.entries().iter().filter(is_meant).collect();
+    let of_codex = meant.iter().filter(|entry| entry.agents.contains("codex"));
+    let untrust = names
+        .contains("codex")
+        .then(|| Untrust::of(ground, of_codex.map(|entry| entry.path.as_path())));
+    for entry in meant {
+        all.push(of_entry(entry, &names, book, untrust.as_ref()));
     }
     for client in clients {
         for part in (client.parts)(ground) {
             let known = book.entry(&part.path).is_some();
             if !known && !all.iter().any(|seen| seen.path == part.path) {
-                all.extend(unrecorded(part.path, &part.form));
+                all.extend(unrecorded(part.path, &part.form, untrust.as_ref()));
             }
         }
+    }
+    let config = Untrust::config_file(ground);
+    if let Some(untrust) = untrust
+        && !all.iter().any(|file| file.path == config)
+    {
+        all.extend(untrusted(config, &untrust, book));
     }
     all
 }
 
-fn of_entry(entry: &Entry, names: &BTreeSet<String>, book: &Book) -> Undoing {
+/// Codex's config where nothing else in it is undone: it may still hold trust records, also those of
+/// a project's hooks. What is recorded of it stays.
+fn untrusted(path: PathBuf, untrust: &Untrust, book: &Book) -> Option<Undoing> {
+    let now = disk::read(&path).ok().flatten()?;
+    let text = std::str::from_utf8(&now).ok()?;
+    let bare = untrust.remove_from(text, None).ok().filter(|bare| bare != text)?;
+    let undone = match disk::may_write(&path) {
+        Ok(()) => Undone::Stripped(bare),
+        Err(error) => Undone::Refused(SetupError::disk(&path)(error)),
+    };
+    let rest = book.entry(&path).cloned();
+    Some(Undoing { path, undone, now: Some(now), made: Vec::new(), rest })
+}
+
+fn of_entry(
+    entry: &Entry,
+    names: &BTreeSet<String>,
+    book: &Book,
+    untrust: Option<&Untrust>,
+) -> Undoing {
     let path = entry.path.clone();
     let others: BTreeSet<String> = entry.agents.difference(names).cloned().collect();
     if !others.is_empty() {
@@ -77,7 +108,7 @@ fn of_entry(entry: &Entry, names: &BTreeSet<String>, book: &Book) -> Undoing {
     }
     let (now, undone) = match disk::read(&path).map_err(SetupError::disk(&path)) {
         Ok(now) => {
-            let undone = undone(entry, now.as_deref(), book);
+            let undone = undone(entry, now.as_deref(), book, untrust);
             (now, undone.unwrap_or_else(Undone::Refused))
         }
         Err(error) => (None, Undone::Refused(error)),
@@ -86,7 +117,12 @@ fn of_entry(entry: &Entry, names: &BTreeSet<String>, book: &Book) -> Undoing {
     Undoing { path, undone, now, made: entry.made.clone(), rest }
 }
 
-fn undone(entry: &Entry, now: Option<&[u8]>, book: &Book) -> Result<Undone, SetupError> {
+fn undone(
+    entry: &Entry,
+    now: Option<&[u8]>,
+    book: &Book,
+    untrust: Option<&Untrust>,
+) -> Result<Undone, SetupError> {
     let hash = now.map(hash_of);
     if hash == entry.before {
         return Ok(Undone::Left(None));
@@ -106,7 +142,7 @@ fn undone(entry: &Entry, now: Option<&[u8]>, book: &Book) -> Result<Undone, Setu
         return Ok(Undone::Left(Some("you have changed it; it stays so".to_owned())));
     }
     let before = before.ok().flatten().and_then(|before| String::from_utf8(before).ok());
-    stripped(&entry.path, &entry.form.to_form(), now, before.as_deref())
+    stripped(&entry.path, &entry.form.to_form(), now, before.as_deref(), untrust)
 }
 
 /// A file without Tome's parts; one that Tome made and that holds nothing else goes.
@@ -115,11 +151,15 @@ fn stripped(
     form: &Form,
     now: &[u8],
     before: Option<&str>,
+    untrust: Option<&Untrust>,
 ) -> Result<Undone, SetupError> {
     let refused = |cause| SetupError::Text { path: path.display().to_string(), cause };
     let text = std::str::from_utf8(now)
         .map_err(|_| refused(super::EditError::Shape("it is not UTF-8".to_owned())))?;
-    let bare = edit::unwire(form, text, before).map_err(refused)?;
+    let mut bare = edit::unwire(form, text, before).map_err(refused)?;
+    if let (Form::Toml { .. }, Some(untrust)) = (form, untrust) {
+        bare = untrust.remove_from(&bare, before).map_err(refused)?;
+    }
     Ok(match before {
         _ if bare == text => Undone::Left(None),
         None if edit::is_nothing(bare.as_bytes()) => Undone::Deleted,
@@ -128,7 +168,7 @@ fn stripped(
 }
 
 /// A file that is wired and not recorded.
-fn unrecorded(path: PathBuf, form: &Form) -> Option<Undoing> {
+fn unrecorded(path: PathBuf, form: &Form, untrust: Option<&Untrust>) -> Option<Undoing> {
     let now = disk::read(&path).ok().flatten()?;
     let text = std::str::from_utf8(&now).ok()?;
     if !edit::holds_ours(form, text) {
@@ -139,7 +179,7 @@ fn unrecorded(path: PathBuf, form: &Form) -> Option<Undoing> {
         Form::Text { .. } => {
             Undone::Left(Some("it is not as Tome makes it; it stays so".to_owned()))
         }
-        _ => stripped(&path, form, &now, Some("")).unwrap_or_else(Undone::Refused),
+        _ => stripped(&path, form, &now, Some(""), untrust).unwrap_or_else(Undone::Refused),
     };
     Some(Undoing { path, undone, now: Some(now), made: Vec::new(), rest: None })
 }

@@ -1,11 +1,14 @@
 //! Claude Code.
 
-use serde_json::json;
+use std::process::Command;
 
-use crate::clients;
-use crate::model::Call;
+use serde_json::json;
+use tome_testkit::eventually;
+
+use crate::model::{Call, Step};
 use crate::stage::Stage;
 use crate::story::{self, Cast, PROMPT};
+use crate::{clients, headless};
 
 const CAST: Cast = Cast {
     agent: "claude-code",
@@ -18,23 +21,67 @@ const CAST: Cast = Cast {
         };
         steps.iter().map(task).collect()
     },
-    lags: false,
 };
 
 #[test]
 #[ignore = "drives the real Claude Code: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn claude_code_remembers() {
-    let program = clients::file(clients::CLAUDE, "claude");
     let stage = Stage::new(story::script(&CAST));
     story::begin(&stage);
     stage.set_up(CAST.agent);
-    let mut command = stage.agent(program);
-    command.args(["-p", PROMPT, "--output-format", "json", "--model", "claude-sonnet-4-6"]);
-    command.args(["--permission-mode", "bypassPermissions"]);
+    stage.run(command(&stage).args(["-p", PROMPT, "--output-format", "json"]));
+    story::end(&stage, &CAST);
+}
+
+fn command(stage: &Stage) -> Command {
+    let mut command = stage.agent(clients::file(clients::CLAUDE, "claude"));
+    command.args(["--model", "claude-sonnet-4-6", "--permission-mode", "bypassPermissions"]);
     command.env("ANTHROPIC_BASE_URL", stage.model.url()).env("ANTHROPIC_API_KEY", "none");
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
     // It refuses to skip its questions for root, unless it is told that nothing can be harmed.
     command.env("IS_SANDBOX", "1");
-    stage.run(&mut command);
-    story::end(&stage, &CAST);
+    command
+}
+
+#[test]
+#[ignore = "drives the real Claude Code: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
+fn claude_code_prints_the_same_with_tome() {
+    headless::check(
+        &CAST,
+        |_| {},
+        |stage, prompt| {
+            let mut command = command(stage);
+            command.args(["-p", prompt]);
+            command
+        },
+    );
+}
+
+/// One `/compact` is one event, whatever the client reports of it.
+#[test]
+#[ignore = "drives the real Claude Code: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
+fn claude_code_compacts_once() {
+    let stage = Stage::new(vec![
+        Step::Say("There are 42 words."),
+        Step::Say("A summary of it."),
+        Step::Say("A suggestion."),
+    ]);
+    stage.set_up(CAST.agent);
+    let session = "5f0c1c62-3c55-4d0c-8f43-3a6f6a4e9b10";
+    stage.run(command(&stage).args(["-p", "how many words?", "--session-id", session]));
+    stage.run(command(&stage).args(["-p", "/compact keep the count", "--resume", session]));
+    let events = eventually("both ends of the session", || {
+        let events = stage.world.events();
+        let ends = events.iter().filter(|event| event["kind"] == "session_end").count();
+        (ends == 2).then_some(events)
+    });
+    let of = |kind: &str| -> Vec<&str> {
+        let events = events.iter().filter(|event| event["kind"] == kind);
+        events.filter_map(|event| event["text"].as_str()).collect()
+    };
+    assert_eq!(of("compaction"), ["A summary of it."]);
+    assert_eq!(of("subagent_stop"), Vec::<&str>::new());
+    assert_eq!(stage.world.tome(&["import", "--agent", CAST.agent]).code, 0);
+    assert_eq!(stage.world.events(), events, "an import finds nothing new");
+    assert_eq!(stage.world.tome(&["stop"]).code, 0);
 }

@@ -1,11 +1,16 @@
 //! Copilot CLI.
 
-use serde_json::json;
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
 
-use crate::clients;
-use crate::model::Call;
+use serde_json::{Value, json};
+use tome_testkit::eventually_within;
+
+use crate::model::{Call, Step};
 use crate::stage::Stage;
 use crate::story::{self, Cast, PROMPT};
+use crate::{clients, headless};
 
 const CAST: Cast = Cast {
     agent: "copilot",
@@ -18,21 +23,92 @@ const CAST: Cast = Cast {
             format!("INSERT INTO todos (id, title, description) VALUES {}", rows.join(", "));
         vec![Call::new("sql", json!({"description": "plan the work", "query": query}))]
     },
-    lags: true,
 };
 
 #[test]
 #[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn copilot_remembers() {
-    let program = clients::file(clients::COPILOT, "copilot");
     let stage = Stage::new(story::script(&CAST));
     story::begin(&stage);
     stage.set_up(CAST.agent);
-    let mut command = stage.agent(program);
-    command.args(["-p", PROMPT, "--allow-all-tools", "--no-color"]);
+    stage.run(command(&stage).args(["-p", PROMPT]));
+    story::end(&stage, &CAST);
+}
+
+fn command(stage: &Stage) -> Command {
+    let mut command = stage.agent(clients::file(clients::COPILOT, "copilot"));
+    command.args(["--allow-all-tools", "--no-color"]);
     command.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
     command.env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.model.url()));
     command.env("COPILOT_PROVIDER_API_KEY", "none").env("COPILOT_MODEL", "scripted");
-    stage.run(&mut command);
-    story::end(&stage, &CAST);
+    command
+}
+
+#[test]
+#[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
+fn copilot_prints_the_same_with_tome() {
+    headless::check(
+        &CAST,
+        |_| {},
+        |stage, prompt| {
+            let mut command = command(stage);
+            command.args(["-p", prompt]);
+            command
+        },
+    );
+}
+
+const ANSWERS: [&str; 10] = [
+    "There are one hundred words.",
+    "There are two hundred words.",
+    "There are three hundred words.",
+    "There are four hundred words.",
+    "There are five hundred words.",
+    "There are six hundred words.",
+    "There are seven hundred words.",
+    "There are eight hundred words.",
+    "There are nine hundred words.",
+    "There are a thousand words.",
+];
+
+/// Its log is written behind its hooks: every answer has to come in, and no earlier sentence for it.
+#[test]
+#[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
+fn copilots_answers_are_the_right_ones() {
+    let count = || Call::new("bash", json!({"command": "echo 100", "description": "count"}));
+    let turn = |answer: &&'static str| {
+        [Step::SayAndUse("First I count the words.", vec![count()]), Step::Say(*answer)]
+    };
+    let stage = Stage::new(ANSWERS.iter().flat_map(turn).collect());
+    stage.set_up(CAST.agent);
+    for n in 0..ANSWERS.len() {
+        stage.run(command(&stage).args(["-p", &format!("count the words of chapter {n}")]));
+    }
+    let mut answers = eventually_within(Duration::from_secs(20), || {
+        let answers = answers_of(&stage.world.events());
+        (answers.len() == ANSWERS.len()).then_some(answers)
+    })
+    .unwrap_or_else(|| answers_of(&stage.world.events()));
+    answers.sort_unstable();
+    let mut expected = ANSWERS.map(str::to_owned);
+    expected.sort_unstable();
+    let right = answers.iter().filter(|answer| expected.contains(answer)).count();
+    println!("{right} of {} answers are right", ANSWERS.len());
+    assert_eq!(answers, expected);
+    let before = stage.world.events();
+    assert_eq!(stage.world.tome(&["import", "--agent", CAST.agent]).code, 0);
+    assert_eq!(stage.world.events(), before, "an import finds nothing new");
+    assert_eq!(stage.world.tome(&["stop"]).code, 0);
+}
+
+/// The last words of every session that has any from a stop.
+fn answers_of(events: &[Value]) -> Vec<String> {
+    let mut answers = BTreeMap::new();
+    for event in events {
+        let text = event["text"].as_str().unwrap_or_default();
+        if event["kind"] == "assistant_stop" && !text.is_empty() {
+            answers.insert(event["session_id"].to_string(), text.to_owned());
+        }
+    }
+    answers.into_values().collect()
 }

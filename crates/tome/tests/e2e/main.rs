@@ -22,6 +22,7 @@ mod clients;
 mod codex;
 mod copilot;
 mod gemini;
+mod headless;
 mod model;
 mod stage;
 mod story;

@@ -36,8 +36,6 @@ pub struct Cast {
     pub recall: fn(Value) -> Call,
     /// Plans these steps.
     pub plan: fn(&[String]) -> Vec<Call>,
-    /// Whether its last words are read from a log of its own, which may lag behind its stop.
-    pub lags: bool,
 }
 
 /// What the model does.
@@ -54,6 +52,7 @@ pub fn script(cast: &Cast) -> Vec<Step> {
 
 /// Makes known what the story needs.
 pub fn begin(stage: &Stage) {
+    stage.ask_headless_runs();
     let content = format!("# User\n\n- {FACT}\n");
     stage.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
     stage.tool(
@@ -76,29 +75,67 @@ pub fn begin(stage: &Stage) {
     stage.world.ingest(&(lines.join("\n") + "\n"));
 }
 
-/// Checks all that was promised, and stops the daemon.
+/// Checks all that was promised, and stops the daemon. Hooks have their usual deadlines here: what is
+/// not ready in time on a busy machine is not told, and then neither is it in a request.
 pub fn end(stage: &Stage, cast: &Cast) {
     let asked = stage.model.asked();
-    // One more would be a second nudge, one less none.
-    assert_eq!((asked.len(), stage.model.steps_left()), (4, 0), "{}", stage.model.log());
-    the_model_was_told(&asked);
+    let told = Told::by(stage);
+    // One more would be a second nudge.
+    let nudges = usize::from(told.has("store"));
+    let steps = (asked.len(), stage.model.steps_left());
+    assert_eq!(steps, (3 + nudges, 1 - nudges), "{}", stage.model.log());
+    the_model_was_told(&asked, &told);
     the_mcp_server_answered(&asked, cast);
-    the_nudge_came_once(stage, &asked);
-    the_events_are_stored(stage, cast);
+    the_events_are_stored(stage, cast, &told);
     an_import_finds_nothing_new(stage, cast);
     let ran = stage.world.tome(&["stop"]);
     assert_eq!(ran.code, 0, "tome stop: {}", ran.stderr);
     eventually("the daemon to be gone", || stage.world.daemon_pid().is_none().then_some(()));
 }
 
-fn the_model_was_told(asked: &[Asked]) {
+/// What was handed to the agent in time, by its reason, oldest first.
+struct Told(Vec<String>);
+
+impl Told {
+    fn by(stage: &Stage) -> Self {
+        let all = stage.injections();
+        let why = |one: &Value| one["why"].as_str().unwrap_or_default().to_owned();
+        let (handed, late): (Vec<&Value>, Vec<&Value>) =
+            all.iter().partition(|one| one["handed"] == true);
+        let late: Vec<String> = late.into_iter().map(why).collect();
+        println!("too late: {late:?}");
+        let handed: Vec<String> = handed.into_iter().map(why).collect();
+        let expected = ["startup", "new", "hints", "replan", "store"];
+        assert!(handed.iter().all(|why| expected.contains(&why.as_str())), "{handed:?}");
+        let mut once = handed.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), handed.len(), "nothing is told twice: {handed:?}");
+        Self(handed)
+    }
+
+    fn has(&self, why: &str) -> bool {
+        self.0.iter().any(|told| told == why)
+    }
+}
+
+/// What was handed over is in the request that followed, and in none before.
+fn the_model_was_told(asked: &[Asked], told: &Told) {
     let first = asked[0].text();
-    assert!(first.contains("<tome-memory kind=\"start\">") && first.contains(FACT), "{first}");
-    assert!(first.contains("<tome-memory kind=\"hints\">") && first.contains(ANSWER), "{first}");
+    let started = told.has("startup") || told.has("new");
+    assert_eq!(first.contains("<tome-memory kind=\"start\">"), started, "{first}");
+    assert!(!started || first.contains(FACT), "{first}");
+    assert_eq!(first.contains("<tome-memory kind=\"hints\">"), told.has("hints"), "{first}");
+    assert!(!told.has("hints") || first.contains(ANSWER), "{first}");
     assert!(!asked[1].text().contains(REPLAN));
     let planned = asked[2].text();
-    assert!(planned.contains(REPLAN) && planned.contains(LESSON), "{planned}");
-    assert_eq!(asked[3].text().matches(REPLAN).count(), planned.matches(REPLAN).count());
+    assert_eq!(planned.contains(REPLAN), told.has("replan"), "{planned}");
+    assert!(!told.has("replan") || planned.contains(LESSON), "{planned}");
+    assert!(asked[..3].iter().all(|one| !one.text().contains(STORE)));
+    if let Some(last) = asked.get(3) {
+        assert!(last.text().contains(STORE), "{}", last.text());
+        assert_eq!(last.text().matches(REPLAN).count(), planned.matches(REPLAN).count());
+    }
 }
 
 fn the_mcp_server_answered(asked: &[Asked], cast: &Cast) {
@@ -112,23 +149,18 @@ fn the_mcp_server_answered(asked: &[Asked], cast: &Cast) {
     assert!(results[0].contains(ANSWER) && results[0].contains(CITATION), "{results:?}");
 }
 
-fn the_nudge_came_once(stage: &Stage, asked: &[Asked]) {
-    assert!(asked[..3].iter().all(|one| !one.text().contains(STORE)));
-    assert!(asked[3].text().contains(STORE), "{}", asked[3].text());
-    let told = stage.injections();
-    assert!(told.iter().all(|one| one["handed"] == true), "{told:?}");
-    let moments: Vec<&str> = told.iter().filter_map(|one| one["moment"].as_str()).collect();
-    assert_eq!(moments, ["start", "prompt", "tool", "stop"], "{told:?}");
-    assert_eq!((&told[2]["why"], &told[3]["why"]), (&json!("replan"), &json!("store")));
-}
-
-fn the_events_are_stored(stage: &Stage, cast: &Cast) {
+fn the_events_are_stored(stage: &Stage, cast: &Cast, told: &Told) {
+    let last = if told.has("store") { NOTHING } else { DONE };
     // Not every agent waits for its last hook.
     let events = eventually("the end of the session", || {
         let events = stage.world.events();
         let mine: Vec<Value> =
             events.into_iter().filter(|event| event["session_id"] != "old").collect();
-        mine.iter().any(|event| event["kind"] == "session_end").then_some(mine)
+        let has = |kind: &str, text: &str| {
+            let mut of_kind = mine.iter().filter(|event| event["kind"] == kind);
+            of_kind.any(|event| event["text"].as_str().is_some_and(|said| said.contains(text)))
+        };
+        (has("session_end", "") && has("assistant_stop", last)).then_some(mine)
     });
     println!("{}", events.iter().map(|event| format!("{event}\n")).collect::<String>());
     assert!(events.iter().all(|event| event["agent"] == cast.agent));
@@ -142,9 +174,10 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast) {
     let results = of("tool_result");
     assert!(results.len() > plan, "{results:?}");
     let stops = of("assistant_stop");
-    assert_eq!(stops.len(), 2, "{stops:?}");
-    let words = stops[0].contains(DONE) && stops[1].contains(NOTHING);
-    assert!(words || cast.lags, "{stops:?}");
+    // Copilot CLI's stops come without a text, and the texts after them.
+    let answers: Vec<&str> = stops.into_iter().filter(|text| !text.is_empty()).collect();
+    assert_eq!(answers.len(), 1 + usize::from(told.has("store")), "{answers:?}");
+    assert!(answers[0].contains(DONE) && answers[answers.len() - 1].contains(last), "{answers:?}");
     assert_eq!(of("session_end").len(), 1);
     // Nothing that Tome said is taken for anybody's words.
     let own =
@@ -160,7 +193,5 @@ fn an_import_finds_nothing_new(stage: &Stage, cast: &Cast) {
     assert!(ran.stdout.contains("already there"), "{}", ran.stdout);
     let mut new = stage.world.events();
     new.retain(|event| !before.iter().any(|old| old["id"] == event["id"]));
-    // Words that came too late for the stop are found now.
-    let late = |event: &Value| cast.lags && event["kind"] == "assistant_message";
-    assert!(new.iter().all(late), "{new:?}");
+    assert_eq!(new, Vec::<Value>::new());
 }

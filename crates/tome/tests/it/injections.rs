@@ -20,7 +20,9 @@ pub fn hook_with(
     env: &[(&str, &str)],
 ) -> Option<Value> {
     let mut command = world.command(&[&["hook"], args].concat());
-    command.env("TOME_HOOK_PATIENCE", "40").envs(env.iter().copied());
+    // Nobody is at the keyboard of a test; what is said then has tests of its own.
+    command.env("TOME_HOOK_PATIENCE", "40").env("TOME_INJECT_HEADLESS", "on");
+    command.envs(env.iter().copied());
     World::hook_command(&mut command, payload.to_string())
 }
 

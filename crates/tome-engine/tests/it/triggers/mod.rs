@@ -107,6 +107,12 @@ fn event(number: usize, word: &str) -> Draft {
         "stop" => plain(AssistantStop, "Done."),
         "stop-plan" => plain(AssistantStop, &numbered("Here is my plan:", count)),
         "stop-list" => plain(AssistantStop, &numbered("These files hold tests:", count)),
+        // The text of a stop that was seen before without it.
+        "answer" => draft(number, AssistantStop, "Done.", None, json!({ "message_id": "m1" })),
+        "answer-plan" => {
+            let plan = numbered("Here is my plan:", count);
+            draft(number, AssistantStop, &plan, None, json!({ "message_id": "m1" }))
+        }
         "stop-again" => {
             draft(number, AssistantStop, "Done.", None, json!({ "stop_hook_active": true }))
         }

@@ -32,6 +32,16 @@ fn a_stop_that_a_hook_has_already_sent_back_is_left_alone() {
     );
 }
 
+/// Copilot's answers come after their stops. They are no stops of their own.
+#[test]
+fn an_answer_that_comes_after_its_stop_is_no_other_stop() {
+    check(
+        "prompt edit*10 stop[store work 10] answer edit*20 stop-again answer prompt stop
+         prompt edit*10 answer stop[store work 10]
+         prompt stop answer-plan:6 prompt[replan]",
+    );
+}
+
 #[test]
 fn who_has_stored_is_not_asked() {
     check(

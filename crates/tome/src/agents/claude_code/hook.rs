@@ -11,7 +11,7 @@ use crate::agents::fields::Fields;
 use crate::agents::scene::Scene;
 
 /// Events whose content arrives in another event.
-const ECHOES: [&str; 5] = [
+const ECHOES: [&str; 6] = [
     // Says a tool's input; PostToolUse and PostToolUseFailure say it again, with the answer.
     "PreToolUse",
     // Asks about the same input.
@@ -22,6 +22,8 @@ const ECHOES: [&str; 5] = [
     "MessageDisplay",
     // UserPromptSubmit says the same line, as the person typed it.
     "UserPromptExpansion",
+    // Announces a compaction; PostCompact reports it, with the summary.
+    "PreCompact",
 ];
 
 /// Parts of `source` values of prompts that no person typed at that moment.
@@ -31,11 +33,17 @@ pub(in crate::agents) const NOT_A_PERSON: [&str; 7] =
 /// The event that a payload of Claude Code stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
     let event = event_of(heard, &fields);
-    if ECHOES.contains(&event.as_str()) {
+    if ECHOES.contains(&event.as_str()) || is_internal(&event, &fields) {
         return None;
     }
     let scene = Scene::of(heard, &mut fields)?;
     known(&scene, &event, fields)
+}
+
+/// Claude Code runs helpers of its own as subagents without a type, such as the one that writes the
+/// summary of a compaction. They have no start and no transcript, and PostCompact has the summary.
+fn is_internal(event: &str, fields: &Fields) -> bool {
+    event == "SubagentStop" && fields.get("agent_type") == Some(&Value::String(String::new()))
 }
 
 /// What the payload calls itself; failing that, what the command line calls it.
@@ -56,7 +64,6 @@ pub(in crate::agents) fn known(scene: &Scene<'_>, event: &str, fields: Fields) -
         "StopFailure" => stop_failure(scene, fields),
         "SubagentStart" => subagent(scene, EventKind::SubagentStart, fields),
         "SubagentStop" => subagent(scene, EventKind::SubagentStop, fields),
-        "PreCompact" => compaction(scene, "before", "custom_instructions", fields),
         "PostCompact" => compaction(scene, "after", "compact_summary", fields),
         _ => scene.unknown(event, fields),
     })

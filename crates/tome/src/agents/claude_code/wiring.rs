@@ -32,9 +32,9 @@ pub(in crate::agents) static CLIENT: Client = Client {
 };
 
 /// Everything that says something of its own. Not among them: events that another one repeats
-/// (`PreToolUse`, `PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`),
-/// and those about the program rather than the work.
-const EVENTS: [(&str, u32); 11] = [
+/// (`PreToolUse`, `PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`,
+/// `PreCompact`), and those about the program rather than the work.
+const EVENTS: [(&str, u32); 10] = [
     ("SessionStart", 10),
     ("UserPromptSubmit", 5),
     ("PostToolUse", 5),
@@ -43,7 +43,6 @@ const EVENTS: [(&str, u32); 11] = [
     ("StopFailure", 5),
     ("SubagentStart", 5),
     ("SubagentStop", 5),
-    ("PreCompact", 10),
     ("PostCompact", 5),
     ("SessionEnd", 5),
 ];

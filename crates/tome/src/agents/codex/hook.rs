@@ -9,13 +9,15 @@ use crate::agents::fields::Fields;
 use crate::agents::scene::Scene;
 
 /// Events whose content arrives in another event.
-const ECHOES: [&str; 3] = [
+const ECHOES: [&str; 4] = [
     // Says a tool's input; PostToolUse says it again, with the answer.
     "PreToolUse",
     // Asks about the same input.
     "PermissionRequest",
     // Fires before every request to the model and says nothing but the turn.
     "PreModelRequest",
+    // Announces a compaction; PostCompact reports it.
+    "PreCompact",
 ];
 
 /// The event that a payload of Codex stands for.

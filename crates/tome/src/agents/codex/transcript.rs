@@ -458,16 +458,25 @@ fn output_of(output: Value, fields: &mut Fields) -> Value {
 
 fn command_output<'a>(text: &'a str, fields: &mut Fields) -> &'a str {
     let begins = ["Chunk ID:", "Wall time:", "Exit code:"];
-    let Some((head, output)) = text.split_once("Output:\n") else { return text };
-    if head.len() > OUTPUT_HEAD_BYTES || !begins.iter().any(|mark| head.starts_with(mark)) {
-        return text;
-    }
+    let Some((head, output)) = output_head(text, &begins) else { return text };
+    // A patch that Codex applied itself has two heads: the command's, and the patch's.
+    let inner = Some(output).filter(|_| head.starts_with("Wall time:"));
+    let inner = inner.and_then(|output| output_head(output, &["Exit code:"]));
+    let (head, output) = inner.unwrap_or((head, output));
     let code = head.lines().find_map(|line| {
         let code = line.strip_prefix("Process exited with code ");
         code.or_else(|| line.strip_prefix("Exit code: "))?.trim().parse().ok()
     });
     note_exit(code, fields);
     output
+}
+
+/// The harness's lines before an output, and the output.
+fn output_head<'a>(text: &'a str, begins: &[&str]) -> Option<(&'a str, &'a str)> {
+    let (head, output) = text.split_once("Output:\n")?;
+    let is_head =
+        head.len() <= OUTPUT_HEAD_BYTES && begins.iter().any(|mark| head.starts_with(mark));
+    is_head.then_some((head, output))
 }
 
 fn note_exit(code: Option<i64>, fields: &mut Fields) {

@@ -27,16 +27,15 @@ pub(in crate::agents) static CLIENT: Client = Client {
 };
 
 /// Everything that says something of its own. `PreToolUse` and `PermissionRequest` are repeated by
-/// `PostToolUse`; `PreModelRequest` says nothing; `Interrupt` is unknown to versions that refuse a
-/// file with an event they do not know.
-const EVENTS: [(&str, u32); 9] = [
+/// `PostToolUse`, `PreCompact` by `PostCompact`; `PreModelRequest` says nothing; `Interrupt` is
+/// unknown to versions that refuse a file with an event they do not know.
+const EVENTS: [(&str, u32); 8] = [
     ("SessionStart", 10),
     ("UserPromptSubmit", 5),
     ("PostToolUse", 5),
     ("Stop", 10),
     ("SubagentStart", 5),
     ("SubagentStop", 5),
-    ("PreCompact", 10),
     ("PostCompact", 5),
     ("SessionEnd", 3),
 ];

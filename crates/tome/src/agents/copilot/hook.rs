@@ -2,19 +2,17 @@
 //! command line does; failing that, their fields give it away), and snake_case payloads with
 //! Claude Code's event names and tool names. Both are read as snake_case.
 //!
-//! A stop does not say the final words; they are read from the end of the session's own log, which is
-//! written a little behind the hooks: it is waited for as long as there is time. What comes later still
-//! is brought by an import.
-
-use std::path::Path;
+//! A stop does not carry the final answer, and the session's log is written after the hooks ran. So
+//! the stop is recorded without text, and the answer comes from the log once that is complete
+//! (turn.rs), under the id that an import gives it.
 
 use serde_json::Value;
-use tome_model::{Draft, EventKind, Millis, Tool};
+use tome_model::{Draft, EventKind, Tool};
 
 use crate::agents::Heard;
 use crate::agents::claude_code::hook::{compaction, session_end, session_start, subagent};
 use crate::agents::fields::Fields;
-use crate::agents::scene::{Scene, stamp_of};
+use crate::agents::scene::Scene;
 
 /// Events whose content arrives in another event.
 const ECHOES: [&str; 4] = [
@@ -47,8 +45,7 @@ const TOOLS_ALSO_CALLED: [(&str, &str); 8] = [
 /// The event that a payload of Copilot CLI stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
     let mut fields = fields.in_snake_case();
-    let named = fields.str("hook_event_name").or(heard.event);
-    let event = named.map_or_else(|| guessed(&fields).to_owned(), in_camel_case);
+    let event = event_of(heard, &fields);
     if ECHOES.contains(&event.as_str()) {
         return None;
     }
@@ -66,7 +63,7 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
         "postToolUse" | "postToolUseFailure" if fields.str("tool_name").is_some() => {
             tool_result(&scene, &event, fields)
         }
-        "agentStop" => stop(&scene, heard, fields),
+        "agentStop" => scene.stop(String::new(), "", fields),
         "subagentStart" => subagent(&scene, EventKind::SubagentStart, fields),
         "subagentStop" => {
             if fields.has("response") {
@@ -78,6 +75,12 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
         "preCompact" => compaction(&scene, "before", "custom_instructions", fields),
         _ => scene.unknown(&event, fields),
     })
+}
+
+/// The event of a payload in snake case, under its name in the first dialect.
+pub(super) fn event_of(heard: &Heard<'_>, fields: &Fields) -> String {
+    let named = fields.str("hook_event_name").or(heard.event);
+    named.map_or_else(|| guessed(fields).to_owned(), in_camel_case)
 }
 
 /// `SessionStart` becomes `sessionStart`.
@@ -163,64 +166,4 @@ fn answer(fields: &mut Fields) -> Value {
         Value::Null => fields.take("error"),
         other => other,
     }
-}
-
-fn stop(scene: &Scene<'_>, heard: &Heard<'_>, fields: Fields) -> Draft {
-    let stopped = scene.whose().stamp;
-    let read = || {
-        let tail = (heard.read_tail)(Path::new(fields.str("transcript_path")?))?;
-        Some(ending(&tail, stopped))
-    };
-    let mut end = read();
-    while end.as_ref().is_some_and(|end| end.words.is_none() && !end.is_whole) && (heard.wait)() {
-        end = read();
-    }
-    let words = end.and_then(|end| end.words);
-    scene.stop(words.unwrap_or_default(), "", fields)
-}
-
-/// What the end of a session's log says at a stop.
-struct Ending {
-    /// The last words of the agent, if it said any since the last prompt and the last stop.
-    words: Option<String>,
-    /// The log has got as far as this stop: nothing more is to come.
-    is_whole: bool,
-}
-
-/// Reads the end of a session's log. The first line may be torn and is then not JSON.
-fn ending(tail: &str, stopped: Option<Millis>) -> Ending {
-    const TELLING: [&str; 3] = ["\"assistant.message\"", "\"user.message\"", "\"agentStop\""];
-    let mut is_whole = false;
-    for line in tail.lines().rev() {
-        // Most lines are none of these, and can be long.
-        if !TELLING.iter().any(|name| line.contains(name)) {
-            continue;
-        }
-        let Ok(Value::Object(record)) = serde_json::from_str(line) else {
-            continue;
-        };
-        let mut record = Fields::new(record);
-        let at = stamp_of(&record.take("timestamp"));
-        let mut about = record.object("data");
-        match record.str("type") {
-            Some("hook.start" | "hook.end") if about.str("hookType") == Some("agentStop") => {
-                // The agent notes the time of the payload with the hooks that it runs.
-                let noted = stamp_of(&about.object("input").take("timestamp")).or(at);
-                if noted.is_some_and(|noted| stopped.is_some_and(|stopped| noted < stopped)) {
-                    break; // What comes before it was said at another stop.
-                }
-                is_whole = true;
-            }
-            Some("user.message") => break,
-            // A subagent's words belong to the tool call that it is.
-            Some("assistant.message") if !about.has("parentToolCallId") => {
-                let words = about.words("content");
-                if !words.trim().is_empty() {
-                    return Ending { words: Some(words), is_whole };
-                }
-            }
-            _ => {}
-        }
-    }
-    Ending { words: None, is_whole }
 }

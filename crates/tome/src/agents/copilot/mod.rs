@@ -3,4 +3,5 @@
 pub(super) mod answer;
 pub(super) mod hook;
 pub(super) mod transcript;
+pub(super) mod turn;
 pub(super) mod wiring;

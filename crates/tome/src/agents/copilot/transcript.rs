@@ -2,13 +2,18 @@
 //! timestamp, parentId}`. A prompt stands there twice: `content` is what the person typed,
 //! `transformedContent` what the model got. What a stop hook said to send the agent back to work
 //! comes as a prompt, after the end of that hook, which says the same.
+//!
+//! A reply is identified by its message id. The last reply before a stop is that turn's answer: the
+//! `hook.start` record of the `agentStop` hook marks the end of the turn and carries the time that
+//! the hook's payload had. A log without that record is not complete for the turn.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
-use tome_model::{EventKind, Tool};
+use tome_model::{Draft, EventKind, Millis, Role, Tool};
 
 use crate::agents::fields::{Fields, words_of};
+use crate::agents::scene::stamp_of;
 use crate::agents::transcript::{Calls, Here, Origin, Skip, Step, Steps, Transcript};
 
 /// The reader of one log.
@@ -19,6 +24,8 @@ pub(in crate::agents) struct Log {
     calls: Calls,
     /// What stop hooks said.
     reasons: HashSet<String>,
+    /// The newest reply of the main agent, until the log says whether the turn ended with it.
+    newest_reply: Option<Box<Draft>>,
 }
 
 impl Log {
@@ -29,6 +36,7 @@ impl Log {
             started: false,
             calls: Calls::default(),
             reasons: HashSet::new(),
+            newest_reply: None,
         }
     }
 
@@ -67,9 +75,11 @@ impl Log {
         self.here.prompt(&text, None, fields)
     }
 
-    fn reply(&mut self, mut about: Fields) -> Step {
+    fn reply(&mut self, record_id: &str, mut about: Fields, steps: &mut Steps) {
+        let in_subagent = is_subagents(&about);
         let mut fields = about_subagent(&mut about);
-        fields.put("message_id", about.take("messageId"));
+        let message_id = about.words("messageId");
+        fields.put("message_id", message_id.clone());
         fields.put("model", about.take("model"));
         if let Value::Array(calls) = about.take("toolRequests") {
             for call in calls {
@@ -79,7 +89,35 @@ impl Log {
                 self.calls.made(&id, name, call.take("arguments"));
             }
         }
-        self.here.reply(about.words("content"), fields)
+        let name = if message_id.is_empty() { record_id } else { &message_id };
+        let step = named_reply(&self.here, name, about.words("content"), fields);
+        if in_subagent {
+            return steps.push(step);
+        }
+        // A reply without text also ends the one before: a turn may end without an answer.
+        self.flush_reply(steps);
+        match step {
+            Step::Event(draft) => self.newest_reply = Some(draft),
+            skipped @ Step::Skipped(_) => steps.push(skipped),
+        }
+    }
+
+    /// The turn went on after the newest reply, or the log ends: it is a message like any other.
+    fn flush_reply(&mut self, steps: &mut Steps) {
+        steps.extend(self.newest_reply.take().map(Step::Event));
+    }
+
+    /// A hook is about to run. Before a stop hook the newest reply is the answer of the turn. It gets
+    /// the time of the stop, so that it comes after anything recorded for that stop before.
+    fn hook_started(&mut self, mut about: Fields, steps: &mut Steps) {
+        if let Some(stopped) = stop_time(&mut about, self.here.at)
+            && let Some(mut answer) = self.newest_reply.take()
+        {
+            answer.kind = EventKind::AssistantStop;
+            answer.at = stopped;
+            steps.push(Step::Event(answer));
+        }
+        steps.push(Step::Skipped(Skip::Bookkeeping));
     }
 
     /// The same call that the reply asked for, unless the record of that was damaged.
@@ -150,6 +188,24 @@ impl Log {
     }
 }
 
+/// The time of the stop that a `hook.start` record belongs to; `None` for hooks of other events.
+/// `written` is the time of the record itself.
+pub(super) fn stop_time(about: &mut Fields, written: Millis) -> Option<Millis> {
+    let is_stop = about.str("hookType") == Some("agentStop");
+    is_stop.then(|| stamp_of(&about.object("input").take("timestamp")).unwrap_or(written))
+}
+
+/// A reply under the name that the log has for it.
+fn named_reply(here: &Here, name: &str, text: String, fields: Fields) -> Step {
+    if name.is_empty() || text.trim().is_empty() {
+        return here.reply(text, fields);
+    }
+    here.scene().map_or(Step::Skipped(Skip::Bookkeeping), |scene| {
+        let identity = scene.whose().named(Role::Assistant, name);
+        Step::event(scene.draft(EventKind::AssistantMessage, identity, text, fields))
+    })
+}
+
 fn is_subagents(about: &Fields) -> bool {
     about.str("parentToolCallId").is_some()
 }
@@ -182,10 +238,17 @@ impl Transcript for Log {
         self.here.pass(record.get("timestamp"));
         let about = record.object("data");
         let kind = record.str("type").unwrap_or_default();
+        match kind {
+            "assistant.message" => {
+                return self.reply(record.str("id").unwrap_or_default(), about, steps);
+            }
+            "hook.start" => return self.hook_started(about, steps),
+            "user.message" | "session.shutdown" => self.flush_reply(steps),
+            _ => {}
+        }
         steps.push(match kind {
             "session.start" | "session.resume" => self.start(about),
             "user.message" => self.prompt(about),
-            "assistant.message" => self.reply(about),
             "tool.execution_start" => self.called(about),
             "tool.execution_complete" => self.answered(about),
             "hook.end" => self.hook_ended(about),
@@ -201,6 +264,7 @@ impl Transcript for Log {
     }
 
     fn end(&mut self, steps: &mut Steps) {
+        self.flush_reply(steps);
         self.calls.end(steps);
     }
 }

@@ -2,14 +2,17 @@
 //! BeforeAgent and begin with the texts that session-start hooks injected; results of tools are
 //! wrapped, because Gemini CLI marks them as untrusted for its model; tool calls have no id.
 
+use std::path::Path;
+
 use serde_json::Value;
-use tome_model::{Draft, Tool, cap_json};
+use tome_model::{Draft, EventKind, Tool, cap_json};
 
 use crate::agents::Heard;
 use crate::agents::claude_code::hook::{compaction, event_of, session_end, session_start};
 use crate::agents::fields::{Fields, joined};
 use crate::agents::prompt::{unwrapped, without_leading_blocks};
 use crate::agents::scene::Scene;
+use crate::agents::transcript::complete_records;
 
 /// Events whose content arrives in another event.
 const ECHOES: [&str; 4] = [
@@ -33,7 +36,7 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<
     let scene = Scene::of(heard, &mut fields)?;
     Some(match event.as_str() {
         "SessionStart" => session_start(&scene, fields),
-        "SessionEnd" => session_end(&scene, fields),
+        "SessionEnd" => end(&scene, heard, fields),
         "BeforeAgent" if fields.has("prompt") => return prompt(&scene, &event, fields),
         "AfterTool" if fields.str("tool_name").is_some() => tool_result(&scene, fields),
         "AfterAgent" => stop(&scene, fields),
@@ -42,6 +45,21 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<
         "PreCompress" => compaction(&scene, "before", "custom_instructions", fields),
         _ => scene.unknown(&event, fields),
     })
+}
+
+/// `/quit` runs the hook two or three times, each with a time of its own. What these share is what
+/// they come after: the last message of the chat.
+fn end(scene: &Scene<'_>, heard: &Heard<'_>, fields: Fields) -> Draft {
+    let path = fields.str("transcript_path").map(Path::new);
+    let Some(chat) = path.and_then(|path| (heard.read_tail)(path)) else {
+        return session_end(scene, fields);
+    };
+    let records = complete_records(&chat);
+    let message = records.iter().rev().find_map(|record| record.get("id")?.as_str());
+    let reason = fields.str("reason").unwrap_or_default();
+    let name = format!("session_end {reason} {}", message.unwrap_or_default());
+    let identity = scene.whose().named(EventKind::SessionEnd.default_role(), &name);
+    scene.draft(EventKind::SessionEnd, identity, String::new(), fields)
 }
 
 fn prompt(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Option<Draft> {

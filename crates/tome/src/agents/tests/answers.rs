@@ -119,7 +119,7 @@ fn moments_of_payloads() {
         ("PostToolUseFailure", failure, "Tool { failed: true }"),
         ("Stop", r#","stop_hook_active":false"#, "Stop"),
         ("StopFailure", r#","error":"rate_limit""#, "-"),
-        ("PreCompact", r#","trigger":"auto""#, "Compaction"),
+        ("PreCompact", r#","trigger":"auto""#, "-"),
         ("PostCompact", r#","compact_summary":"x""#, "Compaction"),
         ("SubagentStop", r#","agent_id":"a1""#, "-"),
         ("PostToolUse", &format!(r#"{tool},"agent_id":"a1""#), "-"),

@@ -5,6 +5,7 @@ mod answers;
 mod fixtures;
 mod garbage;
 mod sameness;
+mod turns;
 
 use std::path::Path;
 

@@ -1,11 +1,9 @@
 //! What is one event and what is two; and whose words they are.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Role, SessionId};
 
-use super::{hear, hear_with, line, one};
+use super::{hear, line, one};
 
 fn claude(fields: Value) -> Draft {
     with("claude-code", fields)
@@ -139,8 +137,7 @@ fn starts_compactions_and_subagents_are_told_apart() {
         json!({"hook_event_name": "SessionStart", "source": "resume"}),
         json!({"hook_event_name": "SessionEnd", "reason": "other"}),
         json!({"hook_event_name": "SessionEnd", "reason": "clear"}),
-        json!({"hook_event_name": "PreCompact", "trigger": "auto"}),
-        json!({"hook_event_name": "PreCompact", "trigger": "manual"}),
+        json!({"hook_event_name": "PostCompact", "trigger": "auto"}),
         json!({"hook_event_name": "PostCompact", "trigger": "manual"}),
         json!({"hook_event_name": "PostCompact", "trigger": "manual", "compact_summary": "s"}),
         json!({"hook_event_name": "SubagentStart", "agent_id": "a"}),
@@ -276,36 +273,4 @@ fn an_unknown_event_is_unknown_and_loses_nothing() {
             "{shown}"
         );
     }
-}
-
-#[test]
-fn copilots_final_words_are_those_since_the_last_prompt() {
-    let record =
-        |kind: &str, content: &str| json!({"type": kind, "data": {"content": content}}).to_string();
-    let stop = |records: &[String]| {
-        let payload =
-            json!({"sessionId": "s1", "transcriptPath": "/log", "stopReason": "end_turn"});
-        let tail = format!("n\":\"torn\"}}\n{}\n", records.join("\n"));
-        let heard = hear_with(
-            "copilot",
-            Some("agentStop"),
-            payload.to_string().as_bytes(),
-            &|path: &Path| {
-                assert_eq!(path, Path::new("/log"));
-                Some(tail.clone())
-            },
-        );
-        heard[0].text.clone()
-    };
-    let old = [record("user.message", "a"), record("assistant.message", "old")];
-    assert_eq!(stop(&old), "old");
-    let silent =
-        [old.as_slice(), &[record("user.message", "b"), record("assistant.message", "")]].concat();
-    assert_eq!(stop(&silent), "");
-    let spoken = [
-        silent.as_slice(),
-        &[record("assistant.message", "new"), record("assistant.message", " ")],
-    ]
-    .concat();
-    assert_eq!(stop(&spoken), "new");
 }

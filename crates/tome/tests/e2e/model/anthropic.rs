@@ -11,19 +11,15 @@ pub fn events(step: &Step, number: usize) -> String {
         "model": "claude-sonnet-4-6", "content": [], "stop_reason": null, "stop_sequence": null,
         "usage": usage});
     let mut said = vec![json!({"type": "message_start", "message": message})];
-    let reason = match step {
-        Step::Say(text) => {
-            let block = json!({"type": "text", "text": ""});
-            block_of(&mut said, 0, &block, &json!({"type": "text_delta", "text": text}));
-            "end_turn"
-        }
-        Step::Use(calls) => {
-            for (index, call) in calls.iter().enumerate() {
-                called(&mut said, number, index, call);
-            }
-            "tool_use"
-        }
-    };
+    let (text, calls) = step.parts();
+    if let Some(text) = text {
+        let block = json!({"type": "text", "text": ""});
+        block_of(&mut said, 0, &block, &json!({"type": "text_delta", "text": text}));
+    }
+    for (index, call) in calls.iter().enumerate() {
+        called(&mut said, number, index + usize::from(text.is_some()), call);
+    }
+    let reason = if calls.is_empty() { "end_turn" } else { "tool_use" };
     let end = json!({"stop_reason": reason, "stop_sequence": null});
     said.push(json!({"type": "message_delta", "delta": end, "usage": {"output_tokens": 17}}));
     said.push(json!({"type": "message_stop"}));

@@ -5,17 +5,15 @@ use serde_json::{Value, json};
 use super::script::Step;
 
 pub fn events(step: &Step, number: usize) -> String {
-    let (deltas, reason) = match step {
-        Step::Say(text) => (vec![json!({"content": text})], "stop"),
-        Step::Use(calls) => {
-            let call = |(index, call): (usize, &super::Call)| {
-                let function = json!({"name": call.tool, "arguments": call.arguments.to_string()});
-                json!({"tool_calls": [{"index": index, "id": format!("call_{number}_{index}"),
-                                       "type": "function", "function": function}]})
-            };
-            (calls.iter().enumerate().map(call).collect(), "tool_calls")
-        }
+    let (text, calls) = step.parts();
+    let call = |(index, call): (usize, &super::Call)| {
+        let function = json!({"name": call.tool, "arguments": call.arguments.to_string()});
+        json!({"tool_calls": [{"index": index, "id": format!("call_{number}_{index}"),
+                               "type": "function", "function": function}]})
     };
+    let text = text.map(|text| json!({"content": text}));
+    let deltas: Vec<Value> = text.into_iter().chain(calls.iter().enumerate().map(call)).collect();
+    let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
     let opening = json!({"role": "assistant", "content": ""});
     let choice = |delta: &Value, reason: Option<&str>| json!([{"index": 0, "delta": delta, "finish_reason": reason}]);
     let mut said: Vec<Value> = vec![chunk(number, &choice(&opening, None))];

@@ -5,13 +5,12 @@ use serde_json::{Value, json};
 use super::script::Step;
 
 pub fn events(step: &Step) -> String {
-    let parts: Vec<Value> = match step {
-        Step::Say(text) => vec![json!({"text": text})],
-        Step::Use(calls) => calls
-            .iter()
-            .map(|call| json!({"functionCall": {"name": call.tool, "args": call.arguments}}))
-            .collect(),
-    };
+    let (text, calls) = step.parts();
+    let calls = calls
+        .iter()
+        .map(|call| json!({"functionCall": {"name": call.tool, "args": call.arguments}}));
+    let parts: Vec<Value> =
+        text.map(|text| json!({"text": text})).into_iter().chain(calls).collect();
     let candidate = json!({"content": {"role": "model", "parts": parts}, "finishReason": "STOP",
                            "index": 0});
     let usage = json!({"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15});

@@ -23,23 +23,21 @@ pub fn events(step: &Step, number: usize) -> String {
 }
 
 fn items(step: &Step, number: usize) -> Vec<Value> {
-    match step {
-        Step::Say(text) => vec![json!({"type": "message", "role": "assistant",
-            "id": format!("msg_{number}"), "content": [{"type": "output_text", "text": text}]})],
-        Step::Use(calls) => calls
-            .iter()
-            .enumerate()
-            .map(|(index, call)| {
-                let mut item = json!({"type": "function_call", "id": format!("fc_{number}_{index}"),
-                    "call_id": format!("call_{number}_{index}"), "name": call.tool,
-                    "arguments": call.arguments.to_string(), "status": "completed"});
-                if let Some(group) = call.group {
-                    item["namespace"] = json!(group);
-                }
-                item
-            })
-            .collect(),
-    }
+    let (text, calls) = step.parts();
+    let message = text.map(|text| {
+        json!({"type": "message", "role": "assistant", "id": format!("msg_{number}"),
+               "content": [{"type": "output_text", "text": text}]})
+    });
+    let calls = calls.iter().enumerate().map(|(index, call)| {
+        let mut item = json!({"type": "function_call", "id": format!("fc_{number}_{index}"),
+            "call_id": format!("call_{number}_{index}"), "name": call.tool,
+            "arguments": call.arguments.to_string(), "status": "completed"});
+        if let Some(group) = call.group {
+            item["namespace"] = json!(group);
+        }
+        item
+    });
+    message.into_iter().chain(calls).collect()
 }
 
 /// The results of tools in a request.

@@ -9,6 +9,8 @@ pub enum Step {
     Use(Vec<Call>),
     /// It says something, and its turn is over.
     Say(&'static str),
+    /// It says something and calls tools: its turn goes on.
+    SayAndUse(&'static str, Vec<Call>),
 }
 
 /// A call of a tool.
@@ -18,6 +20,17 @@ pub struct Call {
     pub group: Option<&'static str>,
     pub tool: &'static str,
     pub arguments: Value,
+}
+
+impl Step {
+    /// What it says, and what it calls.
+    pub fn parts(&self) -> (Option<&str>, &[Call]) {
+        match self {
+            Self::Use(calls) => (None, calls),
+            Self::Say(text) => (Some(text), &[]),
+            Self::SayAndUse(text, calls) => (Some(text), calls),
+        }
+    }
 }
 
 impl Call {

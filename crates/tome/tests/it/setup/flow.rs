@@ -188,8 +188,8 @@ fn all_events_and_all_tools_are_heard() {
     let claude = events(".claude/settings.json");
     assert_eq!(
         names(&claude),
-        "PostCompact PostToolUse PostToolUseFailure PreCompact SessionEnd SessionStart Stop \
-         StopFailure SubagentStart SubagentStop UserPromptSubmit"
+        "PostCompact PostToolUse PostToolUseFailure SessionEnd SessionStart Stop StopFailure \
+         SubagentStart SubagentStop UserPromptSubmit"
     );
     let line = format!("{} hook claude-code", program(&world));
     let hook = json!([{"hooks": [{"type": "command", "command": line, "timeout": 5}]}]);
@@ -197,7 +197,7 @@ fn all_events_and_all_tools_are_heard() {
     let codex = events(".codex/hooks.json");
     assert_eq!(
         names(&codex),
-        "PostCompact PostToolUse PreCompact SessionEnd SessionStart Stop SubagentStart SubagentStop \
+        "PostCompact PostToolUse SessionEnd SessionStart Stop SubagentStart SubagentStop \
          UserPromptSubmit"
     );
     assert_eq!(codex["SessionEnd"][0]["hooks"][0]["timeout"], 3);

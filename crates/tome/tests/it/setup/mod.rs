@@ -1,6 +1,7 @@
 //! `tome setup`, proved on a person's home: what it finds, shows, writes, mends and undoes.
 
 mod asking;
+mod codex_trust;
 mod doctor;
 mod files;
 mod flow;

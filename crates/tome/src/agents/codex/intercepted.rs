@@ -1,0 +1,92 @@
+//! Patches that Codex applies itself.
+//!
+//! A shell command that is nothing but `apply_patch` with a patch is not run: Codex applies the patch
+//! and calls no `PostToolUse` hook. The rollout has the call and its output. They are read from there
+//! when the turn stops, as an import reads them.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use tome_model::{Draft, EventKind};
+
+use super::transcript::Rollout;
+use crate::agents::Heard;
+use crate::agents::claude_code::hook::event_of;
+use crate::agents::fields::Fields;
+use crate::agents::transcript::{Origin, Step, Transcript, complete_records};
+
+/// Every patch begins with this line.
+const PATCH: &str = "*** Begin Patch";
+
+/// Whether the turn that stops may have such a patch in it. Codex has written down its tool calls by
+/// then: the model answered to their output.
+pub(in crate::agents) fn is_due(heard: &Heard<'_>, fields: &Fields) -> bool {
+    let path = fields.str("transcript_path").filter(|_| event_of(heard, fields) == "Stop");
+    let tail = path.and_then(|path| (heard.read_tail)(&PathBuf::from(path)));
+    tail.is_some_and(|tail| tail.contains(PATCH))
+}
+
+/// The patches of the turn. Waits until the rollout has the turn's last message; what it has when
+/// that takes too long is right all the same.
+pub(in crate::agents) fn patches(heard: &Heard<'_>, mut fields: Fields) -> Vec<Draft> {
+    let Some(path) = fields.str("transcript_path").map(PathBuf::from) else { return Vec::new() };
+    let turn = fields.words("turn_id");
+    let answer = fields.words("last_assistant_message");
+    let origin = Origin {
+        agent: heard.agent.clone(),
+        path: path.display().to_string(),
+        session: fields.words("session_id"),
+        cwd: fields.str("cwd").unwrap_or(heard.cwd).to_owned(),
+        at: heard.now,
+    };
+    loop {
+        let tail = (heard.read_tail)(&path).unwrap_or_default();
+        let records = complete_records(&tail);
+        let is_complete = records.iter().any(|record| ends_turn(record, &turn, &answer));
+        if is_complete || !(heard.wait)() {
+            return patches_in(records, &turn, origin);
+        }
+    }
+}
+
+fn patches_in(records: Vec<Map<String, Value>>, turn: &str, origin: Origin) -> Vec<Draft> {
+    let mut rollout = Rollout::new(origin, None);
+    let mut steps = Vec::new();
+    for record in records {
+        rollout.record(record, &mut steps);
+    }
+    let events = steps.into_iter().filter_map(|step| match step {
+        Step::Event(draft) => Some(*draft),
+        Step::Skipped(_) => None,
+    });
+    let is_of_turn =
+        |draft: &Draft| draft.meta.get("turn_id").and_then(Value::as_str) == Some(turn);
+    events.filter(|draft| is_of_turn(draft) && is_shell_patch(draft)).collect()
+}
+
+fn is_shell_patch(draft: &Draft) -> bool {
+    let shell = draft.tool.as_ref().filter(|tool| tool.name == "Bash");
+    let command = shell.and_then(|tool| tool.input.get("command")).and_then(Value::as_str);
+    draft.kind == EventKind::ToolResult && command.is_some_and(|command| command.contains(PATCH))
+}
+
+/// Whether a record comes after every tool call of a turn: its last message, or its end.
+fn ends_turn(record: &Map<String, Value>, turn: &str, answer: &str) -> bool {
+    let Some(about) = record.get("payload") else { return false };
+    let text = |name: &str| about.get(name).and_then(Value::as_str).unwrap_or_default();
+    match text("type") {
+        "task_complete" => text("turn_id") == turn,
+        "message" if text("role") == "assistant" && !answer.trim().is_empty() => {
+            let named = about.get("internal_chat_message_metadata_passthrough");
+            let of = named.and_then(|named| named.get("turn_id")).and_then(Value::as_str);
+            let parts = about.get("content").and_then(Value::as_array);
+            let said: Vec<&str> = parts
+                .into_iter()
+                .flatten()
+                .filter_map(|part| part.get("text").and_then(Value::as_str))
+                .collect();
+            of == Some(turn) && said.join("\n").trim() == answer.trim()
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,89 @@
+//! The replies of a turn that has ended, read from the end of the session's log.
+//!
+//! Copilot CLI writes its log behind its hooks: when a stop hook runs, the turn's last replies are
+//! often not in it, and an earlier sentence of the same turn would be taken for the answer. The log
+//! is complete for a turn once it holds the `hook.start` record of that very stop. Until then
+//! nothing is read from it.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use tome_model::{Draft, EventKind, Millis, Role};
+
+use super::hook::event_of;
+use super::transcript::{Log, stop_time};
+use crate::agents::Heard;
+use crate::agents::fields::Fields;
+use crate::agents::scene::stamp_of;
+use crate::agents::transcript::{Origin, Step, Transcript, complete_records};
+
+/// Whether the log has more to say about this event than its payload.
+pub(in crate::agents) fn is_due(heard: &Heard<'_>, fields: Fields) -> bool {
+    let fields = fields.in_snake_case();
+    event_of(heard, &fields) == "agentStop" && fields.str("transcript_path").is_some()
+}
+
+/// The replies of the turn that ended with this stop, as an import reads them. Waits for the log to
+/// be complete; none if that takes too long.
+pub(in crate::agents) fn replies(heard: &Heard<'_>, fields: Fields) -> Vec<Draft> {
+    let mut fields = fields.in_snake_case();
+    let Some(path) = fields.str("transcript_path").map(PathBuf::from) else { return Vec::new() };
+    let stopped = stamp_of(&fields.take("timestamp"));
+    let origin = Origin {
+        agent: heard.agent.clone(),
+        path: path.display().to_string(),
+        session: fields.words("session_id"),
+        cwd: fields.str("cwd").unwrap_or(heard.cwd).to_owned(),
+        at: stopped.unwrap_or(heard.now),
+    };
+    loop {
+        let tail = (heard.read_tail)(&path).filter(|tail| tail.contains("agentStop"));
+        if let Some(replies) = tail.and_then(|tail| replies_in(&tail, stopped, origin.clone())) {
+            return replies;
+        }
+        if !(heard.wait)() {
+            return Vec::new();
+        }
+    }
+}
+
+/// The replies between the stop before and this one; `None` where the log does not have this stop.
+fn replies_in(tail: &str, stopped: Option<Millis>, origin: Origin) -> Option<Vec<Draft>> {
+    let records = complete_records(tail);
+    let stops: Vec<(usize, Millis)> = records
+        .iter()
+        .enumerate()
+        .filter_map(|(at, record)| Some((at, stop_of(record)?)))
+        .collect();
+    let this = stops.iter().rposition(|(_, at)| stopped.is_none_or(|stopped| *at == stopped))?;
+    let (last, _) = *stops.get(this)?;
+    let first =
+        this.checked_sub(1).and_then(|before| stops.get(before)).map_or(0, |(at, _)| at + 1);
+    let mut log = Log::new(origin);
+    let mut replies = Vec::new();
+    for (at, record) in records.into_iter().enumerate().take(last + 1) {
+        let mut steps = Vec::new();
+        log.record(record, &mut steps);
+        let of_turn = steps.into_iter().filter(|_| at >= first);
+        replies.extend(of_turn.filter_map(|step| match step {
+            Step::Event(draft) if is_reply(&draft) => Some(*draft),
+            _ => None,
+        }));
+    }
+    Some(replies)
+}
+
+fn is_reply(draft: &Draft) -> bool {
+    let is_message = matches!(draft.kind, EventKind::AssistantMessage | EventKind::AssistantStop);
+    is_message && draft.role == Role::Assistant
+}
+
+/// The time of the stop whose hooks a record says were started.
+fn stop_of(record: &Map<String, Value>) -> Option<Millis> {
+    if record.get("type").and_then(Value::as_str) != Some("hook.start") {
+        return None;
+    }
+    let written = record.get("timestamp").and_then(stamp_of).unwrap_or_default();
+    let about = record.get("data").and_then(Value::as_object)?;
+    stop_time(&mut Fields::new(about.clone()), written)
+}

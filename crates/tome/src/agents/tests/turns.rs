@@ -1,0 +1,218 @@
+//! What transcripts tell about a turn that its hooks do not, and that it is what an import reads.
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+use tome_model::{Agent, Draft, EventKind, Identity, Millis};
+
+use super::{NOW, hear_with, line};
+use crate::agents::transcript::{Origin, Step, lines_of};
+use crate::agents::{Heard, drafts_from_transcript, has_more_in_transcript};
+
+const SESSION: &str = "0486f501-67a2-4cc1-ac00-008ab697034f";
+/// 2026-11-15T09:30:00Z
+const STOP_MS: u64 = 1_794_735_000_000;
+
+/// A record of Copilot CLI's log.
+fn record(kind: &str, at_ms: u64, data: &Value) -> String {
+    let at = Millis(at_ms).to_string();
+    let id = format!("record-{kind}-{at_ms}");
+    json!({"type": kind, "data": data, "id": id, "timestamp": at, "parentId": null}).to_string()
+        + "\n"
+}
+
+fn prompt(text: &str, at_ms: u64) -> String {
+    record("user.message", at_ms, &json!({"content": text, "messageId": format!("u{at_ms}")}))
+}
+
+fn reply(id: &str, text: &str, at_ms: u64) -> String {
+    record("assistant.message", at_ms, &json!({"content": text, "messageId": id}))
+}
+
+/// The hooks of a stop are started: everything before this record belongs to the turn.
+fn stopped(at_ms: u64) -> String {
+    let input = json!({"sessionId": SESSION, "stopReason": "end_turn", "timestamp": at_ms});
+    record("hook.start", at_ms, &json!({"hookType": "agentStop", "input": input}))
+}
+
+fn stop_payload() -> String {
+    json!({"sessionId": SESSION, "timestamp": STOP_MS, "cwd": "/home/dev/app",
+           "transcriptPath": "/log", "stopReason": "end_turn", "stop_hook_active": false})
+    .to_string()
+}
+
+/// Reads the rest of a turn from logs that are looked at one after the other, as the time goes on.
+fn rest(agent: &str, event: &str, payload: &str, tails: &[String]) -> (Vec<Draft>, usize) {
+    let looks = Cell::new(0);
+    let drafts = drafts_from_transcript(&Heard {
+        agent: &Agent::parse(agent).unwrap(),
+        event: Some(event),
+        payload: payload.as_bytes(),
+        now: NOW,
+        cwd: "/home/dev/elsewhere",
+        read_tail: &|_| Some(tails[looks.get().min(tails.len() - 1)].clone()),
+        wait: &|| looks.replace(looks.get() + 1) + 1 < tails.len(),
+    });
+    (drafts, looks.get())
+}
+
+fn copilot(tails: &[String]) -> Vec<Draft> {
+    rest("copilot", "agentStop", &stop_payload(), tails).0
+}
+
+/// What an import makes of a whole log.
+fn imported(agent: &str, log: &str) -> Vec<Draft> {
+    let origin = Origin {
+        agent: Agent::parse(agent).unwrap(),
+        path: "/log".to_owned(),
+        session: SESSION.to_owned(),
+        cwd: "/home/dev/app".to_owned(),
+        at: NOW,
+    };
+    let mut reader = lines_of(origin, None);
+    let mut steps = Vec::new();
+    for line in log.lines() {
+        reader.record(serde_json::from_str(line).unwrap(), &mut steps);
+    }
+    reader.end(&mut steps);
+    let events = steps.into_iter().filter_map(|step| match step {
+        Step::Event(draft) => Some(*draft),
+        Step::Skipped(_) => None,
+    });
+    events.collect()
+}
+
+#[test]
+fn the_hook_itself_takes_no_text_from_a_log() {
+    let log = prompt("go on", 1) + &reply("m1", "First I look.", 2) + &stopped(STOP_MS);
+    let heard =
+        hear_with("copilot", Some("agentStop"), stop_payload().as_bytes(), &|_| Some(log.clone()));
+    assert_eq!(heard.len(), 1);
+    assert_eq!((heard[0].kind, heard[0].text.as_str()), (EventKind::AssistantStop, ""));
+}
+
+#[test]
+fn an_answer_comes_only_from_a_log_that_has_reached_the_stop() {
+    let early = prompt("go on", STOP_MS - 900) + &reply("m1", "First I look.", STOP_MS - 800);
+    let before = stopped(STOP_MS - 10_000) + &early;
+    let torn = format!("{before}{}", &reply("m2", "All green.", STOP_MS - 50)[..40]);
+    let whole = before.clone() + &reply("m2", "All green.", STOP_MS - 50) + &stopped(STOP_MS);
+    assert_eq!(copilot(&[before.clone()]), [], "an earlier sentence of the turn");
+    assert_eq!(copilot(&[torn.clone()]), [], "a line that is still being written");
+    let (drafts, looks) = rest(
+        "copilot",
+        "agentStop",
+        &stop_payload(),
+        &[String::new(), before, torn, whole.clone(), whole],
+    );
+    assert_eq!(looks, 3, "it looks no longer than it has to");
+    let shown: Vec<String> = drafts.iter().map(line).collect();
+    assert_eq!(
+        shown,
+        [
+            r#"assistant_message 2026-11-15T09:29:59.200Z fixed "First I look." {"message_id":"m1"}"#,
+            r#"assistant_stop 2026-11-15T09:30:00.000Z fixed "All green." {"message_id":"m2"}"#,
+        ]
+    );
+}
+
+#[test]
+fn a_turn_that_ends_without_a_word_has_no_answer() {
+    let log = stopped(STOP_MS - 10_000)
+        + &prompt("go on", STOP_MS - 900)
+        + &reply("m1", "First I look.", STOP_MS - 800)
+        + &reply("m2", "", STOP_MS - 50)
+        + &stopped(STOP_MS);
+    let kinds: Vec<EventKind> = copilot(&[log]).iter().map(|draft| draft.kind).collect();
+    assert_eq!(kinds, [EventKind::AssistantMessage], "what was said on the way is no answer");
+}
+
+/// The log goes on after the stop, where another hook sent the agent back to work.
+#[test]
+fn the_replies_of_other_turns_are_left_alone() {
+    let log = prompt("go on", STOP_MS - 20_000)
+        + &reply("m0", "Older.", STOP_MS - 19_000)
+        + &stopped(STOP_MS - 10_000)
+        + &prompt("and now?", STOP_MS - 900)
+        + &reply("m1", "This turn.", STOP_MS - 800)
+        + &stopped(STOP_MS)
+        + &prompt("store it", STOP_MS + 100)
+        + &reply("m2", "Later.", STOP_MS + 200)
+        + &stopped(STOP_MS + 300);
+    let texts: Vec<String> = copilot(&[log]).into_iter().map(|draft| draft.text).collect();
+    assert_eq!(texts, ["This turn."]);
+}
+
+/// Whichever way an answer comes in, it is the same event: same id, kind, time and text.
+#[test]
+fn a_followed_turn_is_what_an_import_reads() {
+    let log = prompt("go on", STOP_MS - 900)
+        + &reply("m1", "First I look.", STOP_MS - 800)
+        + &reply("m2", "All green.", STOP_MS - 50)
+        + &stopped(STOP_MS);
+    let mut found = imported("copilot", &log);
+    found.retain(|draft| draft.kind != EventKind::UserMessage);
+    assert_eq!(copilot(&[log]), found);
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|draft| matches!(draft.identity, Identity::Fixed(_))));
+}
+
+/// A record of Codex's rollout.
+fn item(at_ms: u64, payload: &Value) -> String {
+    let mut payload = payload.clone();
+    payload["internal_chat_message_metadata_passthrough"] = json!({"turn_id": "t1"});
+    let at = Millis(at_ms).to_string();
+    json!({"timestamp": at, "type": "response_item", "payload": payload}).to_string() + "\n"
+}
+
+fn call(id: &str, command: &str, at_ms: u64) -> String {
+    let arguments = json!({"cmd": command}).to_string();
+    let call = json!({"type": "function_call", "name": "exec_command", "call_id": id, "arguments": arguments});
+    item(at_ms, &call)
+}
+
+fn output(id: &str, text: &str, at_ms: u64) -> String {
+    item(at_ms, &json!({"type": "function_call_output", "call_id": id, "output": text}))
+}
+
+const PATCH: &str = "cd sub && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\nEOF\n";
+
+/// Codex applies such a patch itself, and runs no hook after it.
+#[test]
+fn a_patch_in_a_shell_command_is_read_from_the_rollout() {
+    let patched = "Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\n\
+                   Success. Updated the following files:\nA a.txt\n";
+    let early = call("call_000000000001", "echo hi", 1_000_000_000_000)
+        + &output("call_000000000001", "hi\n", 1_000_000_000_100)
+        + &call("call_000000000002", PATCH, 1_000_000_000_200);
+    let said = json!({"type": "message", "role": "assistant",
+                      "content": [{"type": "output_text", "text": "Patched."}]});
+    let whole = early.clone()
+        + &output("call_000000000002", patched, 1_000_000_000_300)
+        + &item(1_000_000_000_400, &said);
+    let payload = json!({"session_id": SESSION, "cwd": "/home/dev/app", "turn_id": "t1", "model": "m",
+        "hook_event_name": "Stop", "transcript_path": "/rollout", "last_assistant_message": "Patched."});
+    let heard = |tail: &str| {
+        let (payload, tail) = (payload.to_string(), tail.to_owned());
+        has_more_in_transcript(&Heard {
+            agent: &Agent::parse("codex").unwrap(),
+            event: None,
+            payload: payload.as_bytes(),
+            now: NOW,
+            cwd: "/",
+            read_tail: &|_| Some(tail.clone()),
+            wait: &|| false,
+        })
+    };
+    assert!(heard(&early), "a patch in the turn");
+    assert!(!heard(&call("call_000000000001", "echo hi", 1)), "no patch, nothing to read");
+    let (drafts, looks) =
+        rest("codex", "Stop", &payload.to_string(), &[early, whole.clone(), whole.clone()]);
+    assert_eq!(looks, 1);
+    let mut found = imported("codex", &whole);
+    found.retain(|draft| draft.tool.as_ref().is_some_and(|tool| tool.input["command"] == PATCH));
+    assert_eq!(drafts, found);
+    assert_eq!(drafts.len(), 1);
+    let tool = drafts[0].tool.as_ref().unwrap();
+    assert_eq!(tool.output, "Success. Updated the following files:\nA a.txt\n");
+}

@@ -1,0 +1,237 @@
+//! Whether somebody is at the keyboard of the agent that runs a hook.
+//!
+//! Plan insights, the request to store and overview reminders make an agent do or say more than it was
+//! asked for. In a conversation that is welcome. A script that runs `claude -p` or `codex exec` reads
+//! the program's output, and would get another answer. So these are sent only where a person takes
+//! part, by the client's own signal:
+//!
+//! - Claude Code says it in its hooks' environment;
+//! - the others are looked up among this process's ancestors: what the client was called with, and
+//!   whether its input and output are a terminal.
+//!
+//! Where this cannot be told (no `/proc`, an unknown client, a parent that has ended), nobody is
+//! there: staying silent harms nobody.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use tome_model::Agent;
+
+use crate::config::InjectSettings;
+
+/// Shells and wrappers between a client and its hook. More than this many is no client's doing.
+const ANCESTORS_MAX: usize = 8;
+
+/// A command line is read up to this size; a prompt in it may be long.
+const ARGS_BYTES_MAX: u64 = 256 * 1024;
+
+/// Programs that a client runs its hooks through.
+const WRAPPERS: [&str; 10] =
+    ["sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "env", "timeout"];
+
+/// Set by build servers; Gemini CLI counts as headless by them too.
+const BUILD_SERVERS: [&str; 2] = ["CI", "GITHUB_ACTIONS"];
+
+/// The settings without what nobody is there for.
+pub fn permitted(settings: &InjectSettings, agent: &Agent) -> InjectSettings {
+    let is_asked = settings.plan || settings.store || settings.overview;
+    let var = |name: &str| std::env::var(name).ok();
+    if !is_asked || settings.headless || is_attended(agent.as_str(), &var, &find_client) {
+        return settings.clone();
+    }
+    InjectSettings { plan: false, store: false, overview: false, ..settings.clone() }
+}
+
+/// The process of a client.
+struct ClientProcess {
+    args: Vec<String>,
+    /// Whether it reads from a terminal and writes to one.
+    has_terminal: bool,
+}
+
+fn is_attended(
+    agent: &str,
+    var: &dyn Fn(&str) -> Option<String>,
+    find_client: &dyn Fn() -> Option<ClientProcess>,
+) -> bool {
+    let is_set =
+        |name: &&str| var(name).is_some_and(|value| !matches!(&*value, "" | "0" | "false"));
+    if BUILD_SERVERS.iter().any(is_set) {
+        return false;
+    }
+    if agent == "claude-code" {
+        if let Some(attended) = var("CLAUDE_CODE_SESSION_ATTENDED") {
+            return attended == "1";
+        }
+        if let Some(entrypoint) = var("CLAUDE_CODE_ENTRYPOINT") {
+            return entrypoint == "cli";
+        }
+    }
+    find_client().is_some_and(|client| client.has_terminal && !runs_once(agent, &client.args))
+}
+
+/// Whether a client called like this answers one prompt and exits, or serves another program. Clients
+/// that Tome does not know count as such.
+fn runs_once(agent: &str, args: &[String]) -> bool {
+    let args = own_args(args);
+    let has = |names: &[&str]| args.iter().any(|arg| names.contains(&arg.as_str()));
+    let has_prompt = || {
+        args.iter().any(|arg| arg.starts_with("-p") || arg.split('=').next() == Some("--prompt"))
+    };
+    match agent {
+        "claude-code" => has(&["-p", "--print"]),
+        "codex" => has(&["exec", "e", "review", "app-server", "mcp-server", "cloud"]),
+        "copilot" => has_prompt() || has(&["--acp", "--server", "--headless", "--ui-server"]),
+        "gemini" | "qwen" => {
+            has_prompt()
+                || has(&["--acp", "--experimental-acp"])
+                || has_positional(args) && !has(&["-i", "--prompt-interactive"])
+        }
+        "opencode" => has(&["run", "serve", "web", "acp", "github", "attach"]),
+        _ => true,
+    }
+}
+
+/// The arguments of the client itself: behind its script, where an interpreter runs it.
+fn own_args(args: &[String]) -> &[String] {
+    let is_interpreted = args
+        .first()
+        .is_some_and(|arg| matches!(program_of(arg), "node" | "nodejs" | "bun" | "deno"));
+    let skipped = match is_interpreted {
+        true => args.iter().skip(1).position(|arg| !arg.starts_with('-')).map_or(1, |at| at + 2),
+        false => 1,
+    };
+    args.get(skipped..).unwrap_or_default()
+}
+
+/// Whether there is an argument that is neither an option nor the value of one, which is a prompt. An
+/// argument of several words is one in any case.
+fn has_positional(args: &[String]) -> bool {
+    let mut before = "";
+    args.iter().any(|arg| {
+        let is_value = before.starts_with('-') && !before.contains('=');
+        let is_prompt = !arg.starts_with('-') && (!is_value || arg.contains(char::is_whitespace));
+        before = arg;
+        is_prompt
+    })
+}
+
+fn program_of(arg: &str) -> &str {
+    let name = Path::new(arg).file_name().and_then(|name| name.to_str()).unwrap_or(arg);
+    name.trim_start_matches('-')
+}
+
+/// The nearest ancestor of this process that is not a wrapper.
+fn find_client() -> Option<ClientProcess> {
+    let mut process = parent_of("self")?;
+    for _ in 0..ANCESTORS_MAX {
+        let args = args_of(&process)?;
+        if !args.first().is_some_and(|arg| WRAPPERS.contains(&program_of(arg))) {
+            let has_terminal = is_terminal(&process, 0) && is_terminal(&process, 1);
+            return Some(ClientProcess { args, has_terminal });
+        }
+        process = parent_of(&process)?;
+    }
+    None
+}
+
+/// The parent of a process, unless that is the system's first.
+fn parent_of(process: &str) -> Option<String> {
+    let stat = read_file(&format!("/proc/{process}/stat"))?;
+    let stat = String::from_utf8_lossy(&stat).into_owned();
+    // `pid (name) state parent …`; a name may hold anything, also brackets.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let parent = rest.split_whitespace().nth(1)?;
+    (!matches!(parent, "0" | "1")).then(|| parent.to_owned())
+}
+
+fn args_of(process: &str) -> Option<Vec<String>> {
+    let bytes = read_file(&format!("/proc/{process}/cmdline"))?;
+    let args = bytes.strip_suffix(&[0]).unwrap_or(&bytes).split(|byte| *byte == 0);
+    Some(args.map(|arg| String::from_utf8_lossy(arg).into_owned()).collect())
+}
+
+fn is_terminal(process: &str, descriptor: u32) -> bool {
+    let target = std::fs::read_link(format!("/proc/{process}/fd/{descriptor}"));
+    target.is_ok_and(|target| {
+        target.starts_with("/dev/pts")
+            || target.to_str().is_some_and(|path| path.starts_with("/dev/tty"))
+            || target == Path::new("/dev/console")
+    })
+}
+
+fn read_file(path: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(ARGS_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether somebody is there, with a client that was called like this in a terminal.
+    fn attended(agent: &str, env: &[(&str, &str)], line: &[&str]) -> bool {
+        at(agent, env, line, true)
+    }
+
+    fn at(agent: &str, env: &[(&str, &str)], line: &[&str], has_terminal: bool) -> bool {
+        let var = |name: &str| {
+            let found = env.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let client = || {
+            let args = line.iter().map(|arg| (*arg).to_owned()).collect();
+            (!line.is_empty()).then_some(ClientProcess { args, has_terminal })
+        };
+        is_attended(agent, &var, &client)
+    }
+
+    #[test]
+    fn claude_code_says_it_itself() {
+        let says = |env: &[(&str, &str)]| attended("claude-code", env, &[]);
+        assert!(says(&[("CLAUDE_CODE_SESSION_ATTENDED", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli")]));
+        assert!(says(&[("CLAUDE_CODE_ENTRYPOINT", "cli")]));
+        assert!(!says(&[("CLAUDE_CODE_SESSION_ATTENDED", "0"), ("CLAUDE_CODE_ENTRYPOINT", "cli")]));
+        assert!(!says(&[("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")]));
+        assert!(!says(&[]));
+        assert!(attended("claude-code", &[], &["claude", "--resume"]));
+        assert!(!attended("claude-code", &[], &["claude", "--print", "hi"]));
+    }
+
+    #[test]
+    fn the_others_are_told_by_how_they_were_called() {
+        let attended_lines: [(&str, &[&str]); 8] = [
+            ("codex", &["codex"]),
+            ("codex", &["/opt/codex", "-m", "big", "fix the bug"]),
+            ("copilot", &["copilot", "--allow-all-tools"]),
+            ("copilot", &["copilot", "-i", "fix the bug"]),
+            ("gemini", &["node", "/opt/gemini.js", "-m", "flash"]),
+            ("gemini", &["node", "--max-old-space-size=1", "/opt/gemini.js", "-i", "fix the bug"]),
+            ("gemini", &["gemini", "--resume", "latest"]),
+            ("opencode", &["opencode", "--continue"]),
+        ];
+        for (agent, line) in attended_lines {
+            assert!(attended(agent, &[], line), "{line:?}");
+            assert!(!at(agent, &[], line, false), "{line:?} without a terminal");
+            assert!(!attended(agent, &[("CI", "true")], line), "{line:?} on a build server");
+        }
+        let headless_lines: [(&str, &[&str]); 10] = [
+            ("codex", &["codex", "-m", "big", "exec", "--json", "fix"]),
+            ("codex", &["codex", "e", "fix"]),
+            ("copilot", &["copilot", "--no-color", "-p", "fix"]),
+            ("copilot", &["copilot", "--prompt=fix"]),
+            ("gemini", &["node", "/opt/gemini.js", "-p", "fix"]),
+            ("gemini", &["gemini", "-m", "flash", "--prompt", "fix"]),
+            ("gemini", &["gemini", "fix"]),
+            ("gemini", &["gemini", "--yolo", "fix the bug"]),
+            ("opencode", &["opencode", "run", "fix"]),
+            ("somebody", &["somebody"]),
+        ];
+        for (agent, line) in headless_lines {
+            assert!(!attended(agent, &[], line), "{line:?}");
+        }
+        assert!(!attended("codex", &[], &[]), "nobody knows the client");
+    }
+}
