@@ -23,5 +23,6 @@ mod codex;
 mod copilot;
 mod gemini;
 mod model;
+mod opencode;
 mod stage;
 mod story;
