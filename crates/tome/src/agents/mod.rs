@@ -52,13 +52,13 @@ pub struct Heard<'a> {
 }
 
 /// Whether a hook was handed several events at once. Nobody waits for an answer to them.
-pub fn is_batch(agent: &Agent, event: Option<&str>) -> bool {
-    agent.as_str() == "opencode" && event == Some(opencode::hook::BATCH)
+pub fn is_batch(agent: &str, event: Option<&str>) -> bool {
+    agent == "opencode" && event == Some(opencode::hook::BATCH)
 }
 
 /// The events that one hook payload stands for; none for an empty payload and for echoes.
 pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
-    if is_batch(heard.agent, heard.event) {
+    if is_batch(heard.agent.as_str(), heard.event) {
         return opencode::hook::split_batch(heard.payload)
             .filter_map(|payload| read_event(&Heard { event: None, payload, ..*heard }))
             .collect();

@@ -30,7 +30,7 @@ impl Question {
         let moment =
             Moment::of(draft).filter(|moment| agents::bytes_max(&draft.agent, *moment) > 0);
         // Whoever goes on with a hook has no agent to talk to, and to a batch nobody listens.
-        let is_batch = agents::is_batch(&draft.agent, called.names.get(1).map(String::as_str));
+        let is_batch = called.is_batch();
         let moment = moment.filter(|_| called.began_ms.is_none() && !is_batch);
         let bytes_max = moment.map_or(0, |moment| agents::bytes_max(&draft.agent, moment));
         let source = draft.meta.get("source").and_then(serde_json::Value::as_str);

@@ -131,7 +131,7 @@ fn begin(called: &Called, started: Instant) {
     if std::io::stdin().is_terminal() {
         return;
     }
-    let by = PROMPT.times(patience());
+    let by = if called.is_batch() { LATE } else { PROMPT.times(patience()) };
     let mut payload = payload::read(started + by.read, PROMPT_BYTES_MAX);
     // An agent that leaves the pipe open has said everything all the same.
     payload.is_whole = payload.is_whole || is_json(&payload.bytes);
