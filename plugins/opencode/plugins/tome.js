@@ -1,95 +1,160 @@
 // Tome's memory in OpenCode. Written by `tome setup`; changes to this file are kept, and not updated.
 //
-// Hands what OpenCode's hooks and its event bus say to `tome hook opencode`, one process each, in the
-// order in which it happened, and puts the answers where the model reads them. Nothing in here throws,
-// and nothing waits longer than WAIT_MS: without Tome, OpenCode goes on as if this file were not there.
-import { spawn } from "node:child_process"
+// Passes what Tome records of OpenCode's hooks and event bus to `tome hook opencode`, and puts the answers where
+// the model reads them. A hook that OpenCode waits for runs its own process at once and waits for nothing else.
+// Events that need no answer are collected and sent together, at the latest when OpenCode exits. Each carries the
+// time at which it happened, so the order of arrival does not matter. Nothing in here throws, and nothing waits
+// longer than WAIT_MS: without Tome, OpenCode goes on as if this file were not there.
+import { spawn, spawnSync } from "node:child_process"
+import { isMainThread } from "node:worker_threads"
 
 const TOME = ["tome"]
 const WAIT_MS = 1500
+// How long an event that needs no answer waits for others.
+const COLLECT_MS = 200
+const BATCH_EVENTS_MAX = 64
 
-// Bus events that say nothing of their own: the state of things while it changes, or what a hook
-// above has said. What stands in neither list is handed on, so that nothing new is missed.
-const ECHOES = new Set([
-  "session.updated", "session.status", "session.diff", "message.updated", "message.part.delta",
-  "message.part.removed", "permission.asked", "permission.updated", "todo.updated",
-])
-const ECHO_FAMILIES = [
-  "server.", "installation.", "project.", "session.next.", "file.", "lsp.", "tui.", "pty.", "vcs.",
-]
+// The terminal interface runs plugins in a worker. On the main thread (`opencode run`, `opencode serve`) nobody may
+// be at the keyboard, and a prompt of ours would end up in a program's output.
+const INTERACTIVE = !isMainThread
 
-function run(event, payload) {
-  return new Promise((resolve) => {
-    let said = ""
-    let timer
-    const done = (answer) => {
-      clearTimeout(timer)
-      resolve(answer)
-    }
-    try {
-      const child = spawn(TOME[0], [...TOME.slice(1), "hook", "opencode", event], {
-        stdio: ["pipe", "pipe", "ignore"],
-        windowsHide: true,
-      })
-      timer = setTimeout(() => {
-        child.kill()
-        done({})
-      }, WAIT_MS)
-      child.on("error", () => done({}))
-      child.stdin.on("error", () => {})
-      child.stdout.on("error", () => {})
-      child.stdout.setEncoding("utf8")
-      child.stdout.on("data", (part) => (said += part))
-      child.on("close", () => {
-        try {
-          const answer = said.trim() ? JSON.parse(said) : {}
-          done(answer && typeof answer === "object" ? answer : {})
-        } catch {
-          done({})
-        }
-      })
-      child.stdin.end(JSON.stringify(payload))
-    } catch {
-      done({})
-    }
+function command(event) {
+  return [...TOME, "hook", "opencode", event]
+}
+
+async function run(event, input) {
+  try {
+    const text = await (typeof Bun === "undefined" ? runInNode : runInBun)(command(event), input)
+    const answer = text.trim() ? JSON.parse(text) : {}
+    return answer && typeof answer === "object" ? answer : {}
+  } catch {
+    return {}
+  }
+}
+
+// Bun gives the process its whole input as it starts, even if OpenCode is busy or exits right afterwards. Through
+// the pipe of `node:child_process` the input only arrives when the event loop is next idle.
+function runInBun(words, input) {
+  const child = Bun.spawn(words, {
+    stdin: Buffer.from(input), stdout: "pipe", stderr: "ignore", windowsHide: true,
   })
+  return withTimeout(new Response(child.stdout).text())
 }
 
-function isEcho(type) {
-  return ECHOES.has(type) || ECHO_FAMILIES.some((family) => type.startsWith(family))
+function runInNode([program, ...args], input) {
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+  const output = new Promise((resolve) => {
+    let text = ""
+    child.on("error", () => resolve(""))
+    child.stdin.on("error", () => {})
+    child.stdout.on("error", () => {})
+    child.stdout.setEncoding("utf8")
+    child.stdout.on("data", (part) => (text += part))
+    child.on("close", () => resolve(text))
+  })
+  child.stdin.end(input)
+  return withTimeout(output)
 }
 
-// A part of a message changes many times a second while it is written. News is a finished text of
-// the agent, and a tool call that failed, for which OpenCode runs no hook.
-function isNews(part) {
+// A process that is too slow for its answer may still store the event: it is left alone.
+function withTimeout(output) {
+  let timer
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, WAIT_MS, "")
+  })
+  return Promise.race([output, timeout]).finally(() => clearTimeout(timer))
+}
+
+// The last resort while the process exits, when nothing asynchronous runs any more.
+function runAtExit(event, input) {
+  try {
+    const [program, ...args] = command(event)
+    if (typeof Bun !== "undefined") return void runInBun([program, ...args], input)
+    const stdio = ["pipe", "ignore", "ignore"]
+    spawnSync(program, args, { input, stdio, timeout: WAIT_MS, windowsHide: true })
+  } catch {}
+}
+
+// A part of a message changes many times a second while it streams. Only a finished text of the agent is recorded,
+// and a tool call that failed, for which OpenCode runs no hook.
+function isFinished(part) {
   if (part?.type === "text") return !part.synthetic && part.time?.end !== undefined
   return part?.type === "tool" && part.state?.status === "error"
+}
+
+function sessionOf(type, properties) {
+  const { sessionID, info, part } = properties
+  return sessionID ?? part?.sessionID ?? (type.startsWith("session.") ? info?.id : info?.sessionID)
 }
 
 function contextOf(answer) {
   return typeof answer?.context === "string" && answer.context ? answer.context : undefined
 }
 
-// What the title is made with is a call of its own, and has no use for memory.
+// The request for a title has no use for memory.
 function isForTitle(system) {
   return system.some((text) => typeof text === "string" && text.startsWith("You are a title generator"))
 }
 
-export const Tome = async ({ client, directory, worktree }) => {
-  const starts = new Map() // session → what its system prompt gets, once that is known
-  const nudged = new Set() // sessions that are at work on a nudge of ours
-  let last = Promise.resolve({})
+// The contents of attached files stay out of the payload.
+function withoutContents(part) {
+  return part?.type === "file" ? { type: "file", filename: part.filename, synthetic: part.synthetic } : part
+}
 
-  // One after the other, so that events arrive in the order in which they happened.
-  const call = (event, payload) => {
-    last = last.then(() => run(event, { ...payload, directory, worktree })).catch(() => ({}))
-    return last
+export const Tome = async ({ client, directory, worktree }) => {
+  const starts = new Map() // session → promise of the text for its system prompt
+  const open = new Set() // sessions whose end is still to be recorded
+  const parents = new Map() // session of a subagent → session that it works for
+  const summaries = new Map() // session → message of its current compaction, and its text
+  const compacting = new Set() // sessions that are being compacted
+  const nudged = new Set() // sessions that are at work on a nudge of ours
+  const running = new Set() // processes that have not ended
+  let collected = [] // events that need no answer, as JSON
+  let timer
+
+  const payloadOf = (sessionID, at, payload) => {
+    const timestamp = at ?? Date.now()
+    return JSON.stringify({ ...payload, timestamp, parentID: parents.get(sessionID), directory, worktree })
   }
-  const started = (sessionID, type, properties) => {
-    const answer = call(type, { event: { type, properties } })
-    if (sessionID) starts.set(sessionID, answer.then(contextOf))
-    return answer
+  const send = (event, input) => {
+    const answer = run(event, input)
+    running.add(answer)
+    return answer.finally(() => running.delete(answer))
   }
+  const ask = (event, sessionID, payload, at) => send(event, payloadOf(sessionID, at, payload))
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (collected.length === 0) return
+    const lines = collected.join("\n")
+    collected = []
+    send("batch", lines)
+  }
+  const collect = (event, sessionID, payload, at) => {
+    collected.push(payloadOf(sessionID, at, { ev: event, ...payload }))
+    if (collected.length >= BATCH_EVENTS_MAX) return flush()
+    timer ??= setTimeout(flush, COLLECT_MS)
+    timer.unref?.()
+  }
+  const start = (sessionID, type, properties, at) => {
+    open.add(sessionID)
+    starts.set(sessionID, ask(type, sessionID, { event: { type, properties } }, at).then(contextOf))
+  }
+  const resume = (sessionID, at) => start(sessionID, "session.resumed", { sessionID }, at)
+  const endSessions = () => {
+    for (const sessionID of open) {
+      const type = "session.ended"
+      collect(type, sessionID, { event: { type, properties: { sessionID, reason: "exit" } } })
+    }
+    open.clear()
+  }
+  const onExit = () => {
+    endSessions()
+    if (collected.length > 0) runAtExit("batch", collected.join("\n"))
+    collected = []
+  }
+  process.on("exit", onExit)
+
   // Whatever happens in a hook, OpenCode does not hear of it.
   const safely = (hook) => async (...args) => {
     try {
@@ -97,14 +162,39 @@ export const Tome = async ({ client, directory, worktree }) => {
     } catch {}
   }
 
-  const onIdle = async (properties) => {
-    const sessionID = properties?.sessionID
+  const onPart = (sessionID, event) => {
+    const { part } = event.properties
+    if (!isFinished(part)) return
+    const summary = summaries.get(sessionID)
+    if (part.type === "text" && summary?.messageID === part.messageID) {
+      summary.text = summary.text ? summary.text + "\n" + part.text : part.text
+      summary.at = part.time.end
+      return
+    }
+    collect(event.type, sessionID, { event })
+  }
+
+  const onCompacted = (sessionID, { type, properties }) => {
+    const summary = summaries.get(sessionID)
+    summaries.delete(sessionID)
+    compacting.delete(sessionID)
+    const payload = { event: { type, properties: { ...properties, summary: summary?.text } } }
+    if (parents.has(sessionID)) return collect(type, sessionID, payload, summary?.at)
+    // What memory says after a compaction takes the place of what it said at the start.
+    const before = starts.get(sessionID)
+    const answer = ask(type, sessionID, payload, summary?.at)
+    starts.set(sessionID, answer.then((answer) => contextOf(answer) ?? before))
+  }
+
+  const onIdle = async (sessionID, { type, properties }) => {
     const stop_hook_active = nudged.delete(sessionID)
-    const answer = await call("session.idle", {
-      event: { type: "session.idle", properties: { ...properties, stop_hook_active } },
-    })
+    compacting.delete(sessionID)
+    const payload = { event: { type, properties: { ...properties, stop_hook_active } } }
+    if (!INTERACTIVE || parents.has(sessionID)) return collect(type, sessionID, payload)
+    flush()
+    const answer = await ask(type, sessionID, payload)
     const reason = answer.decision === "block" ? answer.reason : undefined
-    if (typeof reason !== "string" || !reason || stop_hook_active || !sessionID) return
+    if (typeof reason !== "string" || !reason || stop_hook_active) return
     nudged.add(sessionID)
     await client?.session?.promptAsync?.({
       path: { id: sessionID },
@@ -112,50 +202,85 @@ export const Tome = async ({ client, directory, worktree }) => {
     })
   }
 
-  return {
-    event: safely(async ({ event }) => {
-      const { type, properties } = event ?? {}
-      if (!type || isEcho(type)) return
-      if (type === "message.part.updated" && !isNews(properties?.part)) return
-      if (type === "session.idle") return onIdle(properties)
-      const sessionID = properties?.sessionID ?? properties?.info?.id
-      if (type === "session.created") return void (await started(sessionID, type, properties))
-      const answer = await call(type, { event })
-      // What memory says after a compaction takes the place of what it said at the start.
-      const context = contextOf(answer)
-      if (type === "session.compacted" && context) starts.set(sessionID, Promise.resolve(context))
-      if (type === "session.deleted") starts.delete(sessionID)
-    }),
+  // OpenCode does not wait for this one. Events that are not named here are not recorded; at every start there are
+  // dozens of them.
+  const onEvent = (event) => {
+    const { type, properties } = event
+    const sessionID = sessionOf(type, properties)
+    if (!sessionID) return
+    const info = properties.info
+    switch (type) {
+      case "session.created":
+        if (info?.parentID) parents.set(sessionID, info.parentID)
+        if (info?.parentID) return collect(type, sessionID, { event })
+        return start(sessionID, type, properties)
+      case "session.updated":
+        if (info?.parentID) parents.set(sessionID, info.parentID)
+        return
+      case "message.updated":
+        if (info?.summary === true) summaries.set(sessionID, { ...summaries.get(sessionID), messageID: info.id })
+        return
+      case "message.part.updated":
+        return onPart(sessionID, event)
+      case "session.compacted":
+        return onCompacted(sessionID, event)
+      case "session.idle":
+        return onIdle(sessionID, event)
+      case "session.error":
+      case "command.executed":
+        return collect(type, sessionID, { event })
+      case "session.deleted":
+        collect(type, sessionID, { event })
+        for (const known of [starts, open, parents, summaries, compacting, nudged]) known.delete(sessionID)
+    }
+  }
 
-    "experimental.chat.system.transform": safely(async (input, output) => {
-      const { sessionID } = input
+  return {
+    event: safely(({ event }) => event?.type && event.properties && onEvent(event)),
+
+    "experimental.chat.system.transform": safely(async ({ sessionID }, output) => {
       if (!sessionID || !Array.isArray(output.system) || isForTitle(output.system)) return
-      // A session that began in another process is resumed here.
-      if (!starts.has(sessionID)) started(sessionID, "session.resumed", { sessionID })
+      if (parents.has(sessionID) || compacting.has(sessionID)) return
+      // A session that began in another process goes on in this one.
+      if (!starts.has(sessionID)) resume(sessionID)
       const context = await starts.get(sessionID)
       if (context) output.system.push(context)
     }),
 
     "chat.message": safely(async (input, output) => {
-      const context = contextOf(await call("chat.message", { input, output }))
-      if (!context || !Array.isArray(output.parts)) return
+      const { message, parts } = output
+      const sessionID = input.sessionID ?? message?.sessionID
+      if (!sessionID || !Array.isArray(parts)) return
+      compacting.delete(sessionID)
+      const payload = { input, output: { message, parts: parts.map(withoutContents) } }
+      if (parents.has(sessionID)) return collect("chat.message", sessionID, payload)
+      if (!starts.has(sessionID)) resume(sessionID, (message?.time?.created ?? Date.now()) - 1)
+      open.add(sessionID)
+      const context = contextOf(await ask("chat.message", sessionID, payload))
+      if (!context) return
       const id = "prt_tome" + Date.now().toString(36) + Math.random().toString(36).slice(2, 10)
-      const messageID = output.message?.id ?? input.messageID
-      const sessionID = input.sessionID ?? output.message?.sessionID
-      output.parts.push({ id, messageID, sessionID, type: "text", text: context, synthetic: true })
+      const messageID = message?.id ?? input.messageID
+      parts.push({ id, messageID, sessionID, type: "text", text: context, synthetic: true })
     }),
 
     "tool.execute.after": safely(async (input, output) => {
-      const context = contextOf(await call("tool.execute.after", { input, output }))
+      const { sessionID } = input
+      if (!sessionID) return
+      if (parents.has(sessionID)) return collect("tool.execute.after", sessionID, { input, output })
+      const context = contextOf(await ask("tool.execute.after", sessionID, { input, output }))
       if (!context) return
       if (typeof output.output === "string") output.output += "\n\n" + context
       else if (Array.isArray(output.content)) output.content.push({ type: "text", text: context })
     }),
 
-    "experimental.session.compacting": safely(async (input, output) => {
-      const answer = await call("experimental.session.compacting", { input })
-      const context = contextOf(answer)
-      if (context && Array.isArray(output.context)) output.context.push(context)
+    "experimental.session.compacting": safely(({ sessionID }) => void compacting.add(sessionID)),
+
+    // The process is started before anything is awaited: the terminal interface does not wait for this.
+    dispose: safely(async () => {
+      process.off("exit", onExit)
+      endSessions()
+      flush()
+      await Promise.allSettled([...running])
     }),
   }
 }

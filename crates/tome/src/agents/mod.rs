@@ -51,9 +51,23 @@ pub struct Heard<'a> {
     pub wait: &'a dyn Fn() -> bool,
 }
 
+/// Whether a hook was handed several events at once. Nobody waits for an answer to them.
+pub fn is_batch(agent: &str, event: Option<&str>) -> bool {
+    agent == "opencode" && event == Some(opencode::hook::BATCH)
+}
+
 /// The events that one hook payload stands for; none for an empty payload and for echoes.
 pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
-    let draft = match lenient::read(heard.payload) {
+    if is_batch(heard.agent.as_str(), heard.event) {
+        return opencode::hook::split_batch(heard.payload)
+            .filter_map(|payload| read_event(&Heard { event: None, payload, ..*heard }))
+            .collect();
+    }
+    read_event(heard).into_iter().collect()
+}
+
+fn read_event(heard: &Heard<'_>) -> Option<Draft> {
+    match lenient::read(heard.payload) {
         Reading::Empty => None,
         Reading::Text(text) => Scene::bare(heard).map(|scene| scene.raw(heard.event, text)),
         Reading::Object(fields) => match heard.agent.as_str() {
@@ -65,8 +79,7 @@ pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
             // not, what they say is kept as unknown.
             _ => claude_code::hook::draft(heard, fields),
         },
-    };
-    draft.into_iter().collect()
+    }
 }
 
 /// Whether an agent's transcript will say more about this event than the hook's payload does: Copilot

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+pub use super::opencode::wiring::{PACKAGE as OPENCODE_PACKAGE, package_folder};
 use super::{claude_code, codex, copilot, gemini, opencode};
 use crate::setup::{self, Ground, Launch, Part};
 
@@ -25,6 +26,9 @@ pub struct Client {
     pub bundle: fn(&Launch) -> Vec<(String, String)>,
     /// Whether its settings may have comments and trailing commas.
     pub takes_comments: bool,
+    /// The folders in which it looks for skills, of the person or of one project. Setup puts the skill
+    /// into the first one.
+    pub skill_folders: fn(&Ground<'_>) -> Vec<PathBuf>,
     /// What is left for the person to do.
     pub to_do: &'static [&'static str],
     /// A setting of the agent's own that keeps the wiring from working: its file, the way to it in
@@ -98,15 +102,28 @@ pub(super) fn own(path: PathBuf, content: String) -> Part {
     Part::text(path, content, setup::MARK)
 }
 
-/// The skill, in a folder of skills. Every agent but Claude Code and OpenCode reads `.agents/skills`,
-/// so that one copy serves them.
+/// The skill, in a folder of skills. Every agent but Claude Code reads `.agents/skills`, so that one
+/// copy serves them.
 pub(super) fn skill_in(folder: &Path) -> Part {
-    own(folder.join("tome-memory").join("SKILL.md"), setup::skill())
+    own(folder.join(setup::SKILL_FILE), setup::skill())
 }
 
 /// Where agents look for skills that are not one agent's own.
 pub(super) fn shared_skills(ground: &Ground<'_>) -> PathBuf {
     ground.either(".agents/skills", ground.home.join(".agents/skills"))
+}
+
+/// The shared folder of skills, and others that an agent reads: in a project, and of the person.
+pub(super) fn skill_folders_beside_shared(
+    ground: &Ground<'_>,
+    in_project: &[&str],
+    of_person: &[PathBuf],
+) -> Vec<PathBuf> {
+    let others = match &ground.project {
+        Some(root) => in_project.iter().map(|folder| root.join(folder)).collect(),
+        None => of_person.to_vec(),
+    };
+    std::iter::once(shared_skills(ground)).chain(others).collect()
 }
 
 /// What is the same in every bundle: the skill, and a page about it.

@@ -9,11 +9,12 @@ use super::Context;
 use super::doctor::{Check, bad, good, warning};
 use super::setup::ground;
 use super::status::{Daemon, Report};
-use crate::agents::wiring::{CLIENTS, Client};
+use crate::agents::wiring::{CLIENTS, Client, OPENCODE_PACKAGE, package_folder};
 use crate::reach::Start;
 use crate::render::ago;
 use crate::setup::{
-    Action, Book, FilePlan, Ground, Trust, codex_trust, is_strict_json, plan, settings_at,
+    Action, Book, FilePlan, Ground, Trust, codex_trust, is_strict_json, plan, redundant_copies,
+    settings_at,
 };
 
 /// What every check of an agent is called.
@@ -85,7 +86,37 @@ fn check_one(
     if checks.is_empty() {
         checks.push(good(WHAT, format!("{title}: wired; {}", last_heard(context, client, report))));
     }
+    checks.extend(check_skill(context, client, ground));
+    checks.extend(check_package(client, ground));
     checks
+}
+
+/// An agent that finds the skill in two folders may list it twice.
+fn check_skill(context: &Context, client: &Client, ground: &Ground<'_>) -> Option<Check> {
+    let var = |name: &str| std::env::var(name).ok();
+    let project = super::setup::ground(context, true, &var).ok();
+    let project = project.filter(|project| project.project.as_ref() != Some(&ground.home));
+    let redundant = redundant_copies(client, ground, project.as_ref());
+    let shown: Vec<String> = redundant.iter().map(|path| ground.short(path)).collect();
+    let found = || format!("{} reads Tome's skill more than once", client.title);
+    (!shown.is_empty()).then(|| {
+        warning(WHAT, found(), &format!("delete {}; one copy is enough", shown.join(", ")))
+    })
+}
+
+/// OpenCode tries to install a package for any plugin before it starts, for as long as it is missing.
+fn check_package(client: &Client, ground: &Ground<'_>) -> Option<Check> {
+    let is_missing = client.name == "opencode" && !package_folder(ground).exists();
+    is_missing.then(|| {
+        let found = format!(
+            "{}: the package {OPENCODE_PACKAGE}, which it installs for any plugin, is missing; \
+             without a network every start takes 80 seconds or more",
+            client.title
+        );
+        let advice = "start opencode once while online, and again after each update of OpenCode; it \
+                      installs the package by itself";
+        warning(WHAT, found, advice)
+    })
 }
 
 /// An agent that is here without Tome; in the project where we stand it may be wired all the same.

@@ -24,6 +24,14 @@ pub struct Called {
     pub from_transcript: bool,
 }
 
+impl Called {
+    /// Whether this hook is handed several events at once, for which nobody waits.
+    pub fn is_batch(&self) -> bool {
+        let mut names = self.names.iter().map(String::as_str);
+        names.next().is_some_and(|agent| crate::agents::is_batch(agent, names.next()))
+    }
+}
+
 /// The call of a hook, if that is what these arguments (without the program's name) are.
 pub fn read(args: &[String]) -> Option<Called> {
     let mut called = Called::default();

@@ -30,8 +30,9 @@ impl Question {
         }
         let moment =
             Moment::of(draft).filter(|moment| agents::bytes_max(&draft.agent, *moment) > 0);
-        // Whoever goes on with a hook has no agent to talk to.
-        let moment = moment.filter(|_| called.began_ms.is_none());
+        // Whoever goes on with a hook has no agent to talk to, and to a batch nobody listens.
+        let is_batch = called.is_batch();
+        let moment = moment.filter(|_| called.began_ms.is_none() && !is_batch);
         let bytes_max = moment.map_or(0, |moment| agents::bytes_max(&draft.agent, moment));
         // Where no text is taken, what is due stays due.
         let permitted = match moment {

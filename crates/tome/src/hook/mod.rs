@@ -82,6 +82,8 @@ fn deadlines(called: &Called) -> Deadlines {
     let starts = called.names.get(1).is_some_and(|event| waiting::is_start(event));
     match called.began_ms {
         Some(_) => LATE,
+        // Nobody waits for a batch.
+        None if called.is_batch() => LATE,
         None if starts => START.times(patience()),
         None => PROMPT.times(patience()),
     }

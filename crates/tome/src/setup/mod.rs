@@ -16,6 +16,7 @@ mod plan;
 mod plugins;
 mod record;
 mod sha256;
+mod skills;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -32,6 +33,7 @@ pub use part::{Form, Part, Server};
 pub use plan::{Action, FilePlan, Plan, apply, plan};
 pub use plugins::write_bundles;
 pub use record::{Book, Lock};
+pub use skills::{SKILL_FILE, redundant_copies};
 pub use texts::{COMMANDS, Hint, MARK, PLUGIN_README, navigator, opencode_plugin, skill};
 pub use trust::{Trust, codex_trust};
 pub use undo::{Undoing, Undone, undo, undoing};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::record::{Book, Entry, Shape, hash_of};
-use super::{EditError, Form, Ground, SetupError, disk, edit};
+use super::{EditError, Form, Ground, SKILL_FILE, SetupError, disk, edit, skills};
 use crate::agents::wiring::Client;
 
 /// What is to be done to the files of some agents.
@@ -65,7 +65,13 @@ impl FilePlan {
 pub fn plan(clients: &[&'static Client], ground: &Ground<'_>, book: &Book) -> Plan {
     let mut plan = Plan::default();
     for client in clients {
-        for part in (client.parts)(ground) {
+        for mut part in (client.parts)(ground) {
+            if part.path.ends_with(SKILL_FILE) {
+                match skills::choose_file(client, ground, part.path, &plan.files) {
+                    Some(path) => part.path = path,
+                    None => continue,
+                }
+            }
             if let Some(known) = plan.files.iter_mut().find(|known| known.path == part.path) {
                 known.agents.push(client.name);
                 continue;

@@ -7,6 +7,7 @@ pub const CLAUDE: (&str, &str) = ("claude", "2.1.325");
 pub const GEMINI: (&str, &str) = ("gemini", "0.61.0");
 pub const CODEX: (&str, &str) = ("codex", "0.166.0");
 pub const COPILOT: (&str, &str) = ("copilot", "1.0.102");
+pub const OPENCODE: (&str, &str) = ("opencode", "1.18.33");
 
 /// A file of an agent.
 ///
@@ -31,7 +32,7 @@ fn folder() -> PathBuf {
 #[test]
 fn the_script_fetches_what_is_driven_here() {
     let script = include_str!("../../../../scripts/e2e-clients.sh");
-    for (name, version) in [CLAUDE, GEMINI, CODEX, COPILOT] {
+    for (name, version) in [CLAUDE, GEMINI, CODEX, COPILOT, OPENCODE] {
         assert!(script.contains(&format!("fetch {name} {version} ")), "{name} {version}");
     }
 }

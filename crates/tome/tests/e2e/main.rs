@@ -24,5 +24,6 @@ mod copilot;
 mod gemini;
 mod headless;
 mod model;
+mod opencode;
 mod stage;
 mod story;

@@ -64,6 +64,8 @@ mod notes_history;
 mod notes_hostile;
 mod notes_repository;
 mod notes_safety;
+mod opencode_batch;
+mod opencode_plugin;
 mod polish;
 mod projects;
 mod recall_cli;

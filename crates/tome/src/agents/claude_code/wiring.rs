@@ -23,6 +23,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
     parts,
     bundle,
     takes_comments: false,
+    skill_folders: |ground| vec![ground.either(".claude", folder(ground)).join("skills")],
     to_do: &[],
     off_switch: Some(|ground| OffSwitch {
         path: settings(ground),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::agents::wiring::{
     Client, bundled, groups, hooks_file, manifest, pretty, server, server_args, shared_skills,
-    skill_in,
+    skill_folders_beside_shared, skill_in,
 };
 use crate::setup::{Form, Ground, Launch, Part};
 
@@ -22,6 +22,9 @@ pub(in crate::agents) static CLIENT: Client = Client {
     parts,
     bundle,
     takes_comments: false,
+    skill_folders: |ground| {
+        skill_folders_beside_shared(ground, &[".codex/skills"], &[folder(ground).join("skills")])
+    },
     to_do: &["Codex runs no hook before you trust it: start codex, type /hooks, and trust Tome's"],
     off_switch: None,
 };

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, bundled, manifest, own, pretty, server_args, shared_skills, skill_in,
+    Client, bundled, manifest, own, pretty, server_args, shared_skills,
+    skill_folders_beside_shared, skill_in,
 };
 use crate::platform;
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, hooks_text, navigator};
@@ -23,6 +24,13 @@ pub(in crate::agents) static CLIENT: Client = Client {
     parts,
     bundle,
     takes_comments: true,
+    skill_folders: |ground| {
+        skill_folders_beside_shared(
+            ground,
+            &[".github/skills", ".claude/skills"],
+            &[folder(ground).join("skills")],
+        )
+    },
     to_do: &[],
     off_switch: None,
 };

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, OffSwitch, bundled, hooks_file, manifest, own, pretty, server, shared_skills, skill_in,
+    Client, OffSwitch, bundled, hooks_file, manifest, own, pretty, server, shared_skills,
+    skill_folders_beside_shared, skill_in,
 };
 use crate::setup::{COMMANDS, Form, Ground, Launch, Part, Server, navigator};
 
@@ -21,6 +22,9 @@ pub(in crate::agents) static CLIENT: Client = Client {
     parts,
     bundle,
     takes_comments: true,
+    skill_folders: |ground| {
+        skill_folders_beside_shared(ground, &[".gemini/skills"], &[folder(ground).join("skills")])
+    },
     to_do: &[],
     off_switch: Some(|ground| OffSwitch {
         path: settings(ground),

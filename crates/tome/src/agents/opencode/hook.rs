@@ -1,7 +1,11 @@
 //! OpenCode, through Tome's plugin, which passes on what OpenCode's plugin hooks and its event bus
 //! say: `{"input", "output", "directory"}` with the hook's name on the command line or in `ev`, or a
-//! bus event `{"event": {"type", "properties"}}`. Sessions of subagents are sessions of their own,
-//! with a `parentID`.
+//! bus event `{"event": {"type", "properties"}}`; and `timestamp`, the time at which it happened.
+//! Sessions of subagents are sessions of their own, with a `parentID`. Events that need no answer come
+//! several at a time, one per line, under the name [`BATCH`].
+//!
+//! The bus also carries dozens of events about the program itself, at every start. Only those of the
+//! families in [`FAMILIES`] are recorded, and only if they name their session.
 
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Role, Tool, cap_json};
@@ -11,15 +15,18 @@ use crate::agents::fields::{Fields, joined};
 use crate::agents::prompt::unquoted;
 use crate::agents::scene::{Scene, stamp_of};
 
+/// The name, on the command line, of several events at once. Nobody waits for an answer to them.
+pub(in crate::agents) const BATCH: &str = "batch";
+
+/// Events in one batch; the plugin sends 64 at most. Whatever follows stays with the last one.
+const BATCH_EVENTS_MAX: usize = 1_024;
+
+/// Families of events that concern a session. A name in one of them that nobody here knows is kept as
+/// an unknown event.
+const FAMILIES: [&str; 5] = ["session.", "message.", "command.", "chat.", "tool."];
+
 /// Events that say nothing of their own. A name that ends in `.` stands for all that begin so.
-const ECHOES: [&str; 35] = [
-    // The plugin's own start and end, and the server's.
-    "init",
-    "dispose",
-    "config",
-    "server.",
-    "installation.",
-    "project.",
+const ECHOES: [&str; 12] = [
     // The state of a session and of its messages, again and again while they change.
     "session.updated",
     "session.status",
@@ -31,32 +38,11 @@ const ECHOES: [&str; 35] = [
     // What is about to be sent to a model.
     "chat.params",
     "chat.headers",
-    "system.transform",
-    "messages.transform",
-    "experimental.chat.system.transform",
-    "experimental.chat.messages.transform",
-    "experimental.provider.small_model",
-    "experimental.compaction.autocontinue",
-    // message.part.updated has the same text, with its times.
-    "experimental.text.complete",
     // tool.execute.after says the input again, with the answer.
     "tool.execute.before",
     "tool.definition",
-    "shell.env",
-    // Asks about the same input.
-    "permission.ask",
-    "permission.asked",
-    "permission.updated",
     // command.executed says it again.
     "command.execute.before",
-    // The result of the todo tool once more.
-    "todo.updated",
-    // The editor's and the terminal's business.
-    "file.",
-    "lsp.",
-    "tui.",
-    "pty.",
-    "vcs.",
 ];
 
 /// A tool's metadata (diffs, exit codes) and structured answer, each, beside what it answered.
@@ -69,16 +55,27 @@ struct Told {
     rest: Fields,
 }
 
+/// The payloads of a batch.
+pub(in crate::agents) fn split_batch(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    payload.splitn(BATCH_EVENTS_MAX, |byte| *byte == b'\n')
+}
+
 /// The event that a payload of OpenCode stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
     let (event, mut told) = opened(heard, fields);
     if ECHOES.iter().any(|echo| is_echo(&event, echo)) {
         return None;
     }
-    let scene = told.scene(heard, &event)?;
-    match event.as_str() {
-        "session.created" => Some(created(&scene, told)),
+    let session = told.session(&event);
+    if !is_named(&session) {
+        return None;
+    }
+    let is_subagent = !told.rest.take("parentID").is_null();
+    let scene = told.scene(heard, &event, &session)?;
+    let draft = match event.as_str() {
+        "session.created" => return Some(created(&scene, told)),
         "session.resumed" => Some(resumed(&scene)),
+        "session.ended" => Some(ended(&scene, told)),
         "session.deleted" => Some(deleted(&scene, told)),
         "session.idle" => Some(idle(&scene, told)),
         "session.compacted" => Some(compaction(&scene, "after", told)),
@@ -86,8 +83,33 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
         "chat.message" => prompt(&scene, told),
         "tool.execute.after" if told.input.str("tool").is_some() => Some(tool_result(&scene, told)),
         "message.part.updated" => part(&scene, told.input.object("part")),
-        _ => Some(scene.unknown(&event, told.left())),
+        // A payload without any event's name is kept; somebody's plugin may send it.
+        name if name.is_empty() || FAMILIES.iter().any(|family| name.starts_with(family)) => {
+            Some(scene.unknown(&event, told.left()))
+        }
+        _ => None,
+    };
+    draft.map(|draft| if is_subagent { of_subagent(draft) } else { draft })
+}
+
+fn is_named(session: &Value) -> bool {
+    match session {
+        Value::String(id) => !id.trim().is_empty(),
+        Value::Number(_) => true,
+        _ => false,
     }
+}
+
+/// Marks an event in a subagent's session. A prompt there holds the words of the agent that the
+/// subagent works for.
+pub(in crate::agents) fn of_subagent(mut draft: Draft) -> Draft {
+    draft.meta.insert("subagent".to_owned(), draft.session.as_str().into());
+    if draft.kind == EventKind::UserMessage {
+        draft.kind = EventKind::Unknown;
+        draft.role = Role::System;
+        draft.meta.insert("event".to_owned(), "subagent_prompt".into());
+    }
+    draft
 }
 
 fn is_echo(event: &str, echo: &str) -> bool {
@@ -119,15 +141,14 @@ fn opened(heard: &Heard<'_>, mut fields: Fields) -> (String, Told) {
 }
 
 impl Told {
-    fn scene<'a>(&mut self, heard: &Heard<'a>, event: &str) -> Option<Scene<'a>> {
-        let session = self.session(event);
+    fn scene<'a>(&mut self, heard: &Heard<'a>, event: &str, session: &Value) -> Option<Scene<'a>> {
         let stamp = self.time(event);
         let directory =
             [self.rest.take("directory"), self.input.take("directory"), self.rest.take("worktree")];
         let info = self.input.get("info").and_then(|info| info.get("directory"));
         let cwd = directory.into_iter().find(|path| !path.is_null());
         let cwd = cwd.or_else(|| info.cloned()).unwrap_or_default();
-        Scene::new(heard, &session, cwd, &stamp)
+        Scene::new(heard, session, cwd, &stamp)
     }
 
     /// Hooks say `sessionID`; older bus events only have it in what they are about.
@@ -155,7 +176,10 @@ impl Told {
         let found = match event {
             "session.created" => at(self.input.get("info"), "created"),
             "chat.message" => at(self.output.get("message"), "created"),
-            "message.part.updated" => at(self.input.get("part"), "end"),
+            "message.part.updated" => {
+                let part = self.input.get("part");
+                at(part, "end").or_else(|| at(part.and_then(|part| part.get("state")), "end"))
+            }
             _ => None,
         };
         let given =
@@ -194,6 +218,13 @@ fn resumed(scene: &Scene<'_>) -> Draft {
     let mut fields = Fields::default();
     fields.put("source", "resume");
     scene.moment(EventKind::SessionStart, &["resume"], String::new(), fields)
+}
+
+/// The plugin's own word: OpenCode exits.
+fn ended(scene: &Scene<'_>, mut told: Told) -> Draft {
+    let mut fields = Fields::default();
+    fields.put("reason", told.input.take("reason"));
+    scene.moment(EventKind::SessionEnd, &["ended"], String::new(), fields)
 }
 
 fn deleted(scene: &Scene<'_>, mut told: Told) -> Draft {

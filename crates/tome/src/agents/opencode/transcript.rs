@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Role, Tool, cap_json, strip_injections};
 
-use super::hook::{METADATA_BYTES_MAX, spoken, tool};
+use super::hook::{METADATA_BYTES_MAX, of_subagent, spoken, tool};
 use crate::agents::fields::Fields;
 use crate::agents::transcript::{Here, Origin, Skip, Step, Steps};
 
@@ -83,13 +83,7 @@ impl Session {
         fields.put("message_id", id);
         fields.put("files", files);
         match self.here.prompt(&texts.join("\n"), Some(id), fields) {
-            // The words are those of the agent that it works for.
-            Step::Event(mut draft) if self.is_subagent => {
-                draft.kind = EventKind::Unknown;
-                draft.role = Role::System;
-                draft.meta.insert("event".to_owned(), "subagent_prompt".into());
-                Step::Event(draft)
-            }
+            Step::Event(draft) if self.is_subagent => Step::event(of_subagent(*draft)),
             step => step,
         }
     }

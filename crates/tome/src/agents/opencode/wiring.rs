@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::agents::wiring::{Client, bundled, own, pretty, server_args, skill_in};
+use crate::agents::wiring::{
+    Client, bundled, own, pretty, server_args, shared_skills, skill_folders_beside_shared, skill_in,
+};
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, navigator, opencode_plugin};
 
 pub(in crate::agents) static CLIENT: Client = Client {
@@ -19,7 +21,11 @@ pub(in crate::agents) static CLIENT: Client = Client {
     parts,
     bundle,
     takes_comments: true,
-    to_do: &[],
+    skill_folders,
+    to_do: &[
+        "Start OpenCode once while online: for any plugin it installs the package @opencode-ai/plugin, and \
+              until that is there, a start without a network takes 80 seconds or more",
+    ],
     off_switch: None,
 };
 
@@ -28,13 +34,33 @@ fn folder(ground: &Ground<'_>) -> PathBuf {
     ground.named("OPENCODE_CONFIG_DIR").unwrap_or_else(|| config.join("opencode"))
 }
 
+/// The package that OpenCode installs for plugins, of whatever kind. It keeps trying before every start
+/// for as long as the package is missing.
+pub const PACKAGE: &str = "@opencode-ai/plugin";
+
+/// The folder into which OpenCode installs its package for plugins.
+pub fn package_folder(ground: &Ground<'_>) -> PathBuf {
+    folder(ground).join("node_modules").join(PACKAGE)
+}
+
+/// OpenCode reads the skills of Claude Code too. Of two with one name it takes the last one.
+fn skill_folders(ground: &Ground<'_>) -> Vec<PathBuf> {
+    let of_person = [
+        ground.folder("CLAUDE_CONFIG_DIR", ".claude").join("skills"),
+        folder(ground).join("skills"),
+        folder(ground).join("skill"),
+    ];
+    let in_project = [".claude/skills", ".opencode/skills", ".opencode/skill"];
+    skill_folders_beside_shared(ground, &in_project, &of_person)
+}
+
 fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let own_folder = ground.either(".opencode", folder(ground));
     let settings = settings_in(&ground.either("", folder(ground)));
     let mut parts = vec![
         own(own_folder.join("plugins/tome.js"), opencode_plugin(&ground.launch)),
         Part::server(settings, "mcp", mcp(&ground.launch)),
-        skill_in(&own_folder.join("skills")),
+        skill_in(&shared_skills(ground)),
         own(own_folder.join("agents/memory-navigator.md"), agent()),
     ];
     parts.extend(COMMANDS.iter().map(|command| {

@@ -6,8 +6,9 @@ mod doctor;
 mod files;
 mod flow;
 mod mending;
-mod plugins;
+pub mod plugins;
 mod properties;
+mod skills;
 mod undoing;
 
 use std::collections::BTreeMap;

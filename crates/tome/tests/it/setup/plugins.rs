@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tome_testkit::World;
+use tome_testkit::{World, eventually};
 
 use super::{done, one, read, run, world};
 use crate::scene::{daemon_up, strings};
@@ -69,7 +69,7 @@ fn the_plugins_are_whole() {
     }
 }
 
-fn node() -> Option<Command> {
+pub fn node() -> Option<Command> {
     let found = Command::new("node").arg("--version").output();
     if found.is_ok_and(|found| found.status.success()) {
         return Some(Command::new("node"));
@@ -78,15 +78,25 @@ fn node() -> Option<Command> {
     None
 }
 
-/// Runs OpenCode's plugin through a session; what it did to what it was given.
-fn session(world: &World, node: &mut Command, tome: &Value) -> Value {
+/// Puts OpenCode's plugin, as setup wrote it, beside a driver; it runs these words for Tome.
+pub fn write_plugin(world: &World, tome: &Value) {
     let plugin = read(world, ".config/opencode/plugins/tome.js");
     let start = plugin.find("const TOME = ").unwrap();
     let end = start + plugin[start..].find('\n').unwrap();
     let plugin = format!("{}const TOME = {tome}{}", &plugin[..start], &plugin[end..]);
     world.write("driver/tome.mjs", &plugin);
-    let driver = world.write("driver/driver.mjs", DRIVER);
-    node.arg(driver).env_clear().current_dir(world.folder("elsewhere"));
+}
+
+/// Runs OpenCode's plugin through a session in the terminal interface, which runs plugins in a worker;
+/// what it did to what it was given.
+fn session(world: &World, node: &mut Command, tome: &Value) -> Value {
+    write_plugin(world, tome);
+    world.write("driver/driver.mjs", DRIVER);
+    let worker = "import { Worker } from 'node:worker_threads'\n\
+                  new Worker(new URL('./driver.mjs', import.meta.url))\n";
+    node.arg(world.write("driver/worker.mjs", worker))
+        .env_clear()
+        .current_dir(world.folder("elsewhere"));
     node.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     node.env("HOME", world.folder("person")).env("TMPDIR", world.folder("tmp"));
     node.env("TOME_DAEMON_IDLE_EXIT", "2m").env("TOME_HOOK_PATIENCE", "20");
@@ -127,14 +137,23 @@ await part({ id: "p3", type: "tool", tool: "edit", callID: "call_000000003", sta
 await bus("todo.updated", { sessionID, todos: [] })
 const compaction = { context: [] }
 await hooks["experimental.session.compacting"]({ sessionID }, compaction)
+const summary = { id: "m3", role: "assistant", sessionID, summary: true }
+await bus("message.updated", { sessionID, info: summary })
+const during = { system: [] }
+await hooks["experimental.chat.system.transform"]({ sessionID }, during)
+await part({ id: "p4", messageID: "m3", type: "text", text: "We fixed the lexer.", time: { start: 1794735004000, end: 1794735005000 } })
 await bus("session.compacted", { sessionID })
 const after = { system: [] }
 await hooks["experimental.chat.system.transform"]({ sessionID }, after)
 await bus("session.idle", { sessionID })
+const stopped = Date.now()
+while (Date.now() === stopped);
 await bus("session.idle", { sessionID })
 await hooks.event({})
+await hooks.event({ event: { type: "session.error", properties: { error: { name: "no session" } } } })
 await hooks["experimental.chat.system.transform"](undefined, undefined)
-console.log(JSON.stringify({ title, system, resumed, parts: prompt.parts, tool, mcp, compaction, after, prompted }))
+await hooks.dispose()
+console.log(JSON.stringify({ title, system, resumed, parts: prompt.parts, tool, mcp, compaction, during, after, prompted }))
 "#;
 
 #[test]
@@ -145,14 +164,13 @@ fn opencodes_plugin_hands_on_what_happens() {
     world.tome(&["start"]);
     daemon_up(&world);
     session(&world, &mut node, &json!([world.program(), "--home", world.home()]));
-    let events = world.events();
-    let mut kinds = strings(&events, "kind");
-    kinds.sort_unstable();
     let expected = [
         "assistant_message",
         "assistant_stop",
+        "assistant_stop",
         "compaction",
-        "compaction",
+        "session_end",
+        "session_end",
         "session_start",
         "session_start",
         "tool_result",
@@ -160,7 +178,16 @@ fn opencodes_plugin_hands_on_what_happens() {
         "tool_result",
         "user_message",
     ];
+    // A hook that ran out of time goes on in a process of its own.
+    let events = eventually("all events", || {
+        let events = world.events();
+        (events.len() >= expected.len()).then_some(events)
+    });
+    let mut kinds = strings(&events, "kind");
+    kinds.sort_unstable();
     assert_eq!(kinds, expected, "{events:#?}");
+    let compaction = events.iter().find(|event| event["kind"] == "compaction").unwrap();
+    assert_eq!(compaction["text"], "We fixed the lexer.");
     let texts = strings(&events, "text");
     assert!(texts.contains(&"fix the lexer") && texts.contains(&"Done."), "{texts:?}");
     assert!(events.iter().all(|event| event["cwd"] == "/app"), "{events:#?}");
@@ -194,7 +221,8 @@ process.stdin.on("end", () => {
     assert_eq!((&part["messageID"], &part["sessionID"]), (&json!("msg_1"), &json!("ses_1")));
     assert_eq!(did["tool"]["output"], "a.rs\n\nmemory of tool.execute.after");
     assert_eq!(did["mcp"]["content"][1]["text"], "memory of tool.execute.after");
-    assert_eq!(did["compaction"]["context"][0], "memory of experimental.session.compacting");
+    assert_eq!(did["compaction"]["context"], json!([]), "a summary is made of the session alone");
+    assert_eq!(did["during"]["system"], json!([]));
     assert_eq!(did["prompted"].as_array().unwrap().len(), 1, "once: {did}");
     assert_eq!(did["prompted"][0]["body"]["parts"][0]["text"], "store it");
 }

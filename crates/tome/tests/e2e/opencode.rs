@@ -1,0 +1,123 @@
+//! OpenCode, whose plugin of Tome's has to get everything out before `opencode run` exits; with the deadlines that
+//! hooks have in everyday use.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tome_testkit::eventually;
+
+use crate::clients;
+use crate::model::{Call, Step};
+use crate::stage::Stage;
+
+const PROMPT: &str = "What does the shell say about the frobnicator?";
+const FACT: &str = "prefers answers of one sentence";
+const ANSWER: &str = "It says that the frobnicator is fine.";
+/// What the tool prints.
+const OUTPUT: &str = "frobnicator-is-fine";
+
+/// A model of one's own; setup keeps it.
+fn settings(url: &str) -> String {
+    let models = json!({"scripted": {"limit": {"context": 200_000, "output": 8_000}}});
+    let provider = json!({"npm": "@ai-sdk/openai-compatible", "models": models,
+                          "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"}});
+    json!({"provider": {"loopback": provider}, "model": "loopback/scripted",
+           "small_model": "loopback/scripted", "permission": {"*": "allow"},
+           "autoupdate": false, "share": "disabled"})
+    .to_string()
+}
+
+/// A person who uses OpenCode, with the package that it installs for plugins.
+fn person(script: Vec<Step>) -> Stage {
+    let stage = Stage::new(script);
+    let package = clients::file(clients::OPENCODE, "config");
+    let folder = stage.world.folder("person/.config/opencode");
+    let copied = Command::new("cp").arg("-R").arg(package.join(".")).arg(folder).status();
+    assert!(copied.unwrap().success());
+    stage.write(".config/opencode/opencode.json", &settings(&stage.model.url()));
+    stage
+}
+
+/// Runs `opencode run` to its end; what it printed.
+fn run(stage: &Stage) -> String {
+    let mut command = stage.agent(clients::file(clients::OPENCODE, "bin/opencode"));
+    command.args(["run", PROMPT]).env_remove("TOME_HOOK_PATIENCE");
+    for name in ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"] {
+        command.env(format!("OPENCODE_DISABLE_{name}"), "1");
+    }
+    stage.run(&mut command).stdout
+}
+
+/// The events of the one session, once its end is stored.
+fn stored(stage: &Stage) -> Vec<Value> {
+    let events = eventually("the end of the session", || {
+        let events = stage.world.events();
+        events.iter().any(|event| event["kind"] == "session_end").then_some(events)
+    });
+    println!("{}", events.iter().map(|event| format!("{event}\n")).collect::<String>());
+    assert!(events.iter().all(|event| event["agent"] == "opencode"));
+    assert!(events.iter().all(|event| event["session_id"] == events[0]["session_id"]));
+    assert_ne!(events[0]["session_id"], "unknown");
+    events
+}
+
+fn kinds(events: &[Value]) -> Vec<&str> {
+    events.iter().filter_map(|event| event["kind"].as_str()).collect()
+}
+
+/// OpenCode's own store holds nothing that its plugin has not reported.
+fn assert_import_finds_nothing_new(stage: &Stage) {
+    let before = stage.world.events();
+    let ran = stage.world.tome(&["import", "--agent", "opencode"]);
+    assert_eq!(ran.code, 0, "tome import: {}", ran.stderr);
+    assert_eq!(stage.world.events(), before, "{}", ran.stdout);
+}
+
+#[test]
+#[ignore = "drives the real OpenCode: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
+fn opencode_remembers() {
+    let arguments = json!({"command": format!("echo {OUTPUT}"), "description": "ask the shell"});
+    let stage = person(vec![Step::Use(vec![Call::new("bash", arguments)]), Step::Say(ANSWER)]);
+    let content = format!("# User\n\n- {FACT}\n");
+    stage.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
+    // OpenCode reads the skills of these as well.
+    for agent in ["claude-code", "codex", "opencode"] {
+        stage.set_up(agent);
+    }
+    run(&stage);
+    let asked = stage.model.asked();
+    assert_eq!((asked.len(), stage.model.steps_left()), (2, 0), "{}", stage.model.log());
+    let first = asked[0].text();
+    assert!(first.contains("<tome-memory kind=\"start\">") && first.contains(FACT), "{first}");
+    assert_eq!(first.matches("<name>tome-memory</name>").count(), 1, "{first}");
+    let events = stored(&stage);
+    let expected = [
+        "session_start",
+        "user_message",
+        "tool_result",
+        "assistant_message",
+        "assistant_stop",
+        "session_end",
+    ];
+    // In the order of their times.
+    assert_eq!(kinds(&events), expected);
+    assert_eq!(events[1]["text"], PROMPT);
+    assert!(events[2]["tool"]["output"].to_string().contains(OUTPUT), "{}", events[2]);
+    assert_eq!(events[3]["text"], ANSWER);
+    assert_import_finds_nothing_new(&stage);
+}
+
+#[test]
+#[ignore = "drives the real OpenCode: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
+fn a_short_run_of_opencode_is_stored_and_prints_what_it_prints_without_tome() {
+    let bare = run(&person(vec![Step::Say(ANSWER)]));
+    let stage = person(vec![Step::Say(ANSWER)]);
+    stage.set_up("opencode");
+    assert_eq!(run(&stage), bare);
+    let events = stored(&stage);
+    let expected =
+        ["session_start", "user_message", "assistant_message", "assistant_stop", "session_end"];
+    assert_eq!(kinds(&events), expected);
+    assert_eq!(events[2]["text"], ANSWER);
+    assert_import_finds_nothing_new(&stage);
+}
