@@ -180,7 +180,8 @@ impl Keeper {
     pub(crate) fn known_files(&self, desk: &Desk, words: &Arc<Words>) -> Arc<HashSet<String>> {
         let stamps_in =
             |known: &Option<KnownFiles>| Some(Arc::clone(known.as_ref()?.stamps_in(words)?));
-        if let Some(stamps) = stamps_in(&desk.known.read().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(stamps) = stamps_in(&desk.known.read().unwrap_or_else(PoisonError::into_inner))
+        {
             return stamps;
         }
         let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);

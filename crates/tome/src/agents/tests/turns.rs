@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventKind, Identity, Millis};
 
-use super::{NOW, hear_with, line};
+use super::{NOW, hear_with};
 use crate::agents::transcript::{Origin, Step, lines_of};
 use crate::agents::{Heard, drafts_from_transcript, has_more_in_transcript};
 
@@ -95,8 +95,9 @@ fn the_hook_itself_takes_no_text_from_a_log() {
 fn an_answer_comes_only_from_a_log_that_has_reached_the_stop() {
     let early = prompt("go on", STOP_MS - 900) + &reply("m1", "First I look.", STOP_MS - 800);
     let before = stopped(STOP_MS - 10_000) + &early;
-    let torn = format!("{before}{}", &reply("m2", "All green.", STOP_MS - 50)[..40]);
-    let whole = before.clone() + &reply("m2", "All green.", STOP_MS - 50) + &stopped(STOP_MS);
+    let line = reply("m2", "All green.", STOP_MS - 50);
+    let torn = before.clone() + line.split_at(40).0;
+    let whole = before.clone() + &line + &stopped(STOP_MS);
     assert_eq!(copilot(&[before.clone()]), [], "an earlier sentence of the turn");
     assert_eq!(copilot(&[torn.clone()]), [], "a line that is still being written");
     let (drafts, looks) = rest(
@@ -106,7 +107,7 @@ fn an_answer_comes_only_from_a_log_that_has_reached_the_stop() {
         &[String::new(), before, torn, whole.clone(), whole],
     );
     assert_eq!(looks, 3, "it looks no longer than it has to");
-    let shown: Vec<String> = drafts.iter().map(line).collect();
+    let shown: Vec<String> = drafts.iter().map(super::line).collect();
     assert_eq!(
         shown,
         [
