@@ -83,8 +83,8 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
         "chat.message" => prompt(&scene, told),
         "tool.execute.after" if told.input.str("tool").is_some() => Some(tool_result(&scene, told)),
         "message.part.updated" => part(&scene, told.input.object("part")),
-        // A payload without any event's name is kept; somebody's plugin may send it.
-        name if name.is_empty() || FAMILIES.iter().any(|family| name.starts_with(family)) => {
+        // OpenCode's own names have a dot in them; others are those of somebody's plugin.
+        name if !name.contains('.') || FAMILIES.iter().any(|family| name.starts_with(family)) => {
             Some(scene.unknown(&event, told.left()))
         }
         _ => None,
