@@ -1,0 +1,94 @@
+//! Mnemonics of wallets: twelve or more words in a row, all from the English list of BIP-39.
+//!
+//! The list leaves out most words that sentences need (`the`, `and`, `of`, `is`), so prose hardly
+//! ever has twelve of its words in a row. The checksum is not verified: a phrase with a typing
+//! error is as good as the secret.
+
+use std::sync::LazyLock;
+
+use super::cut::{Confidence, Cut};
+use super::haystack::{Haystack, work};
+
+/// The shortest mnemonic.
+const WORDS_MIN: usize = 12;
+/// Blanks, commas, quotes and numbers between two words.
+const GAP_BYTES_MAX: usize = 6;
+
+/// The words, in alphabetical order.
+static WORDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| include_str!("bip39_english.txt").split_ascii_whitespace().collect());
+
+/// Finds the mnemonics of a text.
+pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
+    let mut start = 0;
+    let mut words = 0;
+    let mut word_bytes = 0;
+    let mut gap_bytes = 0;
+    for (at, b) in hay.0.bytes().enumerate() {
+        if b.is_ascii_lowercase() {
+            if words == 0 && word_bytes == 0 {
+                start = at;
+            }
+            word_bytes += 1;
+            gap_bytes = 0;
+            continue;
+        }
+        let ends_run = match word_bytes {
+            0 => false,
+            3..=8 => {
+                words += 1;
+                false
+            }
+            _ => true,
+        };
+        word_bytes = 0;
+        gap_bytes += 1;
+        if ends_run || gap_bytes > GAP_BYTES_MAX || !is_gap(b) {
+            if words >= WORDS_MIN {
+                find_in_run(hay, start, at, cuts);
+            }
+            words = 0;
+        }
+    }
+    if words + usize::from(word_bytes > 0) >= WORDS_MIN {
+        find_in_run(hay, start, hay.len(), cuts);
+    }
+}
+
+fn is_gap(b: u8) -> bool {
+    b.is_ascii_digit()
+        || matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'"' | b'\'' | b'.' | b')' | b'|')
+}
+
+/// Finds mnemonics in a run of short words.
+fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
+    let mut first = from;
+    let mut last = from;
+    let mut count = 0;
+    let mut add = |first, last, count| {
+        if count >= WORDS_MIN {
+            cuts.push(Cut::secret(first, last, "mnemonic", Confidence::Prefixed));
+        }
+    };
+    let mut at = from;
+    while at < to {
+        let start = hay.skip_while(at, |b| !b.is_ascii_lowercase());
+        let end = hay.skip_while(start, |b| b.is_ascii_lowercase());
+        if start >= to {
+            break;
+        }
+        work::count(1);
+        if WORDS.binary_search(&hay.slice(start, end)).is_ok() {
+            if count == 0 {
+                first = start;
+            }
+            last = end;
+            count += 1;
+        } else {
+            add(first, last, count);
+            count = 0;
+        }
+        at = end;
+    }
+    add(first, last, count);
+}
