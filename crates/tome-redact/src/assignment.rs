@@ -66,7 +66,9 @@ pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Cut<'
     let text = value_span::judged(hay, value);
     let context = if value.quoted { ValueContext::Quoted } else { ValueContext::Bare };
     let shouted = hay.slice(from - 2, from).bytes().all(|b| !b.is_ascii_lowercase());
-    ((value.quoted || shouted) && value::is_secret(text, context, NameStrength::Firm))
+    // In prose, names are quoted in other ways.
+    let stated = shouted || value.quoted && hay.byte_before(value.start) == b'\'';
+    (stated && value::is_secret(text, context, NameStrength::Firm))
         .then(|| Cut::secret(value.start, value.end, "password", Confidence::Placed))
 }
 

@@ -146,6 +146,19 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     })
 }
 
+/// The entries of a command, which stand together in the table.
+fn entries_of(name: &str) -> Option<&'static [Command]> {
+    let first = COMMANDS.iter().position(|one| one.name == name)?;
+    let rest = COMMANDS.get(first..)?;
+    let count = rest.iter().take_while(|one| one.name == name).count();
+    rest.get(..count)
+}
+
+/// Whether the name of a command ends here: an argument follows, or the quote around the name.
+pub(crate) fn ends_name(hay: Haystack<'_>, at: usize) -> bool {
+    matches!(hay.byte_at(at), b' ' | b'\t' | b'"' | b'\'' | b',' | b'`' | b'.' | b'\\' | 0x1B)
+}
+
 /// Finds the secrets among the arguments from this command name on, and returns the end of the
 /// part that was parsed.
 pub(crate) fn find_arguments(
@@ -158,7 +171,7 @@ pub(crate) fn find_arguments(
     }
     let mut parser = Parser {
         hay,
-        known: None,
+        known: &[],
         subcommand: false,
         arguments: 0,
         batch: false,
@@ -178,7 +191,7 @@ pub(crate) fn find_arguments(
         }
         let next = parser.read_word(word, cuts);
         // Only the rest of a line with a known command is parsed.
-        if parser.known.is_none() && at == first {
+        if parser.known.is_empty() && at == first {
             return start + 1;
         }
         at = next.max(word.end);
@@ -259,7 +272,8 @@ fn unquote(hay: Haystack<'_>, word: ValueSpan) -> ValueSpan {
 
 struct Parser<'t> {
     hay: Haystack<'t>,
-    known: Option<&'static str>,
+    /// The entries of the command that the arguments belong to.
+    known: &'static [Command],
     subcommand: bool,
     /// Arguments seen behind the command or its subcommand, without options.
     arguments: usize,
@@ -281,12 +295,12 @@ impl Parser<'_> {
         let name = text.rsplit('/').next().unwrap_or(text);
         let name = name.trim_end_matches(['"', '\'', ',', ']', ')', ';']).trim_end_matches(".exe");
         if !text.starts_with('-')
-            && let Some(found) = COMMANDS.iter().find(|one| one.name == name)
+            && let Some(found) = entries_of(name)
         {
-            if found.name == "chpasswd" {
+            if name == "chpasswd" {
                 self.cut_echoed(AfterColon, cuts);
             }
-            self.known = Some(found.name);
+            self.known = found;
             self.subcommand = false;
             self.user_named = false;
             self.arguments = 0;
@@ -294,25 +308,20 @@ impl Parser<'_> {
             return after;
         }
         if matches!(text, "|" | "||" | "&&" | ";" | "&") {
-            self.known = None;
+            self.known = &[];
             if text != "|" {
                 self.echoed = None;
             }
             return after;
         }
-        let Some(known) = self.known else { return after };
-        let is_option = || {
-            COMMANDS
-                .iter()
-                .filter(|one| one.name == known)
-                .any(|one| one.options.iter().any(|(option, _)| *option == text))
-        };
+        let Some(known) = self.known.first().map(|one| one.name) else { return after };
+        let is_option =
+            || self.known.iter().any(|one| one.options.iter().any(|(option, _)| *option == text));
         if text.starts_with(['-', '/']) && text.len() > 1 || is_option() {
             return self.read_option(known, word, cuts).max(after);
         }
-        let subcommand = COMMANDS
-            .iter()
-            .any(|one| one.name == known && !one.subcommand.is_empty() && one.subcommand == text);
+        let subcommand =
+            self.known.iter().any(|one| !one.subcommand.is_empty() && one.subcommand == text);
         if subcommand && !self.subcommand {
             self.subcommand = true;
             self.arguments = 0;
@@ -346,9 +355,10 @@ impl Parser<'_> {
             self.user_named = true;
             return word.end;
         }
-        let options = COMMANDS
+        let options = self
+            .known
             .iter()
-            .filter(|one| one.name == known && (one.subcommand.is_empty() || self.subcommand))
+            .filter(|one| one.subcommand.is_empty() || self.subcommand)
             .flat_map(|one| one.options);
         for (option, form) in options {
             let Some(rest) = text.strip_prefix(option) else { continue };
@@ -398,9 +408,10 @@ impl Parser<'_> {
         cuts: &mut Vec<Cut<'static>>,
     ) {
         let hay = self.hay;
-        let secret_argument = COMMANDS
+        let secret_argument = self
+            .known
             .iter()
-            .find(|one| one.name == known && (one.subcommand.is_empty() || self.subcommand))
+            .find(|one| one.subcommand.is_empty() || self.subcommand)
             .and_then(|one| one.argument);
         let secret = match known {
             "htpasswd" => self.batch && argument == 2,

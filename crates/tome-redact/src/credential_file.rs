@@ -79,6 +79,8 @@ pub(crate) fn find_pgpass(hay: Haystack<'_>, colon: usize) -> (Option<Cut<'stati
     };
     let port_fits = *port == "*" || !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     let fits = port_fits
+        // A line of a password file has numbers there.
+        && !user.bytes().all(|b| b.is_ascii_digit())
         && [host, database, user].iter().all(|field| !field.is_empty() && !field.contains('/'))
         && !password.is_empty()
         && !password.starts_with(':')

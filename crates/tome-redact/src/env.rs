@@ -39,7 +39,7 @@ fn is_line_place(hay: Haystack<'_>, start: usize) -> bool {
 fn is_secret(name: &str, value: &str) -> bool {
     let elsewhere = value.contains("://")
         || value.starts_with(['/', '~', '.', '$', '-', '<', '{', '('])
-        || value.contains(['$', ' ', '\\', '*', '(', ';', ','])
+        || value.contains(['`', '<', '>', '$', ' ', '\\', '*', '(', ';', ','])
         || value.contains(":/")
         || value.starts_with("sha")
         || value.contains("sha256:");

@@ -11,6 +11,8 @@ use super::haystack::{Haystack, work};
 
 /// The shortest mnemonic.
 const WORDS_MIN: usize = 12;
+/// The longest words of the list.
+const WORD_BYTES_MAX: usize = 8;
 /// Blanks, commas, quotes and numbers between two words.
 const GAP_BYTES_MAX: usize = 6;
 
@@ -26,6 +28,9 @@ pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
     let mut gap_bytes = 0;
     for (at, b) in hay.0.bytes().enumerate() {
         if b.is_ascii_lowercase() {
+            if word_bytes > WORD_BYTES_MAX {
+                continue;
+            }
             if words == 0 && word_bytes == 0 {
                 start = at;
             }
@@ -62,14 +67,7 @@ fn is_gap(b: u8) -> bool {
 
 /// Finds mnemonics in a run of short words.
 fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
-    let mut first = from;
-    let mut last = from;
-    let mut count = 0;
-    let mut add = |first, last, count| {
-        if count >= WORDS_MIN {
-            cuts.push(Cut::secret(first, last, "mnemonic", Confidence::Prefixed));
-        }
-    };
+    let mut run = Run::default();
     let mut at = from;
     while at < to {
         let start = hay.skip_while(at, |b| !b.is_ascii_lowercase());
@@ -78,17 +76,41 @@ fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'st
             break;
         }
         work::count(1);
-        if WORDS.binary_search(&hay.slice(start, end)).is_ok() {
-            if count == 0 {
-                first = start;
-            }
-            last = end;
-            count += 1;
-        } else {
-            add(first, last, count);
-            count = 0;
+        match WORDS.binary_search(&hay.slice(start, end)) {
+            Ok(number) => run.push(number, start, end),
+            Err(_) => cuts.extend(run.take()),
         }
         at = end;
     }
-    add(first, last, count);
+    cuts.extend(run.take());
+}
+
+/// Words of the list that follow each other.
+#[derive(Default)]
+struct Run {
+    numbers: Vec<usize>,
+    start: usize,
+    end: usize,
+}
+
+impl Run {
+    fn push(&mut self, number: usize, start: usize, end: usize) {
+        if self.numbers.is_empty() {
+            self.start = start;
+        }
+        self.end = end;
+        self.numbers.push(number);
+    }
+
+    /// The mnemonic, if it is one, and a new run. Few words of a mnemonic are the same; counted
+    /// names (`part1 part2 …`) are.
+    fn take(&mut self) -> Option<Cut<'static>> {
+        let count = self.numbers.len();
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        let distinct = self.numbers.len();
+        self.numbers.clear();
+        (count >= WORDS_MIN && distinct * 3 >= count * 2)
+            .then(|| Cut::secret(self.start, self.end, "mnemonic", Confidence::Prefixed))
+    }
 }

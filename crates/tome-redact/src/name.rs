@@ -90,6 +90,13 @@ pub(crate) fn assess_name(name: &str) -> Option<NameStrength> {
         return None;
     }
     let lower = name.to_ascii_lowercase();
+    // In addresses and headers these name secrets, in JSON nearly anything.
+    if matches!(lower.as_str(), "key" | "code" | "sid") || lower.contains("session") {
+        let certain = ["token", "secret", "password", "key"].iter().any(|end| lower.ends_with(end));
+        if !certain || lower == "key" {
+            return None;
+        }
+    }
     STEMS
         .iter()
         .map(|stem| stem.trim_end_matches(['"', '=', ':', '\\']))

@@ -121,14 +121,16 @@ const LITERALS: &[(&str, Anchor)] = &[
 
 /// The scanner for all literals.
 pub(crate) struct Scanner {
-    /// One bit per hash of the first three bytes of a literal.
+    /// One bit per hash of the first three bytes of a literal, in lower case.
     table: Box<[u64; TABLE_WORDS]>,
-    /// The literals, ordered by their first three bytes.
-    literals: Vec<(u32, &'static str, Anchor)>,
+    /// Literals that match in any letter case.
+    any_case: Literals,
+    /// Literals that match exactly.
+    exact: Literals,
 }
 
-/// 256 Ki bits fit the second-level cache and keep false alarms rare.
-const TABLE_WORDS: usize = 4096;
+/// 64 Ki bits stay in the first-level cache and keep false alarms rare.
+const TABLE_WORDS: usize = 1024;
 
 impl Scanner {
     pub fn new() -> Self {
@@ -137,32 +139,32 @@ impl Scanner {
         let stems = STEMS.iter().map(|stem| (*stem, Anchor::Stem));
         let commands = command::names().map(|name| (name, Anchor::Command));
         let keys = wallet::STARTS.iter().map(|start| (*start, Anchor::WalletKey));
-        let mut literals = Vec::with_capacity(2048);
-        for (text, anchor) in rules.chain(shapes).chain(stems).chain(commands).chain(keys) {
-            push_literal(&mut literals, text, anchor);
+        let mut any_case = Vec::with_capacity(256);
+        let mut exact = Vec::with_capacity(1024);
+        for (text, anchor) in rules.chain(shapes).chain(commands).chain(keys) {
+            push_literal(&mut exact, text, anchor, push_byte);
         }
-        for (text, anchor) in LITERALS {
-            push_literal(&mut literals, text, *anchor);
+        for (text, anchor) in stems.chain(LITERALS.iter().copied()) {
+            push_literal(&mut any_case, text, anchor, push_lower);
         }
-        literals.sort_by_key(|(start, _, _)| *start);
         let mut table = Box::new([0u64; TABLE_WORDS]);
-        for (start, _, _) in &literals {
-            let (word, bit) = slot(*start);
+        for (start, _, _) in any_case.iter().chain(&exact) {
+            let (word, bit) = slot(start | LOWER_BITS);
             if let Some(word) = table.get_mut(word) {
                 *word |= bit;
             }
         }
-        Self { table, literals }
+        Self { table, any_case: Literals::new(any_case), exact: Literals::new(exact) }
     }
 
     /// Finds everything that the built-in matchers cut from a text, in no particular order.
     pub fn find_secrets(&self, text: &str) -> Vec<Cut<'static>> {
         let mut search = Search::new(Haystack(text));
-        let mut last = 0u32;
         let bytes = text.as_bytes();
-        for (at, b) in text.bytes().enumerate() {
-            last = pushed(last, b);
-            let (word, bit) = slot(last);
+        let mut last = 0u32;
+        for (at, b) in bytes.iter().copied().enumerate() {
+            last = push_byte(last, b);
+            let (word, bit) = slot(last | LOWER_BITS);
             if b == b'=' {
                 search.look(Anchor::Equals, at, at + 1);
             } else if b == b'.' && bytes.get(at + 7) == Some(&b'.') {
@@ -170,23 +172,71 @@ impl Scanner {
             }
             if self.table.get(word).copied().unwrap_or(0) & bit != 0 {
                 // Literals have three bytes or more, so the first hit is at the third byte.
-                self.compare(last, at.saturating_sub(2), &mut search);
+                let start = at.saturating_sub(2);
+                for (text, anchor) in self.exact.starting_with(last) {
+                    if search.hay.starts_with(start, text) {
+                        search.look(anchor, start, start + text.len());
+                    }
+                }
+                for (text, anchor) in self.any_case.starting_with(last | LOWER_BITS) {
+                    if search.hay.starts_with_ignore_case(start, text) {
+                        search.look(anchor, start, start + text.len());
+                    }
+                }
             }
         }
         search.finish()
     }
+}
 
-    /// Looks at each literal that begins with these three bytes and stands here.
-    fn compare(&self, start: u32, at: usize, search: &mut Search<'_>) {
-        let first = self.literals.partition_point(|(one, _, _)| *one < start);
-        for (one, text, anchor) in self.literals.iter().skip(first) {
-            if *one != start {
-                return;
+/// Literals, found by their first three bytes.
+struct Literals {
+    /// Ordered by their first three bytes.
+    literals: Vec<(u32, &'static str, Anchor)>,
+    /// The first literal of each three bytes, by their hash: open addressing.
+    index: Box<[u16; INDEX_SLOTS]>,
+}
+
+/// Four slots per different start keep probing short.
+const INDEX_SLOTS: usize = 4096;
+const EMPTY: u16 = u16::MAX;
+
+impl Literals {
+    fn new(mut literals: Vec<(u32, &'static str, Anchor)>) -> Self {
+        literals.sort_by_key(|(start, _, _)| *start);
+        let mut index = Box::new([EMPTY; INDEX_SLOTS]);
+        let mut before = u32::MAX;
+        for (number, (start, _, _)) in literals.iter().enumerate() {
+            if *start != before {
+                let mut probe = index_of(*start);
+                while index.get(probe).is_some_and(|slot| *slot != EMPTY) {
+                    probe = (probe + 1) % INDEX_SLOTS;
+                }
+                if let (Some(slot), Ok(number)) = (index.get_mut(probe), u16::try_from(number)) {
+                    *slot = number;
+                }
             }
-            if search.hay.starts_with_ignore_case(at, text) {
-                search.look(*anchor, at, at + text.len());
-            }
+            before = *start;
         }
+        Self { literals, index }
+    }
+
+    /// The literals that start with these three bytes.
+    fn starting_with(&self, start: u32) -> impl Iterator<Item = (&'static str, Anchor)> {
+        let mut probe = index_of(start);
+        let first = loop {
+            let number = self.index.get(probe).copied().unwrap_or(EMPTY);
+            match self.literals.get(usize::from(number)) {
+                Some((found, _, _)) if *found == start => break usize::from(number),
+                Some(_) => probe = (probe + 1) % INDEX_SLOTS,
+                None => break self.literals.len(),
+            }
+        };
+        self.literals
+            .iter()
+            .skip(first)
+            .take_while(move |(found, _, _)| *found == start)
+            .map(|(_, text, anchor)| (*text, *anchor))
     }
 }
 
@@ -195,29 +245,53 @@ fn push_literal(
     literals: &mut Vec<(u32, &'static str, Anchor)>,
     text: &'static str,
     anchor: Anchor,
+    push: fn(u32, u8) -> u32,
 ) {
-    let start = text.bytes().take(3).fold(0, pushed);
+    let start = text.bytes().take(3).fold(0, push);
     if text.len() >= 3 {
         literals.push((start, text, anchor));
         return;
     }
     let thirds: &[u8] = match anchor {
         Anchor::Command => b" \"',\t",
-        _ => b"abcdefghijklmnopqrstuvwxyz0123456789_-.~",
+        Anchor::WalletKey => b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+        _ => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~",
     };
-    literals.extend(thirds.iter().map(|third| (pushed(start, *third), text, anchor)));
+    let fits = |third: &u8| match anchor {
+        Anchor::Rule(number) => {
+            RULES.get(number).is_some_and(|rule| rule.alphabet.contains(*third))
+        }
+        _ => true,
+    };
+    let thirds = thirds.iter().filter(|third| fits(third));
+    literals.extend(thirds.map(|third| (push(start, *third), text, anchor)));
 }
 
-/// The last three bytes with one more behind them. Setting the bit of lower case is enough to make
-/// capitals equal to small letters; that it makes some signs equal too only costs a comparison.
-fn pushed(last: u32, b: u8) -> u32 {
-    (last << 8 | u32::from(b | 0x20)) & 0x00FF_FFFF
+/// The bit of lower case in each of three bytes. Setting it is enough to make capitals equal to
+/// small letters; that it makes some signs equal too only costs a comparison.
+const LOWER_BITS: u32 = 0x0020_2020;
+
+/// The last three bytes with one more behind them.
+fn push_byte(last: u32, b: u8) -> u32 {
+    (last << 8 | u32::from(b)) & 0x00FF_FFFF
+}
+
+fn push_lower(last: u32, b: u8) -> u32 {
+    push_byte(last, b | 0x20)
+}
+
+fn hash(last: u32) -> u32 {
+    last.wrapping_mul(0x9E37_79B1) >> 16
 }
 
 /// The bit of the table that stands for three bytes.
 fn slot(last: u32) -> (usize, u64) {
-    let hash = last.wrapping_mul(0x9E37_79B1) >> 14;
+    let hash = hash(last);
     ((hash >> 6) as usize % TABLE_WORDS, 1 << (hash & 63))
+}
+
+fn index_of(last: u32) -> usize {
+    (hash(last) >> 4) as usize % INDEX_SLOTS
 }
 
 /// The state of one search.
@@ -262,6 +336,7 @@ impl<'t> Search<'t> {
         match anchor {
             Anchor::Manifest if manifest::is_secret_kind(hay, end) => self.manifests.push(start),
             Anchor::Manifest => {}
+            Anchor::Command if !command::ends_name(hay, end) => {}
             Anchor::Command if start >= self.parsed_to.command => {
                 self.parsed_to.command = command::find_arguments(hay, start, &mut self.cuts);
             }

@@ -38,7 +38,7 @@ pub(crate) fn match_rule(hay: Haystack<'_>, at: usize, rule: &Rule) -> Option<Cu
 }
 
 impl Alphabet {
-    fn contains(self, b: u8) -> bool {
+    pub fn contains(self, b: u8) -> bool {
         match self {
             Self::Hex => b.is_ascii_hexdigit(),
             Self::Alnum => b.is_ascii_alphanumeric(),

@@ -161,7 +161,9 @@ fn is_type_name(value: &str) -> bool {
         && digits == 1
         && capitals >= 3
         && inner.ends_with(|c: char| c.is_ascii_lowercase())
-        && words_of_camel(inner).any(|word| is_secret_noun(word) || word == "Reference")
+        && words_of_camel(inner).any(|word| {
+            is_secret_noun(word) || matches!(word, "Reference" | "Array" | "String" | "Schema")
+        })
 }
 
 /// `secretName` in `auth.secretName` names a secret as well.
@@ -216,9 +218,15 @@ fn is_member_path(value: &str) -> bool {
     let names = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            && (part.len() <= 4 || numbers(part) <= 1)
+            && (part.len() <= 4 || numbers(part) <= 1 || is_camel_type(part))
     };
     value.contains('.') && value.split('.').all(names)
+}
+
+/// `Uint8ArrayFromBase64`: capitalised words with numbers in between.
+fn is_camel_type(part: &str) -> bool {
+    let words = words_of_camel(part).filter(|word| word.len() >= 4).count();
+    part.starts_with(|c: char| c.is_ascii_uppercase()) && words >= 3 && !is_random(part)
 }
 
 /// Made of words and numbers: `32-byte`, `gpt-4o`, `base64-encoded`, `user_input`.

@@ -47,9 +47,15 @@ impl View {
         let mut view: Option<Self> = None;
         let mut copied = 0;
         let mut at = 0;
-        while let Some(next) = next_candidate(hay, at) {
+        let ascii = text.is_ascii();
+        while let Some(mut next) = next_candidate(hay, at, ascii) {
+            // Caret notation begins one byte before.
+            if hay.byte_at(next) == b'[' && next > copied && hay.byte_before(next) == b'^' {
+                next -= 1;
+            }
             let Some(skipped) = skip_at(hay, next) else {
-                at = hay.0.ceil_char_boundary(next + 1);
+                let caret = usize::from(hay.byte_at(next) == b'^');
+                at = hay.0.ceil_char_boundary(next + 1 + caret);
                 continue;
             };
             let view =
@@ -106,10 +112,16 @@ impl View {
     }
 }
 
-/// The next byte at which something to skip may begin.
-fn next_candidate(hay: Haystack<'_>, from: usize) -> Option<usize> {
-    let may_begin = |b: &u8| matches!(b, 0x1B | b'\\' | b'[' | b'^' | 0x80..);
-    hay.bytes_from(from).iter().position(may_begin).map(|offset| from + offset)
+/// The next byte at which something to skip may begin. Most texts are ASCII, which is searched
+/// several bytes at a time.
+fn next_candidate(hay: Haystack<'_>, from: usize, ascii: bool) -> Option<usize> {
+    let bytes = hay.bytes_from(from);
+    let found = if ascii {
+        memchr::memchr3(0x1B, b'\\', b'[', bytes)
+    } else {
+        bytes.iter().position(|b| matches!(b, 0x1B | b'\\' | b'[' | 0x80..))
+    };
+    found.map(|offset| from + offset)
 }
 
 fn skip_at(hay: Haystack<'_>, at: usize) -> Option<Skipped> {

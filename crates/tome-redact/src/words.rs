@@ -47,7 +47,7 @@ const HARMLESS: &[&str] = &[
     "opaque", "option", "optional", "options", "or", "other", "output", "param", "parameter",
     "parameters", "passed", "passphrase", "passwd", "password", "passwords", "pending",
     "placeholder", "plain", "plaintext", "present", "private", "prompt", "prompts", "protected",
-    "provided", "public", "pw", "pwd", "random", "raw", "read", "readonly", "ref", "refresh",
+    "provided", "public", "pw", "pwd", "random", "raw", "read", "readonly", "redacted", "ref", "refresh",
     "regexp", "rejected", "removed", "required", "reset", "return", "revoked", "rotated",
     "safe", "salt", "same-origin", "saved", "secret", "secrets", "see", "self", "sensitive",
     "session", "set", "short", "static", "stdin", "stored", "str", "string", "strong", "struct",

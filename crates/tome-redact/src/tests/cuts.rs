@@ -408,6 +408,10 @@ fn json_values() {
         "inner": "{\"password\": \"hunter2\"}",
         "note": "<private>x</private> y",
         "done": "[redacted:password]",
+        "sessionId": "ses_6f2a9B1c7D3e5F0a8B4c",
+        "key": "q8Zk3VbN0xW7tYpL2mRs",
+        "headers": {"Cookie": "theme=dark; sid=q8Zk3VbN0xW7tYpL2mRs", "Authorization": "Bearer a1b2c3d4e5"},
+        "args": ["login", "--password", "horse", "--verbose"],
     });
     redactor().redact_json(&mut value);
     let expected = json!({
@@ -421,6 +425,10 @@ fn json_values() {
         "inner": "{\"password\": \"[redacted:password]\"}",
         "note": "[private] y",
         "done": "[redacted:password]",
+        "sessionId": "ses_6f2a9B1c7D3e5F0a8B4c",
+        "key": "q8Zk3VbN0xW7tYpL2mRs",
+        "headers": {"Cookie": "theme=dark; sid=[redacted:cookie]", "Authorization": "Bearer [redacted:bearer]"},
+        "args": ["login", "--password", "[redacted:password]", "--verbose"],
     });
     assert_eq!(value, expected);
     let once = value.clone();

@@ -86,11 +86,11 @@ fn examined_bytes(text: &str) -> usize {
 
 #[test]
 fn work_is_linear_for_any_repeated_piece() {
-    const BYTES: usize = 10_000;
+    const BYTES: usize = 6_000;
     let mut slow = String::new();
     for first in PIECES {
         // Alone, and in turn with a piece that changes its meaning.
-        for second in ["", "\n", "9aZ"] {
+        for second in ["", "9aZ\n"] {
             let piece = format!("{first}{second}");
             let once = examined_bytes(&piece.repeat(BYTES / piece.len()));
             let twice = examined_bytes(&piece.repeat(2 * BYTES / piece.len()));

@@ -1,6 +1,15 @@
 //! Corpora of secrets and of ordinary strings that look similar, with bounds on what redaction may
 //! miss and on what it may cut wrongly.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::cast_possible_truncation,
+    reason = "tests assert by panicking"
+)]
+
 mod generate;
 mod kinds;
 mod more_kinds;

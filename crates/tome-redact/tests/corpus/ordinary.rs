@@ -163,6 +163,11 @@ const FIXED: &[&str] = &[
     "0000000000000000000000000000000000000000",
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
     "abcdefghijklmnopqrstuvwxyz0123456789",
+    "bin:*:2:2:bin:/bin:/usr/sbin/nologin",
+    "opens the named pipe identified by `addr`, which exists",
+    "privateKey: Schema.Uint8ArrayFromBase64",
+    "url.password = \"REDACTED\";",
+    "large0 large1 large2 large3 large4 large5 large6 large7 large8 large9 large10 large11 large12",
     "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor",
 ];
 
