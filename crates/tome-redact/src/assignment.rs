@@ -194,7 +194,7 @@ fn is_closing_quote(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> bool {
 
 fn is_password(name: &Name<'_>) -> bool {
     let lower = name.text.to_ascii_lowercase();
-    lower.contains("pass") || lower.contains("pwd")
+    lower.contains("pass") || lower.contains("pwd") || lower.ends_with("psk")
 }
 
 /// `the password is …`: a word stands between.

@@ -39,6 +39,13 @@ pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize
         b'>' if hay.byte_before(name.start) == b'<' => {
             return Some((Binding::Element, name.end + 1));
         }
+        // `<Pass encoding="base64">…</Pass>`
+        b' ' if hay.byte_before(name.start) == b'<' => {
+            let end = hay.skip_while_within(name.end, 128, |b| !matches!(b, b'>' | b'<' | b'\n'));
+            if hay.byte_at(end) == b'>' && hay.byte_before(end) != b'/' {
+                return Some((Binding::Element, end + 1));
+            }
+        }
         // `.password("…")`
         b'(' if is_quote(hay.byte_at(name.end + 1)) => {
             return Some((Binding::Listed, name.end + 1));

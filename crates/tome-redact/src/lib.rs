@@ -7,7 +7,7 @@
 //!   tokens of a known shape around another literal;
 //! - `assignment` with `name`, `binding`, `value_span`, `value`: a name that announces a secret
 //!   and the value bound to it; `env`: variables with random values;
-//! - `command`: options and arguments of commands that take a password;
+//! - `command`, `commands`: options and arguments of commands that take a password;
 //! - `header`, `cookie`, `url`: HTTP credentials; `credential_file`: `.netrc`, `.pgpass` and
 //!   others; `manifest`: Kubernetes secrets;
 //! - `pem`, `wallet`, `mnemonic`: private keys in their encodings;
@@ -23,6 +23,7 @@ mod assignment;
 mod base64;
 mod binding;
 mod command;
+mod commands;
 mod cookie;
 mod credential_file;
 mod cut;

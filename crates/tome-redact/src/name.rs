@@ -162,7 +162,7 @@ fn assess(name: &str, stem: usize) -> Option<NameStrength> {
         return Some(NameStrength::Firm);
     }
     // A lone `PASS` is what tests print.
-    if before.is_empty() && matches!(name, "pass" | "pw" | "PW") {
+    if before.is_empty() && matches!(name, "pass" | "Pass" | "pw" | "PW") {
         return Some(NameStrength::Fair);
     }
     if tail("pass") && is_joined(before, name.get(stem..)?) {

@@ -175,6 +175,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     Shape { literal: "-NRMA", kind: "newrelic", before: run(Alphabet::Alnum, 42, 42), after: NOTHING, keeps_before: false },
     Shape { literal: ":APA91b", kind: "firebase", before: run(Alphabet::Dashed, 8, 30), after: run(Alphabet::Dashed, 100, 200), keeps_before: false },
     Shape { literal: "T3BlbkFJ", kind: "openai", before: run(Alphabet::Dashed, 20, 160), after: run(Alphabet::Dashed, 20, 160), keeps_before: false },
+    Shape { literal: "!AQ", kind: "salesforce", before: run(Alphabet::Alnum, 12, 18), after: run(Alphabet::Dotted, 60, 200), keeps_before: false },
     Shape { literal: "_secret_", kind: "stripe", before: run(Alphabet::Word, 20, 40), after: run(Alphabet::Alnum, 20, 40), keeps_before: false },
 ];
 
