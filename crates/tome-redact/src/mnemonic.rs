@@ -20,17 +20,39 @@ const GAP_BYTES_MAX: usize = 6;
 static WORDS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| include_str!("bip39_english.txt").split_ascii_whitespace().collect());
 
+/// The shortest text of a mnemonic: twelve words of three letters.
+const MNEMONIC_BYTES_MIN: usize = 4 * WORDS_MIN - 1;
+
 /// Finds the mnemonics of a text.
 pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
-    let mut start = 0;
+    let bytes = hay.0.as_bytes();
+    let mut at = 0;
+    // Searched backwards, most windows of code are left after a few bytes.
+    while let Some(window) = bytes.get(at..at + MNEMONIC_BYTES_MIN) {
+        if let Some(offset) = window.iter().rposition(|b| !is_part(*b)) {
+            at += offset + 1;
+            continue;
+        }
+        let end = hay.skip_while(at + MNEMONIC_BYTES_MIN, is_part);
+        find_in_part(hay, at, end, cuts);
+        at = end;
+    }
+}
+
+/// A small letter, or a byte between two words.
+fn is_part(b: u8) -> bool {
+    b.is_ascii_lowercase() || is_gap(b)
+}
+
+/// Finds mnemonics in a part of small letters and gaps.
+fn find_in_part(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
+    let mut start = from;
     let mut words = 0;
     let mut word_bytes = 0;
     let mut gap_bytes = 0;
-    for (at, b) in hay.0.bytes().enumerate() {
+    for (offset, b) in hay.slice(from, to).bytes().enumerate() {
+        let at = from + offset;
         if b.is_ascii_lowercase() {
-            if word_bytes > WORD_BYTES_MAX {
-                continue;
-            }
             if words == 0 && word_bytes == 0 {
                 start = at;
             }
@@ -38,25 +60,19 @@ pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
             gap_bytes = 0;
             continue;
         }
-        let ends_run = match word_bytes {
-            0 => false,
-            3..=8 => {
-                words += 1;
-                false
-            }
-            _ => true,
-        };
-        word_bytes = 0;
+        let is_word = (3..=WORD_BYTES_MAX).contains(&word_bytes);
+        words += usize::from(is_word);
         gap_bytes += 1;
-        if ends_run || gap_bytes > GAP_BYTES_MAX || !is_gap(b) {
+        if word_bytes > 0 && !is_word || gap_bytes > GAP_BYTES_MAX {
             if words >= WORDS_MIN {
                 find_in_run(hay, start, at, cuts);
             }
             words = 0;
         }
+        word_bytes = 0;
     }
     if words + usize::from(word_bytes > 0) >= WORDS_MIN {
-        find_in_run(hay, start, hay.len(), cuts);
+        find_in_run(hay, start, to, cuts);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The form of a rule for tokens that carry the prefix of their issuer.
 
 /// One issuer's token format.
+#[derive(Clone, Copy)]
 pub(crate) struct Rule {
     pub prefix: &'static str,
     pub kind: &'static str,

@@ -243,7 +243,7 @@ pub(crate) fn is_wordy(value: &str) -> bool {
 /// A salt of printable characters, as generators for web applications make them.
 fn is_salt(value: &str) -> bool {
     const BYTES_MIN: usize = 40;
-    let count = |class: fn(&u8) -> bool| value.bytes().filter(|b| class(b)).count();
+    let count = |class: fn(&u8) -> bool| value.bytes().filter(class).count();
     let signs = count(u8::is_ascii_punctuation);
     value.len() >= BYTES_MIN
         && value.is_ascii()
