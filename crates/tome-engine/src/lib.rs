@@ -30,7 +30,7 @@ pub use calendar::{
     Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked,
     StoreRebuilt, StoreReport, entries_at,
 };
-pub use capture::{CaptureError, OwnPattern, Redactor, Sealer};
+pub use capture::Sealer;
 pub use citation::{Citation, Citations, CitedPlace, Opened, OpenedPlace, Viewpoint};
 pub use contents::{
     CONTENTS, CaughtUp, ContentsSettings, EXTRACTIVE, Evidence, Expanded, Extractive, Found,
@@ -61,4 +61,5 @@ pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use spool_line::{read_line as read_spool_line, write_line as write_spool_line};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};
+pub use tome_redact::{OwnPattern, PatternError as CaptureError, Redactor};
 pub use tools::{Caller, Effect, Failure, ToolAnswer, ToolSpec, Tools};

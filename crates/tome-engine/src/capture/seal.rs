@@ -2,19 +2,14 @@
 //!
 //! A text that is too long keeps its head and its tail, with the mark of `tome_model::cut_mark`
 //! between. A window on each is redacted together with a margin beyond what is kept, so that a
-//! secret across the cut is seen whole or lies in the part that goes; the work is bounded by the
-//! cap, not by the text. Sealing what is sealed changes nothing.
+//! secret across the cut is seen whole or lies in the part that goes; secrets are searched in the
+//! windows only, private tags in the whole text. Sealing what is sealed changes nothing.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use tome_model::{Draft, Tool, cut_mark, limits};
-
-use super::cut::{self, Cut, mark_around};
-use super::json;
-use super::private::Edges;
-use super::redact::Redactor;
-use super::scan::Scan;
+use tome_redact::{Cut, Redactor, apply_cuts, find_mark_around, rewrite_json};
 
 /// No secret is longer than this: a PEM key of 16,384 bits fits.
 const MARGIN: usize = 16 * 1024;
@@ -102,7 +97,7 @@ impl Sealer {
     fn seal_leaves(&self, value: &Value, bytes_max: usize) -> (Value, usize) {
         let mut cut_bytes = 0;
         let sealed =
-            json::rewritten(value, &mut |text| self.seal_part(text, bytes_max, &mut cut_bytes));
+            rewrite_json(value, &mut |text| self.seal_part(text, bytes_max, &mut cut_bytes));
         (sealed, cut_bytes)
     }
 
@@ -122,11 +117,11 @@ impl Sealer {
         if text.len() > bytes_max + 2 * MARGIN {
             return Cow::Owned(self.seal_windows(text, bytes_max, cut_bytes));
         }
-        let cuts = self.redactor.cuts(text, Edges::Whole);
+        let cuts = self.redactor.find_cuts(text);
         if cuts.is_empty() && text.len() <= bytes_max {
             return Cow::Borrowed(text);
         }
-        let redacted = cut::render(text, &cuts);
+        let redacted = apply_cuts(text, &cuts);
         if redacted.len() <= bytes_max {
             return Cow::Owned(redacted);
         }
@@ -140,10 +135,11 @@ impl Sealer {
         let reach = bytes_max / 2 + MARGIN;
         let head = tome_model::truncate_to(text, reach);
         let tail_start = ceil_boundary(text, text.len() - reach);
-        let tail = Scan(text).part(tail_start, text.len());
+        let tail = slice(text, tail_start, text.len());
         let kept_max = head.len() - MARGIN;
-        let head = Window::new(head, self.redactor.cuts(head, Edges::Head), 0, kept_max);
-        let tail_cuts = self.redactor.cuts(tail, Edges::Tail);
+        let head_cuts = self.redactor.find_window_cuts(text, 0..head.len());
+        let head = Window::new(head, head_cuts, 0, kept_max);
+        let tail_cuts = self.redactor.find_window_cuts(text, tail_start..text.len());
         let tail = Window::new(tail, tail_cuts, MARGIN, tail.len());
         self.join(&head, &tail, text.len(), bytes_max, cut_bytes)
     }
@@ -176,7 +172,7 @@ impl Sealer {
 
 /// A text with its cuts, of which the part between two places may be kept.
 struct Window<'t, 'r> {
-    scan: Scan<'t>,
+    text: &'t str,
     cuts: Vec<Cut<'r>>,
     from: usize,
     to: usize,
@@ -184,7 +180,7 @@ struct Window<'t, 'r> {
 
 impl<'t, 'r> Window<'t, 'r> {
     fn new(text: &'t str, cuts: Vec<Cut<'r>>, from: usize, to: usize) -> Self {
-        Self { scan: Scan(text), cuts, from, to }
+        Self { text, cuts, from, to }
     }
 
     /// The start of the redacted text, at most so long, and how many bytes of the source it covers.
@@ -198,15 +194,15 @@ impl<'t, 'r> Window<'t, 'r> {
             if cut.start >= self.to || plain + cut.mark.len() > room {
                 break;
             }
-            out.push_str(self.scan.part(at, cut.start));
+            out.push_str(slice(self.text, at, cut.start));
             cut.mark.push_to(&mut out);
             at = cut.end.min(self.to);
         }
         let next_cut = self.cuts.iter().find(|cut| cut.start >= at);
         let stop = next_cut.map_or(self.to, |cut| cut.start.min(self.to));
-        let end = tome_model::floor_boundary(self.scan.0, stop.min(at + bytes_max - out.len()));
-        let end = mark_around(self.scan, end).map_or(end, |(start, _)| start.max(at));
-        out.push_str(self.scan.part(at, end));
+        let end = tome_model::floor_boundary(self.text, stop.min(at + bytes_max - out.len()));
+        let end = find_mark_around(self.text, end).map_or(end, |(start, _)| start.max(at));
+        out.push_str(slice(self.text, at, end));
         (out, end)
     }
 
@@ -222,19 +218,24 @@ impl<'t, 'r> Window<'t, 'r> {
             }
             let mut part = String::new();
             cut.mark.push_to(&mut part);
-            part.push_str(self.scan.part(cut.end, at));
+            part.push_str(slice(self.text, cut.end, at));
             room -= part.len();
             parts.push(part);
             at = cut.start.max(self.from);
         }
         let next_cut = self.cuts.iter().rfind(|cut| cut.end <= at);
         let stop = next_cut.map_or(self.from, |cut| cut.end.max(self.from));
-        let start = ceil_boundary(self.scan.0, stop.max(at.saturating_sub(room)));
-        let start = mark_around(self.scan, start).map_or(start, |(_, end)| end.min(at));
-        parts.push(self.scan.part(start, at).to_owned());
+        let start = ceil_boundary(self.text, stop.max(at.saturating_sub(room)));
+        let start = find_mark_around(self.text, start).map_or(start, |(_, end)| end.min(at));
+        parts.push(slice(self.text, start, at).to_owned());
         let out: String = parts.into_iter().rev().collect();
         (out, self.to - start)
     }
+}
+
+/// The text between two positions; empty unless both are character boundaries in order.
+fn slice(text: &str, start: usize, end: usize) -> &str {
+    text.get(start..end).unwrap_or_default()
 }
 
 fn ceil_boundary(text: &str, at: usize) -> usize {

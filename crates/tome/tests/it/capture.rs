@@ -169,7 +169,7 @@ fn prose_about_secrets_survives() {
         "see https://example.com/docs/api-keys?page=2#tokens",
         "git checkout 4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2",
         "let token = lexer.next_token();",
-        "an unclosed <private> tag is only a word",
+        "a lone </private> tag is only a word",
         "RUST_LOG=debug cargo test --workspace",
     ]
     .iter()

@@ -75,6 +75,7 @@ mod recall_properties;
 mod recall_questions;
 mod recall_rebuild;
 mod recall_tools;
+mod redaction;
 mod reflect;
 mod reflect_trouble;
 mod scene;

@@ -9,6 +9,81 @@ use tome_model::{
 use super::redactor;
 use crate::Sealer;
 
+/// Pieces that secrets, names, quotes, marks and private tags are made of, in any order.
+const PIECES: &[&str] = &[
+    "password",
+    "token",
+    "api_key",
+    "=",
+    ": ",
+    " = ",
+    "\"",
+    "'",
+    "\\\"",
+    "\\n",
+    "\n",
+    " ",
+    ",",
+    ";",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "<",
+    ">",
+    "hunter2",
+    "abc",
+    "A1b2C3d4E5f6G7h8I9j0",
+    "AKIA",
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "IOSFODNN7EXAMPLE",
+    "eyJhbGciOiJIUzI1NiJ9",
+    ".",
+    "://",
+    "user",
+    "@",
+    "host",
+    "<private>",
+    "<private reason=\"x\">",
+    "</private>",
+    "[private]",
+    "[redacted:",
+    "[redacted:aws]",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----END PRIVATE KEY-----",
+    "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ",
+    "Authorization",
+    "Bearer ",
+    "é",
+    "…",
+    "日本",
+    "🦀",
+    "\0",
+    "\t",
+    "\r\n",
+    "\u{1b}[32m",
+    "\u{1b}[0m",
+    "\\u001b[1m",
+    "\u{200b}",
+    "curl -u ",
+    "mysql -p",
+    "Cookie: ",
+    "session=",
+    "kind: Secret\n",
+    "data:\n  ",
+];
+
+fn any_text() -> impl Strategy<Value = String> {
+    let pieces = prop::collection::vec(prop::sample::select(PIECES), 0..40);
+    prop_oneof![
+        3 => pieces.prop_map(|pieces| pieces.concat()),
+        1 => "\\PC{0,200}",
+        1 => any::<String>(),
+    ]
+}
+
 const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 fn sealer(text_bytes_max: usize) -> Sealer {
@@ -120,6 +195,35 @@ fn private_parts_across_a_cut_are_cut() {
         let sealed = seal(&sealer(2000), draft(&text));
         assert!(!sealed.text.contains("hush"), "{}", sealed.text);
         assert!(sealed.text.ends_with("[private] done"), "{}", sealed.text);
+    }
+}
+
+#[test]
+fn an_unclosed_private_part_reaches_to_the_end_of_a_long_text() {
+    let filler = "words and words ".repeat(10_000);
+    for text in [
+        format!("open <private>hush {filler} hush"),
+        format!("open {filler} <private reason=\"x\">{filler} hush"),
+        format!("open <private>hush {filler}<private>hush</private> {filler} hush"),
+    ] {
+        let sealed = seal(&sealer(2000), draft(&text));
+        assert!(!sealed.text.contains("hush"), "{}", sealed.text);
+        assert!(sealed.text.starts_with("open ") && sealed.text.ends_with("[private]"));
+    }
+}
+
+#[test]
+fn secrets_with_colors_in_them_are_cut_near_the_edges_of_a_long_text() {
+    let filler = "words and words ".repeat(10_000);
+    let colored = "ghp_16C7e42F292c\u{1b}[1m6912E7710c838347Ae178B4a";
+    for text in [format!("{colored} {filler}"), format!("{filler} {colored}")] {
+        let sealed = seal(&sealer(2000), draft(&text));
+        assert!(
+            !sealed.text.contains("16C7") && !sealed.text.contains("8347Ae"),
+            "{}",
+            sealed.text
+        );
+        assert!(sealed.text.contains("[redacted:github]"), "{}", sealed.text);
     }
 }
 
@@ -238,7 +342,7 @@ proptest! {
 
     #[test]
     fn any_sealed_tool_fits_and_stays(
-        rows in prop::collection::vec((super::properties::any_text(), super::properties::any_text()), 0..8),
+        rows in prop::collection::vec((any_text(), any_text()), 0..8),
         max in 64usize..2_000,
     ) {
         let output: Map<String, Value> = rows.into_iter().map(|(key, text)| (key, json!([text, 1]))).collect();
@@ -249,7 +353,7 @@ proptest! {
     }
 
     #[test]
-    fn any_sealed_text_fits_and_stays(text in super::properties::any_text(), max in 64usize..300) {
+    fn any_sealed_text_fits_and_stays(text in any_text(), max in 64usize..300) {
         let sealed = seal(&sealer(max), draft(&text));
         prop_assert!(sealed.text.len() <= max);
     }

@@ -1,0 +1,230 @@
+//! Assignments: a name that announces a secret, and the value bound to it.
+//!
+//! The name stays, the value goes. `binding` finds the separator, `value_span` the end of the value,
+//! and `value` decides whether it is a secret.
+
+use super::binding::{self, Binding};
+use super::cut::{Confidence, Cut};
+use super::haystack::{Haystack, is_quote};
+use super::name::{Name, NameStrength};
+use super::randomness::is_random;
+use super::value::{self, ValueContext};
+use super::value_span::{self, ValueSpan, find_value};
+
+/// The secret behind the name around this stem.
+pub(crate) fn find_assignment(hay: Haystack<'_>, stem: usize) -> Option<Cut<'static>> {
+    let name = Name::around(hay, stem)?;
+    let (binding, start) = binding::find(hay, &name)?;
+    // Last, because it costs most and most names bind nothing.
+    let strength = name.assess()?;
+    if !fits_binding(hay, &name, binding, strength) {
+        return None;
+    }
+    let bound = Bound { name, binding, strength };
+    let typed = binding == Binding::Spaced && hay.slice(bound.name.end, start).starts_with(':');
+    let behind = typed.then(|| binding::behind_type(hay, start)).flatten();
+    bound
+        .secret_at(hay, start)
+        .or_else(|| bound.literal_at(hay, behind?))
+        .or_else(|| bound.secret_at(hay, value_span::block_line(hay, start)?))
+}
+
+/// Weak names count only where settings are written, and some names only in addresses.
+fn fits_binding(
+    hay: Haystack<'_>,
+    name: &Name<'_>,
+    binding: Binding,
+    strength: NameStrength,
+) -> bool {
+    let parameter = matches!(hay.byte_before(name.start), b'?' | b'&');
+    let lower = name.text.to_ascii_lowercase();
+    if matches!(lower.as_str(), "key" | "code") {
+        return parameter && binding == Binding::Tight;
+    }
+    if lower.ends_with("signature") {
+        return parameter || lower.starts_with("x-");
+    }
+    if lower.contains("sessionid") || lower.contains("sessid") || lower.ends_with("sid") {
+        return binding == Binding::Tight;
+    }
+    let stated = matches!(
+        binding,
+        Binding::Tight | Binding::Spaced | Binding::Keyed | Binding::Flag | Binding::Cell
+    );
+    strength != NameStrength::Weak || stated || binding == Binding::Listed && name.is_shouted()
+}
+
+/// The password behind `identified `: `IDENTIFIED BY 'x'`, `identified with plugin by "x"`.
+pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Cut<'static>> {
+    const PLUGIN_BYTES_MAX: usize = 64;
+    let reach = hay.floor_boundary(from + PLUGIN_BYTES_MAX);
+    let clause = hay.slice(from, reach).to_ascii_lowercase();
+    let by = clause.find("by ").filter(|at| *at == 0 || clause.starts_with("with "))?;
+    let start = hay.skip_blanks(from + by + "by ".len());
+    let start = if hay.starts_with_ignore_case(start, "password ") { start + 9 } else { start };
+    let value = find_value(hay, start)?;
+    let text = value_span::judged(hay, value);
+    let context = if value.quoted { ValueContext::Quoted } else { ValueContext::Bare };
+    let shouted = hay.slice(from - 2, from).bytes().all(|b| !b.is_ascii_lowercase());
+    // In prose, names are quoted in other ways.
+    let stated = shouted || value.quoted && hay.byte_before(value.start) == b'\'';
+    (stated && value::is_secret(text, context, NameStrength::Firm))
+        .then(|| Cut::secret(value.start, value.end, "password", Confidence::Placed))
+}
+
+/// The value that replaces another one in a plan: `"old" -> "new"`, with the old one ending here.
+pub(crate) fn find_replacement(hay: Haystack<'_>, end: usize) -> Option<Cut<'static>> {
+    let quote = hay.skip_while_within(end, 4, |b| is_quote(b) || b == b'\\');
+    let arrow = hay.skip_blanks(quote);
+    if quote == end || !hay.starts_with(arrow, "->") {
+        return None;
+    }
+    let value = value_span::quoted(hay, hay.skip_blanks(arrow + 2))?;
+    let text = value_span::judged(hay, value);
+    value::is_secret(text, ValueContext::Quoted, NameStrength::Firm)
+        .then(|| Cut::secret(value.start, value.end, "password", Confidence::Placed))
+}
+
+/// A name and how its value is bound to it.
+struct Bound<'t> {
+    name: Name<'t>,
+    binding: Binding,
+    strength: NameStrength,
+}
+
+impl Bound<'_> {
+    fn secret_at(&self, hay: Haystack<'_>, start: usize) -> Option<Cut<'static>> {
+        if is_closing_quote(hay, &self.name, start) {
+            return None;
+        }
+        let value = match self.binding {
+            Binding::Fallback => value_span::until(hay, start, b'}')?,
+            Binding::Element => value_span::element(hay, &self.name, start)?,
+            _ => find_value(hay, start)?,
+        };
+        let cut = |value: ValueSpan| {
+            let kind = match self.strength {
+                NameStrength::Weak => "secret",
+                _ => self.name.kind(),
+            };
+            Cut::secret(value.start, value.end_in(hay), kind, Confidence::Placed)
+        };
+        let text = value_span::judged(hay, value);
+        if self.binds(hay, value, text)
+            && value::is_secret(text, self.context(hay, value), self.strength)
+        {
+            return Some(cut(value));
+        }
+        let inner = value_span::wrapped(hay, start)?;
+        value::is_secret(value_span::judged(hay, inner), ValueContext::Quoted, self.strength)
+            .then(|| cut(inner))
+    }
+
+    /// Behind a type only a literal is a secret.
+    fn literal_at(&self, hay: Haystack<'_>, start: usize) -> Option<Cut<'static>> {
+        (find_value(hay, start).is_some_and(|value| value.quoted)
+            || value_span::wrapped(hay, start).is_some())
+        .then(|| self.secret_at(hay, start))
+        .flatten()
+    }
+
+    /// Some bonds also bind what is no value; there it has to look like one.
+    fn binds(&self, hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
+        let mixed = text.len() >= 6
+            && text.bytes().any(|b| b.is_ascii_digit())
+            && text.bytes().any(|b| b.is_ascii_alphabetic());
+        // `sk-...` shows where the rest goes.
+        if text.ends_with(['-', '_']) && hay.starts_with(value.end, "..") {
+            return false;
+        }
+        match self.binding {
+            Binding::Compared => value.quoted,
+            Binding::Listed => {
+                let certain = self.strength == NameStrength::Firm || self.name.is_shouted();
+                value.quoted && mixed && certain && !value::is_wordy(text)
+            }
+            Binding::Said if !is_password(&self.name) => {
+                is_random(text) || text.len() == 40 && self.name.kind() == "aws"
+            }
+            Binding::Said if value.quoted => mixed || self.name.is_shouted(),
+            Binding::Said if is_said(hay, &self.name, value) => mixed,
+            Binding::Said => is_random(text) || is_login(hay, &self.name, value),
+            Binding::Cell => self.strength == NameStrength::Firm,
+            Binding::Flag => !is_prose(hay, value, text),
+            _ => true,
+        }
+    }
+
+    fn context(&self, hay: Haystack<'_>, value: ValueSpan) -> ValueContext {
+        if value.quoted {
+            return ValueContext::Quoted;
+        }
+        let shouted = self.name.is_shouted();
+        let argument = matches!(hay.byte_at(value.end), b',' | b')');
+        let alone = hay.skip_blanks(value.end);
+        let ends_line = matches!(hay.byte_at(alone), b'\n' | b'\r' | b'#' | 0);
+        match self.binding {
+            Binding::Tight if argument && !shouted => ValueContext::Loose,
+            Binding::Tight | Binding::Flag | Binding::Fallback | Binding::Element => {
+                ValueContext::Bare
+            }
+            Binding::Spaced | Binding::Keyed if shouted && ends_line => ValueContext::Bare,
+            Binding::Spaced if ends_line && is_yaml(hay, &self.name, value) => ValueContext::Bare,
+            Binding::Said if is_login(hay, &self.name, value) => ValueContext::Bare,
+            _ => ValueContext::Loose,
+        }
+    }
+}
+
+/// `print("password: " + x)`: the quote behind the name closes the string that the name is in.
+fn is_closing_quote(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> bool {
+    const LINE_BYTES_MAX: usize = 256;
+    let quote = hay.byte_at(start);
+    if !is_quote(quote) || is_quote(hay.byte_at(name.end)) {
+        return false;
+    }
+    let line = hay.skip_back_while(name.start, LINE_BYTES_MAX, |b| b != b'\n');
+    let opens = (line..name.start).filter(|at| {
+        let apostrophe = hay.byte_before(*at).is_ascii_alphanumeric()
+            && hay.byte_at(at + 1).is_ascii_alphanumeric();
+        hay.byte_at(*at) == quote && hay.byte_before(*at) != b'\\' && !apostrophe
+    });
+    opens.count() % 2 == 1
+}
+
+fn is_password(name: &Name<'_>) -> bool {
+    let lower = name.text.to_ascii_lowercase();
+    lower.contains("pass") || lower.contains("pwd") || lower.ends_with("psk")
+}
+
+/// `the password is …`: a word stands between.
+fn is_said(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
+    hay.skip_blanks(name.end) != value.start
+}
+
+/// In a `.netrc` the value follows the name after one blank.
+fn is_login(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
+    !value.quoted && !is_said(hay, name, value) && binding::follows_login(hay, name)
+}
+
+/// `the --password flag to`: a word with another word behind it.
+fn is_prose(hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
+    let next = hay.skip_blanks(value.end);
+    !value.quoted
+        && text.bytes().all(|b| b.is_ascii_alphabetic())
+        && next > value.end
+        && hay.byte_at(next).is_ascii_lowercase()
+}
+
+/// `  password: postgres` alone on its line, and what follows closes no object of a program.
+fn is_yaml(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
+    let indent = hay.skip_back_while(name.start, 64, |b| matches!(b, b' ' | b'-'));
+    let next = hay.skip_while(value.end, |b| b.is_ascii_whitespace());
+    let word = hay.slice(value.start, value.end);
+    matches!(hay.byte_before(indent), b'\n' | 0)
+        && hay.byte_at(name.end) == b':'
+        && is_password(name)
+        && name.text.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
+        && !word.starts_with(|c: char| c.is_ascii_uppercase())
+        && !matches!(hay.byte_at(next), b'}' | b')' | b']')
+}

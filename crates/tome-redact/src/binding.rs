@@ -1,0 +1,294 @@
+//! The separator between a name and its value: `=`, `:`, quotes, escaped quotes, the blank of a
+//! flag.
+
+use super::haystack::{Haystack, is_blank, is_quote};
+use super::name::Name;
+
+/// The kind of separator that binds a value to its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Binding {
+    /// `name=value` with nothing between: settings, flags, query strings; keyword arguments too.
+    Tight,
+    /// `name: value`, `name = value`, `name => value`, `name := value`.
+    Spaced,
+    /// `"name": value` with the name in quotes of its own.
+    Keyed,
+    /// `name == value`.
+    Compared,
+    /// `"name", "value"` in a call.
+    Listed,
+    /// `--name value`.
+    Flag,
+    /// `<name>value</name>`.
+    Element,
+    /// `${NAME:-value}`.
+    Fallback,
+    /// `PASSWORD 'value'`, `login x password value`, `the password is value`.
+    Said,
+    /// `| name | value |`.
+    Cell,
+}
+
+/// Blanks that line values up in columns.
+const BLANKS_MAX: usize = 40;
+
+/// Finds the separator behind a name and the start of the value.
+pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize)> {
+    let first = hay.byte_at(name.end);
+    match first {
+        b'>' if hay.byte_before(name.start) == b'<' => {
+            return Some((Binding::Element, name.end + 1));
+        }
+        // `<Pass encoding="base64">…</Pass>`
+        b' ' if hay.byte_before(name.start) == b'<' => {
+            let end = hay.skip_while_within(name.end, 128, |b| !matches!(b, b'>' | b'<' | b'\n'));
+            if hay.byte_at(end) == b'>' && hay.byte_before(end) != b'/' {
+                return Some((Binding::Element, end + 1));
+            }
+        }
+        // `.password("…")`
+        b'(' if is_quote(hay.byte_at(name.end + 1)) => {
+            return Some((Binding::Listed, name.end + 1));
+        }
+        b'?' | b'!' | b'(' | b'.' | b';' => return None,
+        _ => {}
+    }
+    if hay.byte_before(name.start) == b'{' && hay.byte_before(name.start.saturating_sub(1)) == b'$'
+    {
+        return fallback(hay, name.end);
+    }
+    let closed = skip_closing_quote(hay, name.end);
+    let quoted = closed > name.end;
+    if let Some(value) = paired_value(hay, closed, quoted) {
+        return Some((Binding::Keyed, value));
+    }
+    let mut at = skip_brackets(hay, closed, quoted);
+    at = skip_number(hay, at, quoted);
+    at = hay.skip_while(at, |b| b == b'*');
+    let blank_end = hay.skip_blanks(at);
+    if blank_end - at > BLANKS_MAX {
+        return None;
+    }
+    // `getenv('PASSWORD') or '…'`: the word chooses only behind a call.
+    let called = quoted && hay.byte_before(at) == b')' || hay.byte_at(blank_end) != b'o';
+    let (sign, value) = match sign_at(hay, blank_end) {
+        Some(found) if called => found,
+        _ => return unsigned(hay, name, quoted, at, blank_end),
+    };
+    // `show ? "password" : "text"` chooses; it binds nothing.
+    if quoted && hay.byte_at(blank_end) == b':' && is_choice(hay, name.start) {
+        return None;
+    }
+    let value = skip_stars(hay, value);
+    let start = hay.skip_blanks(value);
+    if start - value > BLANKS_MAX {
+        return None;
+    }
+    let binding = match sign {
+        Sign::Equal if !quoted && blank_end == at && start == value => Binding::Tight,
+        Sign::Compare => Binding::Compared,
+        Sign::Comma if quoted => Binding::Listed,
+        Sign::Comma => return None,
+        Sign::Bar if start > value => Binding::Cell,
+        Sign::Bar => return None,
+        _ if quoted => Binding::Keyed,
+        _ => Binding::Spaced,
+    };
+    Some((binding, start))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Equal,
+    Colon,
+    Arrow,
+    Compare,
+    Comma,
+    Bar,
+}
+
+fn sign_at(hay: Haystack<'_>, at: usize) -> Option<(Sign, usize)> {
+    let signs: &[(&str, Sign)] = &[
+        ("===", Sign::Compare),
+        ("!==", Sign::Compare),
+        ("==", Sign::Compare),
+        ("!=", Sign::Compare),
+        ("=>", Sign::Arrow),
+        (":=", Sign::Arrow),
+        ("<-", Sign::Arrow),
+        ("?=", Sign::Arrow),
+        ("=~", Sign::Compare),
+        ("=", Sign::Equal),
+        (":", Sign::Colon),
+        ("：", Sign::Colon),
+        (",", Sign::Comma),
+        ("||=", Sign::Arrow),
+        ("||", Sign::Compare),
+        ("??", Sign::Compare),
+        ("or ", Sign::Compare),
+        ("|", Sign::Bar),
+    ];
+    let may_sign =
+        matches!(hay.byte_at(at), b'=' | b'!' | b':' | b'<' | b'?' | b',' | b'|' | b'o' | 0xEF);
+    if !may_sign || hay.starts_with(at, "::") {
+        return None;
+    }
+    signs
+        .iter()
+        .find(|(text, _)| hay.starts_with(at, text))
+        .map(|(text, sign)| (*sign, at + text.len()))
+}
+
+/// A name whose value follows without a sign.
+fn unsigned(
+    hay: Haystack<'_>,
+    name: &Name<'_>,
+    quoted: bool,
+    at: usize,
+    blank_end: usize,
+) -> Option<(Binding, usize)> {
+    if quoted || blank_end == at {
+        return None;
+    }
+    let next = hay.byte_at(blank_end);
+    if (name.is_flag() || follows_setter(hay, name)) && !matches!(next, b'-' | b'\n' | b'\r' | 0) {
+        return Some((Binding::Flag, blank_end));
+    }
+    // What is left is prose or code, and `pass` is a verb there.
+    if name.text == "pass" {
+        return None;
+    }
+    if matches!(next, b'\'' | b'"' | b'`') || next == b'\\' && is_quote(hay.byte_at(blank_end + 1))
+    {
+        return Some((Binding::Said, blank_end));
+    }
+    if !next.is_ascii_alphanumeric() && !matches!(next, b'-' | b'/' | b'+') {
+        return None;
+    }
+    // `password 7 0822455D`: the number says how a router encodes it.
+    let encoded = next.is_ascii_digit() && hay.byte_at(blank_end + 1) == b' ';
+    if encoded && matches!(name.text, "password" | "secret" | "key-string") {
+        let value = hay.skip_blanks(blank_end + 1);
+        let end = hay.skip_while_within(value, 64, |b| b > b' ');
+        let digits = (value..end).filter(|at| hay.byte_at(*at).is_ascii_digit()).count();
+        return (end - value >= 6 && digits >= 2).then_some((Binding::Flag, value));
+    }
+    let verb = ["is ", "was ", "is: ", "from ", "to ", "with ", "as ", "like "]
+        .iter()
+        .find(|verb| hay.starts_with_ignore_case(blank_end, verb));
+    if let Some(verb) = verb {
+        return Some((Binding::Said, hay.skip_blanks(blank_end + verb.len())));
+    }
+    (is_number_near(hay, blank_end) || follows_login(hay, name))
+        .then_some((Binding::Said, blank_end))
+}
+
+/// The value beside a name that is itself a value: `name: DB_PASSWORD` and on the next line
+/// `value: …`, `"key": "password", "value": …`, `name="password" value=…`.
+fn paired_value(hay: Haystack<'_>, at: usize, quoted: bool) -> Option<usize> {
+    const GAP_BYTES_MAX: usize = 64;
+    let gap = |b: u8| b.is_ascii_whitespace() || b == b',';
+    let mut word = hay.skip_while_within(at, GAP_BYTES_MAX, gap);
+    let mut written = false;
+    while hay.starts_with(word, "\\n") && word - at < GAP_BYTES_MAX {
+        written = true;
+        word = hay.skip_while_within(word + 2, GAP_BYTES_MAX, gap);
+    }
+    let line_break = || written || hay.slice(at, word).contains('\n');
+    if word == at || !quoted && !line_break() {
+        return None;
+    }
+    let slashes = hay.skip_while_within(word, 8, |b| b == b'\\');
+    let word = slashes + usize::from(is_quote(hay.byte_at(slashes)));
+    if !hay.starts_with_ignore_case(word, "value") {
+        return None;
+    }
+    let after = skip_closing_quote(hay, word + "value".len());
+    let sign = hay.skip_blanks(after);
+    matches!(hay.byte_at(sign), b':' | b'=').then(|| hay.skip_blanks(sign + 1))
+}
+
+/// `ENV NAME value` in a Dockerfile, `setx NAME value` in a shell of Windows.
+fn follows_setter(hay: Haystack<'_>, name: &Name<'_>) -> bool {
+    let ends =
+        |word: &str| name.start >= word.len() && hay.starts_with(name.start - word.len(), word);
+    name.is_shouted() && (ends("ENV ") || ends("setx "))
+}
+
+/// Whether a long word with a number in it follows, which only a generated secret may be.
+fn is_number_near(hay: Haystack<'_>, at: usize) -> bool {
+    let end = hay.skip_while_within(at, 64, |b| b > b' ');
+    end - at >= 16 && (at..end).any(|place| hay.byte_at(place).is_ascii_digit())
+}
+
+/// `machine x login y password z`.
+pub(crate) fn follows_login(hay: Haystack<'_>, name: &Name<'_>) -> bool {
+    let name_start = name.start;
+    if name.text != "password" {
+        return false;
+    }
+    let blank = hay.skip_back_while(name_start, 8, |b| b.is_ascii_whitespace());
+    let user = hay.skip_back_while(blank, 128, |b| !b.is_ascii_whitespace());
+    let login = hay.skip_back_while(user, 8, |b| b.is_ascii_whitespace());
+    if blank == name_start || login < 5 || !hay.starts_with(login - 5, "login") {
+        return false;
+    }
+    let before = hay.skip_back_while(login - 5, 256, |_| true);
+    let line = hay.slice(hay.floor_boundary(before), login);
+    line.contains("machine ") || line.contains("default ")
+}
+
+/// `${NAME:-value}` and its kin.
+fn fallback(hay: Haystack<'_>, at: usize) -> Option<(Binding, usize)> {
+    [":-", ":=", "-", "="]
+        .iter()
+        .find(|sign| hay.starts_with(at, sign))
+        .map(|sign| (Binding::Fallback, at + sign.len()))
+}
+
+/// The place behind a closing quote with any number of backslashes before it.
+fn skip_closing_quote(hay: Haystack<'_>, at: usize) -> usize {
+    let slashes = hay.skip_while(at, |b| b == b'\\');
+    if is_quote(hay.byte_at(slashes)) { slashes + 1 } else { at }
+}
+
+/// `Unseal Key 1: …`
+fn skip_number(hay: Haystack<'_>, at: usize, quoted: bool) -> usize {
+    let number = at + 1;
+    let end = hay.skip_while_within(number, 2, |b| b.is_ascii_digit());
+    let numbered = hay.byte_at(at) == b' ' && end > number && hay.byte_at(end) == b':';
+    if !quoted && numbered { end } else { at }
+}
+
+/// `env["NAME"] = …` and `char name[64] = …`.
+fn skip_brackets(hay: Haystack<'_>, at: usize, quoted: bool) -> usize {
+    match hay.byte_at(at) {
+        b']' | b')' if quoted => at + 1,
+        b'[' if !quoted => {
+            let inside = hay.skip_while(at + 1, |b| b.is_ascii_digit());
+            if hay.byte_at(inside) == b']' { inside + 1 } else { at }
+        }
+        _ => at,
+    }
+}
+
+/// `**Password:** value` in Markdown; a lone star is a pointer.
+fn skip_stars(hay: Haystack<'_>, at: usize) -> usize {
+    if hay.starts_with(at, "**") { at + 2 } else { at }
+}
+
+fn is_choice(hay: Haystack<'_>, name_start: usize) -> bool {
+    let quote = hay.skip_back_while(name_start, 4, |b| is_quote(b) || b == b'\\');
+    let blank = hay.skip_back_while(quote, 4, is_blank);
+    hay.byte_before(blank) == b'?'
+}
+
+/// `let password: &str = "…"`: where the value behind what may be a type starts.
+pub(crate) fn behind_type(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    const TYPE_BYTES_MAX: usize = 48;
+    let end = hay.skip_while_within(at, TYPE_BYTES_MAX, |b| {
+        b.is_ascii_alphanumeric() || b" _&<>[]'.,?|:*".contains(&b)
+    });
+    let typed = end > at && hay.byte_at(end) == b'=';
+    (typed && !matches!(hay.byte_at(end + 1), b'=' | b'>')).then(|| hay.skip_blanks(end + 1))
+}

@@ -1,0 +1,186 @@
+//! Cuts: ranges of bytes, and the marks that replace them.
+//!
+//! `[redacted:kind]` for a secret, `[private]` for a private part. A mark that a text already holds
+//! is never cut in two and never replaced by itself: that is what makes redaction idempotent.
+
+use super::haystack::Haystack;
+
+/// The longest kind in a mark.
+pub(crate) const KIND_BYTES_MAX: usize = 32;
+const OPEN: &str = "[redacted:";
+const PRIVATE: &str = "[private]";
+
+/// The text that replaces a cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark<'r> {
+    /// `[private]`
+    Private,
+    /// `[redacted:kind]`
+    Secret(&'r str),
+}
+
+#[expect(clippy::len_without_is_empty, reason = "a mark is never empty")]
+impl Mark<'_> {
+    /// Length in bytes.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Private => PRIVATE.len(),
+            Self::Secret(kind) => OPEN.len() + kind.len() + 1,
+        }
+    }
+
+    /// Appends the mark to a text.
+    pub fn push_to(self, out: &mut String) {
+        match self {
+            Self::Private => out.push_str(PRIVATE),
+            Self::Secret(kind) => {
+                out.push_str(OPEN);
+                out.push_str(kind);
+                out.push(']');
+            }
+        }
+    }
+}
+
+/// How certain a matcher is of the kind. Where cuts overlap, the most certain one names the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Confidence {
+    /// Stated by the user: private tags, patterns of the config.
+    Stated,
+    /// The token carries the prefix of its issuer.
+    Prefixed,
+    /// The value stands where only a secret stands.
+    Placed,
+    /// The value looks random.
+    Guessed,
+}
+
+/// A range of bytes to replace by a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut<'r> {
+    /// First byte of the range.
+    pub start: usize,
+    /// End of the range.
+    pub end: usize,
+    /// The text that replaces the range.
+    pub mark: Mark<'r>,
+    pub(crate) confidence: Confidence,
+}
+
+impl<'r> Cut<'r> {
+    pub(crate) fn secret(start: usize, end: usize, kind: &'r str, confidence: Confidence) -> Self {
+        Self { start, end, mark: Mark::Secret(kind), confidence }
+    }
+}
+
+/// End of the mark that starts here.
+pub(crate) fn mark_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    if hay.starts_with(at, PRIVATE) {
+        return Some(at + PRIVATE.len());
+    }
+    if !hay.starts_with(at, OPEN) {
+        return None;
+    }
+    let kind = at + OPEN.len();
+    let end = hay.skip_while(kind, is_kind);
+    let fits = end > kind && end - kind <= KIND_BYTES_MAX;
+    (fits && hay.byte_at(end) == b']').then_some(end + 1)
+}
+
+/// Range of the mark around a position, if the position is inside one.
+pub fn find_mark_around(text: &str, at: usize) -> Option<(usize, usize)> {
+    mark_around(Haystack(text), at)
+}
+
+pub(crate) fn mark_around(hay: Haystack<'_>, at: usize) -> Option<(usize, usize)> {
+    let longest = OPEN.len() + KIND_BYTES_MAX + 1;
+    let start = hay.skip_back_while(at, longest, |b| b != b'[').checked_sub(1)?;
+    let end = mark_end(hay, start)?;
+    (end > at).then_some((start, end))
+}
+
+/// Bytes of a kind.
+pub(crate) fn is_kind(b: u8) -> bool {
+    b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'
+}
+
+/// Sorts cuts, frees the marks at their edges, and joins those that meet. What is left is disjoint,
+/// in order, and each holds at least one byte that is no mark.
+pub(crate) fn settle<'r>(cuts: &mut Vec<Cut<'r>>, hay: Haystack<'_>) {
+    for cut in cuts.iter_mut() {
+        free_marks(cut, hay);
+    }
+    cuts.retain(|cut| cut.start < cut.end);
+    join(cuts);
+}
+
+/// Joins cuts that overlap, and those that touch and have the same mark.
+pub(crate) fn join(cuts: &mut Vec<Cut<'_>>) {
+    cuts.sort_by_key(|cut| (cut.start, cut.end));
+    cuts.dedup_by(|next, kept| {
+        let touch = next.start == kept.end && next.mark == kept.mark;
+        if next.start >= kept.end && !touch {
+            return false;
+        }
+        kept.end = kept.end.max(next.end);
+        if next.confidence < kept.confidence {
+            kept.confidence = next.confidence;
+            kept.mark = next.mark;
+        }
+        true
+    });
+}
+
+fn free_marks(cut: &mut Cut<'_>, hay: Haystack<'_>) {
+    if let Some((_, end)) = mark_around(hay, cut.start) {
+        cut.start = end;
+    }
+    while let Some(end) = mark_end(hay, cut.start) {
+        cut.start = end;
+    }
+    while cut.start < cut.end {
+        // A mark that reaches to or over the end of the cut.
+        match mark_around(hay, cut.end - 1) {
+            Some((start, _)) => cut.end = start,
+            None => match mark_end(hay, cut.end - 1) {
+                Some(_) => cut.end -= 1,
+                None => return,
+            },
+        }
+    }
+}
+
+/// Replaces the cuts of a text by their marks. Cuts are disjoint and in order.
+pub fn apply_cuts(text: &str, cuts: &[Cut<'_>]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for cut in cuts {
+        out.push_str(Haystack(text).slice(from, cut.start));
+        cut.mark.push_to(&mut out);
+        from = cut.end;
+    }
+    out.push_str(Haystack(text).slice(from, text.len()));
+    out
+}
+
+/// Adds cuts that were found in the text with the first cuts applied, mapped back to the source.
+pub(crate) fn add_rendered<'r>(cuts: &mut Vec<Cut<'r>>, found: Vec<Cut<'r>>) {
+    let mut made = cuts.clone().into_iter().peekable();
+    // Positions behind the last mark passed, in the source and in the rendered text.
+    let (mut source, mut rendered) = (0usize, 0usize);
+    let mut place = |at: usize| {
+        while let Some(cut) = made.next_if(|cut| {
+            let mark_start = rendered + (cut.start - source);
+            mark_start + cut.mark.len() <= at
+        }) {
+            rendered += cut.start - source + cut.mark.len();
+            source = cut.end;
+        }
+        source + (at - rendered)
+    };
+    for cut in found {
+        let (start, end) = (place(cut.start), place(cut.end));
+        cuts.push(Cut { start, end, ..cut });
+    }
+    join(cuts);
+}

@@ -1,0 +1,87 @@
+//! Environment variables: `NAME=value` with a random value, whatever the name.
+
+use super::cut::{Confidence, Cut};
+use super::haystack::{Haystack, is_quote};
+use super::randomness::{is_hex, is_random, is_uuid};
+use super::value_span::find_value;
+
+/// Shorter values are names, versions, regions.
+const VALUE_BYTES_MIN: usize = 20;
+const NAME_BYTES_MAX: usize = 96;
+
+/// The secret behind this `=`, if a name in capitals stands before it.
+pub(crate) fn find_env_value(hay: Haystack<'_>, equals: usize) -> Option<Cut<'static>> {
+    let start = hay.skip_back_while(equals, NAME_BYTES_MAX, is_env_name);
+    let name = hay.slice(start, equals);
+    let opens = name.len() >= 2 && !name.starts_with(|c: char| c.is_ascii_digit());
+    if !opens || !is_line_place(hay, start) {
+        return None;
+    }
+    let value = find_value(hay, equals + 1)?;
+    let text = hay.slice(value.start, value.end);
+    is_secret(name, text)
+        .then(|| Cut::secret(value.start, value.end_in(hay), "env", Confidence::Guessed))
+}
+
+fn is_env_name(b: u8) -> bool {
+    b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'
+}
+
+/// Whether a variable can be set here: at the start of a line, of a quoted string, or behind a blank.
+fn is_line_place(hay: Haystack<'_>, start: usize) -> bool {
+    let before = hay.byte_before(start);
+    before <= b' '
+        || is_quote(before)
+        || matches!(before, b';' | b',' | b'[' | b'{' | b'(' | b'&')
+        || hay.follows_escape(start)
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    let elsewhere = value.contains("://")
+        || value.starts_with(['/', '~', '.', '$', '-', '<', '{', '('])
+        || value.contains(['`', '<', '>', '$', ' ', '\\', '*', '(', ';', ','])
+        || value.contains(":/")
+        || value.starts_with("sha")
+        || value.contains("sha256:");
+    let fingerprint = is_uuid(value) || is_hex(value) && is_harmless_name(name);
+    value.len() >= VALUE_BYTES_MIN && !elsewhere && !fingerprint && is_random(value)
+}
+
+/// Names whose value is a fingerprint of something public.
+fn is_harmless_name(name: &str) -> bool {
+    name.split('_').any(|part| {
+        part.ends_with("SUM")
+            || part.starts_with("SHA")
+            || matches!(
+                part,
+                "SHA"
+                    | "SHA1"
+                    | "SHA256"
+                    | "SHA512"
+                    | "MD5"
+                    | "COMMIT"
+                    | "REV"
+                    | "REVISION"
+                    | "HASH"
+                    | "DIGEST"
+                    | "CHECKSUM"
+                    | "VERSION"
+                    | "REF"
+                    | "ID"
+                    | "UUID"
+                    | "GUID"
+                    | "BUILD"
+                    | "TAG"
+                    | "ETAG"
+                    | "SUM"
+                    | "HEAD"
+                    | "BASE"
+                    | "FINGERPRINT"
+                    | "GIT"
+                    | "PUBLIC"
+                    | "IMAGE"
+                    | "TRACE"
+                    | "SPAN"
+            )
+    })
+}

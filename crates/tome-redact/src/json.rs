@@ -1,0 +1,148 @@
+//! Redaction of JSON: each string by itself, and the values of keys that say a secret follows.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::name::{self, NameStrength};
+use super::redactor::Redactor;
+use super::value::{self, ValueContext};
+
+/// The mark of a value that its key gives away.
+const KEYED_MARK: &str = "[redacted:password]";
+
+impl Redactor {
+    /// Redacts every string of a JSON value, keys included.
+    pub fn redact_json(&self, value: &mut Value) {
+        *value = rewrite_json(value, &mut |text| self.redact(text));
+    }
+}
+
+/// Replaces secrets under telling keys by their mark, and every other string and key by the result
+/// of `leaf`.
+pub fn rewrite_json(value: &Value, leaf: &mut impl FnMut(&str) -> Cow<'_, str>) -> Value {
+    rewrite_value(value, Place::Plain, leaf)
+}
+
+/// The context of a value.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Behind no name, or one that says nothing.
+    Plain,
+    /// Behind a name that announces a secret.
+    Named(NameStrength),
+    /// A header whose name is needed to understand its value.
+    Header(&'static str),
+    /// In the data of a Kubernetes secret.
+    SecretData,
+}
+
+fn rewrite_value(
+    value: &Value,
+    place: Place,
+    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+) -> Value {
+    match value {
+        Value::String(text) => rewrite_text(text, place, leaf),
+        Value::Array(items) => rewrite_items(items, place, leaf),
+        Value::Object(map) => Value::Object(rewrite_object(map, place, leaf)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn rewrite_text(text: &str, place: Place, leaf: &mut impl FnMut(&str) -> Cow<'_, str>) -> Value {
+    if let Place::Header(name) = place
+        && let Some(rest) = leaf(&format!("{name}: {text}")).strip_prefix(name)
+        && let Some(rest) = rest.strip_prefix(": ")
+    {
+        return leaf(rest).into_owned().into();
+    }
+    let new = leaf(text);
+    let is_secret = match place {
+        Place::Named(strength) => is_keyed_secret(&new, strength),
+        Place::SecretData => !is_marked(&new) && !value::is_placeholder(&new),
+        Place::Plain | Place::Header(_) => false,
+    };
+    if is_secret { KEYED_MARK.into() } else { Value::String(new.into_owned()) }
+}
+
+/// The items of an array. `["--password", "…"]` names the item behind the option.
+fn rewrite_items(
+    items: &[Value],
+    place: Place,
+    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+) -> Value {
+    let mut option = None;
+    let mut new = Vec::with_capacity(items.len());
+    for item in items {
+        let item_place = option.map_or(place, Place::Named);
+        new.push(rewrite_value(item, item_place, leaf));
+        option = item
+            .as_str()
+            .filter(|text| text.starts_with("--"))
+            .and_then(|text| name::assess_name(text.trim_start_matches('-')))
+            .filter(|strength| *strength == NameStrength::Firm);
+    }
+    Value::Array(new)
+}
+
+fn rewrite_object(
+    map: &Map<String, Value>,
+    place: Place,
+    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+) -> Map<String, Value> {
+    let paired = paired_strength(map, leaf);
+    let is_secret = map.get("kind").and_then(Value::as_str) == Some("Secret");
+    let mut new = Map::new();
+    for (key, value) in map {
+        let new_key = leaf(key).into_owned();
+        let value_place = match key.as_str() {
+            _ if matches!(place, Place::SecretData) => place,
+            "data" | "stringData" if is_secret => Place::SecretData,
+            _ if key.eq_ignore_ascii_case("cookie") => Place::Header("Cookie"),
+            _ if key.eq_ignore_ascii_case("set-cookie") => Place::Header("Set-Cookie"),
+            _ if key.eq_ignore_ascii_case("authorization") => Place::Header("Authorization"),
+            _ if key.eq_ignore_ascii_case("value") => paired.map_or(Place::Plain, Place::Named),
+            _ => assess_either(key, &new_key).map_or(Place::Plain, Place::Named),
+        };
+        let value = rewrite_value(value, value_place, leaf);
+        new.insert(free_key(&new, new_key), value);
+    }
+    new
+}
+
+/// `{"name": "DB_PASSWORD", "value": "…"}`: the name stands beside the value.
+fn paired_strength(
+    map: &Map<String, Value>,
+    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+) -> Option<NameStrength> {
+    let name = ["name", "Name", "key", "Key", "variable"]
+        .iter()
+        .find_map(|key| map.get(*key)?.as_str())?;
+    assess_either(name, &leaf(name))
+}
+
+/// The strength of a name before or after its own redaction: the next search sees only the latter.
+fn assess_either(came: &str, kept: &str) -> Option<NameStrength> {
+    let (came, kept) = (name::assess_name(came), name::assess_name(kept));
+    [came, kept].into_iter().flatten().min()
+}
+
+/// Two keys may turn into the same mark; both values stay.
+fn free_key(map: &Map<String, Value>, key: String) -> String {
+    if !map.contains_key(&key) {
+        return key;
+    }
+    (2..=map.len() + 2)
+        .map(|number| format!("{key} {number}"))
+        .find(|key| !map.contains_key(key))
+        .unwrap_or(key)
+}
+
+fn is_marked(text: &str) -> bool {
+    text.starts_with("[redacted:") || text.starts_with("[private]")
+}
+
+fn is_keyed_secret(text: &str, strength: NameStrength) -> bool {
+    !is_marked(text) && value::is_secret(text, ValueContext::Quoted, strength)
+}

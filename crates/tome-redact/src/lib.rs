@@ -1,0 +1,59 @@
+//! Finds secrets and private parts of a text and cuts them. Pure: no I/O, no events.
+//!
+//! One pass of a literal scanner (`scanner`) finds the few positions where a secret could begin;
+//! a matcher for that kind examines the bytes around each. The matchers are:
+//!
+//! - `rules`, `rule`, `token`: tokens that carry the prefix of their issuer, from a table of rules, and
+//!   tokens of a known shape around another literal;
+//! - `assignment` with `name`, `binding`, `value_span`, `value`: a name that announces a secret
+//!   and the value bound to it; `env`: variables with random values;
+//! - `command`, `commands`: options and arguments of commands that take a password;
+//! - `header`, `cookie`, `url`: HTTP credentials; `credential_file`: `.netrc`, `.pgpass` and
+//!   others; `manifest`: Kubernetes secrets;
+//! - `pem`, `wallet`, `mnemonic`: private keys in their encodings;
+//! - `private`: parts that the user marked.
+//!
+//! Every matcher looks at a bounded number of bytes per literal or continues where the one before
+//! stopped, so the work is linear in the length of the text.
+//!
+//! Matching happens on a `view` without terminal escapes and invisible characters as well; cuts
+//! are made in the original text, and nothing outside a cut changes.
+
+mod assignment;
+mod base64;
+mod binding;
+mod command;
+mod commands;
+mod cookie;
+mod credential_file;
+mod cut;
+mod env;
+mod error;
+mod haystack;
+mod header;
+mod json;
+mod manifest;
+mod mnemonic;
+mod name;
+mod pem;
+mod private;
+mod randomness;
+mod redactor;
+mod rule;
+mod rules;
+mod scanner;
+mod token;
+mod url;
+mod value;
+mod value_span;
+mod view;
+mod wallet;
+mod words;
+
+pub use cut::{Cut, Mark, apply_cuts, find_mark_around};
+pub use error::PatternError;
+pub use json::rewrite_json;
+pub use redactor::{OwnPattern, Redactor};
+
+#[cfg(test)]
+mod tests;

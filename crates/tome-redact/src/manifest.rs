@@ -1,0 +1,175 @@
+//! Kubernetes secrets: the values under `data` and `stringData` of a document whose `kind` is
+//! `Secret`, in YAML and in JSON.
+
+use super::cut::{Confidence, Cut};
+use super::haystack::{Haystack, is_quote};
+use super::value;
+use super::value_span::find_value;
+
+/// Whether `: Secret` follows the word `kind`, which ends here.
+pub(crate) fn is_secret_kind(hay: Haystack<'_>, kind_end: usize) -> bool {
+    let quote = |at| hay.skip_while_within(at, 4, |b| is_quote(b) || b == b'\\');
+    let sign = hay.skip_blanks(quote(kind_end));
+    if hay.byte_at(sign) != b':' {
+        return false;
+    }
+    let word = quote(hay.skip_blanks(sign + 1));
+    hay.starts_with(word, "Secret") && !is_name(hay.byte_at(word + "Secret".len()))
+}
+
+fn is_name(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')
+}
+
+/// Finds the values of all secrets, given where the documents say what they are, in order.
+pub(crate) fn find_values(hay: Haystack<'_>, kinds: &[usize], cuts: &mut Vec<Cut<'static>>) {
+    let mut from = 0;
+    for (number, kind) in kinds.iter().enumerate() {
+        let next = kinds.get(number + 1).copied().unwrap_or(hay.len());
+        // The values stand on either side of the kind, but not behind another document.
+        let before = hay.slice(from, *kind);
+        let start = from + before.rfind("\n---").or(before.rfind("\\n---")).unwrap_or(0);
+        let start = start + last_kind(hay.slice(start, *kind));
+        let found = find_maps(hay, start, *kind, cuts);
+        let mut end = next;
+        if !found {
+            let after = hay.slice(*kind, next);
+            end = kind + after.find("\n---").or(after.find("\\n---")).unwrap_or(after.len());
+            let other = hay.slice(kind + 4, end).find("\"kind\"").map_or(end, |at| kind + 4 + at);
+            find_maps(hay, *kind, other, cuts);
+        }
+        from = if found { *kind } else { end.min(next) };
+    }
+}
+
+/// End of the last `"kind"` of another object in JSON.
+fn last_kind(text: &str) -> usize {
+    text.rfind("\"kind\"").map_or(0, |at| at + 6)
+}
+
+/// Finds the maps named `data` and `stringData` in a part of the text.
+fn find_maps(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) -> bool {
+    let mut found = false;
+    let mut at = from;
+    while let Some(offset) = find_data(hay.slice(at, to)) {
+        let name = at + offset;
+        at = name + "data".len();
+        let string = hay.slice(name.saturating_sub(6), name) == "string";
+        let start = if string { name - 6 } else { name };
+        if is_name(hay.byte_before(start)) && !hay.follows_escape(start) {
+            continue;
+        }
+        let quote = hay.skip_while_within(at, 4, |b| is_quote(b) || b == b'\\');
+        let sign = hay.skip_blanks(quote);
+        if hay.byte_at(sign) != b':' {
+            continue;
+        }
+        let value = hay.skip_while(sign + 1, |b| b.is_ascii_whitespace());
+        at = if hay.byte_at(value) == b'{' {
+            find_json_values(hay, value + 1, to, cuts)
+        } else {
+            find_yaml_values(hay, start, sign + 1, to, cuts)
+        };
+        found = true;
+    }
+    found
+}
+
+/// The next `data` or `Data`.
+fn find_data(text: &str) -> Option<usize> {
+    memchr::memmem::find_iter(text.as_bytes(), "ata")
+        .filter_map(|at| at.checked_sub(1))
+        .find(|at| matches!(text.as_bytes().get(*at), Some(b'd' | b'D')))
+}
+
+/// Finds the values of a flat JSON object, and returns its end.
+fn find_json_values(
+    hay: Haystack<'_>,
+    from: usize,
+    to: usize,
+    cuts: &mut Vec<Cut<'static>>,
+) -> usize {
+    let mut at = from;
+    loop {
+        let key = hay.skip_while(at, |b| b != b'"' && b != b'\'' && b != b'}' && b != b':');
+        if key >= to || matches!(hay.byte_at(key), b'}' | 0) {
+            return key.min(to).max(from);
+        }
+        let sign = hay.skip_while(key, |b| b != b':' && b != b'}' && b != b'\n');
+        if hay.byte_at(sign) != b':' {
+            return sign.min(to).max(from);
+        }
+        let value = hay.skip_while(sign + 1, |b| b.is_ascii_whitespace());
+        at = push_value(hay, value, cuts).max(value + 1);
+        let comma = hay.skip_while_within(at, 16, |b| b != b',' && b != b'}' && b != b'\n');
+        at = if hay.byte_at(comma) == b',' { comma + 1 } else { comma.max(at) };
+        if hay.byte_at(at) == b'}' {
+            return at;
+        }
+    }
+}
+
+/// Finds the values of the lines that are indented deeper than the name of the map, and returns
+/// the end of the last one.
+fn find_yaml_values(
+    hay: Haystack<'_>,
+    name: usize,
+    from: usize,
+    to: usize,
+    cuts: &mut Vec<Cut<'static>>,
+) -> usize {
+    let indent = name - hay.skip_back_while(name, 64, |b| b == b' ');
+    let mut at = hay.line_end(from);
+    let mut block: Option<(usize, usize)> = None;
+    while at < to {
+        let line = skip_break(hay, at);
+        let word = hay.skip_while(line, |b| b == b' ');
+        let end = hay.line_end(word);
+        let deeper = word - line > indent;
+        if word < end && !deeper || line >= to {
+            break;
+        }
+        at = end.max(line + 1);
+        if word == end {
+            continue;
+        }
+        match block {
+            // A line of a block value.
+            Some((key_indent, _)) if word - line > key_indent => {
+                cuts.push(Cut::secret(word, end, "kubernetes", Confidence::Placed));
+                continue;
+            }
+            _ => block = None,
+        }
+        if hay.byte_at(word) == b'#' {
+            continue;
+        }
+        let sign = hay.skip_while_within(word, 256, |b| b != b':' && b != b'\n');
+        if hay.byte_at(sign) != b':' {
+            continue;
+        }
+        let value = hay.skip_blanks(sign + 1);
+        if matches!(hay.byte_at(value), b'|' | b'>') {
+            block = Some((word - line, value));
+        } else if value < end {
+            push_value(hay, value, cuts);
+        }
+    }
+    at
+}
+
+fn skip_break(hay: Haystack<'_>, at: usize) -> usize {
+    let written = hay.skip_while_within(at, 1, |b| b == b'\\');
+    if written > at { written + 1 } else { at + 1 }
+}
+
+/// Adds the value that starts here, and returns its end.
+fn push_value(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'static>>) -> usize {
+    let Some(value) = find_value(hay, start) else { return start };
+    let end = value.end_in(hay);
+    let text = hay.slice(value.start, end);
+    if !value::is_placeholder(text) {
+        cuts.push(Cut::secret(value.start, end, "kubernetes", Confidence::Placed));
+    }
+    end
+}

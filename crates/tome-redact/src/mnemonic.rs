@@ -1,0 +1,132 @@
+//! Mnemonics of wallets: twelve or more words in a row, all from the English list of BIP-39.
+//!
+//! The list leaves out most words that sentences need (`the`, `and`, `of`, `is`), so prose hardly
+//! ever has twelve of its words in a row. The checksum is not verified: a phrase with a typing
+//! error is as good as the secret.
+
+use std::sync::LazyLock;
+
+use super::cut::{Confidence, Cut};
+use super::haystack::{Haystack, work};
+
+/// The shortest mnemonic.
+const WORDS_MIN: usize = 12;
+/// The longest words of the list.
+const WORD_BYTES_MAX: usize = 8;
+/// Blanks, commas, quotes and numbers between two words.
+const GAP_BYTES_MAX: usize = 6;
+
+/// The words, in alphabetical order.
+static WORDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| include_str!("bip39_english.txt").split_ascii_whitespace().collect());
+
+/// The shortest text of a mnemonic: twelve words of three letters.
+const MNEMONIC_BYTES_MIN: usize = 4 * WORDS_MIN - 1;
+
+/// Finds the mnemonics of a text.
+pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
+    let bytes = hay.0.as_bytes();
+    let mut at = 0;
+    // Searched backwards, most windows of code are left after a few bytes.
+    while let Some(window) = bytes.get(at..at + MNEMONIC_BYTES_MIN) {
+        if let Some(offset) = window.iter().rposition(|b| !is_part(*b)) {
+            at += offset + 1;
+            continue;
+        }
+        let end = hay.skip_while(at + MNEMONIC_BYTES_MIN, is_part);
+        find_in_part(hay, at, end, cuts);
+        at = end;
+    }
+}
+
+/// A small letter, or a byte between two words.
+fn is_part(b: u8) -> bool {
+    b.is_ascii_lowercase() || is_gap(b)
+}
+
+/// Finds mnemonics in a part of small letters and gaps.
+fn find_in_part(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
+    let mut start = from;
+    let mut words = 0;
+    let mut word_bytes = 0;
+    let mut gap_bytes = 0;
+    for (offset, b) in hay.slice(from, to).bytes().enumerate() {
+        let at = from + offset;
+        if b.is_ascii_lowercase() {
+            if words == 0 && word_bytes == 0 {
+                start = at;
+            }
+            word_bytes += 1;
+            gap_bytes = 0;
+            continue;
+        }
+        let is_word = (3..=WORD_BYTES_MAX).contains(&word_bytes);
+        words += usize::from(is_word);
+        gap_bytes += 1;
+        if word_bytes > 0 && !is_word || gap_bytes > GAP_BYTES_MAX {
+            if words >= WORDS_MIN {
+                find_in_run(hay, start, at, cuts);
+            }
+            words = 0;
+        }
+        word_bytes = 0;
+    }
+    if words + usize::from(word_bytes > 0) >= WORDS_MIN {
+        find_in_run(hay, start, to, cuts);
+    }
+}
+
+fn is_gap(b: u8) -> bool {
+    b.is_ascii_digit()
+        || matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'"' | b'\'' | b'.' | b')' | b'|')
+}
+
+/// Finds mnemonics in a run of short words.
+fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
+    let mut run = Run::default();
+    let mut at = from;
+    while at < to {
+        let start = hay.skip_while(at, |b| !b.is_ascii_lowercase());
+        let end = hay.skip_while(start, |b| b.is_ascii_lowercase());
+        if start >= to {
+            break;
+        }
+        work::count(1);
+        match WORDS.binary_search(&hay.slice(start, end)) {
+            Ok(number) => run.push(number, start, end),
+            Err(_) => cuts.extend(run.take()),
+        }
+        at = end;
+    }
+    cuts.extend(run.take());
+}
+
+/// Words of the list that follow each other.
+#[derive(Default)]
+struct Run {
+    numbers: Vec<usize>,
+    start: usize,
+    end: usize,
+}
+
+impl Run {
+    fn push(&mut self, number: usize, start: usize, end: usize) {
+        if self.numbers.is_empty() {
+            self.start = start;
+        }
+        self.end = end;
+        self.numbers.push(number);
+    }
+
+    /// The mnemonic, if it is one, and a new run. Few words of a mnemonic are the same; counted
+    /// names (`part1 part2 …`) are.
+    fn take(&mut self) -> Option<Cut<'static>> {
+        let count = self.numbers.len();
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        let distinct = self.numbers.len();
+        self.numbers.clear();
+        (count >= WORDS_MIN && distinct * 3 >= count * 2)
+            .then(|| Cut::secret(self.start, self.end, "mnemonic", Confidence::Prefixed))
+    }
+}

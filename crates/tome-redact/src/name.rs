@@ -1,0 +1,310 @@
+//! Names that announce a secret: `password`, `api_key`, `clientSecret`, `GITHUB_TOKEN`.
+
+use super::haystack::{Haystack, is_name, is_wordlike};
+
+/// A name longer than this is no name.
+const NAME_BYTES_MAX: usize = 96;
+
+/// How strongly a name announces a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NameStrength {
+    /// The value is a secret unless it is clearly something else.
+    Firm,
+    /// Short for a secret and for other things (`pass`, `pw`): it may look like a word with a
+    /// number, but not like a word.
+    Fair,
+    /// Much else has this name (`token`, `session_key`): it has to look like a secret as well.
+    Faint,
+    /// Hardly any (`write_key`, `seed`): only a value that looks random is a secret.
+    Weak,
+}
+
+/// A name in a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Name<'t> {
+    pub start: usize,
+    pub end: usize,
+    pub text: &'t str,
+    stem: usize,
+}
+
+impl<'t> Name<'t> {
+    /// The name around a stem that was found in the text.
+    pub fn around(hay: Haystack<'t>, stem: usize) -> Option<Self> {
+        let start = hay.skip_back_while(stem, NAME_BYTES_MAX, is_name);
+        let start = if start == stem { spoken_owner(hay, stem) } else { start };
+        let end = hay.skip_while_within(stem, NAME_BYTES_MAX, is_wordlike);
+        if end - stem >= NAME_BYTES_MAX {
+            return None;
+        }
+        Some(Self { start, end, text: hay.slice(start, end), stem: stem - start })
+    }
+
+    /// Its strength; `None` if the stem is only a part of another word.
+    pub fn assess(&self) -> Option<NameStrength> {
+        assess(self.text, self.stem)
+    }
+
+    /// `--password`, `-password`: what follows a blank is its value.
+    pub fn is_flag(&self) -> bool {
+        self.text.starts_with('-') || SPOKEN.contains(&self.text)
+    }
+
+    /// `DB_PASSWORD`: a context, never a word of prose and rarely a variable.
+    pub fn is_shouted(&self) -> bool {
+        self.text.len() > 1 && !self.text.bytes().any(|b| b.is_ascii_lowercase())
+    }
+
+    /// The kind that a secret of this name has.
+    pub fn kind(&self) -> &'static str {
+        let plain = plain(self.text);
+        if plain.contains("aws") || plain.contains("secretaccesskey") { "aws" } else { "password" }
+    }
+}
+
+/// `api key: …` in prose: where the word before `key` starts.
+fn spoken_owner(hay: Haystack<'_>, stem: usize) -> usize {
+    const OWNERS: &[&str] = &[
+        "api",
+        "access",
+        "secret",
+        "private",
+        "encryption",
+        "signing",
+        "unseal",
+        "recovery",
+        "master",
+    ];
+    if hay.byte_before(stem) != b' ' || !hay.starts_with_ignore_case(stem, "key") {
+        return stem;
+    }
+    let word = hay.skip_back_while(stem - 1, 16, |b| b.is_ascii_alphabetic());
+    let is_owner =
+        |owner: &&str| owner.len() == stem - 1 - word && hay.starts_with_ignore_case(word, owner);
+    if OWNERS.iter().any(is_owner) { word } else { stem }
+}
+
+/// Strength of a whole name, for the keys of JSON objects.
+pub(crate) fn assess_name(name: &str) -> Option<NameStrength> {
+    if name.len() > NAME_BYTES_MAX {
+        return None;
+    }
+    let lower = name.to_ascii_lowercase();
+    // In addresses and headers these name secrets, in JSON nearly anything.
+    if matches!(lower.as_str(), "key" | "code" | "sid") || lower.contains("session") {
+        let certain = ["token", "secret", "password", "key"].iter().any(|end| lower.ends_with(end));
+        if !certain || lower == "key" {
+            return None;
+        }
+    }
+    STEMS
+        .iter()
+        .map(|stem| stem.trim_end_matches(['"', '=', ':', '\\']))
+        .flat_map(|stem| lower.rmatch_indices(stem).take(1))
+        .filter_map(|(at, _)| assess(name, at))
+        .min()
+}
+
+/// Literals for the scanner. A name is assessed from its stem on.
+#[rustfmt::skip]
+pub(crate) const STEMS: &[&str] = &[
+    "pass", "pwd", "pswd", "secret", "token", "key", "cred", "_auth", "auth=", "auth\"", "auth\\\"",
+    "auth:", "masterauth", "sig=", "signature=", "pw=", "pw:", "pw\"", "psk", "salt", "seed", "jwt",
+    "sessionid", "sessid", "connect.sid", "passphrase", "mnemonic", "pepper", "_pat", "code=",
+];
+
+fn assess(name: &str, stem: usize) -> Option<NameStrength> {
+    let (before, rest) = (name.get(..stem)?, name.get(stem..)?);
+    // The most frequent of all, and a secret only as a parameter of an address.
+    if before.is_empty() && rest.eq_ignore_ascii_case("key") {
+        return Some(NameStrength::Weak);
+    }
+    let whole = plain(name);
+    if whole.ends_with("clientkeydata") {
+        return Some(NameStrength::Firm);
+    }
+    let rest = plain(rest);
+    let tail = |stem: &str| {
+        rest.strip_prefix(stem)
+            .is_some_and(|suffix| is_suffix(suffix.trim_end_matches(|c: char| c.is_ascii_digit())))
+    };
+    if [
+        "password",
+        "passwd",
+        "passphrase",
+        "passwort",
+        "passcode",
+        "pwd",
+        "pswd",
+        "secret",
+        "credential",
+    ]
+    .iter()
+    .any(|stem| tail(stem))
+    {
+        return Some(NameStrength::Firm);
+    }
+    if tail("token") {
+        return Some(if ends_with_any(&plain(before), TOKEN_OWNERS) {
+            NameStrength::Firm
+        } else {
+            NameStrength::Faint
+        });
+    }
+    // The attribute of HTML that names a key of the keyboard.
+    if name.eq_ignore_ascii_case("accesskey") {
+        return Some(NameStrength::Faint);
+    }
+    if tail("key") {
+        return assess_key(&plain(before));
+    }
+    if SPOKEN.contains(&name) {
+        return Some(NameStrength::Firm);
+    }
+    // A lone `PASS` is what tests print.
+    if before.is_empty() && matches!(name, "pass" | "Pass" | "pw" | "PW") {
+        return Some(NameStrength::Fair);
+    }
+    if tail("pass") && is_joined(before, name.get(stem..)?) {
+        return Some(if ends_with_any(&plain(before), PASS_OWNERS) {
+            NameStrength::Firm
+        } else {
+            NameStrength::Faint
+        });
+    }
+    let part_of_name = !before.is_empty() && !is_joined_part(before, name.get(stem..)?);
+    if tail("psk") && !part_of_name {
+        return Some(NameStrength::Firm);
+    }
+    if (tail("cred") || tail("creds")) && !part_of_name {
+        return Some(NameStrength::Faint);
+    }
+    if rest == "pat" || name == "code" {
+        return Some(NameStrength::Weak);
+    }
+    let weak = ["salt", "seed", "jwt", "pepper", "sessionid", "sessid", "sid"];
+    if weak.iter().any(|stem| tail(stem)) {
+        return Some(NameStrength::Weak);
+    }
+    let short = ["_auth", "auth", "sig", "signature", "Signature"].contains(&name.get(stem..)?);
+    (short && !part_of_name || name.get(stem..)? == "_auth").then_some(NameStrength::Faint)
+}
+
+/// A part of its own: `wifi_psk`, `wifiPsk`.
+fn is_joined_part(before: &str, rest: &str) -> bool {
+    let camel = rest.starts_with(|c: char| c.is_ascii_uppercase())
+        && before.ends_with(|c: char| c.is_ascii_lowercase());
+    before.ends_with(['_', '-', '.']) || camel
+}
+
+/// Commands and settings that take a password with no sign between.
+const SPOKEN: &[&str] = &["requirepass", "masterauth"];
+
+fn assess_key(owner: &str) -> Option<NameStrength> {
+    let firm = ["api", "secret", "access", "account", "private", "preshared", "unseal"];
+    if ends_with_any(owner, &firm) {
+        Some(NameStrength::Firm)
+    } else if ends_with_any(owner, KEY_OWNERS) {
+        Some(NameStrength::Faint)
+    } else if ends_with_any(owner, PUBLIC_KEY_OWNERS) {
+        None
+    } else {
+        Some(NameStrength::Weak)
+    }
+}
+
+/// `db_pass`, `--pass`, `dbPass`: a part of its own and not the whole, for tests pass too.
+fn is_joined(before: &str, rest: &str) -> bool {
+    let camel = rest.starts_with('P') && before.ends_with(|c: char| c.is_ascii_lowercase());
+    before.ends_with(['_', '-', '.']) || camel
+}
+
+/// The name without what separates its parts, in small letters.
+fn plain(name: &str) -> String {
+    name.bytes()
+        .filter(u8::is_ascii_alphanumeric)
+        .map(|b| char::from(b.to_ascii_lowercase()))
+        .collect()
+}
+
+fn ends_with_any(text: &str, ends: &[&str]) -> bool {
+    ends.iter().any(|end| text.ends_with(end))
+}
+
+fn is_suffix(suffix: &str) -> bool {
+    matches!(
+        suffix,
+        "" | "s"
+            | "value"
+            | "base"
+            | "keybase"
+            | "b64"
+            | "base64"
+            | "raw"
+            | "plain"
+            | "plaintext"
+            | "text"
+            | "str"
+            | "string"
+            | "prod"
+            | "production"
+            | "dev"
+            | "development"
+            | "test"
+            | "staging"
+            | "live"
+            | "default"
+            | "old"
+            | "new"
+            | "current"
+            | "confirm"
+            | "confirmation"
+            | "again"
+            | "repeat"
+            | "primary"
+            | "secondary"
+            | "main"
+            | "local"
+            | "ci"
+    )
+}
+
+#[rustfmt::skip]
+const TOKEN_OWNERS: &[&str] = &[
+    "access", "account", "admin", "api", "app", "auth", "authorization", "aws", "bearer", "bot",
+    "client", "deploy", "github", "gitlab", "hf", "id", "jwt", "npm", "oauth", "personal",
+    "push", "pypi", "refresh", "registry", "secret", "security", "service", "session", "slack",
+    "user", "vault", "xauth",
+];
+
+/// Compilers and renderers have passes too.
+#[rustfmt::skip]
+const PASS_OWNERS: &[&str] = &[
+    "admin", "auth", "database", "db", "ftp", "imap", "key", "ldap", "login", "mail", "mongo",
+    "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "sql", "ssh", "sudo", "user",
+    "vnc", "wifi",
+];
+
+#[rustfmt::skip]
+const KEY_OWNERS: &[&str] = &[
+    "admin", "aes", "app", "application", "auth", "client", "consumer", "cookie", "crypto",
+    "decryption", "deploy", "encrypt", "encryption", "hmac", "jwt", "license", "maps", "master",
+    "openai", "anthropic", "pass", "root", "rsa", "sas", "service", "servicerole", "session",
+    "shared", "sign", "signing", "ssh", "storage", "stripe", "subscription", "supabase",
+    "webhook",
+];
+
+/// Keys of tables, caches and messages, and keys that are public.
+#[rustfmt::skip]
+const PUBLIC_KEY_OWNERS: &[&str] = &[
+    "alternate", "attribute", "blob", "board", "bucket", "cache", "candidate", "child", "column",
+    "composite", "config", "cursor", "data", "dedup", "dedupe", "deduplication", "dict", "doc",
+    "document", "entry", "event", "field", "file", "filter", "foreign", "group", "hash", "host",
+    "hot", "idempotency", "idempotent", "image", "index", "issue", "item", "known", "label",
+    "locale", "lookup", "map", "message", "meta", "metric", "mon", "natural", "node", "object",
+    "order", "page", "parent", "partition", "path", "pref", "primary", "product", "project", "pub",
+    "public", "publishable", "query", "range", "react", "record", "registry", "request", "route",
+    "routing", "row", "s3", "search", "setting", "shard", "short", "sort", "span", "state",
+    "surrogate", "tag", "task", "tenant", "trace", "track", "translation", "tur", "unique",
+    "verify", "verification", "whis",
+];

@@ -1,0 +1,187 @@
+//! Redaction: replaces every secret and private part of a text by its mark.
+//!
+//! Nothing outside a cut changes, text without a cut is returned unchanged, and redacting twice
+//! equals redacting once: the search is repeated until it finds nothing more.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use regex::{Regex, RegexBuilder};
+
+use super::cut::{self, Confidence, Cut, KIND_BYTES_MAX, Mark, apply_cuts, is_kind};
+use super::error::PatternError;
+use super::haystack::Haystack;
+use super::private::find_private_parts;
+use super::scanner::Scanner;
+use super::view::View;
+
+/// A pattern of the user's own, from the config.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnPattern {
+    /// The kind in the mark: 1 to 32 of `a-z`, `0-9` and `-`.
+    pub name: String,
+    /// A regular expression. A group named `secret` narrows what is cut, else the whole match is.
+    pub pattern: String,
+}
+
+/// The hook compiles them all before it may write.
+const OWN_PATTERNS_MAX: usize = 64;
+const PATTERN_BYTES_MAX: usize = 4096;
+/// Memory of one compiled pattern, and again of its lazy DFA.
+const COMPILED_BYTES_MAX: usize = 1024 * 1024;
+/// Searches of one text. Each needs a cut of the one before to uncover something.
+const PASSES_MAX: usize = 16;
+
+/// Finds and cuts the secrets and private parts of texts.
+pub struct Redactor {
+    scanner: Scanner,
+    patterns: Vec<(String, Regex)>,
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redactor").field("patterns", &self.patterns).finish_non_exhaustive()
+    }
+}
+
+impl Redactor {
+    /// A redactor for the built-in rules and the patterns of the user.
+    pub fn new(patterns: &[OwnPattern]) -> Result<Self, PatternError> {
+        if patterns.len() > OWN_PATTERNS_MAX {
+            return Err(PatternError::TooMany {
+                count: patterns.len(),
+                count_max: OWN_PATTERNS_MAX,
+            });
+        }
+        Ok(Self {
+            scanner: Scanner::new(),
+            patterns: patterns.iter().map(compile).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Replaces the secrets and private parts of a text by marks.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let cuts = self.find_cuts(text);
+        if cuts.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(apply_cuts(text, &cuts)) }
+    }
+
+    /// Finds the cuts to make in a text: in order, disjoint.
+    pub fn find_cuts<'s>(&'s self, text: &str) -> Vec<Cut<'s>> {
+        self.repeat(text, self.find_cuts_once(text))
+    }
+
+    /// Finds the cuts to make in a window of a text, with positions relative to the window.
+    /// Private parts are those of the whole text: a tag outside the window counts.
+    pub fn find_window_cuts<'s>(&'s self, text: &str, window: Range<usize>) -> Vec<Cut<'s>> {
+        let part = text.get(window.clone()).unwrap_or_default();
+        let mut cuts = self.find_secrets(part, View::build(part).as_ref());
+        for cut in find_private_cuts(text, View::build(text).as_ref()) {
+            let (start, end) = (cut.start.max(window.start), cut.end.min(window.end));
+            if start < end {
+                cuts.push(Cut { start: start - window.start, end: end - window.start, ..cut });
+            }
+        }
+        cut::settle(&mut cuts, Haystack(part));
+        self.repeat(part, cuts)
+    }
+
+    /// Repeats the search on the redacted text until it finds nothing more: a cut can uncover
+    /// something that its surroundings hid.
+    fn repeat<'s>(&'s self, text: &str, mut cuts: Vec<Cut<'s>>) -> Vec<Cut<'s>> {
+        for _ in 1..PASSES_MAX {
+            if cuts.is_empty() {
+                break;
+            }
+            let found = self.find_cuts_once(&apply_cuts(text, &cuts));
+            if found.is_empty() {
+                break;
+            }
+            cut::add_rendered(&mut cuts, found);
+        }
+        cuts
+    }
+
+    fn find_cuts_once<'s>(&'s self, text: &str) -> Vec<Cut<'s>> {
+        let view = View::build(text);
+        let mut cuts = self.find_secrets(text, view.as_ref());
+        cuts.extend(find_private_cuts(text, view.as_ref()));
+        cut::settle(&mut cuts, Haystack(text));
+        cuts
+    }
+
+    /// Finds secrets in the text and in its view without escape sequences. Both are searched: the
+    /// view joins what a sequence separates, and the text shows what a sequence holds.
+    fn find_secrets<'s>(&'s self, text: &str, view: Option<&View>) -> Vec<Cut<'s>> {
+        let mut cuts = self.find_secrets_in(text);
+        if let Some(view) = view {
+            let mut found = self.find_secrets_in(&view.text);
+            cut::settle(&mut found, Haystack(&view.text));
+            cuts.extend(found.into_iter().map(|cut| to_original(view, cut)));
+        }
+        cuts
+    }
+
+    fn find_secrets_in<'s>(&'s self, text: &str) -> Vec<Cut<'s>> {
+        let mut cuts: Vec<Cut<'s>> = self.scanner.find_secrets(text);
+        for (name, pattern) in &self.patterns {
+            cuts.extend(find_pattern(name, pattern, text));
+        }
+        cuts
+    }
+}
+
+fn find_private_cuts(text: &str, view: Option<&View>) -> Vec<Cut<'static>> {
+    match view {
+        None => find_private_parts(Haystack(text)),
+        Some(view) => find_private_parts(Haystack(&view.text))
+            .into_iter()
+            .map(|cut| to_original(view, cut))
+            .collect(),
+    }
+}
+
+fn to_original<'r>(view: &View, cut: Cut<'r>) -> Cut<'r> {
+    let (start, end) = view.to_original(cut.start, cut.end);
+    Cut { start, end, ..cut }
+}
+
+fn find_pattern<'s>(
+    name: &'s str,
+    pattern: &'s Regex,
+    text: &str,
+) -> impl Iterator<Item = Cut<'s>> {
+    pattern.captures_iter(text).filter_map(move |found| {
+        let secret = found.name("secret").or_else(|| found.get(0))?;
+        Some(Cut {
+            start: secret.start(),
+            end: secret.end(),
+            mark: Mark::Secret(name),
+            confidence: Confidence::Stated,
+        })
+    })
+}
+
+fn compile(own: &OwnPattern) -> Result<(String, Regex), PatternError> {
+    let name = own.name.clone();
+    let fits = (1..=KIND_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_kind);
+    if !fits {
+        return Err(PatternError::Name {
+            name: name.get(..name.floor_char_boundary(80)).unwrap_or_default().to_owned(),
+        });
+    }
+    if own.pattern.len() > PATTERN_BYTES_MAX {
+        return Err(PatternError::TooLong {
+            name,
+            bytes: own.pattern.len(),
+            bytes_max: PATTERN_BYTES_MAX,
+        });
+    }
+    match RegexBuilder::new(&own.pattern)
+        .size_limit(COMPILED_BYTES_MAX)
+        .dfa_size_limit(COMPILED_BYTES_MAX)
+        .build()
+    {
+        Ok(pattern) => Ok((name, pattern)),
+        Err(source) => Err(PatternError::Pattern { name, source: Box::new(source) }),
+    }
+}

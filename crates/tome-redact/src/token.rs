@@ -1,0 +1,220 @@
+//! Matches tokens by their issuer's prefix, or by a known shape around another literal.
+
+use super::cut::{Confidence, Cut};
+use super::haystack::{Haystack, is_base64, is_wordlike};
+use super::randomness::is_random;
+use super::rule::{Alphabet, Check, Position, Rule};
+
+/// A token is judged by this much and cut to its end. Without the limit, a text of prefixes that
+/// match no rule would be examined to its end for each of them.
+const JUDGED_BYTES_MAX: usize = 1024;
+
+/// Matches a rule whose prefix was found here in any letter case.
+pub(crate) fn match_rule(hay: Haystack<'_>, at: usize, rule: &Rule) -> Option<Cut<'static>> {
+    let misplaced = rule.position == Position::WordStart && !hay.is_word_start(at);
+    if misplaced || !hay.starts_with(at, rule.prefix) {
+        return None;
+    }
+    // Inside a dashed word. Without this a long one would be examined from each of its dashes.
+    if rule.check != Check::None && is_inside_word(hay, at) {
+        return None;
+    }
+    let from = at + rule.prefix.len();
+    let end = rule.alphabet.skip(hay, from, JUDGED_BYTES_MAX.min(rule.bytes_max.saturating_add(1)));
+    let rest = hay.slice(from, end);
+    let fits = (rule.bytes_min..=rule.bytes_max).contains(&rest.len());
+    // A fixed length ends with the word.
+    let ends = rule.bytes_max == usize::MAX || !is_wordlike(hay.byte_at(end));
+    if !fits || !ends || is_masked(rest) || !rule.check.accepts(rest) {
+        return None;
+    }
+    let end = match rule.kind {
+        "aws" => aws_pair_end(hay, end),
+        _ if rest.len() + 4 >= JUDGED_BYTES_MAX => rule.alphabet.skip(hay, from, usize::MAX),
+        _ => end,
+    };
+    let start = if rule.keeps_prefix { from } else { at };
+    Some(Cut::secret(start, end, rule.kind, Confidence::Prefixed))
+}
+
+impl Alphabet {
+    pub fn contains(self, b: u8) -> bool {
+        match self {
+            Self::Hex => b.is_ascii_hexdigit(),
+            Self::Alnum => b.is_ascii_alphanumeric(),
+            Self::Capitals => b.is_ascii_uppercase() || b.is_ascii_digit(),
+            Self::Word => b.is_ascii_alphanumeric() || b == b'_',
+            Self::Dollar => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'),
+            Self::Dashed => is_wordlike(b),
+            Self::Dotted => is_wordlike(b) || b == b'.',
+            Self::Base64 => is_base64(b) || matches!(b, b'.' | b'~' | b'%'),
+            Self::Path => is_wordlike(b) || matches!(b, b'/' | b'@' | b'.'),
+            Self::Base58 => is_base58(b),
+        }
+    }
+
+    /// End of the run of this alphabet; a full stop at its end belongs to the sentence.
+    fn skip(self, hay: Haystack<'_>, from: usize, bytes_max: usize) -> usize {
+        let mut end = hay.skip_while_within(from, bytes_max, |b| self.contains(b));
+        if self == Self::Hex && hay.byte_at(end) == b'-' && hay.byte_at(end + 1).is_ascii_digit() {
+            let number = hay.skip_while_within(end + 1, 2, |b| b.is_ascii_digit());
+            end = if is_wordlike(hay.byte_at(number)) { end } else { number };
+        }
+        hay.skip_back_while(end, end - from, |b| b == b'.')
+    }
+}
+
+impl Check {
+    fn accepts(self, rest: &str) -> bool {
+        let has = |class: fn(&u8) -> bool| rest.bytes().any(|b| class(&b));
+        match self {
+            Self::None => true,
+            Self::Random => has_generated_part(rest),
+            Self::Mixed => {
+                has(u8::is_ascii_uppercase)
+                    && has(u8::is_ascii_lowercase)
+                    && has(u8::is_ascii_digit)
+            }
+            Self::Digit => has(u8::is_ascii_digit),
+        }
+    }
+}
+
+pub(crate) fn is_base58(b: u8) -> bool {
+    b.is_ascii_alphanumeric() && !matches!(b, b'0' | b'O' | b'I' | b'l')
+}
+
+/// Names such as `sk-toggleable-content` are words joined by dashes; keys have a long part that is
+/// not a word.
+fn has_generated_part(rest: &str) -> bool {
+    let is_generated = |part: &str| {
+        part.len() >= 16
+            && (part.bytes().any(|b| b.is_ascii_digit())
+                || part.bytes().skip(1).any(|b| b.is_ascii_uppercase())
+                || part.len() >= 32)
+    };
+    rest.split(['-', '_']).any(is_generated) || is_random(rest)
+}
+
+fn is_inside_word(hay: Haystack<'_>, at: usize) -> bool {
+    !hay.is_word_start(at) || matches!(hay.byte_before(at), b'-' | b'_')
+}
+
+/// `ghp_xxxxxxxxxxxx` shows where a token goes.
+fn is_masked(rest: &str) -> bool {
+    let letters = rest.trim_matches(['-', '_', '/', '.']);
+    letters.bytes().all(|b| matches!(b, b'x' | b'X' | b'0' | b'.' | b'-' | b'_' | b'/'))
+}
+
+/// A secret access key right behind its id, as in `id:secret` or a line of CSV.
+fn aws_pair_end(hay: Haystack<'_>, id_end: usize) -> usize {
+    let start = hay.skip_while_within(id_end, 4, |b| b" \t,:;|\"'".contains(&b));
+    let end =
+        hay.skip_while_within(start, 64, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));
+    let secret = hay.slice(start, end);
+    let mixed = secret.bytes().any(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    if start > id_end && secret.len() == 40 && mixed { end } else { id_end }
+}
+
+/// The JSON web token that begins here with `eyJ`: a header and at least one more part.
+pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
+    const PART_BYTES_MIN: usize = 8;
+    if !hay.starts_with(at, "eyJ") || is_inside_word(hay, at) {
+        return None;
+    }
+    let header = hay.skip_while(at, is_wordlike);
+    if header - at < PART_BYTES_MIN + 2 || hay.byte_at(header) != b'.' {
+        return None;
+    }
+    let payload = hay.skip_while(header + 1, is_wordlike);
+    // An encrypted token with a direct key has an empty second part.
+    let direct = payload == header + 1 && hay.byte_at(payload) == b'.';
+    if payload - header <= PART_BYTES_MIN && !direct {
+        return None;
+    }
+    let all = hay.skip_while(payload, |b| is_wordlike(b) || b == b'.');
+    // `header.payload` with nothing behind it is a token only if the payload is JSON as well.
+    if all - payload <= PART_BYTES_MIN && !hay.starts_with(header + 1, "eyJ") {
+        return None;
+    }
+    let end = hay.skip_back_while(all, all - at, |b| b == b'.');
+    Some(Cut::secret(at, end, "jwt", Confidence::Prefixed))
+}
+
+/// A literal that stands inside a token or at its end, and the shape around it.
+pub(crate) struct Shape {
+    pub literal: &'static str,
+    kind: &'static str,
+    before: Run,
+    after: Run,
+    /// Whether the part before the literal stays.
+    keeps_before: bool,
+}
+
+struct Run {
+    alphabet: Alphabet,
+    min: usize,
+    max: usize,
+}
+
+const fn run(alphabet: Alphabet, min: usize, max: usize) -> Run {
+    Run { alphabet, min, max }
+}
+
+const NOTHING: Run = run(Alphabet::Hex, 0, 0);
+
+/// The shapes.
+#[rustfmt::skip]
+pub(crate) const SHAPES: &[Shape] = &[
+    Shape { literal: ":AA", kind: "telegram", before: run(Alphabet::Hex, 8, 12), after: run(Alphabet::Dashed, 30, 38), keeps_before: true },
+    Shape { literal: "Q~", kind: "azure", before: run(Alphabet::Base64, 4, 4), after: run(Alphabet::Base64, 30, 36), keeps_before: false },
+    Shape { literal: ".atlasv1.", kind: "terraform", before: run(Alphabet::Alnum, 14, 14), after: run(Alphabet::Dashed, 50, 80), keeps_before: false },
+    Shape { literal: "_mmk", kind: "maxmind", before: run(Alphabet::Word, 36, 36), after: NOTHING, keeps_before: false },
+    Shape { literal: "-us", kind: "mailchimp", before: run(Alphabet::Hex, 32, 32), after: run(Alphabet::Hex, 1, 2), keeps_before: false },
+    Shape { literal: "FFFFNRAL", kind: "newrelic", before: run(Alphabet::Alnum, 32, 32), after: NOTHING, keeps_before: false },
+    Shape { literal: "-NRMA", kind: "newrelic", before: run(Alphabet::Alnum, 42, 42), after: NOTHING, keeps_before: false },
+    Shape { literal: ":APA91b", kind: "firebase", before: run(Alphabet::Dashed, 8, 30), after: run(Alphabet::Dashed, 100, 200), keeps_before: false },
+    Shape { literal: "T3BlbkFJ", kind: "openai", before: run(Alphabet::Dashed, 20, 160), after: run(Alphabet::Dashed, 20, 160), keeps_before: false },
+    Shape { literal: "!AQ", kind: "salesforce", before: run(Alphabet::Alnum, 12, 18), after: run(Alphabet::Dotted, 60, 200), keeps_before: false },
+    Shape { literal: "_secret_", kind: "stripe", before: run(Alphabet::Word, 20, 40), after: run(Alphabet::Alnum, 20, 40), keeps_before: false },
+];
+
+/// Matches a shape whose literal was found here in any letter case.
+pub(crate) fn match_shape(hay: Haystack<'_>, at: usize, shape: &Shape) -> Option<Cut<'static>> {
+    if !hay.starts_with(at, shape.literal) {
+        return None;
+    }
+    let Shape { before, after, .. } = shape;
+    let start = hay.skip_back_while(at, before.max + 1, |b| before.alphabet.contains(b));
+    let literal_end = at + shape.literal.len();
+    let end = hay.skip_while_within(literal_end, after.max + 1, |b| after.alphabet.contains(b));
+    let fits = (before.min..=before.max).contains(&(at - start))
+        && (after.min..=after.max).contains(&(end - literal_end))
+        && !is_wordlike(hay.byte_at(end));
+    // A client secret of Stripe names its payment; other names with the word in them are settings.
+    let stripe = shape.kind != "stripe"
+        || ["pi_", "seti_", "cs_", "src_"].iter().any(|prefix| hay.starts_with(start, prefix));
+    // A Telegram bot is named by a decimal number.
+    let telegram =
+        shape.kind != "telegram" || (start..at).all(|digit| hay.byte_at(digit).is_ascii_digit());
+    let literal_start = if shape.keeps_before { at + 1 } else { start };
+    (fits && stripe && telegram)
+        .then(|| Cut::secret(literal_start, end, shape.kind, Confidence::Prefixed))
+}
+
+/// The token of a Discord bot: its number in base64, a timestamp of six characters and a
+/// signature, joined by dots. The first dot stands here.
+pub(crate) fn find_discord_token(hay: Haystack<'_>, dot: usize) -> Option<Cut<'static>> {
+    const TIME_BYTES: usize = 6;
+    let time = dot + 1 + TIME_BYTES;
+    let start = hay.skip_back_while(dot, 32, |b| b.is_ascii_alphanumeric());
+    let shaped = (22..=28).contains(&(dot - start))
+        && matches!(hay.byte_at(start), b'M' | b'N' | b'O')
+        && hay.skip_while_within(dot + 1, TIME_BYTES + 1, is_wordlike) == time;
+    if !shaped || is_inside_word(hay, start) {
+        return None;
+    }
+    let end = hay.skip_while_within(time + 1, 48, is_wordlike);
+    let is_token = (26..=40).contains(&(end - time - 1)) && is_random(hay.slice(start, end));
+    is_token.then(|| Cut::secret(start, end, "discord", Confidence::Prefixed))
+}

@@ -1,0 +1,232 @@
+//! Finds the end of a value: in quotes, in escaped quotes, or without any.
+
+use super::cut::mark_end;
+use super::haystack::{Haystack, is_quote};
+use super::name::Name;
+
+/// A value is judged by so much of it. One that turns out to be a secret is cut to its real end;
+/// without the limit, a text made of names and no blanks would be walked once for each name.
+const JUDGED_BYTES_MAX: usize = 256;
+/// The same for a value in quotes, which may hold blanks.
+const QUOTED_BYTES_MAX: usize = 4096;
+/// Four texts inside each other: more is no quotation.
+const SLASHES_MAX: usize = 16;
+/// Full stops and brackets behind a value; more of them are part of it.
+const TRIMMED_BYTES_MAX: usize = 8;
+
+/// A value in the text.
+#[derive(Clone, Copy)]
+pub(crate) struct ValueSpan {
+    pub start: usize,
+    pub end: usize,
+    pub quoted: bool,
+}
+
+impl ValueSpan {
+    /// The real end of the value, which was searched only as far as it is judged.
+    pub fn end_in(self, hay: Haystack<'_>) -> usize {
+        if self.quoted {
+            if self.end - self.start + 4 < QUOTED_BYTES_MAX {
+                return self.end;
+            }
+            let quote = hay.byte_before(self.start);
+            return hay.skip_while(self.end, |b| b != quote && b != b'\n');
+        }
+        if self.end - self.start + 4 < JUDGED_BYTES_MAX {
+            return self.end;
+        }
+        let mut at = self.end;
+        while at < hay.len() && !ends_bare(hay, at) {
+            at += 1;
+        }
+        at
+    }
+}
+
+/// The value that starts here, in quotes or not. None if there is nothing.
+pub(crate) fn find_value(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
+    let after_marks = skip_marks(hay, start);
+    if after_marks > start {
+        return bare(hay, after_marks);
+    }
+    let string = skip_string_prefix(hay, start);
+    let open = hay.skip_while_within(string, SLASHES_MAX, |b| b == b'\\');
+    if is_quote(hay.byte_at(open)) { quoted(hay, string) } else { bare(hay, start) }
+}
+
+fn skip_marks(hay: Haystack<'_>, start: usize) -> usize {
+    let mut at = start;
+    while let Some(end) = mark_end(hay, at) {
+        at = end;
+    }
+    at
+}
+
+/// `b"…"`, `r"…"`, `f'…'`, `@"…"`, `r#"…"#`, `"""…"""`.
+fn skip_string_prefix(hay: Haystack<'_>, start: usize) -> usize {
+    let letters = hay.skip_while_within(start, 3, |b| b"bBrRuUfF@L&#".contains(&b));
+    let at = if is_quote(hay.byte_at(letters)) { letters } else { start };
+    let quote = hay.byte_at(at);
+    if is_quote(quote) && hay.byte_at(at + 1) == quote && hay.byte_at(at + 2) == quote {
+        at + 2
+    } else {
+        at
+    }
+}
+
+/// A value in quotes, which a text inside a text writes with backslashes before them.
+pub(crate) fn quoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
+    let open = hay.skip_while_within(start, SLASHES_MAX, |b| b == b'\\');
+    let quote = hay.byte_at(open);
+    if !is_quote(quote) {
+        return None;
+    }
+    let slashes = open - start;
+    let from = skip_marks(hay, open + 1);
+    let mut at = from;
+    let reach = hay.floor_boundary(from.saturating_add(QUOTED_BYTES_MAX));
+    loop {
+        at = hay.skip_while_within(at, reach.saturating_sub(at), |b| b != quote && b != b'\n');
+        if at >= reach && reach < hay.len() {
+            return some_span(from, reach, true);
+        }
+        if hay.byte_at(at) != quote {
+            // Never closed on this line: cut off, or an apostrophe. Its first word is what is left.
+            let end = hay.skip_while_within(from, QUOTED_BYTES_MAX, |b| !b.is_ascii_whitespace());
+            let end = hay.floor_boundary(end);
+            let starts = quote != b'\'' && !b"),;]}".contains(&hay.byte_at(from));
+            return starts.then(|| some_span(from, end, true)).flatten();
+        }
+        let before = at - hay.skip_back_while(at, at - from, |b| b == b'\\');
+        let closes = if slashes == 0 { before.is_multiple_of(2) } else { before <= slashes };
+        if closes {
+            return some_span(from, at - before.min(slashes), true);
+        }
+        at += 1;
+    }
+}
+
+fn some_span(start: usize, end: usize, quoted: bool) -> Option<ValueSpan> {
+    (start < end).then_some(ValueSpan { start, end, quoted })
+}
+
+/// A value without quotes: to the next blank, or to a sign that ends it.
+fn bare(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
+    let reach = hay.floor_boundary(start + JUDGED_BYTES_MAX);
+    let mut at = start;
+    while at < reach && !ends_bare(hay, at) {
+        at += 1;
+    }
+    let end = if at < reach || at == hay.len() { trim_end(hay, start, at) } else { at };
+    some_span(start, end, false)
+}
+
+fn ends_bare(hay: Haystack<'_>, at: usize) -> bool {
+    let next = hay.byte_at(at + 1);
+    match hay.byte_at(at) {
+        b if b <= b' ' || b == 0x7F => true,
+        b'"' | b'\'' | b'`' => {
+            !(next.is_ascii_alphanumeric() && hay.byte_before(at).is_ascii_alphanumeric())
+        }
+        b'\\' => matches!(next, b'n' | b'r' | b't' | b'"' | b'\'' | b'\\' | b'u'),
+        b'<' => next == b'/',
+        b',' | b';' | b'&' => starts_another(hay, at),
+        _ => false,
+    }
+}
+
+/// Whether what follows a `,`, `;` or `&` is not part of the value any more.
+fn starts_another(hay: Haystack<'_>, sign: usize) -> bool {
+    let at = sign + 1;
+    let name_end =
+        hay.skip_while_within(at, 64, |b| b.is_ascii_alphanumeric() || b"_-.%[]".contains(&b));
+    let ends = |b: u8| {
+        b <= b' '
+            || matches!(b, b'"' | b'\'' | b'`' | b')' | b']' | b'}' | b'&' | b'\\' | b'$' | b'<')
+    };
+    let binds = match hay.byte_at(name_end) {
+        b'=' | b':' => true,
+        // `&amp;`
+        b';' => hay.byte_at(sign) == b'&',
+        _ => false,
+    };
+    ends(hay.byte_at(at)) || name_end > at && binds
+}
+
+/// A full stop behind a value ends the sentence; a bracket that was not opened in it is not its own.
+fn trim_end(hay: Haystack<'_>, start: usize, end: usize) -> usize {
+    let mut end = end;
+    let floor = start.max(end.saturating_sub(TRIMMED_BYTES_MAX));
+    while end > floor {
+        let text = hay.slice(start, end);
+        let unopened = |open: char, close: char| {
+            text.ends_with(close) && text.matches(close).count() > text.matches(open).count()
+        };
+        let closes = unopened('(', ')') || unopened('[', ']') || unopened('{', '}');
+        let stars = text.ends_with("**") && text.len() > 2 && !text.starts_with('*');
+        match hay.byte_before(end) {
+            b'.' | b',' | b';' | b':' => end -= 1,
+            _ if closes => end -= 1,
+            _ if stars => end -= 2,
+            _ => return end,
+        }
+    }
+    end
+}
+
+/// `Some("…")`, `String::from("…")`: the literal inside what only wraps it.
+pub(crate) fn wrapped(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
+    const WRAPPERS: &[&str] = &[
+        "from",
+        "new",
+        "some",
+        "ok",
+        "secret",
+        "secretstr",
+        "string",
+        "bytes",
+        "securestring",
+        "str",
+    ];
+    let callee =
+        hay.skip_while_within(start, 64, |b| b.is_ascii_alphanumeric() || b"_.:<> ".contains(&b));
+    if hay.byte_at(callee) != b'(' {
+        return None;
+    }
+    let word = hay.skip_back_while(callee, 32, |b| b.is_ascii_alphanumeric());
+    let name = hay.slice(word, callee).to_ascii_lowercase();
+    WRAPPERS
+        .contains(&name.as_str())
+        .then(|| quoted(hay, skip_string_prefix(hay, callee + 1)))
+        .flatten()
+}
+
+/// `password: |` has its value on the next line.
+pub(crate) fn block_line(hay: Haystack<'_>, start: usize) -> Option<usize> {
+    if !matches!(hay.byte_at(start), b'|' | b'>') {
+        return None;
+    }
+    let sign = hay.skip_while(start, |b| b"|>-+".contains(&b));
+    let line = hay.skip_while(sign, |b| b.is_ascii_whitespace());
+    hay.slice(sign, line).contains('\n').then_some(line)
+}
+
+/// The value up to this sign on the same line.
+pub(crate) fn until(hay: Haystack<'_>, start: usize, close: u8) -> Option<ValueSpan> {
+    let end = hay.skip_while_within(start, JUDGED_BYTES_MAX, |b| b != close && b != b'\n');
+    let closed = hay.byte_at(end) == close;
+    closed.then(|| some_span(start, end, false)).flatten()
+}
+
+/// `<password>value</password>`.
+pub(crate) fn element(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> Option<ValueSpan> {
+    let value = until(hay, start, b'<')?;
+    let closes = hay.starts_with(value.end, "</") && hay.starts_with(value.end + 2, name.text);
+    closes.then_some(value)
+}
+
+/// The part of the value by which it is judged.
+pub(crate) fn judged(hay: Haystack<'_>, value: ValueSpan) -> &str {
+    let end = value.end.min(value.start + JUDGED_BYTES_MAX);
+    hay.slice(value.start, hay.floor_boundary(end))
+}

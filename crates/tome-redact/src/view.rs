@@ -1,0 +1,267 @@
+//! A view of a text without terminal escape sequences and invisible characters.
+//!
+//! Programs that colour their output put escape sequences between a name and its value and inside
+//! values; matchers would see two halves of a secret. They match on this view instead, and every
+//! cut is mapped back to the original text, where it also covers the sequences inside the secret.
+//!
+//! Sequences are recognised as raw bytes (`ESC [ … m`), as JSON or shell escapes (`\u001b[…m`,
+//! `\x1b[…m`, `\033[…m`, `\e[…m`), in caret notation (`^[[…m`) and as what is left when something
+//! has already removed the escape byte (`[1;32m`). Sequences that move the cursor become a blank.
+//! JSON escapes of printable characters (`\u003c`) become the character.
+
+use super::cut::mark_end;
+use super::haystack::Haystack;
+
+/// Operating system commands (window titles, hyperlinks) longer than this are not skipped.
+const OSC_BYTES_MAX: usize = 2048;
+/// Parameters of a control sequence: `38;2;255;255;255` needs 16.
+const PARAMETER_BYTES_MAX: usize = 48;
+
+/// A text as a terminal would show it.
+pub(crate) struct View {
+    pub text: String,
+    segments: Vec<Segment>,
+}
+
+/// Bytes of the view and the bytes of the original that they stand for: equally many, or one
+/// character of the view for a whole escape sequence.
+#[derive(Clone, Copy)]
+struct Segment {
+    view: usize,
+    original: usize,
+    original_end: usize,
+}
+
+/// A sequence that the view leaves out.
+enum Skipped {
+    /// Ends here and leaves nothing.
+    Removed(usize),
+    /// Ends here and stands for one ASCII character.
+    Replaced(usize, u8),
+}
+
+impl View {
+    /// The view of a text, or `None` if it equals the text.
+    pub fn build(text: &str) -> Option<Self> {
+        let hay = Haystack(text);
+        let mut view: Option<Self> = None;
+        let mut copied = 0;
+        let mut at = 0;
+        let ascii = text.is_ascii();
+        while let Some(mut next) = next_candidate(hay, at, ascii) {
+            // Caret notation begins one byte before.
+            if hay.byte_at(next) == b'[' && next > copied && hay.byte_before(next) == b'^' {
+                next -= 1;
+            }
+            let Some(skipped) = skip_at(hay, next) else {
+                let caret = usize::from(hay.byte_at(next) == b'^');
+                at = hay.0.ceil_char_boundary(next + 1 + caret);
+                continue;
+            };
+            let view =
+                view.get_or_insert_with(|| Self { text: String::new(), segments: Vec::new() });
+            view.push(hay, copied, next);
+            let end = match skipped {
+                Skipped::Removed(end) => end,
+                Skipped::Replaced(end, byte) => {
+                    view.segments.push(Segment {
+                        view: view.text.len(),
+                        original: next,
+                        original_end: end,
+                    });
+                    view.text.push(char::from(byte));
+                    end
+                }
+            };
+            copied = end;
+            at = end;
+        }
+        let mut view = view?;
+        view.push(hay, copied, text.len());
+        Some(view)
+    }
+
+    fn push(&mut self, hay: Haystack<'_>, from: usize, to: usize) {
+        if from < to {
+            self.segments.push(Segment { view: self.text.len(), original: from, original_end: to });
+            self.text.push_str(hay.slice(from, to));
+        }
+    }
+
+    /// The range of the original that a range of the view stands for.
+    pub fn to_original(&self, start: usize, end: usize) -> (usize, usize) {
+        let first = self.byte_range(start).0;
+        let last = end.checked_sub(1).map_or(0, |last| self.byte_range(last).1);
+        (first, last.max(first))
+    }
+
+    /// The bytes of the original that one byte of the view stands for.
+    fn byte_range(&self, at: usize) -> (usize, usize) {
+        let number = self.segments.partition_point(|segment| segment.view <= at);
+        let Some(segment) = number.checked_sub(1).and_then(|number| self.segments.get(number))
+        else {
+            return (0, 0);
+        };
+        let next = self.segments.get(number).map_or(self.text.len(), |next| next.view);
+        if next - segment.view == segment.original_end - segment.original {
+            let original = segment.original + (at - segment.view);
+            (original, original + 1)
+        } else {
+            (segment.original, segment.original_end)
+        }
+    }
+}
+
+/// The next byte at which something to skip may begin. Most texts are ASCII, which is searched
+/// several bytes at a time.
+fn next_candidate(hay: Haystack<'_>, from: usize, ascii: bool) -> Option<usize> {
+    let bytes = hay.bytes_from(from);
+    let found = if ascii {
+        memchr::memchr3(0x1B, b'\\', b'[', bytes)
+    } else {
+        bytes.iter().position(|b| matches!(b, 0x1B | b'\\' | b'[' | 0x80..))
+    };
+    found.map(|offset| from + offset)
+}
+
+fn skip_at(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
+    match hay.byte_at(at) {
+        0x1B => Some(skip_escape(hay, at + 1)),
+        b'[' => skip_bare_color(hay, at).map(Skipped::Removed),
+        b'^' => (hay.byte_at(at + 1) == b'[').then(|| skip_control(hay, at + 2)).flatten(),
+        b'\\' => skip_written_escape(hay, at),
+        _ => skip_invisible(hay, at).map(Skipped::Removed),
+    }
+}
+
+/// Skips the sequence behind an escape byte, or the escape byte alone if nothing known follows.
+fn skip_escape(hay: Haystack<'_>, at: usize) -> Skipped {
+    let known = match hay.byte_at(at) {
+        // A mark after a lone escape byte is not a control sequence.
+        _ if mark_end(hay, at).is_some() => None,
+        b'[' | b']' | b'P' | b'X' | b'^' | b'_' => skip_control(hay, at),
+        b'(' | b')' | b'#' => Some(Skipped::Removed((at + 2).min(hay.len()))),
+        b'7' | b'8' | b'=' | b'>' | b'\\' => Some(Skipped::Removed(at + 1)),
+        _ => None,
+    };
+    match known {
+        Some(Skipped::Removed(end)) if hay.0.is_char_boundary(end) => Skipped::Removed(end),
+        Some(replaced @ Skipped::Replaced(..)) => replaced,
+        _ => Skipped::Removed(at),
+    }
+}
+
+/// A control sequence or command string, from the byte after the escape byte.
+fn skip_control(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
+    if hay.byte_at(at) == b'[' {
+        let end = hay.skip_while_within(at + 1, PARAMETER_BYTES_MAX, |b| (0x20..0x40).contains(&b));
+        return match hay.byte_at(end) {
+            // Up to a column, a line or the start: what follows stands elsewhere.
+            b'A'..=b'H' | b'd' | b'f' | b'`' => Some(Skipped::Replaced(end + 1, b' ')),
+            0x40..=0x7E => Some(Skipped::Removed(end + 1)),
+            _ => None,
+        };
+    }
+    if !matches!(hay.byte_at(at), b']' | b'P' | b'X' | b'^' | b'_') {
+        return None;
+    }
+    let end = hay.skip_while_within(at + 1, OSC_BYTES_MAX, |b| {
+        !matches!(b, 0x07 | 0x1B | b'\n' | b'\\' | b'"')
+    });
+    match hay.byte_at(end) {
+        0x07 => Some(Skipped::Removed(end + 1)),
+        0x1B if hay.byte_at(end + 1) == b'\\' => Some(Skipped::Removed(end + 2)),
+        // The terminator is written as an escape like the start.
+        b'\\' => written_escape_end(hay, end)
+            .or_else(|| hay.starts_with(end, "\\a").then_some(end + 2))
+            .or_else(|| hay.starts_with(end, "\\u0007").then_some(end + 6))
+            .map(|end| {
+                let slashes = hay.skip_while_within(end, 4, |b| b == b'\\');
+                Skipped::Removed(slashes)
+            }),
+        _ => None,
+    }
+}
+
+/// `[1;32m` with no escape byte before it.
+fn skip_bare_color(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    let end = hay.skip_while_within(at + 1, PARAMETER_BYTES_MAX, |b| {
+        b.is_ascii_digit() || b == b';' || b == b':'
+    });
+    let fits = match hay.byte_at(end) {
+        b'm' => end > at + 1,
+        b'K' => end <= at + 2,
+        _ => false,
+    };
+    // `[5m]` is a duration in a query language.
+    (fits && hay.byte_at(end + 1) != b']').then_some(end + 1)
+}
+
+/// `\u001b[…m` and other spellings, invisible characters and printable ones as JSON escapes.
+fn skip_written_escape(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
+    if let Some(end) = written_escape_end(hay, at) {
+        return Some(skip_control(hay, end).unwrap_or(Skipped::Removed(end)));
+    }
+    let letter = hay.skip_while_within(at, 8, |b| b == b'\\');
+    if !matches!(hay.byte_at(letter), b'u' | b'U') {
+        return None;
+    }
+    let digits = hay.slice(letter + 1, letter + 5);
+    let code = u32::from_str_radix(digits, 16).ok()?;
+    if digits.len() < 4 || digits.starts_with('+') {
+        return None;
+    }
+    let character = char::from_u32(code)?;
+    if is_invisible(character) {
+        return Some(Skipped::Removed(letter + 5));
+    }
+    // Quotes and backslashes keep their escapes, which say how deep they are nested.
+    let plain = character.is_ascii_graphic() && !matches!(character, '"' | '\\');
+    let byte = u8::try_from(code).ok()?;
+    (plain && letter == at + 1).then_some(Skipped::Replaced(letter + 5, byte))
+}
+
+/// End of an escape byte written as an escape: `\u001b`, `\x1b`, `\033`, `\e`, `\u009b`.
+fn written_escape_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    let letter = hay.skip_while_within(at, 8, |b| b == b'\\');
+    if letter == at {
+        return None;
+    }
+    ["u001b", "u{1b}", "x1b", "033", "e["]
+        .iter()
+        .find(|spelling| hay.starts_with_ignore_case(letter, spelling))
+        .map(|spelling| letter + spelling.trim_end_matches('[').len())
+}
+
+fn skip_invisible(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    // The first bytes of all characters below; most text in other scripts ends here.
+    if !matches!(hay.byte_at(at), 0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3) {
+        return None;
+    }
+    let character = hay.slice(at, hay.len()).chars().next()?;
+    is_invisible(character).then_some(at + character.len_utf8())
+}
+
+/// Characters that take no room on a screen and can hide a secret from a matcher.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{80}'..='\u{84}'
+            | '\u{86}'..='\u{9F}'
+            | '\u{AD}'
+            | '\u{34F}'
+            | '\u{61C}'
+            | '\u{115F}'
+            | '\u{1160}'
+            | '\u{17B4}'
+            | '\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    )
+}

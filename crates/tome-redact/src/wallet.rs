@@ -1,0 +1,23 @@
+//! Private keys of wallets in the import format: base58, 51 or 52 characters.
+
+use super::cut::{Confidence, Cut};
+use super::haystack::{Haystack, is_wordlike};
+use super::randomness::is_random;
+use super::token::is_base58;
+
+/// First letters of a key: uncompressed, and compressed for the main network.
+pub(crate) const STARTS: &[&str] =
+    &["5H", "5J", "5K", "Kw", "Kx", "Ky", "Kz", "L1", "L2", "L3", "L4", "L5"];
+
+/// The wallet key that starts here.
+pub(crate) fn find_wallet_key(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
+    if is_wordlike(hay.byte_before(at)) && !hay.follows_escape(at) {
+        return None;
+    }
+    let end = hay.skip_while_within(at, 64, is_base58);
+    let length = if hay.byte_at(at) == b'5' { 51 } else { 52 };
+    let key = hay.slice(at, end);
+    let known = STARTS.iter().any(|start| key.starts_with(start));
+    let fits = known && key.len() == length && !is_wordlike(hay.byte_at(end));
+    (fits && is_random(key)).then(|| Cut::secret(at, end, "wallet", Confidence::Prefixed))
+}
