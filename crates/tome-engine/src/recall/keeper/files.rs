@@ -15,7 +15,8 @@ use super::desk::{Desk, DeskOf, KnownFiles};
 use super::entries::{self, NoteText};
 use super::follow::projects_of;
 use super::pages::Page;
-use crate::{EngineError, Whose, home};
+use super::sessions::FILE_BYTES_MAX;
+use crate::{EngineError, FinalLink, Whose, home, read_regular};
 
 /// A file that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,7 +155,7 @@ impl Keeper {
                 let meta = fs::symlink_metadata(&at).ok().filter(fs::Metadata::is_file)?;
                 let is_same = format!("{}-{}", nanos(&meta), meta.len()) == *version;
                 is_same
-                    .then(|| fs::read(&at).ok())
+                    .then(|| read_regular(&at, FinalLink::Refuse, FILE_BYTES_MAX).ok())
                     .flatten()
                     .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             }
@@ -180,7 +181,8 @@ impl Keeper {
     pub(crate) fn known_files(&self, desk: &Desk, words: &Arc<Words>) -> Arc<HashSet<String>> {
         let stamps_in =
             |known: &Option<KnownFiles>| Some(Arc::clone(known.as_ref()?.stamps_in(words)?));
-        if let Some(stamps) = stamps_in(&desk.known.read().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(stamps) = stamps_in(&desk.known.read().unwrap_or_else(PoisonError::into_inner))
+        {
             return stamps;
         }
         let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
