@@ -5,7 +5,7 @@
 //! go on either, because it would write into whatever is at those paths now.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::shared::Shared;
 use crate::{platform, reach};
 
 /// How often the daemon looks. One look costs two system calls.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Makes the daemon leave when its lock or its socket is no longer the file that it made.
 pub async fn run(shared: Arc<Shared>, lock: File) {
@@ -26,23 +26,20 @@ pub async fn run(shared: Arc<Shared>, lock: File) {
             () = shared.leaving() => return,
             _ = look.tick() => {}
         }
-        if let Some(gone) = missing(&lock, &lock_path, socket.as_ref()) {
-            shared.log.say(&format!("{} was removed or replaced: leaving", gone.display()));
+        if platform::was_replaced(&lock_path, platform::file_id_of(&lock)) {
+            shared.log.say("the home was removed or replaced: ending");
+            // At once, as in a crash: closing stores would write to their paths, where another
+            // daemon may have its own by now. What was acknowledged is synced.
+            platform::end_process(std::process::id(), true);
+            shared.leave();
+            return;
+        }
+        let is_gone =
+            |(path, id): &(PathBuf, Option<platform::FileId>)| platform::was_replaced(path, *id);
+        if socket.as_ref().is_some_and(is_gone) {
+            shared.log.say("the socket was removed or replaced: leaving");
             shared.leave();
             return;
         }
     }
-}
-
-/// The file that is no longer what the daemon made, if one is.
-fn missing<'a>(
-    lock: &File,
-    lock_path: &'a Path,
-    socket: Option<&'a (PathBuf, Option<platform::FileId>)>,
-) -> Option<&'a Path> {
-    if platform::was_replaced(lock_path, platform::file_id_of(lock)) {
-        return Some(lock_path);
-    }
-    let (path, id) = socket?;
-    platform::was_replaced(path, *id).then_some(path.as_path())
 }

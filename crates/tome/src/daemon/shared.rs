@@ -13,7 +13,7 @@ use tome_engine::{
 };
 use tome_finder::{Embedder, Potion};
 use tome_ledger::Outcome;
-use tome_model::{Clock, Delivered, Millis};
+use tome_model::{Clock, Delivered, Draft, Millis};
 use tome_notebook::NotebookError;
 use tonic::{Code, Status};
 

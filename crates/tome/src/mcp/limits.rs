@@ -11,7 +11,7 @@ pub const LINES_WAITING_MAX: usize = 64;
 /// Requests in flight, from the moment a request is read until its answer is written: its line counts
 /// with its bytes, its answer with [`ANSWER_KIB`]. A client that does not read its answers is not
 /// listened to any longer once this is used up.
-pub const IN_FLIGHT_KIB_MAX: u32 = 64 * 1024;
+pub const IN_FLIGHT_KIB_MAX: u32 = 32 * 1024;
 
 /// Room for the answer to a request. Few are larger.
 pub const ANSWER_KIB: u32 = 256;

@@ -17,7 +17,7 @@ const REQUESTS: usize = 12_000;
 
 /// Enough for the program itself and for what may be in flight. The answers to all requests are a
 /// multiple of that.
-const MEMORY_KIB_MAX: u64 = 220 * 1024;
+const MEMORY_KIB_MAX: u64 = 400 * 1024;
 
 fn peak_memory_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
