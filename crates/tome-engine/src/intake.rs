@@ -66,7 +66,8 @@ impl Intake {
         let mut shares: HashMap<String, Share> = HashMap::new();
         let mut answers: Vec<Ingested> = Vec::with_capacity(drafts.len());
         // Most of what comes together comes from one place, and finding its project asks the disk.
-        let mut roots: HashMap<(String, Option<String>), String> = HashMap::new();
+        let mut roots: HashMap<(String, Option<String>), Result<String, Arc<EngineError>>> =
+            HashMap::new();
         for (place, delivered) in drafts.into_iter().enumerate() {
             let Delivered { mut draft, delivery } = delivered.into();
             draft.flatten_deep();
@@ -74,8 +75,15 @@ impl Intake {
             let cwd = draft.cwd.clone();
             let root = roots
                 .entry((cwd.clone(), draft.project.clone()))
-                .or_insert_with(|| self.root_of(&draft))
+                .or_insert_with(|| self.root_of(&draft).map_err(Arc::new))
                 .clone();
+            let root = match root {
+                Ok(root) => root,
+                Err(error) => {
+                    answers.push(Err(error));
+                    continue;
+                }
+            };
             let event = NewEvent::encode(draft, root.clone(), arrived).brought_by(delivery);
             if let Some(problem) = event.problem() {
                 answers.push(Err(Arc::new(ModelError::invalid("event", problem).into())));
@@ -111,8 +119,13 @@ impl Intake {
         // The last one to let go of it, here or on a ledger's thread, calls back.
     }
 
-    fn root_of(&self, draft: &Draft) -> String {
-        self.stores.projects().root_of(&draft.cwd, draft.project.as_deref())
+    /// Whether preparing a draft needs no answer from the file system.
+    pub fn is_resolved(&self, draft: &Draft) -> bool {
+        self.stores.projects().is_resolved(&draft.cwd)
+    }
+
+    fn root_of(&self, draft: &Draft) -> Result<String, EngineError> {
+        self.stores.projects().resolve(&draft.cwd, draft.project.as_deref())
     }
 
     fn append<D: FnOnce(Vec<Ingested>) + Send + 'static>(

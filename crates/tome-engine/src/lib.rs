@@ -9,15 +9,18 @@ mod citation;
 mod contents;
 mod durable;
 mod error;
+mod git;
 mod home;
 mod in_repository;
 mod injection;
 mod intake;
+mod io_timeout;
 mod notebooks;
 mod project;
 mod projects;
 mod reading;
 mod recall;
+mod regular_file;
 mod session_copy;
 mod spool;
 mod spool_line;
@@ -48,14 +51,16 @@ pub use injection::{
     nudge_text, plan_text, protocol_text, quoted_text, start_text, with_late,
 };
 pub use intake::{Ingested, Intake, Prepared};
+pub use io_timeout::TimedCalls;
 pub use notebooks::{Moved, Notebooks, Whose};
-pub use project::{Located, folder_name, locate};
+pub use project::{Located, folder_name, locate, locate_within};
 pub use projects::Projects;
 pub use reading::{Answer, Question};
 pub use recall::{
     Across, DeskReport, Elsewhere, EmbedderReading, EndpointEmbedder, Followed, OwnPrompt, Recall,
     RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, WorkerReport, source_name,
 };
+pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text};
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use spool_line::{read_line as read_spool_line, write_line as write_spool_line};

@@ -155,7 +155,11 @@ impl Notebooks {
             let root = home::session_in(&folder, session.as_str()).join("working-memory");
             return Ok(Place { scope, root, history: None, project });
         }
-        let inside = in_repository::find(Path::new(&root))?;
+        let inside = {
+            let root = PathBuf::from(&root);
+            let looked_at = root.to_string_lossy().into_owned();
+            self.projects.run_within_time(&looked_at, move || in_repository::find(&root))??
+        };
         let root = inside.unwrap_or_else(|| home::memory_in(&folder));
         Ok(Place { scope, root, history: Some(home::history_in(&folder)), project })
     }

@@ -4,8 +4,12 @@
 //! folder outside git is a project of its own. A submodule is its own project.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tome_model::truncate_to;
+
+use crate::git;
+use crate::io_timeout::TimedCalls;
 
 /// Where a folder belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub fn locate(cwd: &Path) -> Option<Located> {
             return Some(Located { root: top.to_path_buf(), worktree: None });
         }
         if dot_git.is_file() {
-            return Some(match main_worktree(top, &dot_git) {
+            return Some(match git::main_worktree(top) {
                 Some(root) => Located { root, worktree: Some(top.to_path_buf()) },
                 None => Located { root: top.to_path_buf(), worktree: None },
             });
@@ -37,50 +41,11 @@ pub fn locate(cwd: &Path) -> Option<Located> {
     Some(Located { root: cwd, worktree: None })
 }
 
-/// The main worktree that a linked one belongs to: its `.git` file names a git directory whose
-/// `commondir` names the shared one. `None` for a submodule or a separate git directory.
-fn main_worktree(top: &Path, dot_git: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(dot_git).ok()?;
-    let git_dir = top.join(text.strip_prefix("gitdir:")?.trim());
-    let common = std::fs::read_to_string(git_dir.join("commondir")).ok()?;
-    let common = git_dir.join(common.trim()).canonicalize().ok()?;
-    if common.file_name().is_some_and(|name| name == ".git") {
-        common.parent().map(Path::to_path_buf)
-    } else {
-        // The worktrees of a bare repository share the repository itself.
-        Some(common)
-    }
-}
-
-/// The origin of a project's repository, without credentials.
-pub(crate) fn remote(root: &Path) -> Option<String> {
-    let config = [root.join(".git/config"), root.join("config")];
-    let text = config.iter().find_map(|path| std::fs::read_to_string(path).ok())?;
-    let mut in_origin = false;
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            in_origin = line == "[remote \"origin\"]";
-        } else if in_origin
-            && let Some((name, url)) = line.split_once('=')
-            && name.trim() == "url"
-        {
-            return Some(without_credentials(url.trim()));
-        }
-    }
-    None
-}
-
-fn without_credentials(url: &str) -> String {
-    match url.split_once("://") {
-        Some((scheme, rest)) => match rest.split_once('/') {
-            Some((host, path)) => {
-                let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-                format!("{scheme}://{host}/{path}")
-            }
-            None => format!("{scheme}://{}", rest.rsplit_once('@').map_or(rest, |(_, host)| host)),
-        },
-        None => url.to_owned(),
-    }
+/// Finds the project of a folder like [`locate`], but gives up on a folder that does not answer in
+/// time: for callers with a deadline of their own.
+pub fn locate_within(cwd: &Path, timeout: Duration) -> Option<Located> {
+    let folder = cwd.to_path_buf();
+    TimedCalls::default().run(&cwd.to_string_lossy(), timeout, move || locate(&folder)).flatten()
 }
 
 /// The name of a project's folder: the path without its first separator, separators and colons as
@@ -115,15 +80,5 @@ mod tests {
         let long = format!("/{}", "ä".repeat(500));
         assert!(folder_name(&long).len() <= NAME_BYTES_MAX);
         assert_ne!(folder_name(&long), folder_name(&format!("{long}b")));
-    }
-
-    #[test]
-    fn a_remote_is_kept_without_its_credentials() {
-        assert_eq!(
-            without_credentials("https://me:secret@example.com/a.git"),
-            "https://example.com/a.git"
-        );
-        assert_eq!(without_credentials("git@example.com:a/b.git"), "git@example.com:a/b.git");
-        assert_eq!(without_credentials("https://t0ken@example.com"), "https://example.com");
     }
 }

@@ -11,12 +11,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tome_model::Millis;
 
 use crate::durable::sync_folder;
-use crate::{EngineError, Home, Located, project, write_atomic};
+use crate::io_timeout::TimedCalls;
+use crate::{EngineError, Home, Located, git, project, write_atomic};
 
 /// Worktrees remembered for one project; the oldest go first.
 const ALIASES_MAX: usize = 64;
@@ -24,11 +26,26 @@ const ALIASES_MAX: usize = 64;
 /// Folders whose project is remembered in memory.
 const CACHE_MAX: usize = 4096;
 
+/// How long the file system may take to answer for a folder. A local disk takes microseconds, a
+/// busy one seconds; a network mount whose server is gone takes forever.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// The projects that Tome knows.
 #[derive(Debug)]
 pub struct Projects {
     home: Home,
     known: Mutex<Known>,
+    /// Looks at folders that may be on a mount that hangs.
+    looks: TimedCalls,
+}
+
+/// Outcome of looking for the project of a working directory.
+enum Lookup {
+    Found(Located),
+    /// The folder does not exist.
+    Missing,
+    /// The file system did not answer in time.
+    NoAnswer,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +86,7 @@ impl Projects {
                 known.insert(Entry { folder, record });
             }
         }
-        Self { home: home.clone(), known: Mutex::new(known) }
+        Self { home: home.clone(), known: Mutex::new(known), looks: TimedCalls::default() }
     }
 
     /// The roots of all known projects and their folders, in order of their roots.
@@ -86,23 +103,56 @@ impl Projects {
 
     /// The root of the project that a working directory belongs to. `hint` is what someone found
     /// who stood there at the time. A folder that is gone belongs to the nearest known project or
-    /// worktree above it, else it is a project by itself.
+    /// worktree above it, else it is a project by itself. So does one that does not answer: fit for
+    /// reading; use [`resolve`](Self::resolve) before storing something.
     pub fn root_of(&self, cwd: &str, hint: Option<&str>) -> String {
-        let found = self.find(cwd);
-        match (hint, found) {
-            (Some(root), _) => clean(root),
-            (None, Some(found)) => found.root.to_string_lossy().into_owned(),
-            (None, None) => self.lock().nearest(cwd).unwrap_or_else(|| clean(cwd)),
+        self.resolve(cwd, hint).unwrap_or_else(|_| self.root_by_name(cwd))
+    }
+
+    /// The same, but fails for a folder that does not answer and whose project nobody has noted:
+    /// what is stored under a guess stays there.
+    pub fn resolve(&self, cwd: &str, hint: Option<&str>) -> Result<String, EngineError> {
+        // Also with a hint: it tells which worktree the folder is in.
+        match (hint, self.look_up(cwd)) {
+            (Some(root), _) => Ok(clean(root)),
+            (None, Lookup::Found(found)) => Ok(found.root.to_string_lossy().into_owned()),
+            (None, Lookup::Missing) => Ok(self.root_by_name(cwd)),
+            (None, Lookup::NoAnswer) => Err(no_answer("find the project of", cwd)),
         }
     }
 
-    fn find(&self, cwd: &str) -> Option<Located> {
+    /// Runs a call that looks at a project's own files; fails if the file system does not answer.
+    pub(crate) fn run_within_time<T: Send + 'static>(
+        &self,
+        root: &str,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        self.looks.run(root, LOOK_TIMEOUT, call).ok_or_else(|| no_answer("look at", root))
+    }
+
+    /// Whether the project of a working directory is known without asking the file system.
+    pub fn is_resolved(&self, cwd: &str) -> bool {
+        self.lock().located.contains_key(cwd)
+    }
+
+    fn root_by_name(&self, cwd: &str) -> String {
+        let cwd = clean(cwd);
+        self.lock().nearest(&cwd).unwrap_or(cwd)
+    }
+
+    fn look_up(&self, cwd: &str) -> Lookup {
         if let Some(found) = self.lock().located.get(cwd) {
-            return Some(found.clone());
+            return Lookup::Found(found.clone());
         }
-        let found = project::locate(Path::new(cwd))?;
-        self.lock().remember(cwd, &found);
-        Some(found)
+        let folder = PathBuf::from(cwd);
+        match self.looks.run(cwd, LOOK_TIMEOUT, move || project::locate(&folder)) {
+            Some(Some(found)) => {
+                self.lock().remember(cwd, &found);
+                Lookup::Found(found)
+            }
+            Some(None) => Lookup::Missing,
+            None => Lookup::NoAnswer,
+        }
     }
 
     /// The known project that a working directory belongs to, if there is one.
@@ -123,6 +173,11 @@ impl Projects {
 
     /// The folder of a project, made on first use.
     pub fn folder(&self, root: &str, now: Millis) -> Result<PathBuf, EngineError> {
+        if let Some(folder) = self.known_folder(root) {
+            return Ok(folder);
+        }
+        // Nobody waits for the lock while the project's own files are read.
+        let remote = self.remote(root);
         let mut known = self.lock();
         if let Some(entry) = known.projects.get(root) {
             return Ok(entry.folder.clone());
@@ -131,23 +186,26 @@ impl Projects {
         std::fs::create_dir_all(&folder).map_err(EngineError::file("create", &folder))?;
         let projects = self.home.projects();
         sync_folder(&projects).map_err(EngineError::file("sync", &projects))?;
-        let record = Record {
-            root: root.to_owned(),
-            remote: project::remote(Path::new(root)),
-            aliases: Vec::new(),
-            created: now.to_string(),
-        };
+        let record =
+            Record { root: root.to_owned(), remote, aliases: Vec::new(), created: now.to_string() };
         save(&folder, &record)?;
         known.insert(Entry { folder: folder.clone(), record });
         Ok(folder)
+    }
+
+    /// The origin of a project's repository; it is left out where the file system does not answer.
+    fn remote(&self, root: &str) -> Option<String> {
+        let folder = PathBuf::from(root);
+        self.looks.run(root, LOOK_TIMEOUT, move || git::remote(&folder)).flatten()
     }
 
     /// Remembers the worktree that led to a project, so that events from it are still placed right
     /// after it has been removed.
     pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), EngineError> {
         let mut known = self.lock();
-        let Some(worktree) = known.located.get(cwd).and_then(|found| found.worktree.as_ref())
-        else {
+        // What a payload says of its project makes nobody's worktree part of it.
+        let found = known.located.get(cwd).filter(|found| found.root == Path::new(root));
+        let Some(worktree) = found.and_then(|found| found.worktree.as_ref()) else {
             return Ok(());
         };
         let worktree = worktree.to_string_lossy().into_owned();
@@ -209,6 +267,15 @@ impl Known {
             self.aliases.get(above).cloned()
         })
     }
+}
+
+fn no_answer(action: &'static str, folder: &str) -> EngineError {
+    let problem = format!(
+        "no answer within {} s; if it is on a network mount that is gone, bring it back or unmount it",
+        LOOK_TIMEOUT.as_secs()
+    );
+    let problem = std::io::Error::new(std::io::ErrorKind::TimedOut, problem);
+    EngineError::file(action, Path::new(folder))(problem)
 }
 
 fn read_record(folder: &Path) -> Option<Record> {

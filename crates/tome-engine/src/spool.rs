@@ -177,6 +177,11 @@ impl Spool {
         trouble.problems.insert(problem.to_owned())
     }
 
+    /// Why events wait that could have been stored, as far as this process has tried.
+    pub fn problems(&self) -> Vec<String> {
+        self.troubled().problems.iter().cloned().collect()
+    }
+
     /// Notes that everything was stored.
     pub fn trouble_is_over(&self) {
         *self.troubled() = Trouble::default();

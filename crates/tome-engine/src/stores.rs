@@ -20,6 +20,12 @@ const REOPEN_EVERY_MS: u64 = 1_000;
 /// store takes up to ten file descriptors, its indexes as many, and some systems give a process 256.
 const OPEN_MAX: usize = 8;
 
+/// Stores that are kept open where there are hardly any descriptors.
+const OPEN_MIN: usize = 2;
+
+/// Descriptors that one project takes: a store and its indexes.
+const PROJECT_DESCRIPTORS: u64 = 20;
+
 /// One ledger a project, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreMode {
@@ -65,6 +71,7 @@ pub struct Stores {
     clock: Arc<dyn Clock>,
     projects: Arc<Projects>,
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
+    open_max: usize,
     /// Held by whoever goes through more stores than may be open.
     pub(crate) wide: Mutex<()>,
 }
@@ -88,8 +95,23 @@ impl Stores {
             clock,
             projects,
             slots: Mutex::default(),
+            open_max: OPEN_MAX,
             wide: Mutex::default(),
         }
+    }
+
+    /// Keeps fewer stores open if the process may have only so many file descriptors: a third of them
+    /// is for stores that are kept open, the rest for those in use, for clients and for notebooks.
+    #[must_use]
+    pub fn within_descriptors(mut self, descriptors: u64) -> Self {
+        let fitting = usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_MAX);
+        self.open_max = fitting.clamp(OPEN_MIN, OPEN_MAX);
+        self
+    }
+
+    /// How many stores, and how many sets of indexes, are kept open.
+    pub(crate) fn open_max(&self) -> usize {
+        self.open_max
     }
 
     /// The projects that are known.
@@ -172,7 +194,7 @@ impl Stores {
         };
         let mut open: Vec<_> = slots.iter().filter_map(|slot| Some((used(slot)?, slot))).collect();
         open.sort_by_key(|(used, _)| *used);
-        let mut surplus = open.len().saturating_sub(OPEN_MAX);
+        let mut surplus = open.len().saturating_sub(self.open_max);
         for (_, slot) in open {
             if surplus == 0 {
                 return;

@@ -97,7 +97,7 @@ impl Folder {
             return Err(unreadable(path, why));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-        let read = self.dir.open(path.as_str()).and_then(|file| {
+        let read = open_regular(&self.dir, path.as_str()).and_then(|file| {
             let stamp = Stamp::of(&file.metadata()?);
             file.take(KEPT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
             Ok(stamp)
@@ -291,7 +291,7 @@ impl Staged<'_> {
         let dir = &self.folder.dir;
         if exchange(dir, &self.temporary, &self.path) {
             let mut replaced = Vec::new();
-            let read = dir.open(&self.temporary);
+            let read = open_regular(dir, &self.temporary);
             let read = read.and_then(|file| file.take(KEPT_BYTES_MAX).read_to_end(&mut replaced));
             // Dropping it deletes what came out.
             return Ok(read.is_ok().then_some(replaced));
@@ -400,6 +400,23 @@ pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
 pub(crate) fn sync_to_disk(folder: &Path) -> std::io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if cfg!(windows) { Ok(()) } else { std::fs::File::open(folder)?.sync_all() }
+}
+
+/// Opens a regular file and nothing else. Somebody may replace a note by a named pipe after its
+/// metadata was read; opening that must not block, and what was opened is checked again.
+fn open_regular(dir: &Dir, path: &str) -> std::io::Result<cap_std::fs::File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let file = dir.open_with(path, &options)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(std::io::Error::other("it is not a regular file")),
+    }
 }
 
 fn private_file() -> OpenOptions {

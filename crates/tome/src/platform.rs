@@ -144,6 +144,72 @@ pub fn close_to_others(path: &Path) -> io::Result<()> {
     }
 }
 
+/// What tells a file from another that has its name later; `None` where that cannot be told.
+pub type FileId = (u64, u64);
+
+/// The identity of the file at a path, without following a link.
+pub fn file_id(path: &Path) -> Option<FileId> {
+    id_of(&std::fs::symlink_metadata(path).ok()?)
+}
+
+/// The identity of an open file.
+pub fn file_id_of(file: &std::fs::File) -> Option<FileId> {
+    id_of(&file.metadata().ok()?)
+}
+
+fn id_of(meta: &std::fs::Metadata) -> Option<FileId> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some((meta.dev(), meta.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        None
+    }
+}
+
+/// Whether a path no longer leads to a file, because that is gone or another has its name. A path
+/// that cannot be looked at just now may still lead there.
+pub fn was_replaced(path: &Path, id: Option<FileId>) -> bool {
+    let Some(id) = id else { return false };
+    match std::fs::symlink_metadata(path) {
+        Ok(meta) => id_of(&meta) != Some(id),
+        Err(error) => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
+    }
+}
+
+/// Raises the limit on open files as far as the system lets this process, and returns it.
+pub fn raise_descriptor_limit() -> u64 {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        let current = limit.current.unwrap_or(DESCRIPTORS_MAX);
+        let wanted = limit.maximum.unwrap_or(DESCRIPTORS_MAX).min(DESCRIPTORS_MAX);
+        if wanted <= current {
+            return current;
+        }
+        let raised = Rlimit { current: Some(wanted), maximum: limit.maximum };
+        match setrlimit(Resource::Nofile, raised) {
+            Ok(()) => wanted,
+            Err(_) => current,
+        }
+    }
+    #[cfg(not(unix))]
+    DESCRIPTORS_MAX
+}
+
+/// As many open files as the daemon can make use of.
+const DESCRIPTORS_MAX: u64 = 4_096;
+
+/// After an accept that failed for want of descriptors, the next one would fail at once too.
+#[cfg(unix)]
+const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+
 /// Where the daemon makes its socket: beside the other files, unless that path is too long for an
 /// address.
 #[cfg(unix)]
@@ -219,8 +285,14 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
         let listener = tokio::net::UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
         let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener)
-            .filter(|stream| stream.as_ref().map_or(true, is_own));
-        Ok(Some(OwnSocket { path, incoming: Box::new(incoming) }))
+            .filter(|stream| stream.as_ref().map_or(true, is_own))
+            .then(|stream| async move {
+                if stream.is_err() {
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+                stream
+            });
+        Ok(Some(OwnSocket { path, incoming: Box::new(Box::pin(incoming)) }))
     }
     #[cfg(not(unix))]
     {
@@ -358,24 +430,6 @@ pub fn stdout_as_file() -> io::Result<std::fs::File> {
     #[cfg(windows)]
     let owned = io::stdout().as_handle().try_clone_to_owned()?;
     Ok(owned.into())
-}
-
-/// Opens an ordinary file for reading, and nothing else: no link, no pipe that would have to be waited
-/// for, no device.
-pub fn open_ordinary(path: &Path) -> io::Result<std::fs::File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        options.custom_flags(flags.bits().cast_signed());
-    }
-    let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is no ordinary file")),
-    }
 }
 
 /// Waits until the process is asked to end.

@@ -12,6 +12,7 @@ use tome_finder::{Bearing, Entry, Filter, FinderError, Found, Key, Meanings, Par
 use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
 
+use super::asked::{Asked, OpenDesk, TermStats};
 use super::candidate::Candidate;
 use super::inquiry::{self, Inquiry, Replies, Reply};
 use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node, said_in};
@@ -19,7 +20,7 @@ use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::weights::{MEANINGS_DEPTH, PAGES_DEPTH, WORDS_DEPTH};
 use super::{Across, Stage, Tier};
-use crate::{EngineError, Store};
+use crate::EngineError;
 
 /// An index that has so many events left to read is not used: what it lacks would have to be looked
 /// through one by one.
@@ -32,17 +33,6 @@ const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 /// Nodes that changed since the index read them and are looked at directly.
 const CHANGED_MAX: usize = 200;
 
-/// A desk that is asked.
-pub(super) struct Asked {
-    pub ledger: Option<Store>,
-    /// The index of words of its events, for how rare words are.
-    pub words: Option<Arc<Words>>,
-    /// The index of vectors of its events, for the lines they are on and how near they are.
-    pub meanings: Option<Arc<Meanings>>,
-    /// The question as that index understands it, where it was asked.
-    pub question: Option<Bearing>,
-}
-
 /// The indexes of a pair that can be asked.
 type Open = (Option<Arc<Words>>, Option<Arc<Meanings>>);
 
@@ -50,6 +40,9 @@ type Open = (Option<Arc<Words>>, Option<Arc<Meanings>>);
 #[derive(Default)]
 pub(super) struct Gathered {
     pub asked: Vec<Asked>,
+    /// Whether more index sets are asked than may stay open.
+    pub is_wide: bool,
+    pub stats: TermStats,
     pub candidates: Vec<Candidate>,
     /// Those that were not worth reading, with what the indexes say of them.
     pub passed: HashMap<(usize, Key, Part), Candidate>,
@@ -62,6 +55,11 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
+    /// Nothing yet. `is_wide` says that more index sets are asked than may stay open.
+    pub(super) fn new(is_wide: bool) -> Self {
+        Self { is_wide, ..Self::default() }
+    }
+
     pub(super) fn number_of(&self, id: &(usize, Key, Part)) -> Option<usize> {
         self.numbers.get(id).copied()
     }
@@ -229,13 +227,17 @@ impl Gathered {
         if desk.of == DeskOf::Unified && plan.across != Across::All {
             filter.project = project.map(str::to_owned);
         }
-        let (words, meanings) = desk.events.look(&keeper.embedder);
-        let (pages_words, pages_meanings) = desk.pages.look(&keeper.embedder);
+        let embedder = &keeper.embedder;
+        let ((words, meanings), (pages_words, pages_meanings)) =
+            keeper.look(desk, |desk| (desk.events.look(embedder), desk.pages.look(embedder)));
         let last = ledger.as_ref().map_or(0, |ledger| ledger.last_seq());
+        if let Some(words) = words.as_ref().filter(|words| has_read_enough(words, last)) {
+            self.stats.add(plan, words);
+        }
+        let held = OpenDesk { ledger: ledger.clone(), meanings: meanings.clone() };
         self.asked.push(Asked {
-            ledger: ledger.clone(),
-            words: words.clone().filter(|words| has_read_enough(words, last)),
-            meanings: meanings.clone(),
+            desk: Arc::clone(desk),
+            held: Some(held).filter(|_| !self.is_wide),
             question: None,
         });
         let visit = Visit { keeper, plan, number, filter };
@@ -266,8 +268,9 @@ impl Gathered {
     /// A store that nothing was found in need not be held: of hundreds that are asked few have something.
     fn let_go(&mut self, number: usize) {
         let is_needed = self.candidates.iter().rev().any(|candidate| candidate.desk == number);
-        if let Some(asked) = self.asked.get_mut(number).filter(|_| !is_needed) {
-            asked.ledger = None;
+        let held = self.asked.get_mut(number).and_then(|asked| asked.held.as_mut());
+        if let Some(held) = held.filter(|_| !is_needed) {
+            held.ledger = None;
         }
     }
 
@@ -394,7 +397,7 @@ impl Gathered {
     }
 
     /// Says once what could not be looked at.
-    fn leave_out(&mut self, problem: String) {
+    pub(super) fn leave_out(&mut self, problem: String) {
         if !self.unread.contains(&problem) {
             self.unread.push(problem);
         }

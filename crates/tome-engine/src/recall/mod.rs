@@ -4,6 +4,7 @@
 //! ranks, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
 
 mod abreast;
+mod asked;
 mod candidate;
 mod cite;
 mod elsewhere;
@@ -25,8 +26,8 @@ mod then;
 mod weights;
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tome_finder::{Embedder, Source};
@@ -35,6 +36,7 @@ use tome_model::Clock;
 
 use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores};
 
+use asked::HELD_MAX;
 use cite::Cite;
 use floor::Evidence;
 use gather::Gathered;
@@ -82,6 +84,8 @@ impl Recall {
             copies,
             embedder,
             desks,
+            uses: AtomicU64::new(0),
+            portions: Mutex::new(()),
             sessions: Sessions::default(),
         };
         Self { keeper, calendar, clock }
@@ -95,7 +99,11 @@ impl Recall {
         if !plan.asks_what_happened() && !self.has_events_then(&plan, &desks)? {
             plan.take_time_as_words();
         }
-        let mut gathered = Gathered::default();
+        let is_wide = desks.len() > HELD_MAX;
+        // One question to many stores at a time: each opens some that others do not need.
+        let wide = &self.keeper.stores.wide;
+        let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut gathered = Gathered::new(is_wide);
         gathered.stage("understand", began, plan.explained());
         for (desk, project) in desks {
             let unasked = question.unasked;
@@ -243,15 +251,16 @@ impl Recall {
             let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
             let Some(asked) = gathered.asked.get(candidate.desk) else { continue };
-            let Some(ledger) = asked.ledger.as_ref() else { continue };
             let Some(mark) = candidate.body.as_ref().and_then(candidate::Body::mark) else {
                 continue;
             };
             if candidate.line > 0 {
                 continue;
             }
+            let open = asked.open(&self.keeper)?;
+            let Some(ledger) = open.ledger.as_ref() else { continue };
             // An index knows it without reading the file of the session.
-            let known = asked.meanings.as_ref().and_then(|meanings| meanings.line(mark.seq));
+            let known = open.meanings.as_ref().and_then(|meanings| meanings.line(mark.seq));
             if let Some(line) = known.filter(|line| *line > 0) {
                 candidate.line = line;
                 continue;

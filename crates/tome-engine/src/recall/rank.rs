@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use tome_finder::{Key, Part, Question, Source, Words};
+use tome_finder::{Bearing, Key, Meanings, Part, Question, Source};
 use tome_ledger::Ledger;
 use tome_model::EventKind;
 
 use super::candidate::{Candidate, Side, around, read_together};
 use super::fuse::{fuse, ranks};
-use super::gather::{Asked, Gathered};
+use super::gather::Gathered;
 use super::keeper::Keeper;
 use super::pack::{Kind, kind_of};
 use super::plan::Plan;
@@ -27,6 +27,9 @@ use crate::EngineError;
 /// So many texts to read are worth a thread, or so many turns with what is on both sides of them.
 const TEXTS_WORTH_A_THREAD: usize = 16;
 const TURNS_WORTH_A_THREAD: usize = 4;
+
+/// The vector index that has a candidate, and the question as it understands it.
+type Vectors<'a> = (&'a Meanings, &'a Bearing);
 
 /// A candidate in its place.
 pub(super) struct Ranked {
@@ -50,16 +53,16 @@ impl Gathered {
         let since = Instant::now();
         self.keep_the_best();
         let terms = self.terms(plan);
-        let look = |candidate: &mut Candidate, asked: Option<&Asked>| {
-            if let Some(asked) = asked {
-                ask_how_near(candidate, asked);
+        let look = |candidate: &mut Candidate, vectors: Option<Vectors<'_>>| {
+            if let Some(vectors) = vectors {
+                ask_how_near(candidate, vectors);
             }
             match_of(candidate, &terms)
         };
         let mut matches = self.read_from(0, keeper, look)?;
         let read = matches.len();
         let turns = self.turns(plan, &matches);
-        let near = self.add_neighbours(plan, &turns)?;
+        let near = self.add_neighbours(keeper, plan, &turns)?;
         matches.extend(self.read_from(read, keeper, look)?);
         let what = format!("{read} texts, {} neighbours", matches.len() - read);
         self.stage("read", since, what);
@@ -73,7 +76,7 @@ impl Gathered {
         let own: Vec<Option<f32>> = self.candidates.iter().zip(&matches).map(nearness).collect();
         let meanings = spread_near(&own, &matches, near);
         // Where there is an index of words, its list says the same and knows how rare they are.
-        let is_indexed = self.asked.iter().any(|asked| asked.words.is_some());
+        let is_indexed = self.stats.indexes > 0;
         let looked: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
             None | Some(Tier::Fused) if is_indexed => vec![None; matches.len()],
@@ -181,20 +184,45 @@ impl Gathered {
         &mut self,
         first: usize,
         keeper: &Keeper,
-        look: impl Fn(&mut Candidate, Option<&Asked>) -> R + Sync,
+        look: impl Fn(&mut Candidate, Option<Vectors<'_>>) -> R + Sync,
     ) -> Result<Vec<R>, EngineError> {
-        let asked = &self.asked;
-        let read = |page: &mut [Candidate]| {
+        let (asked, is_wide) = (&self.asked, self.is_wide);
+        let read = |page: &mut [Candidate]| -> Result<(Vec<R>, Option<EngineError>), EngineError> {
             let asked = page.first().and_then(|one| asked.get(one.desk));
-            read_together(page, keeper, asked.and_then(|asked| asked.ledger.as_deref()))?;
-            Ok(page.iter_mut().map(|candidate| look(candidate, asked)).collect())
+            let opened = asked.map(|asked| {
+                let open = asked.open(keeper)?;
+                read_together(page, keeper, open.ledger.as_deref())?;
+                Ok(open.meanings.zip(asked.question.as_ref()))
+            });
+            let (vectors, problem) = match opened.transpose() {
+                Ok(vectors) => (vectors.flatten(), None),
+                // One of many stores that cannot be read must not cost the answers of the others.
+                Err(error) if is_wide => (None, Some(error)),
+                Err(error) => return Err(error),
+            };
+            let vectors = vectors.as_ref().map(|(meanings, question)| (&**meanings, *question));
+            Ok((page.iter_mut().map(|candidate| look(candidate, vectors)).collect(), problem))
         };
         let candidates = self.candidates.get_mut(first..).unwrap_or_default();
         let is_same = |a: &Candidate, b: &Candidate| a.desk == b.desk && a.key == b.key;
-        let pages: Vec<_> = candidates.chunk_by_mut(is_same).collect();
-        let looked: Result<Vec<Vec<R>>, EngineError> =
-            abreast::each(pages, TEXTS_WORTH_A_THREAD, read).into_iter().collect();
-        Ok(looked?.into_iter().flatten().collect())
+        let mut pages: Vec<(usize, &mut [Candidate])> =
+            candidates.chunk_by_mut(is_same).enumerate().collect();
+        if is_wide {
+            // All pages of an index set together, so that each is opened once.
+            pages.sort_by_key(|(_, page)| page.first().map(|one| one.desk));
+        }
+        let work = |(place, page)| (place, read(page));
+        let mut looked = abreast::each(pages, TEXTS_WORTH_A_THREAD, work);
+        looked.sort_by_key(|(place, _)| *place);
+        let mut all = Vec::new();
+        for (_, page) in looked {
+            let (results, problem) = page?;
+            all.extend(results);
+            if let Some(problem) = problem {
+                self.leave_out(problem.explained());
+            }
+        }
+        Ok(all)
     }
 
     /// The best events by what they say themselves, whose neighbours are read too; the best first.
@@ -220,14 +248,16 @@ impl Gathered {
     /// Adds the turns on both sides of the best ones. Says who is near whom.
     fn add_neighbours(
         &mut self,
+        keeper: &Keeper,
         plan: &Plan,
         turns: &[usize],
     ) -> Result<HashMap<(usize, isize), usize>, EngineError> {
         let all: Vec<&Candidate> =
             turns.iter().filter_map(|turn| self.candidates.get(*turn)).collect();
         let sides = abreast::each(all, TURNS_WORTH_A_THREAD, |turn: &Candidate| {
-            let asked = self.asked.get(turn.desk).and_then(|asked| asked.ledger.as_deref());
-            asked.map_or(Ok(None), |ledger| sides(turn, ledger))
+            let Some(asked) = self.asked.get(turn.desk) else { return Ok(None) };
+            let ledger = asked.open(keeper)?.ledger;
+            ledger.map_or(Ok(None), |ledger| sides(turn, &ledger))
         });
         let mut near = HashMap::new();
         for (index, sides) in turns.iter().copied().zip(sides) {
@@ -274,13 +304,11 @@ impl Gathered {
 
     /// How well each text matches when it is looked at, with rare words counting more.
     fn look(&self, plan: &Plan) -> Vec<Option<f32>> {
-        let indexes: Vec<_> =
-            self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
         let mut needle = plan.needle.clone();
-        if !indexes.is_empty() {
+        if self.stats.indexes > 0 {
             needle.weigh(|term| {
                 let stems = tome_finder::terms(term);
-                stems.iter().map(|stem| rarity(&indexes, stem)).fold(0.1, f32::max)
+                stems.iter().map(|stem| self.stats.idf(stem)).fold(0.1, f32::max)
             });
         }
         let of = |candidate: &Candidate| {
@@ -292,14 +320,10 @@ impl Gathered {
 
     /// The terms of the question and what they are worth in what was asked.
     pub(super) fn terms(&self, plan: &Plan) -> Terms {
-        let indexes: Vec<_> =
-            self.asked.iter().filter_map(|asked| asked.words.as_deref()).collect();
-        let usual = indexes.iter().map(|words| words.usual_length()).fold(0.0f32, f32::max);
+        let usual = self.stats.usual_length;
         let question = Question::new(&plan.text);
-        let weights = question.weights(|stem| rarity(&indexes, stem));
-        let is_known = |letters: &str| {
-            indexes.is_empty() || indexes.iter().any(|words| words.has(letters).unwrap_or(true))
-        };
+        let weights = question.weights(|stem| self.stats.idf(stem));
+        let is_known = |letters: &str| self.stats.knows(letters);
         let usual = if usual > 0.0 { usual } else { 60.0 };
         Terms::new(question, weights, usual, plan.time_as_words(), is_known)
     }
@@ -307,10 +331,9 @@ impl Gathered {
 
 /// Asks how near an event is that was not among the nearest of all: how many of those there are must
 /// not decide what is known of what words found. Where an index does not say, nothing is known.
-fn ask_how_near(candidate: &mut Candidate, asked: &Asked) {
+fn ask_how_near(candidate: &mut Candidate, (meanings, question): Vectors<'_>) {
     let Key::Event(seq) = candidate.key else { return };
-    let of = asked.meanings.as_ref().zip(asked.question.as_ref());
-    if let Some((meanings, question)) = of.filter(|_| candidate.cosines.is_empty()) {
+    if candidate.cosines.is_empty() {
         let found = meanings.nearness(question, seq, &candidate.pieces);
         let found = found.unwrap_or_default().into_iter();
         candidate.cosines = found.map(|found| found.score).collect();
@@ -324,13 +347,6 @@ fn sides(candidate: &Candidate, ledger: &Ledger) -> Result<Option<(Side, Side)>,
         Some(mark) => around(ledger, body, mark, 2).map(Some),
         None => Ok(None),
     }
-}
-
-/// How rare a term is, where it is rarest: in an index that has it not at all it says nothing.
-fn rarity(indexes: &[&Words], stem: &str) -> f32 {
-    let said = indexes.iter().filter_map(|words| words.idf(stem).ok());
-    said.fold(None, |rarest: Option<f32>, idf| Some(rarest.map_or(idf, |rarest| rarest.min(idf))))
-        .unwrap_or(1.0)
 }
 
 /// What the kinds are worth against each other: a note as much as an event that answers as well, what

@@ -10,8 +10,9 @@ use tome_finder::{Found, Key, Part, Source};
 use tome_ledger::Ledger;
 use tome_model::{Millis, NodeId};
 
+use super::asked::{Asked, OpenDesk};
 use super::candidate::Candidate;
-use super::gather::{Asked, Gathered};
+use super::gather::Gathered;
 use super::keeper::{Desk, DeskOf, Keeper, Page};
 use super::plan::Plan;
 use super::rank::Ranked;
@@ -74,10 +75,10 @@ impl Gathered {
                 ));
             }
         }
+        let held = OpenDesk { ledger: Some(ledger), meanings: None };
         self.asked.push(Asked {
-            ledger: Some(ledger),
-            words: None,
-            meanings: None,
+            desk: Arc::clone(desk),
+            held: Some(held).filter(|_| !self.is_wide),
             question: None,
         });
         self.tier = Some(Tier::Literal);

@@ -14,6 +14,8 @@ use std::time::SystemTime;
 use serde::de::IgnoredAny;
 use tome_model::EventId;
 
+use crate::{FinalLink, open_regular};
+
 /// What an event's line begins with: its id is its first field.
 const BEGINNING: &[u8] = br#"{"id":"#;
 /// The beginning of a line that is kept to find its id: 128 bytes, each escaped at worst.
@@ -69,7 +71,7 @@ impl Stamp {
 impl Scan {
     /// Reads a file; one that is not there holds nothing.
     pub(super) fn read(path: &Path) -> std::io::Result<Self> {
-        let mut file = match File::open(path) {
+        let mut file = match open_regular(path, FinalLink::Refuse) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());

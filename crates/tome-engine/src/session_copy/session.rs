@@ -1,6 +1,5 @@
 //! A session's part in a project, as the ledger knows it, and the lines of its copy.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -10,7 +9,7 @@ use tome_model::{Event, SessionId};
 
 use super::scan::{Scan, id_of};
 use super::{COPY, MESSAGES, SessionCopies};
-use crate::{EngineError, home};
+use crate::{EngineError, FinalLink, home, open_regular};
 
 /// A foreign line is shown up to this length.
 const FOREIGN_BYTES_MAX: u64 = 64 * 1024;
@@ -150,7 +149,7 @@ fn unescaped(escaped: &str) -> Option<String> {
 
 /// A line, without its end, up to a length.
 fn read_line(path: &std::path::Path, number: u32) -> std::io::Result<Vec<u8>> {
-    let mut reader = BufReader::with_capacity(64 * 1024, File::open(path)?);
+    let mut reader = BufReader::with_capacity(64 * 1024, open_regular(path, FinalLink::Refuse)?);
     for _ in 1..number {
         reader.skip_until(b'\n')?;
     }

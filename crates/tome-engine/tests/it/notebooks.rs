@@ -63,7 +63,11 @@ fn subfolders_and_worktrees_share_the_notebook_in_the_repository() {
     let git = scene.repo.join(".git/worktrees/hotfix");
     std::fs::create_dir_all(&git).unwrap();
     std::fs::create_dir(&tree).unwrap();
+    for folder in ["objects", "refs"] {
+        std::fs::create_dir_all(scene.repo.join(".git").join(folder)).unwrap();
+    }
     std::fs::write(git.join("commondir"), "../..\n").unwrap();
+    std::fs::write(git.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
     std::fs::write(tree.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
     for cwd in [scene.repo.clone(), scene.repo.join("src/deep"), tree] {
         let whose = Whose { cwd: Some(cwd.to_str().unwrap().to_owned()), ..scene.project() };

@@ -1,5 +1,6 @@
 //! A batch as the bytes that it adds to the files.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::counts::counts_event;
@@ -27,8 +28,8 @@ pub(super) struct Embedded {
 impl Embedded {
     /// Asks the embedder, and checks what it gave.
     pub(super) fn of(entries: &[Entry], embedder: &dyn Embedder) -> Result<Self, EmbedError> {
-        let texts: Vec<String> = entries.iter().map(text).collect();
-        let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let texts: Vec<Cow<'_, str>> = entries.iter().map(text).collect();
+        let borrowed: Vec<&str> = texts.iter().map(|text| &**text).collect();
         let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed(&borrowed)? };
         if vectors.len() != texts.len() {
             let problem = format!("gave {} vectors for {} texts", vectors.len(), texts.len());
@@ -73,11 +74,11 @@ pub(super) fn check_vector(embedder: &dyn Embedder, vector: &[f32]) -> Result<()
 }
 
 /// What is embedded of an entry.
-fn text(entry: &Entry) -> String {
+fn text(entry: &Entry) -> Cow<'_, str> {
     if entry.title.is_empty() {
-        entry.text.clone()
+        Cow::Borrowed(&entry.text)
     } else {
-        format!("{}\n{}", entry.title, entry.text)
+        Cow::Owned(format!("{}\n{}", entry.title, entry.text))
     }
 }
 

@@ -102,11 +102,16 @@ impl Meanings {
     /// Embeds and writes. Whole or not at all.
     #[expect(clippy::needless_pass_by_value, reason = "as the other index has it")]
     pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
+        self.write_batch(&batch)
+    }
+
+    /// The same for a batch that somebody else needs too.
+    pub fn write_batch(&self, batch: &Batch) -> Result<(), FinderError> {
         let embedded = Embedded::of(&batch.put, &*self.embedder)?;
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (commit, head) = {
             let store = self.read();
-            let commit = Commit::of(&store.table, &batch, &embedded);
+            let commit = Commit::of(&store.table, batch, &embedded);
             let head = store.append(&commit, &batch.cursor)?;
             (commit, head)
         };

@@ -90,12 +90,17 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             },
         ));
         checks.extend(status.stores.iter().filter(|store| !store.problem.is_empty()).map(
-            |store| {
-                bad(
+            |store| match store.no_answer {
+                true => warning(
+                    "store",
+                    format!("{} is busy: {}", store.path, store.problem),
+                    "look again in a minute; if it stays so, `tome stop --force` starts it afresh",
+                ),
+                false => bad(
                     "store",
                     format!("{} cannot be read: {}", store.path, store.problem),
                     "mend it as it says; new events for it wait in the spool, other projects go on",
-                )
+                ),
             },
         ));
         let size = bytes(status.disk_bytes);
@@ -114,11 +119,20 @@ fn check(context: &Context) -> Result<Vec<Check>> {
                 counted(report.waiting.events, "event waits", "events wait")
             ),
             match &report.daemon {
-                Daemon::Running(_) => "their store does not take them now; they are tried again",
+                Daemon::Running(_) => {
+                    "the daemon stores them in a moment, unless they are kept back"
+                }
                 _ => "`tome start` has them stored",
             },
         )
     });
+    checks.extend(report.spool_problems().iter().map(|problem| {
+        warning(
+            "spool",
+            format!("events are kept back: {problem}"),
+            "remove the cause; they are tried again within a minute",
+        )
+    }));
     if report.waiting.damaged > 0 {
         let found = counted(report.waiting.damaged, "line was", "lines were");
         checks.push(warning(

@@ -37,6 +37,16 @@ pub enum Daemon {
     Unreachable(String),
 }
 
+impl Report {
+    /// Why events wait in the spool although the daemon runs.
+    pub fn spool_problems(&self) -> &[String] {
+        match &self.daemon {
+            Daemon::Running(status) => &status.spool_problems,
+            _ => &[],
+        }
+    }
+}
+
 pub fn run(context: &Context, reset_lost: bool) -> Result<Outcome> {
     if reset_lost {
         lost::reset(&context.settings.home)?;
@@ -118,8 +128,9 @@ fn print(context: &Context, report: &Report) -> Result<()> {
         }
         for store in &status.stores {
             if !store.problem.is_empty() {
+                let what = if store.no_answer { "is busy:" } else { "cannot be read:" };
                 writeln!(out, "store    {}", store.path)?;
-                writeln!(out, "         {RED}cannot be read:{PLAIN} {}", store.problem)?;
+                writeln!(out, "         {RED}{what}{PLAIN} {}", store.problem)?;
                 continue;
             }
             let behind = if store.behind > 0 {
@@ -219,6 +230,9 @@ pub fn print_spool(out: &mut dyn Write, report: &Report) -> std::io::Result<()> 
             "spool    {YELLOW}{events}{PLAIN} for the daemon ({})",
             bytes(waiting.bytes)
         )?;
+        for problem in report.spool_problems() {
+            writeln!(out, "         {YELLOW}kept back:{PLAIN} {problem}")?;
+        }
     }
     if waiting.damaged > 0 {
         let lines = counted(waiting.damaged, "damaged line", "damaged lines");
@@ -247,6 +261,7 @@ fn as_json(context: &Context, report: &Report) -> Value {
             "waiting_events": report.waiting.events,
             "waiting_bytes": report.waiting.bytes,
             "damaged_lines": report.waiting.damaged,
+            "problems": report.spool_problems(),
         },
         "lost": {"events": report.lost.events, "last_at": report.lost.last},
     })

@@ -61,10 +61,14 @@ impl Capture for CaptureService {
     }
 }
 
-/// Stores one event. If its store is open, nothing here waits on a thread.
+/// Stores one event. If its project is known and its store open, nothing here waits on a thread.
 async fn store_one(shared: &Arc<Shared>, delivered: Delivered) -> Result<Vec<Ingested>, Status> {
     let _busy = shared.begin();
-    let prepared = shared.prepare(vec![delivered]);
+    let prepared = match shared.is_resolved(&delivered.draft) {
+        true => shared.prepare(vec![delivered]),
+        // The project's folder is looked at, and may be on a disk that is slow or hangs.
+        false => shared.wait_for(move |shared| shared.prepare(vec![delivered])).await?,
+    };
     let answers = if shared.is_ready(&prepared) {
         shared.submit(prepared)
     } else {

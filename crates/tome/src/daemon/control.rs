@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tome_engine::{DeskReport, EngineError, Store, TALLY, catch_up};
 use tome_model::SessionTally;
@@ -11,7 +12,6 @@ use tome_proto::v1;
 use tome_proto::v1::daemon_server::Daemon;
 use tonic::{Request, Response, Status};
 
-use super::drain::drain;
 use super::finder;
 use super::losses::take_back_arrived;
 use super::models;
@@ -21,6 +21,10 @@ use crate::platform;
 
 /// Stores opened for one status, those written to last first.
 const COUNTED_STORES_MAX: usize = 64;
+
+/// How long a store may take to be opened and counted for a status. One that is busy with something
+/// else is left out.
+const COUNT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The daemon's own service.
 pub struct DaemonService(pub Arc<Shared>);
@@ -32,7 +36,8 @@ impl Daemon for DaemonService {
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let counts = request.into_inner().counts;
-        let status = self.0.wait_for(move |shared| status(shared, counts)).await?;
+        let shared = Arc::clone(&self.0);
+        let status = self.0.wait_for_status(move |_| status(&shared, counts)).await?;
         Ok(Response::new(status))
     }
 
@@ -97,7 +102,9 @@ fn compact(
     Ok(())
 }
 
-fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
+/// The status. It waits neither for the spool, whose events may be the very problem, nor for a store
+/// that does not answer.
+fn status(shared: &Arc<Shared>, counts: bool) -> v1::StatusResponse {
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let mut status = v1::StatusResponse {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -116,18 +123,23 @@ fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
         reflections: reflect::status(shared),
         finder: Some(finder::status(shared)),
         last_arrived_ms: count(&shared.counters.last_arrived_ms),
+        spool_problems: shared.spool.problems(),
         ..v1::StatusResponse::default()
     };
     if counts {
-        drain(shared);
         count_up(shared, &mut status);
         take_back_arrived(shared);
     }
     for store in shared.stores.open_now() {
-        let path = store.path().display().to_string();
-        if status.stores.iter().all(|known| known.path != path) {
-            let described = describe(&store);
-            status.stores.push(described.unwrap_or_else(|error| broken(store.path(), &error)));
+        let path = store.path().to_path_buf();
+        let shown = path.display().to_string();
+        if status.stores.iter().all(|known| known.path != shown) {
+            let described = shared.counting.run(&shown, COUNT_TIMEOUT, move || describe(&store));
+            status.stores.push(match described {
+                Some(Ok(described)) => described,
+                Some(Err(error)) => broken(&path, &error),
+                None => no_answer(&path),
+            });
         }
     }
     status
@@ -139,6 +151,12 @@ fn broken(path: &Path, error: &EngineError) -> v1::Store {
     v1::Store { path, problem: error.explained(), ..v1::Store::default() }
 }
 
+/// A store that did not answer in time.
+fn no_answer(path: &Path) -> v1::Store {
+    let problem = format!("no answer within {} s", COUNT_TIMEOUT.as_secs());
+    v1::Store { path: path.display().to_string(), problem, no_answer: true, ..v1::Store::default() }
+}
+
 fn describe(store: &Store) -> Result<v1::Store, EngineError> {
     let seen = store.cursor(TALLY)?;
     Ok(v1::Store {
@@ -147,23 +165,31 @@ fn describe(store: &Store) -> Result<v1::Store, EngineError> {
         events: store.last_seq(),
         behind: store.last_seq().saturating_sub(seen),
         refusing: store.is_refusing().unwrap_or_default(),
-        problem: String::new(),
+        ..v1::Store::default()
     })
 }
 
 /// Counts projects and agents from the tallies of the stores written to last.
-fn count_up(shared: &Shared, status: &mut v1::StatusResponse) {
+fn count_up(shared: &Arc<Shared>, status: &mut v1::StatusResponse) {
     let paths = shared.stores.paths();
     let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
     let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
     let mut desks = Vec::new();
     for path in paths.iter().take(COUNTED_STORES_MAX) {
-        // Counting must not leave every store there is open.
-        let was_open = shared.stores.is_open(path);
-        let counted = counted(shared, path);
-        if !was_open {
-            shared.stores.close(path);
-        }
+        let (theirs, folder) = (Arc::clone(shared), path.clone());
+        let counted = shared.counting.run(&path.display().to_string(), COUNT_TIMEOUT, move || {
+            // Counting must not leave every store there is open.
+            let was_open = theirs.stores.is_open(&folder);
+            let counted = counted(&theirs, &folder);
+            if !was_open {
+                theirs.stores.close(&folder);
+            }
+            counted
+        });
+        let Some(counted) = counted else {
+            status.stores.push(no_answer(path));
+            continue;
+        };
         let (tallies, disk_bytes) = match counted {
             Ok(counted) => {
                 desks.extend(counted.desk.map(finder::desk_to_wire));
@@ -234,4 +260,59 @@ fn add(
     agent.events += tally.events;
     agent.sessions += 1;
     agent.last_at_ms = agent.last_at_ms.max(tally.last_at.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tome_model::{Clock, EventLine, SystemClock};
+
+    use super::*;
+    use crate::config::{Config, Flags};
+    use crate::daemon::log::Log;
+
+    fn shared(home: &Path) -> Arc<Shared> {
+        let flags = Flags { home: Some(home.to_path_buf()), ..Flags::default() };
+        let settings = Config::load(&flags, &|_| None).unwrap().settings();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let log = Log::open(&home.join("daemon.log"), Arc::clone(&clock));
+        Arc::new(Shared::new(settings, clock, log, 1024).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_status_stores_nothing_and_says_what_is_kept_back() {
+        let home = tempfile::tempdir().unwrap();
+        let shared = shared(home.path());
+        let line = r#"{"agent":"codex","session_id":"s","cwd":"/a","kind":"user_message","text":"x","at":1}"#;
+        let draft = EventLine::parse(line).unwrap().into_draft().unwrap();
+        shared.spool.append(vec![draft]).unwrap();
+        shared.spool.trouble("the disk is away", shared.clock.now());
+        let told = status(&shared, true);
+        assert_eq!(shared.spool.waiting().events, 1, "it is still in the spool");
+        assert_eq!(told.spool_problems, ["the disk is away"]);
+    }
+
+    #[tokio::test]
+    async fn a_status_does_not_wait_for_a_store_that_did_not_answer_before() {
+        let home = tempfile::tempdir().unwrap();
+        let shared = shared(home.path());
+        drop(shared.stores.of_project("/a").unwrap());
+        drop(shared.stores.of_project("/b").unwrap());
+        let [busy, _] = shared.stores.paths().try_into().unwrap();
+        let (release, held) = mpsc::channel::<()>();
+        let busy = busy.display().to_string();
+        let hangs = move || drop(held.recv());
+        assert!(shared.counting.run(&busy, Duration::from_millis(1), hangs).is_none());
+        let told = status(&shared, true);
+        let silent: Vec<&str> = told
+            .stores
+            .iter()
+            .filter(|store| store.no_answer)
+            .map(|store| store.path.as_str())
+            .collect();
+        assert_eq!(silent, [busy.as_str()], "and the other one is there");
+        assert_eq!(told.stores.len(), 2);
+        drop(release);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tokio::task::JoinSet;
@@ -33,9 +34,21 @@ use super::notebook::NotebookService;
 use super::recall::RecallService;
 use super::reflect::ReflectionsService;
 use super::shared::Shared;
+use super::tcp::{Admission, TcpConnections};
 use super::tools::ToolsService;
 use crate::endpoint;
 use crate::platform::{self, OwnSocket};
+
+/// Calls of one connection at the same time. Clients of Tome make one; a program of one's own may
+/// stream.
+const STREAMS_MAX: u32 = 128;
+
+/// The headers of a call: its path, its token, little else.
+const HEADER_BYTES_MAX: u32 = 16 * 1024;
+
+/// How often a TCP client is asked whether it is still there, and how long it may take to answer.
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(60);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The servers that listen.
 pub struct Servers(JoinSet<()>);
@@ -59,6 +72,7 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
     let tcp = bind_tcp(shared, socket.is_some()).await?;
     let token = tcp.as_ref().map(|_| token(shared)).transpose()?;
     if let Some(socket) = &socket {
+        shared.listens_on(&socket.path);
         endpoints.push(socket.path.display().to_string());
     }
     if let Some(listener) = &tcp {
@@ -70,15 +84,19 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
             .add_routes(routes.clone())
             .serve_with_incoming_shutdown(incoming, leaving(shared));
         let shared = Arc::clone(shared);
+        let id = platform::file_id(&path);
         servers.spawn(async move {
             report(&shared, served.await);
-            let _ = std::fs::remove_file(path);
+            // Another daemon's socket may be there by now.
+            if !platform::was_replaced(&path, id) {
+                let _ = std::fs::remove_file(path);
+            }
         });
     }
     if let (Some(listener), Some(token)) = (tcp, token) {
         let guard = InterceptorLayer::new(move |request| admit(request, &token));
-        let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
-        let served = server()
+        let incoming = TcpConnections::accept(listener, shared.descriptors, leaving(shared));
+        let served = tcp_server()
             .layer(guard)
             .add_routes(routes)
             .serve_with_incoming_shutdown(incoming, leaving(shared));
@@ -103,10 +121,23 @@ async fn bind_tcp(shared: &Shared, has_socket: bool) -> Result<Option<tokio::net
     Ok(Some(listener))
 }
 
+/// The server for the socket of this user. What it is sent may be large; nobody else reaches it.
 fn server() -> Server {
     Server::builder()
         .initial_stream_window_size(4 * 1024 * 1024)
         .initial_connection_window_size(8 * 1024 * 1024)
+        .max_concurrent_streams(STREAMS_MAX)
+        .http2_max_header_list_size(HEADER_BYTES_MAX)
+}
+
+/// The server for TCP, where anybody on the machine can send something before the token is checked:
+/// less is buffered, and clients that are gone are noticed.
+fn tcp_server() -> Server {
+    server()
+        .initial_stream_window_size(512 * 1024)
+        .initial_connection_window_size(1024 * 1024)
+        .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
 }
 
 async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
@@ -193,12 +224,16 @@ fn random_token() -> Result<String> {
     Ok(blake3::Hash::from_bytes(bytes).to_hex().to_string())
 }
 
-/// Lets a call in that carries the token. Hashes are compared in constant time.
+/// Lets a call in that carries the token, and its connection stay. Hashes are compared in constant
+/// time.
 fn admit(request: Request<()>, token: &str) -> Result<Request<()>, Status> {
     let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
     if blake3::hash(given.as_bytes()) == blake3::hash(token.as_bytes()) {
-        Ok(request)
+        match request.extensions().get::<Admission>().is_none_or(Admission::admit) {
+            true => Ok(request),
+            false => Err(Status::resource_exhausted("too many connections; close some")),
+        }
     } else {
         Err(Status::unauthenticated(
             "the bearer token is missing or wrong: it stands in run/token in the daemon's home (or set TOME_TOKEN)",

@@ -14,6 +14,7 @@ mod drain;
 mod events;
 mod far;
 mod finder;
+mod home_watch;
 mod injection;
 mod listen;
 mod log;
@@ -25,6 +26,7 @@ mod reading;
 mod recall;
 mod reflect;
 mod shared;
+mod tcp;
 mod tools;
 
 use std::fs::{File, OpenOptions};
@@ -63,14 +65,15 @@ pub fn run(settings: Settings) -> Result<Ran> {
     // Worth nothing to a daemon that could not write anything else either.
     let _ = lost::prepare(&settings.home);
     let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
-    let shared = Arc::new(Shared::new(settings, clock, log)?);
+    let shared = Arc::new(Shared::new(settings, clock, log, platform::raise_descriptor_limit())?);
+    let held = lock.try_clone().context("cannot hold the daemon's lock")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("tome")
         .enable_all()
         .build()
         .context("cannot start the daemon's threads")?;
-    runtime.block_on(serve(Arc::clone(&shared)))?;
+    runtime.block_on(serve(Arc::clone(&shared), held))?;
     runtime.shutdown_timeout(FINISH_TIMEOUT);
     shared.stores.close_idle(0);
     shared.log.say("left");
@@ -79,7 +82,7 @@ pub fn run(settings: Settings) -> Result<Ran> {
     Ok(Ran::Served)
 }
 
-async fn serve(shared: Arc<Shared>) -> Result<()> {
+async fn serve(shared: Arc<Shared>, lock: File) -> Result<()> {
     let servers = listen::start(&shared).await?;
     shared.log.say(&format!(
         "version {} listens at {}",
@@ -87,6 +90,7 @@ async fn serve(shared: Arc<Shared>) -> Result<()> {
         shared.endpoints().join(" and ")
     ));
     let chores = tokio::spawn(chores::run(Arc::clone(&shared)));
+    let home = tokio::spawn(home_watch::run(Arc::clone(&shared), lock));
     tokio::select! {
         () = platform::end_requested() => shared.log.say("asked to end by a signal"),
         () = shared.leaving() => {}
@@ -94,6 +98,7 @@ async fn serve(shared: Arc<Shared>) -> Result<()> {
     shared.leave();
     let finished = async {
         let _ = chores.await;
+        let _ = home.await;
         servers.finished().await;
     };
     if tokio::time::timeout(FINISH_TIMEOUT, finished).await.is_err() {

@@ -1,6 +1,7 @@
 //! What all parts of the daemon share.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -8,11 +9,11 @@ use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tome_engine::{
     Calendar, CaptureError, EndpointEmbedder, EngineError, Extractive, Ingested, Injector, Intake,
-    Notebooks, Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, Tools,
+    Notebooks, Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, TimedCalls, Tools,
 };
 use tome_finder::{Embedder, Potion};
 use tome_ledger::Outcome;
-use tome_model::{Clock, Delivered, Millis};
+use tome_model::{Clock, Delivered, Draft, Millis};
 use tome_notebook::NotebookError;
 use tonic::{Code, Status};
 
@@ -37,6 +38,9 @@ const NOTE_CALLS_MAX: usize = 16;
 /// notebook, and neither is to keep events from being stored.
 const RECALL_CALLS_MAX: usize = 4;
 
+/// Statuses at the same time. They are counted apart: a status tells why everything else waits.
+const STATUS_CALLS_MAX: usize = 4;
+
 /// What all parts of the daemon share.
 pub struct Shared {
     pub settings: Settings,
@@ -59,6 +63,8 @@ pub struct Shared {
     pub spool: Spool,
     pub started: Millis,
     pub counters: Counters,
+    /// How many file descriptors the process may have.
+    pub descriptors: u64,
     pub activity: Arc<Activity>,
     /// Told whenever something was stored.
     pub stored: Notify,
@@ -74,8 +80,12 @@ pub struct Shared {
     calls: Arc<Semaphore>,
     note_calls: Arc<Semaphore>,
     recall_calls: Arc<Semaphore>,
+    status_calls: Arc<Semaphore>,
+    /// Counts stores for a status, and remembers those that do not answer.
+    pub counting: TimedCalls,
     leaving: watch::Sender<bool>,
     endpoints: OnceLock<Vec<String>>,
+    socket: OnceLock<PathBuf>,
 }
 
 /// What happened since the daemon started.
@@ -91,15 +101,22 @@ pub struct Counters {
 }
 
 impl Shared {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>, log: Log) -> Result<Self> {
+    /// `descriptors` is how many file descriptors the process may have.
+    pub fn new(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        log: Log,
+        descriptors: u64,
+    ) -> Result<Self> {
         let redactor = Redactor::new(&settings.redact).context("capture.redact in the config")?;
         let sealer = Sealer::new(redactor, settings.text_bytes_max);
-        let stores = Arc::new(Stores::new(
+        let stores = Stores::new(
             settings.home.clone(),
             settings.store_mode,
             settings.store_engine,
             Arc::clone(&clock),
-        ));
+        );
+        let stores = Arc::new(stores.within_descriptors(descriptors));
         let notebooks = Arc::new(Notebooks::new(
             settings.home.clone(),
             stores.projects_shared(),
@@ -138,6 +155,7 @@ impl Shared {
             started: clock.now(),
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
             counters: Counters::default(),
+            descriptors,
             activity: Arc::new(Activity::new()),
             stored: Notify::new(),
             reading: Reading::new(),
@@ -145,8 +163,11 @@ impl Shared {
             calls: Arc::new(Semaphore::new(CALLS_MAX)),
             note_calls: Arc::new(Semaphore::new(NOTE_CALLS_MAX)),
             recall_calls: Arc::new(Semaphore::new(RECALL_CALLS_MAX)),
+            status_calls: Arc::new(Semaphore::new(STATUS_CALLS_MAX)),
+            counting: TimedCalls::default(),
             leaving: watch::Sender::new(false),
             endpoints: OnceLock::new(),
+            socket: OnceLock::new(),
             tools: OnceLock::new(),
             injector: OnceLock::new(),
             redactor: OnceLock::new(),
@@ -212,6 +233,11 @@ impl Shared {
         let answers = self.intake.store(prepared);
         self.tally_up(&answers, roots);
         answers
+    }
+
+    /// Whether preparing a draft needs no answer from the file system.
+    pub fn is_resolved(&self, draft: &Draft) -> bool {
+        self.intake.is_resolved(draft)
     }
 
     /// Makes drafts ready to be stored: work for a processor.
@@ -288,6 +314,14 @@ impl Shared {
         self.wait_in_turn(&self.recall_calls, work).await
     }
 
+    /// The same for a status.
+    pub async fn wait_for_status<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        self.wait_in_turn(&self.status_calls, work).await
+    }
+
     async fn wait_in_turn<T: Send + 'static>(
         self: &Arc<Self>,
         turns: &Arc<Semaphore>,
@@ -328,6 +362,16 @@ impl Shared {
     /// Where the daemon listens.
     pub fn endpoints(&self) -> Vec<String> {
         self.endpoints.get().cloned().unwrap_or_default()
+    }
+
+    /// The socket of its user, where there is one.
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.get().map(PathBuf::as_path)
+    }
+
+    /// Notes which socket it listens on, once.
+    pub fn listens_on(&self, socket: &Path) {
+        let _ = self.socket.set(socket.to_path_buf());
     }
 
     /// Notes where the daemon listens, once.
@@ -387,7 +431,7 @@ mod tests {
         let settings = Config::load(&flags, &|_| None).unwrap().settings();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let log = Log::open(&home.join("daemon.log"), Arc::clone(&clock));
-        Arc::new(Shared::new(settings, clock, log).unwrap())
+        Arc::new(Shared::new(settings, clock, log, 1024).unwrap())
     }
 
     #[tokio::test]

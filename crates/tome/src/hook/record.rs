@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tome_engine::{Redactor, Sealer, Spool};
+use tome_engine::{FinalLink, Redactor, Sealer, Spool, open_regular};
 use tome_model::{Agent, Clock, Delivered, Draft, SystemClock};
 use tome_proto::{Client, ClientError, limits};
 
@@ -122,10 +122,14 @@ fn agent(name: &str, cwd: &Path) -> Option<Agent> {
     if is_heard { None } else { Agent::parse("copilot").ok() }
 }
 
+/// How long the file system may take to say which project a folder belongs to. One that hangs must
+/// not cost the event: the daemon looks again.
+const LOCATE_TIMEOUT: Duration = Duration::from_millis(25);
+
 /// Notes the project while its folder is sure to exist.
 fn place(mut draft: Draft) -> Draft {
     draft.flatten_deep();
-    if let Some(found) = tome_engine::locate(Path::new(&draft.cwd)) {
+    if let Some(found) = tome_engine::locate_within(Path::new(&draft.cwd), LOCATE_TIMEOUT) {
         draft.project = Some(found.root.to_string_lossy().into_owned());
     }
     draft
@@ -280,9 +284,8 @@ fn wait_a_moment(hook: &Hook) -> bool {
 }
 
 fn read_tail(path: &Path) -> Option<String> {
-    // Opening anything but a file, such as a named pipe, could wait for ever.
-    let length = path.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
-    let mut file = std::fs::File::open(path).ok()?;
+    let mut file = open_regular(path, FinalLink::Follow).ok()?;
+    let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT_TAIL_BYTES))).ok()?;
     let mut bytes = Vec::new();
     file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut bytes).ok()?;

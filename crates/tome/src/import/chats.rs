@@ -11,11 +11,17 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+use tome_engine::{FinalLink, open_regular, read_regular, read_regular_text};
 
 use super::find::Source;
 use super::lines::{LINE_BYTES_MAX, Lines};
 use super::{Sink, origin_of, too_long};
 use crate::agents::transcript::{Chat, ChatHeader, Skip, Step, Steps, chat_folder_in, record_of};
+
+/// The marker beside the chats holds one path.
+const MARKER_BYTES_MAX: u64 = 16 * 1024;
+/// The list of projects has a line per project.
+const PROJECTS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Messages looked at for the folder of a chat: the harness's own comes first.
 const HEAD_MESSAGES: usize = 3;
@@ -90,7 +96,7 @@ impl Standing {
 
 /// Reads a log of updates.
 pub fn updates(source: &Source, sink: &mut dyn Sink) -> Result<()> {
-    let mut file = File::open(&source.path)?;
+    let mut file = open_regular(&source.path, FinalLink::Follow)?;
     let standing = survey(&file, sink)?;
     let mut chat = chat_of(source, &standing.header, standing.folder.as_deref());
     for _ in 0..standing.rewound {
@@ -192,7 +198,7 @@ type Each<'a> = &'a mut dyn FnMut(Map<String, Value>) -> Result<()>;
 
 /// Reads a chat's head and hands on its messages. Returns where it broke off, if it did.
 fn parse(path: &Path, header: &mut ChatHeader, each: Each<'_>) -> Result<Option<(u64, String)>> {
-    let file = BufReader::with_capacity(256 * 1024, File::open(path)?);
+    let file = BufReader::with_capacity(256 * 1024, open_regular(path, FinalLink::Follow)?);
     let mut json = serde_json::Deserializer::from_reader(file);
     let mut failed = None;
     let read = Conversation { header, each, failed: &mut failed }.deserialize(&mut json);
@@ -293,7 +299,8 @@ fn chat_of(source: &Source, header: &ChatHeader, named: Option<&str>) -> Chat {
 }
 
 fn folder_of(project: &Path) -> Option<String> {
-    let marked = std::fs::read_to_string(project.join(".project_root")).ok();
+    let marker = project.join(".project_root");
+    let marked = read_regular_text(&marker, FinalLink::Follow, MARKER_BYTES_MAX).ok();
     let marked = marked.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     marked.or_else(|| listed(project).ok().flatten())
 }
@@ -301,7 +308,11 @@ fn folder_of(project: &Path) -> Option<String> {
 /// The folder under whose short name the chats are kept.
 fn listed(project: &Path) -> Result<Option<String>> {
     let root = project.parent().and_then(Path::parent).context("no folder above")?;
-    let list: Value = serde_json::from_slice(&std::fs::read(root.join("projects.json"))?)?;
+    let list: Value = serde_json::from_slice(&read_regular(
+        &root.join("projects.json"),
+        FinalLink::Follow,
+        PROJECTS_BYTES_MAX,
+    )?)?;
     let name = project.file_name().and_then(|name| name.to_str());
     let projects = list.get("projects").and_then(Value::as_object).into_iter().flatten();
     let mut found = projects.filter(|(_, short)| short.as_str() == name);

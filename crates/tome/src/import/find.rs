@@ -12,10 +12,11 @@
 //! A path that is given is looked through instead, and what is found there is told apart by its name
 //! and by what its first lines look like. Links to folders are not followed.
 
-use std::fs::{DirEntry, File};
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use tome_engine::{FinalLink, open_regular};
 use tome_model::{Agent, Millis};
 
 use super::lines::Lines;
@@ -217,9 +218,7 @@ fn sniffed(path: &Path) -> Option<Source> {
 }
 
 fn writer(path: &Path) -> Option<&'static str> {
-    // Opening anything but a file, such as a named pipe, could wait for ever.
-    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let mut lines = Lines::new(File::open(path).ok()?);
+    let mut lines = Lines::new(open_regular(path, FinalLink::Follow).ok()?);
     for _ in 0..SNIFFED_LINES {
         let line = lines.next().ok()??;
         let record = record_of(line.bytes).ok().flatten();

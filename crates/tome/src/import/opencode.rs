@@ -17,6 +17,7 @@ use anyhow::{Context as _, Result, bail};
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use tome_engine::{FinalLink, open_regular, read_regular};
 use tome_model::SessionId;
 
 use super::find::Source;
@@ -71,6 +72,12 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 
 /// Opens a database without changing a byte beside it. A copy lives as long as what it is read by.
 fn open(path: &Path) -> Result<(Connection, Option<TempDir>)> {
+    // SQLite opens whatever has the name, and a named pipe would block it.
+    for name in [path.to_path_buf(), beside(path, "-wal"), beside(path, "-shm")] {
+        if fs::metadata(&name).is_ok_and(|about| !about.is_file()) {
+            bail!("{} is not a regular file", name.display());
+        }
+    }
     let log = fs::metadata(beside(path, "-wal")).map_or(0, |about| about.len());
     if log == 0 {
         return Ok((connect(path, "mode=ro&immutable=1")?, None));
@@ -121,7 +128,7 @@ fn copied(path: &Path) -> Result<(PathBuf, TempDir)> {
 }
 
 fn copy_file(from: &Path, to: &Path) -> Result<()> {
-    let mut from = File::open(from)?;
+    let mut from = open_regular(from, FinalLink::Follow)?;
     let mut to = File::create(to)?;
     std::io::copy(&mut from, &mut to)?;
     Ok(())
@@ -310,7 +317,9 @@ fn read_file(path: &Path, sink: &mut dyn Sink) -> Option<Map<String, Value>> {
         return None;
     }
     let read = match about.len() {
-        0..=FILE_BYTES_MAX => fs::read(path).context("cannot be read"),
+        0..=FILE_BYTES_MAX => {
+            read_regular(path, FinalLink::Follow, FILE_BYTES_MAX).context("cannot be read")
+        }
         _ => Err(anyhow::anyhow!("is larger than any message")),
     };
     let record = read.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));

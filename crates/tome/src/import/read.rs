@@ -1,12 +1,12 @@
 //! Reads a transcript, whatever its form, into steps. Never a whole file at once.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value};
+use tome_engine::{FinalLink, open_regular};
 
 use super::find::{Form, Source};
 use super::lines::Lines;
@@ -106,7 +106,7 @@ fn input(source: &Source) -> Result<Box<dyn Read>> {
 }
 
 fn opened(path: &std::path::Path, is_compressed: bool) -> Result<Box<dyn Read>> {
-    let file = File::open(path).context("cannot be read")?;
+    let file = open_regular(path, FinalLink::Follow).context("cannot be read")?;
     Ok(if is_compressed {
         Box::new(zstd::stream::read::Decoder::new(file)?)
     } else {

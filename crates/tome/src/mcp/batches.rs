@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
+use super::in_flight::Share;
+
 /// The lists that are not whole yet.
 #[derive(Debug, Default)]
 pub struct Batches(Mutex<Vec<Batch>>);
@@ -13,6 +15,15 @@ pub struct Batches(Mutex<Vec<Batch>>);
 struct Batch {
     waiting: Vec<Value>,
     answers: Vec<Value>,
+    /// What the answers take of the memory for requests in flight.
+    shares: Vec<Share>,
+}
+
+/// A message that can be sent now, and what is given back once it is written.
+#[derive(Debug)]
+pub struct Outgoing {
+    pub message: Value,
+    pub shares: Vec<Share>,
 }
 
 impl Batches {
@@ -22,24 +33,26 @@ impl Batches {
         if waiting.is_empty() {
             return Some(answers).filter(|answers| !answers.is_empty()).map(Value::Array);
         }
-        self.all().push(Batch { waiting, answers });
+        self.all().push(Batch { waiting, answers, shares: Vec::new() });
         None
     }
 
     /// What is to be sent now that this answer is there: itself, the list that it completes, or
     /// nothing yet.
-    pub fn answer(&self, answer: Value) -> Option<Value> {
+    pub fn answer(&self, answer: Value, share: Option<Share>) -> Option<Outgoing> {
         let id = answer.get("id").cloned().unwrap_or_default();
         let mut all = self.all();
         let Some(at) = all.iter().position(|batch| batch.waiting.contains(&id)) else {
-            return Some(answer);
+            return Some(Outgoing { message: answer, shares: share.into_iter().collect() });
         };
-        all.get_mut(at)?.answers.push(answer);
+        let batch = all.get_mut(at)?;
+        batch.answers.push(answer);
+        batch.shares.extend(share);
         settle(&mut all, at, &id)
     }
 
     /// A request that is taken back is not waited for. Returns the list that is whole without it.
-    pub fn forget(&self, id: &Value) -> Option<Value> {
+    pub fn forget(&self, id: &Value) -> Option<Outgoing> {
         let mut all = self.all();
         let at = all.iter().position(|batch| batch.waiting.contains(id))?;
         settle(&mut all, at, id)
@@ -51,15 +64,15 @@ impl Batches {
 }
 
 /// Waits for one less. A list that is whole leaves, unless there is nothing in it.
-fn settle(all: &mut Vec<Batch>, at: usize, id: &Value) -> Option<Value> {
+fn settle(all: &mut Vec<Batch>, at: usize, id: &Value) -> Option<Outgoing> {
     let batch = all.get_mut(at)?;
     let found = batch.waiting.iter().position(|waiting| waiting == id)?;
     batch.waiting.swap_remove(found);
     if !batch.waiting.is_empty() {
         return None;
     }
-    let answers = all.swap_remove(at).answers;
-    (!answers.is_empty()).then_some(Value::Array(answers))
+    let Batch { answers, shares, .. } = all.swap_remove(at);
+    (!answers.is_empty()).then_some(Outgoing { message: Value::Array(answers), shares })
 }
 
 #[cfg(test)]
@@ -72,12 +85,13 @@ mod tests {
     fn answers_go_out_together() {
         let batches = Batches::default();
         let answer = |id: i64| json!({"id": id, "result": {}});
+        let sent = |id: i64| batches.answer(answer(id), None).map(|sent| sent.message);
         assert_eq!(batches.begin(vec![json!(1), json!(2)], vec![json!("refused")]), None);
-        assert_eq!(batches.answer(answer(7)), Some(answer(7)), "of no list");
-        assert_eq!(batches.answer(answer(2)), None);
+        assert_eq!(sent(7), Some(answer(7)), "of no list");
+        assert_eq!(sent(2), None);
         let whole = json!(["refused", answer(2), answer(1)]);
-        assert_eq!(batches.answer(answer(1)), Some(whole));
-        assert_eq!(batches.answer(answer(1)), Some(answer(1)), "it is over");
+        assert_eq!(sent(1), Some(whole));
+        assert_eq!(sent(1), Some(answer(1)), "it is over");
     }
 
     #[test]
@@ -87,10 +101,11 @@ mod tests {
         assert_eq!(batches.begin(vec![], vec![json!(1)]), Some(json!([1])));
         batches.begin(vec![json!("a"), json!("b")], vec![]);
         let answer = json!({"id": "a"});
-        assert_eq!(batches.answer(answer.clone()), None);
-        assert_eq!(batches.forget(&json!("b")), Some(json!([answer])));
+        assert!(batches.answer(answer.clone(), None).is_none());
+        let whole = batches.forget(&json!("b")).map(|sent| sent.message);
+        assert_eq!(whole, Some(json!([answer])));
         batches.begin(vec![json!("c")], vec![]);
-        assert_eq!(batches.forget(&json!("c")), None, "nothing is left to be sent");
-        assert_eq!(batches.forget(&json!("c")), None);
+        assert!(batches.forget(&json!("c")).is_none(), "nothing is left to be sent");
+        assert!(batches.forget(&json!("c")).is_none());
     }
 }

@@ -12,6 +12,8 @@ use rmcp::model::{
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::{Value, json};
 
+use super::limits::BATCH_MESSAGES_MAX;
+
 /// The requests that are served.
 const REQUESTS: [&str; 10] = [
     "initialize",
@@ -61,6 +63,10 @@ pub fn read(line: &[u8], is_open: bool) -> Heard {
     }
     match serde_json::from_slice(line) {
         Err(_) => Heard::Refused(refusal(&Value::Null, PARSE_ERROR, "this line is not JSON")),
+        Ok(Value::Array(several)) if several.len() > BATCH_MESSAGES_MAX => {
+            let said = format!("more than {BATCH_MESSAGES_MAX} messages on one line");
+            Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, &said))
+        }
         Ok(Value::Array(several)) if !several.is_empty() => {
             Heard::Several(several.into_iter().map(|one| whole(one, is_open)).collect())
         }
@@ -73,6 +79,11 @@ fn whole(value: Value, is_open: bool) -> Heard {
         Value::Object(_) => classified(value, is_open),
         _ => Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, "a message is a JSON object")),
     }
+}
+
+/// The answer to a request whose id another request has that is not answered yet.
+pub fn id_in_use(id: &Value) -> Value {
+    refusal(id, INVALID_REQUEST, "a request with this id is not answered yet")
 }
 
 /// The answer to a line that is longer than any line may be.

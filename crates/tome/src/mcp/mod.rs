@@ -8,6 +8,7 @@
 mod answer;
 mod batches;
 mod calls;
+mod in_flight;
 mod instructions;
 mod limits;
 mod message;

@@ -3,7 +3,7 @@
 //! A line has an end, however long it is; what follows the longest is skipped and answered. The last
 //! line counts without its newline too. Output is written by a task of its own, one whole line at a
 //! time, so that nothing that is given up halfway leaves half a line. When the client reads no more,
-//! the server hears no more.
+//! the server hears no more: what is in flight is bounded (`in_flight.rs`).
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,7 +17,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::batches::Batches;
+use super::batches::{Batches, Outgoing};
+use super::in_flight::{InFlight, Share};
 use super::limits::{LINE_BYTES_MAX, LINES_WAITING_MAX};
 use super::message::{self, Heard, Message};
 
@@ -30,12 +31,31 @@ pub struct Wire<R> {
     is_too_long: bool,
     is_open: bool,
     /// An answer that has to go out before the next line is read.
-    refusal: Option<Vec<u8>>,
-    /// The rest of a line that held several messages.
-    rest: VecDeque<Message>,
+    refusal: Option<Line>,
+    /// Messages that were read and wait for their turn, with the bytes they came in.
+    rest: VecDeque<(Message, usize)>,
     batches: Arc<Batches>,
+    in_flight: InFlight,
     /// `None` once it is closed.
-    output: Option<mpsc::Sender<Vec<u8>>>,
+    output: Option<mpsc::Sender<Line>>,
+}
+
+/// A line on its way out, and what is given back once it is written.
+struct Line {
+    bytes: Vec<u8>,
+    _shares: Vec<Share>,
+}
+
+impl Line {
+    fn of(message: &Value, shares: Vec<Share>) -> Self {
+        Self { bytes: format!("{message}\n").into_bytes(), _shares: shares }
+    }
+}
+
+impl From<Outgoing> for Line {
+    fn from(outgoing: Outgoing) -> Self {
+        Self::of(&outgoing.message, outgoing.shares)
+    }
 }
 
 /// What reading came to.
@@ -61,6 +81,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             refusal: None,
             rest: VecDeque::new(),
             batches: Arc::default(),
+            in_flight: InFlight::new(),
             output: Some(lines),
         };
         (wire, writing)
@@ -107,26 +128,53 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
     /// Notes what a message does to the session before the server gets it.
     fn hand_on(&mut self, message: Message) -> Message {
         self.is_open = self.is_open || message::opens(&message);
-        let whole = message::taken_back(&message).and_then(|id| self.batches.forget(&id));
-        self.refusal = whole.as_ref().map(as_line);
+        if let Some(id) = message::taken_back(&message) {
+            // It is not answered any more.
+            self.in_flight.end(&id);
+            self.refusal = self.batches.forget(&id).map(Line::from);
+        }
         message
     }
 
     /// Several messages: the server gets them one by one, the client their answers together.
-    fn take_apart(&mut self, several: Vec<Heard>) {
+    fn take_apart(&mut self, several: Vec<Heard>, bytes: usize) {
         let (mut waiting, mut answers) = (Vec::new(), Vec::new());
+        let bytes = bytes / several.len().max(1);
         for heard in several {
             match heard {
                 Heard::Message(message) => {
                     waiting.extend(message::request_id(&message));
-                    self.rest.push_back(*message);
+                    self.rest.push_back((*message, bytes));
                 }
                 Heard::Refused(answer) => answers.push(answer),
                 // A list in a list is refused when it is read.
                 Heard::Nothing | Heard::Several(_) => {}
             }
         }
-        self.refusal = self.batches.begin(waiting, answers).as_ref().map(as_line);
+        let whole = self.batches.begin(waiting, answers);
+        self.refusal = whole.map(|whole| Line::of(&whole, Vec::new()));
+    }
+
+    /// The next message that was read, once there is room for its answer. `Some(None)` when there is
+    /// none, or none that can be taken; `None` when nobody reads answers any more.
+    async fn next_message(&mut self) -> Option<Option<Message>> {
+        let Some((message, bytes)) = self.rest.front() else { return Some(None) };
+        if let Some(id) = message::request_id(message) {
+            if self.in_flight.has(&id) {
+                self.rest.pop_front();
+                let refusal = self.batches.answer(message::id_in_use(&id), None);
+                self.refusal = refusal.map(Line::from);
+                return Some(None);
+            }
+            let (output, bytes) = (self.output.clone()?, *bytes);
+            let share = tokio::select! {
+                () = output.closed() => return None,
+                share = self.in_flight.reserve(bytes) => share?,
+            };
+            self.in_flight.begin(&id, share);
+        }
+        let (message, _) = self.rest.pop_front()?;
+        Some(Some(self.hand_on(message)))
     }
 
     /// Sends the answer that waits, if one does. `None` when nobody takes it any more.
@@ -149,12 +197,15 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (output, batches) = (self.output.clone(), self.batches.clone());
+        let in_flight = self.in_flight.clone();
         async move {
             let output = output.ok_or(io::ErrorKind::NotConnected)?;
-            let Some(message) = batches.answer(serde_json::to_value(&message)?) else {
+            let message = serde_json::to_value(&message)?;
+            let share = message.get("id").and_then(|id| in_flight.end(id));
+            let Some(outgoing) = batches.answer(message, share) else {
                 return Ok(());
             };
-            let sent = output.send(as_line(&message)).await;
+            let sent = output.send(Line::from(outgoing)).await;
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
     }
@@ -162,19 +213,22 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
     async fn receive(&mut self) -> Option<Message> {
         loop {
             self.refuse().await?;
-            if let Some(message) = self.rest.pop_front() {
-                return Some(self.hand_on(message));
+            if !self.rest.is_empty() {
+                if let Some(message) = self.next_message().await? {
+                    return Some(message);
+                }
+                continue;
             }
-            let heard = match self.next().await {
-                Read::Line(line) => message::read(&line, self.is_open),
-                Read::TooLong => Heard::Refused(message::too_long(LINE_BYTES_MAX)),
+            let (heard, bytes) = match self.next().await {
+                Read::Line(line) => (message::read(&line, self.is_open), line.len()),
+                Read::TooLong => (Heard::Refused(message::too_long(LINE_BYTES_MAX)), 0),
                 Read::End => return None,
             };
             match heard {
-                Heard::Message(message) => return Some(self.hand_on(*message)),
-                Heard::Refused(answer) => self.refusal = Some(as_line(&answer)),
+                Heard::Message(message) => self.rest.push_back((*message, bytes)),
+                Heard::Refused(answer) => self.refusal = Some(Line::of(&answer, Vec::new())),
                 Heard::Nothing => {}
-                Heard::Several(several) => self.take_apart(several),
+                Heard::Several(several) => self.take_apart(several, bytes),
             }
         }
     }
@@ -185,14 +239,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
     }
 }
 
-fn as_line(message: &Value) -> Vec<u8> {
-    format!("{message}\n").into_bytes()
-}
-
 /// Writes what comes, until nothing can come any more or nobody reads.
-async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Vec<u8>>) {
+async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>) {
     while let Some(line) = lines.recv().await {
-        if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
+        if output.write_all(&line.bytes).await.is_err() || output.flush().await.is_err() {
             return;
         }
     }

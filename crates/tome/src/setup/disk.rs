@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use tome_engine::{FinalLink, read_regular};
+
 /// A config file that is larger is not a config file.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Links that lead to links.
@@ -19,7 +21,7 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
             Err(io::Error::other("it is too large for a config file"))
         }
         Ok(meta) if meta.is_dir() => Err(io::Error::other("it is a folder")),
-        Ok(_) => fs::read(path).map(Some),
+        Ok(_) => read_regular(path, FinalLink::Follow, BYTES_MAX).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

@@ -5,9 +5,10 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use tome_engine::{FinalLink, open_regular};
+
 use super::{FilePlan, Ground, MARK};
 use crate::agents::wiring::{CLIENTS, Client};
-use crate::platform;
 
 /// The skill within a folder of skills.
 pub const SKILL_FILE: &str = "tome-memory/SKILL.md";
@@ -65,7 +66,7 @@ fn copies_in(client: &Client, ground: &Ground<'_>) -> impl Iterator<Item = PathB
 /// A repository may put anything there: links, pipes, devices and long files are not read.
 fn is_tomes(file: &Path) -> bool {
     let mut bytes = Vec::new();
-    let read = platform::open_ordinary(file)
+    let read = open_regular(file, FinalLink::Refuse)
         .and_then(|file| file.take(SKILL_BYTES_MAX).read_to_end(&mut bytes));
     read.is_ok() && String::from_utf8_lossy(&bytes).contains(MARK)
 }

@@ -25,6 +25,8 @@ fn text(path: &Path) -> String {
 fn repository(world: &World, name: &str) -> PathBuf {
     let root = world.folder(name);
     world.write(&format!("{name}/.git/HEAD"), "ref: refs/heads/main\n");
+    world.folder(&format!("{name}/.git/objects"));
+    world.folder(&format!("{name}/.git/refs"));
     root
 }
 
@@ -34,6 +36,7 @@ fn worktree(world: &World, main: &str, name: &str) -> PathBuf {
     let git_dir = world.folder(&format!("{main}/.git/worktrees/{name}"));
     world.write(&format!("{name}/.git"), &format!("gitdir: {}\n", git_dir.display()));
     std::fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+    std::fs::write(git_dir.join("gitdir"), format!("{}\n", root.join(".git").display())).unwrap();
     std::fs::write(git_dir.join("HEAD"), "ref: refs/heads/other\n").unwrap();
     root
 }

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
@@ -47,6 +47,8 @@ pub(crate) struct Desk {
     pub wanting_meanings: AtomicBool,
     /// What went wrong the last time.
     pub problems: Mutex<Problems>,
+    /// When it was used last, counted in uses.
+    pub used: AtomicU64,
 }
 
 /// The files that one particular index has. An index that was deleted and created again is another index:
@@ -134,12 +136,19 @@ impl Desk {
             wanting: AtomicBool::new(false),
             wanting_meanings: AtomicBool::new(true),
             problems: Mutex::default(),
+            used: AtomicU64::new(0),
         }
     }
 
     /// Whether it has this project and no other.
     pub(crate) fn is_of(&self, root: Option<&str>) -> bool {
         matches!(&self.of, DeskOf::Project(own) if Some(own.as_str()) == root)
+    }
+
+    /// Whether any of its indexes is open.
+    pub(crate) fn is_open(&self) -> bool {
+        let pairs = [&self.events, &self.pages];
+        pairs.iter().any(|pair| pair.words.is_open() || pair.meanings.is_open())
     }
 
     /// Closes what is open; it is opened again when it is needed. While somebody brings it up to date it
@@ -212,6 +221,10 @@ impl<T: Index> Slot<T> {
         }
         self.put(None);
         None
+    }
+
+    fn is_open(&self) -> bool {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     pub(crate) fn put(&self, index: Option<Arc<T>>) {

@@ -15,7 +15,8 @@ use super::desk::{Desk, DeskOf, KnownFiles};
 use super::entries::{self, NoteText};
 use super::follow::projects_of;
 use super::pages::Page;
-use crate::{EngineError, Whose, home};
+use super::sessions::FILE_BYTES_MAX;
+use crate::{EngineError, FinalLink, Whose, home, read_regular};
 
 /// A file that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,7 +155,7 @@ impl Keeper {
                 let meta = fs::symlink_metadata(&at).ok().filter(fs::Metadata::is_file)?;
                 let is_same = format!("{}-{}", nanos(&meta), meta.len()) == *version;
                 is_same
-                    .then(|| fs::read(&at).ok())
+                    .then(|| read_regular(&at, FinalLink::Refuse, FILE_BYTES_MAX).ok())
                     .flatten()
                     .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             }

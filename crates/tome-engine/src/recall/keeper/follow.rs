@@ -19,17 +19,18 @@ use super::hands::{Hands, Pass};
 use super::pages::Page;
 use crate::{COPY, EngineError};
 
-/// What is put in together at most.
+/// What is put in together at most. A portion is in memory several times over: as events, as
+/// entries, as the documents and the vectors that are made of them.
 struct Portion {
     events: usize,
-    /// Of the events' texts.
+    /// Of the texts of events or files.
     bytes: usize,
     nodes: usize,
     files: usize,
 }
 
 /// Where all is done here.
-const PORTION: Portion = Portion { events: 5_000, bytes: 16 << 20, nodes: 1_000, files: 500 };
+const PORTION: Portion = Portion { events: 2_000, bytes: 4 << 20, nodes: 250, files: 500 };
 /// Where an endpoint is asked: what it has answered is kept when its next answer fails.
 const FAR_PORTION: Portion = Portion { events: 128, bytes: 128 << 10, nodes: 32, files: 16 };
 
@@ -107,7 +108,8 @@ impl Keeper {
         let Some(kept) = kept.as_mut().or(kept_meanings.as_mut()) else {
             return Ok(Followed::default());
         };
-        let mut done = Followed { made: self.open_all(desk, kept, pass)?, ..Followed::default() };
+        let made = self.look(desk, |desk| self.open_all(desk, kept, pass))?;
+        let mut done = Followed { made, ..Followed::default() };
         let ledger = desk.ledger.as_ref().map(|path| self.stores.open(path)).transpose()?;
         if let Some(ledger) = &ledger {
             done.events = self.follow_events(&desk.events, ledger, pass, stop)?;
@@ -171,6 +173,7 @@ impl Keeper {
         let hands = Hands::of(pair, pass)?;
         let mut put = 0;
         while !stop() {
+            let _one_portion = self.portion_turn();
             let from = number(&hands.least());
             let upto_max = hands.meet_at().unwrap_or(u64::MAX);
             let step = self.events_step(ledger, from, upto_max, self.portion(pass))?;
@@ -229,26 +232,52 @@ impl Keeper {
             // Two that have come differently far are brought together from the beginning of the one
             // behind: a node that is put in again replaces itself.
             let from = hands.least();
-            let step = match from.is_empty() && pass != Pass::Meanings {
-                true => all_nodes(ledger)?,
-                // Change by change: where an endpoint fails on the way, it goes on from there.
-                false => changed_nodes(ledger, number(&from), nodes_max)?,
-            };
+            if from.is_empty() && pass != Pass::Meanings {
+                put += self.put_all_nodes(&hands, ledger, nodes_max)?;
+                continue;
+            }
+            // Change by change: where an endpoint fails on the way, it goes on from there.
+            let _one_portion = self.portion_turn();
+            let step = changed_nodes(ledger, number(&from), nodes_max)?;
             let Some((nodes, upto)) = step else { break };
             put += nodes.len() as u64;
-            let mut batch = Batch { cursor: upto.to_string(), ..Batch::default() };
-            for (project, id) in nodes {
-                let page = Page::Node { project: project.clone(), id: id.clone() };
-                batch.gone.push(page.name());
-                let Some(node) = ledger.node(&project, &id, None)? else { continue };
-                let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-                let grips: Result<Vec<_>, _> =
-                    grips.filter_map(|grip| ledger.grip(&project, grip).transpose()).collect();
-                batch.put.extend(entries::of_node(&project, &node, &grips?));
-            }
-            hands.write(batch)?;
+            let batch = nodes_batch(ledger, &nodes)?;
+            hands.write(Batch { cursor: upto.to_string(), ..batch })?;
         }
         Ok(put)
+    }
+
+    /// Puts in every node there is, a portion at a time. The cursor moves with the last one: whoever
+    /// is stopped on the way begins again, and replaces what is there.
+    fn put_all_nodes(
+        &self,
+        hands: &Hands,
+        ledger: &Ledger,
+        nodes_max: usize,
+    ) -> Result<u64, EngineError> {
+        // What changes while they are read is put in again afterwards.
+        let upto = ledger.last_node_change()?;
+        let (mut put, mut nodes) = (0, Vec::new());
+        for project in ledger.contents_projects()? {
+            for head in ledger.heads(&project, "", None) {
+                nodes.push((project.clone(), head?.id));
+                put += 1;
+                if nodes.len() >= nodes_max {
+                    let _one_portion = self.portion_turn();
+                    hands.write_in_place(nodes_batch(ledger, &nodes)?)?;
+                    nodes.clear();
+                }
+            }
+        }
+        let _one_portion = self.portion_turn();
+        let batch = nodes_batch(ledger, &nodes)?;
+        hands.write(Batch { cursor: upto.to_string(), ..batch })?;
+        Ok(put)
+    }
+
+    /// Waits until no other index set is being fed: several rebuilds at once take the memory of one.
+    fn portion_turn(&self) -> MutexGuard<'_, ()> {
+        self.portions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the indexes have the files that are there, as they are.
@@ -276,17 +305,25 @@ impl Keeper {
         let mut gone = Some(gone);
         let mut rest = new.as_slice();
         while !stop() && (!rest.is_empty() || gone.as_ref().is_some_and(|gone| !gone.is_empty())) {
-            let (now, later) = rest.split_at(rest.len().min(self.portion(pass).files));
-            rest = later;
+            let _one_portion = self.portion_turn();
             let left = gone.take().unwrap_or_default();
             let names = left.iter().map(|stamp| name_in(stamp).to_owned()).collect();
             let mut batch = Batch { gone: names, ..Batch::default() };
-            for file in now {
-                put += 1;
+            let (mut taken, mut bytes) = (0, 0);
+            for file in rest.iter().take(self.portion(pass).files) {
+                taken += 1;
                 // An index that had it before, and one that did not, have it once.
                 batch.gone.push(file.page.name());
-                batch.put.extend(self.entries_of_file(file));
+                let entries = self.entries_of_file(file);
+                bytes += entries.iter().map(|entry| entry.text.len()).sum::<usize>();
+                batch.put.extend(entries);
+                if bytes > self.portion(pass).bytes {
+                    break;
+                }
             }
+            put += taken as u64;
+            let (now, later) = rest.split_at(taken);
+            rest = later;
             hands.write_in_place(batch)?;
             for stamp in &left {
                 known.remove(stamp);
@@ -312,16 +349,22 @@ struct EventsStep {
 
 type Nodes = (Vec<(String, tome_model::NodeId)>, u64);
 
-/// Every node there is; the number of the last change before they were read.
-fn all_nodes(ledger: &Ledger) -> Result<Option<Nodes>, EngineError> {
-    let upto = ledger.last_node_change()?;
-    let mut nodes = Vec::new();
-    for project in ledger.contents_projects()? {
-        for head in ledger.heads(&project, "", None) {
-            nodes.push((project.clone(), head?.id));
-        }
+/// The entries of nodes and of their grips, in place of those from before.
+fn nodes_batch(
+    ledger: &Ledger,
+    nodes: &[(String, tome_model::NodeId)],
+) -> Result<Batch, EngineError> {
+    let mut batch = Batch::default();
+    for (project, id) in nodes {
+        let page = Page::Node { project: project.clone(), id: id.clone() };
+        batch.gone.push(page.name());
+        let Some(node) = ledger.node(project, id, None)? else { continue };
+        let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+        let grips: Result<Vec<_>, _> =
+            grips.filter_map(|grip| ledger.grip(project, grip).transpose()).collect();
+        batch.put.extend(entries::of_node(project, &node, &grips?));
     }
-    Ok(Some((nodes, upto)))
+    Ok(batch)
 }
 
 fn changed_nodes(

@@ -94,8 +94,8 @@ impl Hands {
     pub(super) fn write(&self, batch: Batch) -> Result<(), FinderError> {
         match (&self.words, &self.meanings) {
             (Some(words), Some(meanings)) => {
-                words.write(batch.clone())?;
-                meanings.write(batch)
+                meanings.write_batch(&batch)?;
+                words.write(batch)
             }
             (Some(words), None) => words.write(batch),
             (None, Some(meanings)) => meanings.write(batch),
@@ -107,8 +107,9 @@ impl Hands {
     pub(super) fn write_in_place(&self, batch: Batch) -> Result<(), FinderError> {
         match (&self.words, &self.meanings) {
             (Some(words), Some(meanings)) => {
-                words.write(Batch { cursor: words.cursor(), ..batch.clone() })?;
-                meanings.write(Batch { cursor: meanings.cursor(), ..batch })
+                let batch = Batch { cursor: meanings.cursor(), ..batch };
+                meanings.write_batch(&batch)?;
+                words.write(Batch { cursor: words.cursor(), ..batch })
             }
             (Some(words), None) => words.write(Batch { cursor: words.cursor(), ..batch }),
             (None, Some(meanings)) => meanings.write(Batch { cursor: meanings.cursor(), ..batch }),

@@ -12,6 +12,7 @@ mod sessions;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_finder::Embedder;
@@ -38,7 +39,11 @@ pub(crate) struct Keeper {
     pub copies: Arc<SessionCopies>,
     pub embedder: Arc<dyn Embedder>,
     pub desks: Mutex<HashMap<PathBuf, Arc<Desk>>>,
+    /// Counts the uses of index sets, to know which was used longest ago.
+    pub uses: AtomicU64,
     pub sessions: Sessions,
+    /// Held while a portion is read and put into indexes.
+    pub portions: Mutex<()>,
 }
 
 impl Keeper {
@@ -81,6 +86,21 @@ impl Keeper {
         }
         let roots = self.stores.projects().all();
         roots.into_iter().filter_map(|(root, _)| self.of_project(&root)).collect()
+    }
+
+    /// Uses the indexes of a desk, and then closes those used longest ago if too many are open: each
+    /// has descriptors and memory of its own. Whoever still holds one keeps it.
+    pub(crate) fn look<T>(&self, desk: &Desk, look: impl FnOnce(&Desk) -> T) -> T {
+        desk.used.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let found = look(desk);
+        let mut open = self.known_desks();
+        open.retain(|desk| desk.is_open());
+        let surplus = open.len().saturating_sub(self.stores.open_max());
+        if surplus > 0 {
+            open.sort_by_key(|desk| desk.used.load(Ordering::Relaxed));
+            open.iter().take(surplus).for_each(|desk| desk.close());
+        }
+        found
     }
 
     /// The desks that anybody has asked for.

@@ -14,6 +14,7 @@ use tome_notebook::{Changed, OVERVIEW, Watch};
 
 use super::files::{FileFound, modified, nanos};
 use super::pages::Page;
+use crate::{FinalLink, read_regular};
 
 /// Sessions whose files are looked at, those changed last first.
 const SESSIONS_MAX: usize = 2_000;
@@ -24,7 +25,7 @@ const FORMS_MAX: usize = 20_000;
 /// A folder that has not changed for so long is listed once.
 const LISTED_AFTER: Duration = Duration::from_secs(3);
 /// A file of a session that is longer is not read whole.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
 /// Projects whose sessions are watched at a time: the system has few watches, and others need some.
 const WATCHED_MAX: usize = 16;
 /// Where there was no watch to be had, it is tried again after this.
@@ -201,7 +202,8 @@ impl Forms {
         if self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
             return true;
         }
-        let is_form = fs::read(at).is_ok_and(|text| text == OVERVIEW.as_bytes());
+        let is_form = read_regular(at, FinalLink::Refuse, bytes)
+            .is_ok_and(|text| text == OVERVIEW.as_bytes());
         if is_form {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= FORMS_MAX {

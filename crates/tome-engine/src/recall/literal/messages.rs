@@ -1,6 +1,5 @@
 //! A session's `messages.jsonl`, line by line, as it is on disk now.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use super::heard::Heard;
 use super::limits::LINE_BYTES_MAX;
 use super::seen::{About, Scanning, allows, part_of, shown};
 use super::{Hunt, Scan, Seen};
-use crate::EngineError;
+use crate::{EngineError, FinalLink, open_regular};
 
 /// The buffer between the file and the lines.
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -33,7 +32,7 @@ pub(crate) fn scan_messages(
     hunt: Hunt<'_>,
 ) -> Result<Scan, EngineError> {
     let mut scanning = Scanning::new(hunt);
-    let file = match File::open(path) {
+    let file = match open_regular(path, FinalLink::Refuse) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(scanning.done()),
         file => file.map_err(EngineError::file("read", path))?,
     };

@@ -8,12 +8,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tome_engine::{FinalLink, open_regular};
 
 use crate::agents::wiring::{
     Client, bundled, manifest, own, pretty, server_args, shared_skills,
     skill_folders_beside_shared, skill_in,
 };
-use crate::platform;
 use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, hooks_text, navigator};
 
 pub(in crate::agents) static CLIENT: Client = Client {
@@ -72,7 +72,7 @@ pub fn has_own_hooks(var: &dyn Fn(&str) -> Option<String>, cwd: &Path) -> bool {
     // A repository may put anything there: links, pipes, devices and long files are not read.
     let says = |path: PathBuf| {
         let mut text = String::new();
-        let read = platform::open_ordinary(&path)
+        let read = open_regular(&path, FinalLink::Refuse)
             .and_then(|file| file.take(HOOKS_BYTES_MAX).read_to_string(&mut text));
         read.is_ok() && text.contains(OWN_HOOK)
     };

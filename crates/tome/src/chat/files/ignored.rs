@@ -8,7 +8,7 @@ use std::path::Path;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::platform;
+use tome_engine::{FinalLink, open_regular};
 
 /// Folders that tools leave behind.
 const LEFT_BEHIND: [&str; 13] = [
@@ -51,7 +51,8 @@ struct Pattern {
 impl Ignored {
     /// Reads the `.gitignore` of a folder, if it has one. `base` is the folder below the root.
     pub fn read(&mut self, folder: &Path, base: &str) {
-        let Ok(file) = platform::open_ordinary(&folder.join(".gitignore")) else { return };
+        let ignored = folder.join(".gitignore");
+        let Ok(file) = open_regular(&ignored, FinalLink::Refuse) else { return };
         let mut bytes = Vec::new();
         if file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).is_err() {
             return;

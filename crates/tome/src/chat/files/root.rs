@@ -7,9 +7,7 @@
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
-use tome_engine::{Redactor, quoted_text};
-
-use crate::platform;
+use tome_engine::{FinalLink, Redactor, open_regular, quoted_text};
 
 /// A folder to look into.
 pub struct Root {
@@ -81,7 +79,7 @@ impl Root {
 
     /// An ordinary file, opened. `shown` is what it is called.
     pub fn open(&self, real: &Path, shown: &str) -> Result<File, String> {
-        let file = platform::open_ordinary(real);
+        let file = open_regular(real, FinalLink::Refuse);
         file.map_err(|error| format!("{shown} cannot be read: {error}"))
     }
 

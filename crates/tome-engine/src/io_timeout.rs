@@ -1,0 +1,121 @@
+//! A deadline for file system calls that may never return: a network mount whose server is gone
+//! blocks whoever looks at it, and no signal ends that.
+//!
+//! The call runs on a thread of its own. If it does not return in time, the thread is abandoned, and
+//! until it returns no other call for the same path is started.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+/// Abandoned threads at most. Each holds a stack until the kernel lets it go.
+const ABANDONED_MAX: usize = 32;
+
+/// Runs calls with a deadline and remembers those that hang.
+#[derive(Debug, Default)]
+pub struct TimedCalls {
+    hanging: Arc<Mutex<Hanging>>,
+}
+
+#[derive(Debug, Default)]
+struct Hanging {
+    next: u64,
+    /// The paths of abandoned calls, by the number of the call.
+    paths: HashMap<u64, String>,
+}
+
+impl TimedCalls {
+    /// Runs `call`, which looks at `path`. `None` if it does not return within `timeout`, if an
+    /// earlier call for the same path still hangs, or if too many calls hang already.
+    pub fn run<T: Send + 'static>(
+        &self,
+        path: &str,
+        timeout: Duration,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let number = {
+            let mut hanging = lock(&self.hanging);
+            let is_hopeless = hanging.paths.values().any(|hangs| hangs == path);
+            if is_hopeless || hanging.paths.len() >= ABANDONED_MAX {
+                return None;
+            }
+            hanging.next += 1;
+            hanging.next
+        };
+        let (sender, receiver) = mpsc::channel();
+        let theirs = Arc::clone(&self.hanging);
+        let spawned = std::thread::Builder::new().name("tome-look".to_owned()).spawn(move || {
+            let result = call();
+            // Under the lock, so that a caller who gives up at this moment either sees the result
+            // or registers the call before it is removed here.
+            let mut hanging = lock(&theirs);
+            hanging.paths.remove(&number);
+            let _ = sender.send(result);
+        });
+        spawned.ok()?;
+        match receiver.recv_timeout(timeout) {
+            Ok(result) => Some(result),
+            Err(mpsc::RecvTimeoutError::Disconnected) => None,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                let mut hanging = lock(&self.hanging);
+                match receiver.try_recv() {
+                    Ok(result) => Some(result),
+                    // It panicked just now.
+                    Err(mpsc::TryRecvError::Disconnected) => None,
+                    Err(mpsc::TryRecvError::Empty) => {
+                        hanging.paths.insert(number, path.to_owned());
+                        None
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn lock(hanging: &Mutex<Hanging>) -> MutexGuard<'_, Hanging> {
+    hanging.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Long enough for a thread that is ready to run, on a busy machine too.
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_call_that_hangs_delays_only_its_own_path_and_only_once() {
+        let calls = TimedCalls::default();
+        let (release, held) = mpsc::channel::<()>();
+        let (returned, gone) = mpsc::channel::<()>();
+        let hangs = move || {
+            let _ = held.recv();
+            let _ = returned.send(());
+        };
+        assert_eq!(calls.run("/gone", Duration::from_millis(1), hangs), None);
+        assert_eq!(calls.run("/gone", LONG, || 1), None, "not tried while the first one hangs");
+        assert_eq!(calls.run("/there", LONG, || 2), Some(2));
+        release.send(()).unwrap();
+        gone.recv().unwrap();
+        // The thread still has to note that it came back.
+        let again = (0..).find_map(|n| {
+            std::thread::yield_now();
+            calls.run("/gone", LONG, move || n)
+        });
+        assert!(again.is_some());
+    }
+
+    #[test]
+    fn calls_that_hang_are_bounded() {
+        let calls = TimedCalls::default();
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        for n in 0..2 * ABANDONED_MAX {
+            let held = Arc::clone(&held);
+            let hangs = move || drop(held.lock().map(|held| held.recv()));
+            assert_eq!(calls.run(&n.to_string(), Duration::from_millis(1), hangs), None);
+        }
+        assert_eq!(lock(&calls.hanging).paths.len(), ABANDONED_MAX);
+        drop(release);
+    }
+}

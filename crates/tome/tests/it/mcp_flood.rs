@@ -1,0 +1,76 @@
+//! A client that sends requests and does not read the answers: it is stopped by its own pipe, not by
+//! the machine's memory, and nothing is lost once it reads.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tome_testkit::eventually_within;
+
+use crate::scene::world;
+
+const REQUESTS: usize = 12_000;
+
+/// Enough for the program itself and for what may be in flight. The answers to all requests are a
+/// multiple of that.
+const MEMORY_KIB_MAX: u64 = 400 * 1024;
+
+fn peak_memory_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn answers_that_nobody_reads_take_bounded_memory() {
+    let world = world();
+    let mut server = world
+        .command(&["mcp", "--toolsets", "all"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut stdin, stdout) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let open = json!({"jsonrpc": "2.0", "id": "open", "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "flood", "version": "1"}}});
+    writeln!(stdin, "{open}").unwrap();
+    let mut stdout = BufReader::new(stdout);
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&sent);
+    let writer = std::thread::spawn(move || {
+        writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        for id in 0..REQUESTS {
+            writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}))?;
+            counter.store(id + 1, Ordering::Relaxed);
+        }
+        // Standard input stays open until all answers are there.
+        Ok::<_, std::io::Error>(stdin)
+    });
+    // Nothing is read until the server has taken all requests, or none for a while.
+    let mut before = (usize::MAX, 0);
+    eventually_within(Duration::from_secs(40), || {
+        let now = sent.load(Ordering::Relaxed);
+        before = if now == before.0 { (now, before.1 + 1) } else { (now, 0) };
+        (now == REQUESTS || (now > 0 && before.1 > 150)).then_some(())
+    });
+    let mut answered = BTreeSet::new();
+    while answered.len() < REQUESTS {
+        line.clear();
+        assert_ne!(stdout.read_line(&mut line).unwrap(), 0, "{} answers", answered.len());
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert!(answer["result"]["tools"].is_array(), "{answer}");
+        answered.insert(answer["id"].as_u64().unwrap());
+    }
+    let peak = peak_memory_kib(server.id());
+    drop(writer.join().unwrap().unwrap());
+    assert!(server.wait().unwrap().success());
+    assert!(peak < MEMORY_KIB_MAX, "{peak} KiB");
+}
