@@ -19,6 +19,7 @@
 use tome_finder::Source;
 use tome_model::Millis;
 
+use crate::quote::{quote_line, speaker_of_hit};
 use crate::tools::answer::bounded;
 use crate::{RecallAnswer, RecallHit, source_name};
 
@@ -34,6 +35,18 @@ pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
     let (citation, place) = (&hit.citation, place(hit));
     format!(
         "[{number}] Source: {source}\n    {place}\n    Content: {content}\n    Citation: {citation}\n"
+    )
+}
+
+/// The same for a model: with its speaker and its date.
+pub(super) fn quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
+    let source = source_name(hit.source);
+    let (citation, place) = (&hit.citation, place(hit));
+    let at = hit.at.map(|at| format!(", {} UTC", minute(at))).unwrap_or_default();
+    let said_by = format!("{}{at}", speaker_of_hit(hit));
+    let content = quote_line(content, usize::MAX);
+    format!(
+        "[{number}] Source: {source}\n    {place}\n    Said by: {said_by}\n    Content: {content}\n    Citation: {citation}\n"
     )
 }
 

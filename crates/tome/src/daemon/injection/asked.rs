@@ -13,6 +13,8 @@ use crate::daemon::shared::Shared;
 
 /// How long the answer takes to get back to the hook, at most, as a rule.
 const WAY_BACK: Duration = Duration::from_millis(4);
+/// A hook that waits longer was given patience.
+const USUAL_WAIT_MS: u128 = 100;
 /// How long it takes to make a text of what was read, and to record it.
 const MAKING: Duration = Duration::from_millis(6);
 
@@ -58,6 +60,12 @@ impl Asked {
     /// The room for something that has a budget of its own.
     pub(super) fn room_of(&self, tokens: u64) -> Room {
         Room { tokens, ..self.room }
+    }
+
+    /// How many times as long as usual the hook waits, at least once.
+    pub(super) fn patience(&self) -> u32 {
+        let within_ms = self.until.duration_since(self.began).as_millis();
+        u32::try_from(within_ms / USUAL_WAIT_MS).unwrap_or(u32::MAX).max(1)
     }
 
     pub(super) fn takes_text(&self) -> bool {
