@@ -30,8 +30,9 @@ const BEHIND_MAX: u64 = 2_000;
 /// How long texts are looked through without an index, and what they are cut to.
 const LOOK_TIME: Duration = Duration::from_secs(5);
 const SEEN_MAX: usize = 200;
-/// The same for a proactive query: an agent waits for it, and it may well find nothing.
-const PROACTIVE_LOOK_TIME: Duration = Duration::from_millis(12);
+/// The same for a proactive query. Its agent does not wait so long: what is found later comes with the
+/// next step.
+const PROACTIVE_LOOK_TIME: Duration = Duration::from_secs(1);
 /// A copy of a session that is longer is not looked through for lines of others.
 const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 /// Nodes that changed since the index read them and are looked at directly.

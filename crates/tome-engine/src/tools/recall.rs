@@ -31,7 +31,7 @@ const HITS_MAX: usize = 50;
 
 /// What an answer in words may cost where the caller does not say, at least, and at most.
 const TOKENS: usize = 800;
-const TOKENS_MIN: usize = 100;
+const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
 
 /// What is repeated of a query.

@@ -40,14 +40,9 @@ pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
 
 /// The same for a model: with its speaker and its date.
 pub(super) fn quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
-    let source = source_name(hit.source);
-    let (citation, place) = (&hit.citation, place(hit));
     let at = hit.at.map(|at| format!(", {} UTC", minute(at))).unwrap_or_default();
-    let said_by = format!("{}{at}", speaker_of_hit(hit));
-    let content = quote_line(content, usize::MAX);
-    format!(
-        "[{number}] Source: {source}\n    {place}\n    Said by: {said_by}\n    Content: {content}\n    Citation: {citation}\n"
-    )
+    let listed = self::hit(number, hit, &quote_line(content, usize::MAX));
+    format!("{listed}    Said by: {}{at}\n", speaker_of_hit(hit))
 }
 
 /// Where a hit is, as its source says it.

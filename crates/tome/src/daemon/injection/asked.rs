@@ -14,7 +14,7 @@ use crate::daemon::shared::Shared;
 /// How long the answer takes to get back to the hook, at most, as a rule.
 const WAY_BACK: Duration = Duration::from_millis(4);
 /// A hook that waits longer was given patience.
-const USUAL_WAIT_MS: u128 = 100;
+const USUAL_WAIT: Duration = Duration::from_millis(100);
 /// How long it takes to make a text of what was read, and to record it.
 const MAKING: Duration = Duration::from_millis(6);
 
@@ -62,10 +62,9 @@ impl Asked {
         Room { tokens, ..self.room }
     }
 
-    /// How many times as long as usual the hook waits, at least once.
-    pub(super) fn patience(&self) -> u32 {
-        let within_ms = self.until.duration_since(self.began).as_millis();
-        u32::try_from(within_ms / USUAL_WAIT_MS).unwrap_or(u32::MAX).max(1)
+    /// Whether the hook was given more time than usual.
+    pub(super) fn is_patient(&self) -> bool {
+        self.until.duration_since(self.began) > USUAL_WAIT
     }
 
     pub(super) fn takes_text(&self) -> bool {

@@ -65,8 +65,10 @@ impl InjectionsService {
             // What cannot be looked through has no hints.
             looked.await.and_then(|looked| looked)
         });
-        // Patience that somebody asked for counts here too.
-        let until = asked.ready.min(asked.began + HINT_WITHIN * asked.patience());
+        let until = match asked.is_patient() {
+            true => asked.ready,
+            false => asked.ready.min(asked.began + HINT_WITHIN),
+        };
         let _ = tokio::time::timeout_at(until, looking).await;
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *found, Found::TooLate) {
