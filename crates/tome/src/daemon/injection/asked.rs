@@ -14,7 +14,7 @@ use crate::daemon::shared::Shared;
 /// How long the answer takes to get back to the hook, at most, as a rule.
 const WAY_BACK: Duration = Duration::from_millis(4);
 /// A hook that waits longer was given patience.
-const USUAL_WAIT: Duration = Duration::from_millis(100);
+const USUAL_WAIT: Duration = Duration::from_millis(300);
 /// How long it takes to make a text of what was read, and to record it.
 const MAKING: Duration = Duration::from_millis(6);
 
