@@ -18,6 +18,7 @@ mod io_timeout;
 mod notebooks;
 mod project;
 mod projects;
+mod quote;
 mod reading;
 mod recall;
 mod regular_file;
@@ -46,19 +47,22 @@ pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;
 pub use injection::{
-    Composed, FactFile, HINT_TOKENS_MAX, HINTS_MAX, Hint, Hinted, InjectionRecord, Injector,
-    LastStretch, NoteLine, PLAN_TOKENS_MAX, Room, StartParts, Starting, choose_hints, hints_text,
-    nudge_text, plan_text, protocol_text, quoted_text, start_text, with_late,
+    CORE_TOOLS, Composed, FactFile, HINT_TOKENS_MAX, HINTS_MAX, Hint, Hinted, InjectionRecord,
+    Injector, NoteLine, PLAN_TOKENS_MAX, ResumeParts, Room, SessionState, StartMoment, StartParts,
+    Starting, choose_hints, hints_text, memory_rules, nudge_text, plan_text, protocol_text,
+    resume_text, start_text, with_late,
 };
 pub use intake::{Ingested, Intake, Prepared};
 pub use io_timeout::TimedCalls;
 pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate, locate_within};
 pub use projects::Projects;
+pub use quote::{fenced_body, neutralize, quoted_text};
 pub use reading::{Answer, Question};
 pub use recall::{
     Across, DeskReport, Elsewhere, EmbedderReading, EndpointEmbedder, Followed, OwnPrompt, Recall,
-    RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, WorkerReport, source_name,
+    RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, WorkerReport, is_worth_searching,
+    source_name,
 };
 pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text};
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};

@@ -97,7 +97,6 @@ impl Local {
         let injector = Injector::new(
             Arc::clone(&stores),
             Arc::clone(&notebooks),
-            Arc::clone(&calendar),
             Arc::clone(&recall),
             Arc::clone(&cutting),
         );

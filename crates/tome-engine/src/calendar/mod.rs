@@ -9,7 +9,6 @@
 mod care;
 mod entry;
 mod find;
-mod latest;
 mod walk;
 
 use std::path::{Path, PathBuf};

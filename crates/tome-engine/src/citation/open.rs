@@ -278,7 +278,7 @@ impl Citations {
 
 impl Opened {
     /// Something that is in no file.
-    fn nowhere(project: String, place: OpenedPlace) -> Self {
+    pub(crate) fn nowhere(project: String, place: OpenedPlace) -> Self {
         Self { project, session: None, session_assumed: false, file: None, line: None, place }
     }
 }

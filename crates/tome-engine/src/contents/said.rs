@@ -24,8 +24,9 @@ pub fn said(event: &Event) -> impl Iterator<Item = Cow<'_, str>> {
 }
 
 /// The tools that answer with what is kept already.
-const ECHOES: [&str; 9] = [
+const ECHOES: [&str; 10] = [
     "recall_memory",
+    "memory_show",
     "coder_memory_recall",
     "memory_list",
     "memory_view",

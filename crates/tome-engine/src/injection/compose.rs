@@ -1,10 +1,9 @@
 //! From pieces to one text within a room: first every piece gets what it is sure of, then what nobody
 //! needed goes to those that were cut, in their order.
 
-use super::mark;
 use super::piece::{Fitted, Piece};
 use super::room::{Left, Room};
-use crate::estimate_tokens;
+use crate::{estimate_tokens, quote};
 
 /// An injected text, whole, between its marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +30,10 @@ pub(super) struct Frame {
 pub(super) fn compose(frame: &Frame, pieces: &[Piece], room: Room) -> Option<Composed> {
     let pieces: Vec<&Piece> = pieces.iter().filter(|piece| !piece.blocks.is_empty()).collect();
     let mut left = Left::of(room);
-    let mut above = vec![mark::opened(frame.kind)];
+    let mut above = vec![quote::open_injection(frame.kind)];
     above.extend(frame.above.iter().cloned());
     let mut below = frame.below.clone();
-    below.push(mark::closed());
+    below.push(quote::close_injection());
     let names: Vec<&str> = pieces.iter().map(|piece| piece.name).collect();
     // Set aside at its longest; what is not needed of it is not used.
     let notice = missing(&names);
@@ -62,7 +61,7 @@ fn missing(names: &[&str]) -> Vec<String> {
         return Vec::new();
     }
     let names = names.join(", ").to_lowercase();
-    vec![String::new(), format!("[No room here for: {names}. The tools have it all.]")]
+    vec![String::new(), format!("[No room here for: {names}. recall_memory finds it.]")]
 }
 
 fn fit_all(pieces: &[&Piece], room: Left) -> Vec<Fitted> {

@@ -10,13 +10,13 @@ use tome_model::{Scope, SessionId};
 use tome_notebook::{Ask, Listed, NoteKind, Notebook, OVERVIEW, RecalledInsight};
 
 use super::Injector;
-use super::start::{FactFile, LastStretch, NoteLine, StartParts};
+use super::resumed::ResumeParts;
+use super::session_state::SessionState;
+use super::start::{FactFile, NoteLine, StartParts};
 use crate::{Across, EngineError, RecallHit, RecallQuestion, Whose};
 
 /// Of a prompt or a plan, so much is asked recall with: its beginning says what it is about.
 const QUERY_CHARS_MAX: usize = 400;
-/// Fewer words than this are no question: "yes", "go on", "fix it".
-const WORDS_MIN: usize = 3;
 /// A file of insights that is no larger has none yet: an entry alone takes more.
 const HEADING_BYTES_MAX: u64 = 100;
 /// Hits that are looked at for hints.
@@ -33,8 +33,18 @@ pub struct Starting {
     pub project: String,
     /// Which session; none for a preview.
     pub session: Option<String>,
-    /// Whether the session went on before: after a compaction, or resumed.
-    pub goes_on: bool,
+    /// Which kind of start it is.
+    pub moment: StartMoment,
+}
+
+/// Which kind of start it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StartMoment {
+    /// A session begins.
+    #[default]
+    Fresh,
+    /// A session goes on with a context that was just compacted: it has to be told of itself.
+    Compacted,
 }
 
 /// Reads one part.
@@ -65,7 +75,7 @@ impl Injector {
         let notebook = self.notebooks.open(&whose(Scope::Project, starting))?;
         let root = notebook.root();
         if root.starts_with(Path::new(&starting.project)) {
-            parts.notes_from = Some("notes in the repository".to_owned());
+            parts.notes_from = Some(IN_REPOSITORY.to_owned());
         }
         let (facts, notes): (Vec<Listed>, Vec<Listed>) =
             newest(&notebook)?.into_iter().partition(|note| note.kind == NoteKind::Fact);
@@ -106,17 +116,66 @@ impl Injector {
 
     fn read_last(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), EngineError> {
         let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
-        let except = own.as_ref().filter(|_| !starting.goes_on);
-        let node = self.calendar.latest_segment(&starting.project, except)?;
-        parts.last = node.map(|node| LastStretch {
-            is_own: own.is_some_and(|own| node.sessions.contains(&own)),
-            id: node.id.to_string(),
-            title: node.title,
-            bullets: node.bullets.into_iter().map(|bullet| bullet.text).collect(),
-            at: node.last_at,
-            agents: node.agents.iter().map(ToString::to_string).collect(),
-        });
+        parts.last = match (starting.moment, own) {
+            (StartMoment::Compacted, Some(own)) => {
+                let state = match self.stores.existing(&starting.project) {
+                    Some(path) => {
+                        self.session_state(&*self.stores.open(&path)?, &starting.project, &own)?
+                    }
+                    None => None,
+                };
+                state.map(|state| SessionState { is_own: true, ..state })
+            }
+            (_, own) => self.last_session(&starting.project, own.as_ref())?,
+        };
+        if let Some(state) = &mut parts.last {
+            self.cut_state(state);
+        }
         Ok(())
+    }
+
+    /// What changed while a session was away; `None` where it was never active before, or was never
+    /// told what is known at a start: then it is told everything.
+    pub fn gather_resume(
+        &self,
+        project: &str,
+        session: &SessionId,
+    ) -> Result<Option<ResumeParts>, EngineError> {
+        let Some(since) = self.active_before(project, session)? else { return Ok(None) };
+        if !self.hinted(project, session.as_str()).started {
+            return Ok(None);
+        }
+        let starting = Starting {
+            project: project.to_owned(),
+            session: Some(session.as_str().to_owned()),
+            moment: StartMoment::Fresh,
+        };
+        let notebook = self.notebooks.open(&whose(Scope::Project, &starting))?;
+        let is_new = |note: &Listed| note.modified > since;
+        let notes = newest(&notebook)?.into_iter().filter(is_new);
+        let in_repository = notebook.root().starts_with(Path::new(project));
+        let mut sessions =
+            self.sessions_since(project, Some(session), since, SESSIONS_SINCE_MAX)?;
+        sessions.iter_mut().for_each(|state| self.cut_state(state));
+        Ok(Some(ResumeParts {
+            since,
+            notes: notes.map(|note| self.line(note)).collect(),
+            notes_from: in_repository.then(|| IN_REPOSITORY.to_owned()),
+            sessions,
+        }))
+    }
+
+    fn cut_state(&self, state: &mut SessionState) {
+        let SessionState { first_request, latest_requests, closing, open, unanswered, .. } = state;
+        let texts = latest_requests.iter_mut().chain(open).chain(unanswered);
+        for text in texts.chain([first_request, closing]) {
+            *text = self.cut(text);
+        }
+    }
+
+    /// Opens what hints for the prompts of a session are looked up in.
+    pub fn warm(&self, project: &str) -> Result<(), EngineError> {
+        self.recall.warm(project)
     }
 
     /// Hits for a prompt that nobody asked recall with.
@@ -127,12 +186,6 @@ impl Injector {
         prompt: &str,
     ) -> Result<Vec<RecallHit>, EngineError> {
         let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
-        let words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        // Languages without spaces say much in one word.
-        let says_little = words.count() < WORDS_MIN && query.is_ascii();
-        if says_little || query.trim().is_empty() {
-            return Ok(Vec::new());
-        }
         let question = RecallQuestion {
             query,
             across: Across::Project,
@@ -140,6 +193,7 @@ impl Injector {
             project: Some(project.to_owned()),
             session: Some(session.to_owned()),
             unasked: true,
+            live_questions: vec![prompt.to_owned()],
             ..RecallQuestion::default()
         };
         let mut hits = self.recall.ask(&question)?.hits;
@@ -187,6 +241,11 @@ fn is_to_the_point(hit: &RecallHit) -> bool {
         && hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
     !is_period && !is_guide
 }
+
+/// How notes that lie in the repository are named: anybody may have written them.
+const IN_REPOSITORY: &str = "notes in the repository";
+/// Sessions that a resumed session is told of.
+const SESSIONS_SINCE_MAX: usize = 3;
 
 const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use tome_model::EventKind;
 
 use super::compose::{Composed, Frame, compose};
-use super::mark;
 use super::piece::{Block, Piece};
 use super::room::Room;
 use super::start::minute;
-use crate::{RecallHit, source_name};
+use crate::RecallHit;
+use crate::quote::{Standing, quote_line, speaker_of_hit, standing_of_hit};
 
 /// At most so many.
 pub const HINTS_MAX: usize = 3;
@@ -32,7 +32,8 @@ pub struct Hint {
 
 /// The hits that become hints for a prompt: those of other sessions that this one has not been given,
 /// and that say something that the prompt and the hints before them do not. Whoever asks the same again
-/// is not told the question.
+/// is not told the question. Text that came from outside is never promoted: it stands below what the
+/// user, the agent or a note said, and is no hint by itself.
 pub fn choose_hints(
     hits: &[RecallHit],
     session: &str,
@@ -42,7 +43,12 @@ pub fn choose_hints(
     let mut hints: Vec<Hint> = Vec::new();
     let prompt = &words_of(prompt);
     let mut said = vec![prompt.clone()];
+    let mut hits: Vec<&RecallHit> = hits.iter().collect();
+    hits.sort_by_key(|hit| standing_of_hit(hit));
     for hit in hits {
+        if hints.is_empty() && standing_of_hit(hit) == Standing::Outside {
+            break;
+        }
         let key = key_of(hit);
         let is_own = hit.session.as_deref() == Some(session);
         let is_known = given.contains(&key) || hints.iter().any(|hint| hint.key == key);
@@ -101,9 +107,9 @@ fn key_of(hit: &RecallHit) -> String {
 
 fn line_of(hit: &RecallHit) -> String {
     let when = hit.at.map(|at| format!("{}, ", minute(at))).unwrap_or_default();
-    let what = source_name(hit.source);
-    let text = mark::line(&hit.text, HINT_CHARS_MAX);
-    format!("- {when}{what}: {text} [{}]", mark::line(&hit.citation, 300))
+    let who = speaker_of_hit(hit);
+    let text = quote_line(&hit.text, HINT_CHARS_MAX);
+    format!("- {when}{who}: {text} [{}]", quote_line(&hit.citation, 300))
 }
 
 /// The text of some hints, as many of them as there is room for, and how many that are.
@@ -119,7 +125,7 @@ pub fn hints_text(hints: &[Hint], room: Room) -> Option<(Composed, usize)> {
 fn piece(hints: &[Hint]) -> Piece {
     Piece {
         name: "Perhaps relevant, from memory",
-        about: "Found by Tome, not said by the user. `tome show <citation>` or recall_memory says more."
+        about: "Found by Tome, not said by the user. memory_show or `tome show` opens a citation."
             .to_owned(),
         blocks: hints.iter().map(|hint| Block::line(&hint.line)).collect(),
         noun: ("hint", "hints"),

@@ -10,13 +10,12 @@ use super::hints::Hint;
 use super::record::{InjectionRecord, Records};
 use super::remembered::{Hinted, Remembered};
 use crate::triggers::{Due, Seen, Settings, State};
-use crate::{Calendar, EngineError, Notebooks, Recall, Redactor, Stores};
+use crate::{EngineError, Notebooks, Recall, Redactor, Stores};
 
 /// What injections of one home are made of.
 pub struct Injector {
-    stores: Arc<Stores>,
+    pub(super) stores: Arc<Stores>,
     pub(super) notebooks: Arc<Notebooks>,
-    pub(super) calendar: Arc<Calendar>,
     pub(super) recall: Arc<Recall>,
     redactor: Arc<Redactor>,
     records: Records,
@@ -29,13 +28,12 @@ impl Injector {
     pub fn new(
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
-        calendar: Arc<Calendar>,
         recall: Arc<Recall>,
         redactor: Arc<Redactor>,
     ) -> Self {
         let records = Records::new(stores.projects_shared());
         let remembering = Mutex::default();
-        Self { stores, notebooks, calendar, recall, redactor, records, remembering }
+        Self { stores, notebooks, recall, redactor, records, remembering }
     }
 
     /// A text without secrets: what people write into notes by hand has been through no tool.
@@ -105,6 +103,11 @@ impl Injector {
     /// Notes that a session is given these hints.
     pub fn give(&self, project: &str, session: &str, keys: Vec<String>) -> Result<(), EngineError> {
         self.remember(project, session, |remembered| remembered.give(keys))
+    }
+
+    /// Notes that a session was given the text of its start.
+    pub fn note_start(&self, project: &str, session: &str) -> Result<(), EngineError> {
+        self.remember(project, session, |remembered| remembered.started = true)
     }
 
     /// Records an injection.

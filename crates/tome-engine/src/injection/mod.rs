@@ -1,7 +1,7 @@
 //! What Tome puts into an agent's context, made of pieces, within a room that is never overrun.
 //!
-//! `room`, `mark`, `piece` and `compose` are pure: lines in, a text within its budget out. `start`,
-//! `hints` and `nudge` say what each text holds. `gather` reads what they are made of, `remembered`
+//! `room`, `piece` and `compose` are pure: lines in, a text within its budget out. `start`,
+//! `resumed`, `hints` and `nudge` say what each text holds; `session_state` and `open_work` describe a session. `gather` reads what they are made of, `remembered`
 //! keeps what a session has been given, and `record` what was said to it. Deadlines are the caller's:
 //! nothing in here waits for a moment, and every step can be left out.
 
@@ -9,23 +9,28 @@ mod compose;
 mod gather;
 mod hints;
 mod injector;
-mod mark;
 mod nudge;
+mod open_work;
 mod piece;
 mod record;
 mod remembered;
+mod resumed;
 mod room;
+mod rules;
+mod session_state;
 mod start;
 #[cfg(test)]
 mod tests;
 
 pub use compose::Composed;
-pub use gather::Starting;
+pub use gather::{StartMoment, Starting};
 pub use hints::{HINT_TOKENS_MAX, HINTS_MAX, Hint, choose_hints, hints_text, with_late};
 pub use injector::Injector;
-pub use mark::quoted_text;
 pub use nudge::{PLAN_TOKENS_MAX, nudge_text, plan_text};
 pub use record::InjectionRecord;
 pub use remembered::Hinted;
+pub use resumed::{ResumeParts, resume_text};
 pub use room::Room;
-pub use start::{FactFile, LastStretch, NoteLine, StartParts, protocol_text, start_text};
+pub use rules::{CORE_TOOLS, memory_rules};
+pub use session_state::SessionState;
+pub use start::{FactFile, NoteLine, StartParts, protocol_text, start_text};

@@ -21,7 +21,7 @@ pub fn plan_text(insights: &[RecalledInsight], request: &str, room: Room) -> Opt
         about: "Stored in earlier work; check that the situation is the same.".to_owned(),
         blocks: insights.iter().map(lesson).collect(),
         noun: ("lesson", "lessons"),
-        rest: "coder_memory_recall",
+        rest: "recall_memory with scope coder",
         quoted: None,
         share: 100,
     };

@@ -3,8 +3,8 @@
 //! What fits is kept from the front; what is cut is said, with how to get it. A piece never takes
 //! more than it is given, whatever its blocks hold.
 
-use super::mark;
 use super::room::Left;
+use crate::quote;
 
 /// A longer line is no line: it is cut, and that is said.
 const LINE_CHARS_MAX: usize = 600;
@@ -47,7 +47,7 @@ impl Block {
 
     /// A block of a heading and a text below it.
     pub(super) fn text(head: &str, text: &str, rest: String) -> Self {
-        let text = mark::disarmed(text);
+        let text = quote::neutralize(text);
         let lines = text.trim_matches('\n').lines().map(clipped).collect();
         Self { head: clipped(head), lines, rest }
     }
@@ -59,7 +59,7 @@ impl Block {
 
 /// A line that cannot close a mark and is not too long.
 fn clipped(text: &str) -> String {
-    let text = mark::disarmed(text).replace('\n', " ");
+    let text = quote::neutralize(text).replace('\n', " ");
     match text.char_indices().nth(LINE_CHARS_MAX) {
         Some((at, _)) => format!("{}… [line cut]", text.get(..at).unwrap_or_default()),
         None => text,
@@ -128,7 +128,7 @@ impl Piece {
             above.push(clipped(&self.about));
         }
         let Some(from) = &self.quoted else { return (above, Vec::new()) };
-        let [open, close] = mark::quotes(from);
+        let [open, close] = quote::fence_lines(from);
         above.push(open);
         (above, vec![close])
     }

@@ -36,6 +36,8 @@ pub(super) struct Remembered {
     given: Vec<String>,
     /// Hints that were found when nobody waited for them any more.
     late: Vec<Hint>,
+    /// Whether it was given the text of its start.
+    pub started: bool,
     /// The state of the triggers.
     pub triggers: Vec<u8>,
 }
@@ -47,6 +49,8 @@ pub struct Hinted {
     pub given: BTreeSet<String>,
     /// Those that came too late for the prompt that they are about, and may come with the next.
     pub late: Vec<Hint>,
+    /// Whether it was given the text of its start: its context still holds it when it is resumed.
+    pub started: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -55,6 +59,8 @@ struct Head {
     given: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     late: Vec<Hint>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    started: bool,
 }
 
 impl Remembered {
@@ -71,7 +77,8 @@ impl Remembered {
         let end = memchr::memchr(b'\n', &bytes)?;
         let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
         let triggers = bytes.get(end + 1..)?.to_vec();
-        (head.v == 1).then_some(Self { given: head.given, late: head.late, triggers })
+        let (given, late, started) = (head.given, head.late, head.started);
+        (head.v == 1).then_some(Self { given, late, started, triggers })
     }
 
     /// Keeps it for the next step.
@@ -84,7 +91,8 @@ impl Remembered {
                 forget_oldest(&folder)?;
             }
             let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&folder)?;
-            let head = Head { v: 1, given: self.given.clone(), late: self.late.clone() };
+            let (given, late) = (self.given.clone(), self.late.clone());
+            let head = Head { v: 1, given, late, started: self.started };
             serde_json::to_writer(&mut file, &head)?;
             file.write_all(b"\n")?;
             file.write_all(&self.triggers)?;
@@ -96,7 +104,8 @@ impl Remembered {
 
     /// Its hints.
     pub(super) fn hinted(&self) -> Hinted {
-        Hinted { given: self.given.iter().cloned().collect(), late: self.late.clone() }
+        let given = self.given.iter().cloned().collect();
+        Hinted { given, late: self.late.clone(), started: self.started }
     }
 
     /// Notes hints that come too late, for the next prompt. Of those that waited before, the newest

@@ -1,11 +1,13 @@
-//! What a session begins with: the protocol, what is known, where things stand, how to find more.
+//! What a session begins with: the rules, what is known, where things stand, how to find more.
 
 use tome_model::Millis;
 
 use super::compose::{Composed, Frame, compose};
-use super::mark;
 use super::piece::{Block, Piece};
 use super::room::Room;
+use super::rules::{CORE_TOOLS, memory_rules};
+use super::session_state::SessionState;
+use crate::quote::quote_line;
 
 /// What there is to say at the start of a session, as far as it was read in time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,8 +23,8 @@ pub struct StartParts {
     pub overview: Option<String>,
     /// The files of the coder's notebook, the newest first.
     pub insights: Vec<NoteLine>,
-    /// Where the last session stopped.
-    pub last: Option<LastStretch>,
+    /// The state of the last session; after a compaction, of this one.
+    pub last: Option<SessionState>,
     /// What could not be read in time.
     pub late: Vec<&'static str>,
 }
@@ -47,65 +49,52 @@ pub struct NoteLine {
     pub summary: String,
 }
 
-/// The latest segment of the contents.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastStretch {
-    /// Its node.
-    pub id: String,
-    /// What it was about.
-    pub title: String,
-    /// What is worth knowing of it.
-    pub bullets: Vec<String>,
-    /// When it ended.
-    pub at: Millis,
-    /// Whose session it was.
-    pub agents: Vec<String>,
-    /// Whether it is the very session that starts again.
-    pub is_own: bool,
-}
-
-/// The protocol. Agents heed what is phrased as a fact.
-const PROTOCOL: [&str; 8] = [
-    "Tome, the memory of this project, adds this by itself when a session starts. It is background,",
-    "not something the user said, and it may be out of date: the code in front of you is right.",
-    "How this memory is used:",
-    "1. The indexes below say what is known. They are looked through before a task begins.",
-    "2. Notes that bear on the task are read first, with memory_read.",
-    "3. After significant work, what was learned is saved: memory_write, memory_append; what holds in any project: coder_memory_store.",
-    "4. A note that is there is updated (memory_patch), not written a second time.",
-    "5. A note that is no longer true is deleted (memory_delete).",
+/// How every start text begins.
+const OPENING: [&str; 2] = [
+    "Tome, the memory of this project, adds this at the start of a session. It is background, not a message from the user.",
+    "Rules for using this memory:",
 ];
 
 /// Said where nothing is known yet: somebody has to begin.
 const NOTHING_YET: [&str; 2] =
-    ["", "Nothing is noted or recorded here yet; what is saved now is there in the next session."];
+    ["", "Nothing is noted or recorded here yet. What you save now is there in the next session."];
 
 /// How to find more.
 const MORE: [&str; 2] = [
     "",
-    "More: recall_memory finds what was said, done and noted, with citations; get_toc_root and get_node go by date. In a shell: `tome recall <words>`, `tome toc`, `tome show <citation>`.",
+    "More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:2026-11-14). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.",
 ];
 
 /// Characters of a note's name.
 const NAME_CHARS_MAX: usize = 80;
-/// Characters of a line of an index, and of a bullet.
+/// Characters of a line of an index, and of an open item.
 const LINE_CHARS_MAX: usize = 240;
+/// Characters of a request.
+const ASKED_CHARS_MAX: usize = 300;
+/// Characters and lines of the agent's closing words.
+const CLOSING_CHARS_MAX: usize = 900;
+const CLOSING_LINES_MAX: usize = 9;
 
-/// The protocol by itself, for whoever puts the rest into a context in another way.
-pub fn protocol_text() -> String {
-    PROTOCOL.join("\n")
+fn opening() -> Vec<String> {
+    let opening = OPENING.map(str::to_owned).into_iter();
+    opening.chain(memory_rules(&CORE_TOOLS)).collect()
 }
 
-/// The text for the start of a session, the protocol at least; `None` where there is no room for it.
+/// The rules by themselves, for whoever puts the rest into a context in another way.
+pub fn protocol_text() -> String {
+    opening().join("\n")
+}
+
+/// The text for the start of a session, the rules at least; `None` where there is no room for it.
 pub fn start_text(parts: &StartParts, room: Room) -> Option<Composed> {
     let pieces = [facts(parts), overview(parts), last(parts), notes(parts), insights(parts)];
     let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
-    let mut above = PROTOCOL.map(str::to_owned).to_vec();
+    let mut above = opening();
     let mut below: Vec<String> = MORE.map(str::to_owned).to_vec();
     match parts.late.is_empty() {
         false => {
             let late = parts.late.join(", ");
-            below.push(format!("[Not read in time: {late}. The tools have it.]"));
+            below.push(format!("[Not read in time: {late}. recall_memory finds it.]"));
         }
         true if is_empty => above.extend(NOTHING_YET.map(str::to_owned)),
         true => {}
@@ -122,9 +111,9 @@ fn facts(parts: &StartParts) -> Piece {
         about: String::new(),
         blocks: parts.facts.iter().map(block).collect(),
         noun: ("fact file", "fact files"),
-        rest: "memory_list lists them, memory_read reads one",
+        rest: "memory_read reads one; `tome memory list` lists them",
         quoted: parts.notes_from.clone(),
-        share: 34,
+        share: 28,
     }
 }
 
@@ -144,29 +133,71 @@ fn overview(parts: &StartParts) -> Piece {
     }
 }
 
-/// It is made of what agents and tools said, whoever they had it from.
+/// Only what the user and the agent said: nothing that a tool returned.
 fn last(parts: &StartParts) -> Piece {
-    let block = |last: &LastStretch| {
-        let bullets =
-            last.bullets.iter().map(|text| format!("- {}", mark::line(text, LINE_CHARS_MAX)));
-        let rest = format!("get_node {}", last.id);
-        Block { head: mark::line(&last.title, LINE_CHARS_MAX), lines: bullets.collect(), rest }
-    };
-    let about = parts.last.as_ref().map(|last| {
-        let whose = if last.is_own { "This session so far" } else { "It" };
-        let agents = last.agents.join(", ");
-        format!("{whose} ended {} ({agents}); get_node {}", minute(last.at), last.id)
-    });
     let is_own = parts.last.as_ref().is_some_and(|last| last.is_own);
     Piece {
-        name: if is_own { "Where this session stopped" } else { "Where the last session stopped" },
-        about: about.unwrap_or_default(),
-        blocks: parts.last.iter().map(block).collect(),
-        noun: ("stretch", "stretches"),
-        rest: "get_toc_root shows the latest",
-        quoted: Some("the record of that session".to_owned()),
-        share: 16,
+        name: if is_own { "Where this session stands" } else { "Where the last session stopped" },
+        about: String::new(),
+        blocks: parts.last.iter().map(session_block).collect(),
+        noun: ("session", "sessions"),
+        rest: "recall_memory finds more",
+        quoted: Some(match is_own {
+            true => "the record of this session".to_owned(),
+            false => "the record of that session".to_owned(),
+        }),
+        share: 24,
     }
+}
+
+/// A session in a few lines: when, the requests, the closing words, what is open.
+pub(super) fn session_block(state: &SessionState) -> Block {
+    let when = match minute(state.first_at) == minute(state.last_at) {
+        true => minute(state.last_at),
+        false => format!("{} to {}", minute(state.first_at), minute(state.last_at)),
+    };
+    let mut lines =
+        vec![format!("First request: {}", quote_line(&state.first_request, ASKED_CHARS_MAX))];
+    let latest = state.latest_requests.iter();
+    lines.extend(latest.map(|text| format!("Then asked: {}", quote_line(text, ASKED_CHARS_MAX))));
+    let closing = closing_lines(&state.closing);
+    if let Some((first, rest)) = closing.split_first() {
+        lines.push(format!("The agent's closing words: {first}"));
+        lines.extend(rest.iter().map(|line| format!("  {line}")));
+    }
+    lines.extend(
+        state.open.iter().map(|item| format!("Open: {}", quote_line(item, LINE_CHARS_MAX))),
+    );
+    if let Some(request) = &state.unanswered {
+        lines.push(format!("Not answered: {}", quote_line(request, ASKED_CHARS_MAX)));
+    }
+    let cited = state.closing_event.as_deref().map(|id| format!(" [{}]", quote_line(id, 80)));
+    let head = format!("{}, {when}{}", quote_line(&state.agent, 40), cited.unwrap_or_default());
+    Block { head, lines, rest: "recall_memory finds more".to_owned() }
+}
+
+/// The beginning of the closing words, as lines: agents say first what came of it.
+fn closing_lines(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut left, mut in_code) = (CLOSING_CHARS_MAX, false);
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("```") {
+            in_code = !in_code;
+            continue;
+        }
+        let says = line.contains(char::is_alphanumeric);
+        if in_code || !says {
+            continue;
+        }
+        if left < 40 || lines.len() >= CLOSING_LINES_MAX {
+            lines.push("…".to_owned());
+            break;
+        }
+        let line = quote_line(line, left.min(LINE_CHARS_MAX * 2));
+        left = left.saturating_sub(line.chars().count());
+        lines.push(line);
+    }
+    lines
 }
 
 fn notes(parts: &StartParts) -> Piece {
@@ -175,33 +206,32 @@ fn notes(parts: &StartParts) -> Piece {
         about: String::new(),
         blocks: parts.notes.iter().map(index_line).collect(),
         noun: ("note", "notes"),
-        rest: "memory_view shows the whole index",
+        rest: "recall_memory finds them; `tome memory list` lists them",
         quoted: parts.notes_from.clone(),
-        share: 18,
+        share: 17,
     }
 }
 
 fn insights(parts: &StartParts) -> Piece {
     Piece {
         name: "Lessons from all projects",
-        about: "Read with memory_read and scope coder, or asked for with coder_memory_recall."
-            .to_owned(),
+        about: "Read one with memory_read and scope coder.".to_owned(),
         blocks: parts.insights.iter().map(index_line).collect(),
         noun: ("file", "files"),
-        rest: "memory_view with scope coder shows the whole index",
+        rest: "recall_memory with scope coder finds them",
         quoted: None,
-        share: 12,
+        share: 11,
     }
 }
 
-fn index_line(note: &NoteLine) -> Block {
+pub(super) fn index_line(note: &NoteLine) -> Block {
     let name = match note.name.is_empty() || note.path.contains(&note.name) {
         true => String::new(),
-        false => format!(" ({})", mark::line(&note.name, NAME_CHARS_MAX)),
+        false => format!(" ({})", quote_line(&note.name, NAME_CHARS_MAX)),
     };
     let summary = match note.summary.is_empty() {
         true => String::new(),
-        false => format!(": {}", mark::line(&note.summary, LINE_CHARS_MAX)),
+        false => format!(": {}", quote_line(&note.summary, LINE_CHARS_MAX)),
     };
     Block::line(&format!("- {}{name}{summary}", note.path))
 }

@@ -41,6 +41,8 @@ pub(super) struct Body {
     pub session: Option<String>,
     pub agent: Option<String>,
     pub kind: String,
+    /// The tool whose output it is.
+    pub tool: Option<String>,
     pub what: What,
 }
 
@@ -131,6 +133,7 @@ impl Candidate {
             session: Some(seen.session.clone()),
             agent: Some(seen.agent.clone()).filter(|agent| !agent.is_empty()),
             kind: seen.kind.clone(),
+            tool: None,
             what: What::Line { folder: folder.to_owned() },
         };
         let key = Key::Named(format!("line {folder} {}", seen.line));
@@ -243,6 +246,7 @@ fn of_grip(
             .map(tome_model::Agent::as_str)
             .collect()),
         kind: grip.kind.as_str().to_owned(),
+        tool: None,
         what: What::Grip { id: grip.id },
     }))
 }
@@ -268,6 +272,7 @@ impl Body {
             session: Some(event.session.as_str().to_owned()),
             agent: Some(event.agent.as_str().to_owned()),
             kind: event.kind.as_str().to_owned(),
+            tool: event.tool.as_ref().map(|tool| tool.name.clone()),
             what: What::Event { id: event.id.clone(), mark },
         }
     }
@@ -287,6 +292,7 @@ impl Body {
                 _ => None,
             },
             kind: format!("{:?}", node.id.level()).to_lowercase(),
+            tool: None,
             what: What::Node { id: node.id.clone() },
         }
     }
@@ -305,6 +311,7 @@ impl Body {
             session,
             agent: None,
             kind: String::new(),
+            tool: None,
             what: What::File { page: page.clone() },
         }
     }

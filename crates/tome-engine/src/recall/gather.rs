@@ -18,7 +18,10 @@ use super::inquiry::{self, Inquiry, Replies, Reply};
 use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node, said_in};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
-use super::weights::{MEANINGS_DEPTH, PAGES_DEPTH, WORDS_DEPTH};
+use super::proactive::rarest_words;
+use super::weights::{
+    MEANINGS_DEPTH, PAGES_DEPTH, PROACTIVE_DEPTH, PROACTIVE_PAGES_MAX, WORDS_DEPTH,
+};
 use super::{Across, Stage, Tier};
 use crate::EngineError;
 
@@ -28,6 +31,9 @@ const BEHIND_MAX: u64 = 2_000;
 /// How long texts are looked through without an index, and what they are cut to.
 const LOOK_TIME: Duration = Duration::from_secs(5);
 const SEEN_MAX: usize = 200;
+/// The same for a proactive query. Its agent does not wait so long: what is found later comes with the
+/// next step.
+const PROACTIVE_LOOK_TIME: Duration = Duration::from_secs(1);
 /// A copy of a session that is longer is not looked through for lines of others.
 const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 /// Nodes that changed since the index read them and are looked at directly.
@@ -132,6 +138,11 @@ impl Gathered {
     }
 }
 
+/// How long texts are looked through without an index.
+fn look_time(plan: &Plan) -> Duration {
+    if plan.proactive { PROACTIVE_LOOK_TIME } else { LOOK_TIME }
+}
+
 /// What is asked of one pair of indexes.
 struct Visit<'a> {
     keeper: &'a Keeper,
@@ -160,7 +171,11 @@ impl<'a> Events<'a> {
             words: words.filter(|_| near(at_words) && visit.plan.wants(Tier::Words)),
             meanings: meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings)),
             filter: Filter { sources: Vec::new(), ..visit.filter.clone() },
-            depths: (WORDS_DEPTH, MEANINGS_DEPTH),
+            // How near what words found is can be looked up: a proactive query scans no vectors.
+            depths: match visit.plan.proactive {
+                true => (PROACTIVE_DEPTH, 0),
+                false => (WORDS_DEPTH, MEANINGS_DEPTH),
+            },
         };
         Self { ledger, last, at_words, at_meanings, inquiry }
     }
@@ -206,8 +221,12 @@ impl Pages {
             let cursors = together.map(|meanings| number(&meanings.cursor()));
             cursors.fold(number(&words.cursor()), u64::min)
         });
-        let known = words.as_ref().map(|words| visit.keeper.known_files(desk, words));
-        let depths = (PAGES_DEPTH, PAGES_DEPTH);
+        let known = words.as_ref().filter(|_| !visit.plan.proactive);
+        let known = known.map(|words| visit.keeper.known_files(desk, words));
+        let depths = match visit.plan.proactive {
+            true => (2 * PROACTIVE_PAGES_MAX, PROACTIVE_PAGES_MAX),
+            false => (PAGES_DEPTH, PAGES_DEPTH),
+        };
         Self { cursor, known, inquiry: Inquiry { words, meanings, filter, depths } }
     }
 }
@@ -251,11 +270,17 @@ impl Gathered {
             events.as_ref().map(|events| &events.inquiry),
             pages.as_ref().map(|pages| &pages.inquiry),
         ];
-        let [of_events, of_pages] = inquiry::ask(&plan.text, inquiries);
+        let rarest = match (plan.proactive, self.asked.last().and_then(|it| it.words.as_deref())) {
+            (true, Some(words)) => Some(rarest_words(&plan.text, words)),
+            _ => None,
+        };
+        let words = rarest.as_deref().unwrap_or(&plan.text);
+        let [of_events, of_pages] = inquiry::ask(&plan.text, words, inquiries);
         if let Some(events) = events {
             self.take_events(&visit, desk, events, of_events)?;
         }
-        if let (Some(ledger), Some(project), true) = (&ledger, project, plan.has_events()) {
+        let looks_around = plan.has_events() && !plan.proactive;
+        if let (Some(ledger), Some(project), true) = (&ledger, project, looks_around) {
             self.look_at_foreign(&visit, ledger, project)?;
         }
         if let Some(pages) = pages {
@@ -306,7 +331,7 @@ impl Gathered {
         if from == 0 || (last > from && !alone) {
             self.behind = self.behind.max(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
-            let stop = || since.elapsed() > LOOK_TIME;
+            let stop = || since.elapsed() > look_time(visit.plan);
             let hunt =
                 Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
             let scan = literal::scan_events(ledger, from, hunt)?;
@@ -442,13 +467,18 @@ impl Gathered {
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
             return Ok(());
         }
+        // What an index has not read yet can wait for a question.
+        if visit.plan.proactive && has_words {
+            self.note_tier(has_words, has_meanings);
+            return Ok(());
+        }
         let since = Instant::now();
         let mut looked = 0;
         if let Some(ledger) = ledger
             && !has_words
             && filter.sources.contains(&Source::Node)
         {
-            let stop = || since.elapsed() > LOOK_TIME;
+            let stop = || since.elapsed() > look_time(visit.plan);
             let hunt =
                 Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
             let projects = match &filter.project {

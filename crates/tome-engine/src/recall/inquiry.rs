@@ -25,8 +25,13 @@ pub(super) struct Replies {
     pub meanings: Option<Reply<(Vec<Found>, Bearing)>>,
 }
 
-/// Asks some pairs of indexes, all of them at the same time.
-pub(super) fn ask<const N: usize>(text: &str, pairs: [Option<&Inquiry>; N]) -> [Replies; N] {
+/// Asks some pairs of indexes, all of them at the same time: vectors about the text, and words about
+/// those of its words that are worth it.
+pub(super) fn ask<const N: usize>(
+    text: &str,
+    words: &str,
+    pairs: [Option<&Inquiry>; N],
+) -> [Replies; N] {
     let of = |tier: Tier| {
         let pairs = pairs.iter().enumerate();
         pairs.filter_map(move |(n, inquiry)| Some((n, (*inquiry)?, tier)))
@@ -35,7 +40,10 @@ pub(super) fn ask<const N: usize>(text: &str, pairs: [Option<&Inquiry>; N]) -> [
     let all = of(Tier::Meanings).chain(of(Tier::Words));
     let all = all.filter(|(_, inquiry, tier)| inquiry.has(*tier)).collect();
     let mut replies = [const { Replies { words: None, meanings: None } }; N];
-    for (n, said) in abreast::each(all, 1, |(n, of, tier)| (n, of.ask(text, tier))) {
+    for (n, said) in abreast::each(all, 1, |(n, of, tier)| {
+        let text = if tier == Tier::Meanings { text } else { words };
+        (n, of.ask(text, tier))
+    }) {
         if let Some(replies) = replies.get_mut(n) {
             replies.words = replies.words.take().or(said.words);
             replies.meanings = replies.meanings.take().or(said.meanings);

@@ -7,6 +7,7 @@ mod abreast;
 mod asked;
 mod candidate;
 mod cite;
+mod copies;
 mod elsewhere;
 mod endpoint;
 mod floor;
@@ -18,6 +19,7 @@ pub(crate) mod literal;
 mod own;
 mod pack;
 mod plan;
+mod proactive;
 mod question;
 mod rank;
 mod spread;
@@ -34,7 +36,7 @@ use tome_finder::{Embedder, Source};
 use tome_ledger::EventRange;
 use tome_model::Clock;
 
-use crate::{Calendar, EngineError, Home, Notebooks, SessionCopies, Store, Stores};
+use crate::{Calendar, Citations, EngineError, Home, Notebooks, SessionCopies, Store, Stores};
 
 use asked::HELD_MAX;
 use cite::Cite;
@@ -48,6 +50,7 @@ use rank::Ranked;
 pub use endpoint::{EmbedderReading, EndpointEmbedder};
 pub use keeper::{DeskReport, Followed, WorkerReport};
 pub use own::OwnPrompt;
+pub use proactive::is_worth_searching;
 pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
@@ -168,6 +171,7 @@ impl Recall {
             true => {
                 let (mut ranked, gathered) = gathered.newest_first(&self.keeper, plan)?;
                 self.without_own(question, &mut ranked)?;
+                self.answer_copies(question, &gathered, &mut ranked)?;
                 (ranked, gathered)
             }
             false => self.relevant(question, plan, gathered)?,
@@ -181,7 +185,8 @@ impl Recall {
             true => without_lines(&mut ranked),
             false => self.number_lines(&mut ranked, &chosen, &gathered)?,
         }
-        let packed = pack::pack(&ranked, &chosen, plan, &cite, question.tokens_max);
+        let mut packed = pack::pack(&ranked, &chosen, plan, &cite, question.tokens_max);
+        copies::drop_bare_questions(question, &mut packed.hits);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
@@ -213,6 +218,7 @@ impl Recall {
             ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
         }
         self.without_own(question, &mut ranked)?;
+        self.answer_copies(question, &gathered, &mut ranked)?;
         let evidence = Evidence::of(&ranked, plan);
         if !question.no_floor && !evidence.is_enough() {
             ranked.clear();
@@ -353,6 +359,12 @@ impl Recall {
             }
         }
         Ok(done)
+    }
+
+    /// Opens the citations of its answers.
+    pub fn citations(&self) -> Citations {
+        let (notebooks, copies) = (&self.keeper.notebooks, &self.keeper.copies);
+        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
     }
 
     /// What makes vectors: its name and version.

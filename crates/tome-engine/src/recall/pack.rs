@@ -220,6 +220,7 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
         session: None,
         agent: None,
         kind: String::new(),
+        tool: None,
         score: one.score,
         ranks: one.ranks.clone(),
         also: Vec::new(),
@@ -232,6 +233,7 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
     hit.session.clone_from(&body.session);
     hit.agent.clone_from(&body.agent);
     hit.kind.clone_from(&body.kind);
+    hit.tool.clone_from(&body.tool);
     if let What::File { page } = &body.what {
         // The line that the snippet shows, of a text that begins on the candidate's.
         let line = candidate.line.max(1) + literal::line_of(&body.text, place.start) - 1;

@@ -41,6 +41,8 @@ pub(super) struct Plan {
     pub across: Across,
     pub tier: Option<Tier>,
     pub limit: usize,
+    /// Nobody asked, and an agent waits: only what is cheap is done.
+    pub proactive: bool,
 }
 
 pub(super) struct SessionAsked {
@@ -120,6 +122,7 @@ impl Plan {
             across: question.across,
             tier: if question.is_regex { Some(Tier::Literal) } else { question.tier },
             limit: question.limit.min(HITS_MAX),
+            proactive: question.unasked,
         })
     }
 

@@ -84,8 +84,10 @@ pub struct RecallQuestion {
     /// Nobody asked: only hits of other sessions than the one at hand that have most of the question
     /// each by itself, and nothing of other projects.
     pub unasked: bool,
-    /// The prompt that the question comes of: it is left out.
-    pub own_prompt: Option<OwnPrompt>,
+    /// Prompts of the turns that the question may come from: those turns are left out.
+    pub own_prompts: Vec<OwnPrompt>,
+    /// The question as an agent or its user put it: an earlier copy is replaced by its answer.
+    pub live_questions: Vec<String>,
 }
 
 /// What was found.
@@ -135,6 +137,8 @@ pub struct RecallHit {
     pub agent: Option<String>,
     /// The kind of event, or the level of a node.
     pub kind: String,
+    /// The tool whose output it is, for an event of a tool.
+    pub tool: Option<String>,
     /// The fused score; comparable within one answer.
     pub score: f64,
     /// Rank (from 1) and score in each tier that found it.

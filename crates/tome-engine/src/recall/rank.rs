@@ -18,8 +18,8 @@ use super::spread::{spread, spread_near};
 use super::terms::{Match, Terms};
 use super::weights::{
     CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_NEAR_PIECES, MEANINGS_WEIGHT, NEAR_READ_MAX,
-    NEAREST_PIECES, NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, READ_MAX,
-    SAID_BY_USER, TELLING_BYTES_MAX, WORDS_WEIGHT,
+    NEAREST_PIECES, NEIGHBOURS_BYTES_MAX, NEIGHBOURS_READ_MAX, PAGES_READ_MAX, PROACTIVE_PAGES_MAX,
+    PROACTIVE_READ_MAX, READ_MAX, SAID_BY_USER, TELLING_BYTES_MAX, WORDS_WEIGHT,
 };
 use super::{Tier, abreast};
 use crate::EngineError;
@@ -51,7 +51,7 @@ impl Gathered {
         plan: &Plan,
     ) -> Result<(Vec<Ranked>, Self), EngineError> {
         let since = Instant::now();
-        self.keep_the_best();
+        self.keep_the_best(plan);
         let terms = self.terms(plan);
         let look = |candidate: &mut Candidate, vectors: Option<Vectors<'_>>| {
             if let Some(vectors) = vectors {
@@ -131,7 +131,7 @@ impl Gathered {
     }
 
     /// Keeps the candidates that are worth reading: the best of each tier, pages apart from events.
-    fn keep_the_best(&mut self) {
+    fn keep_the_best(&mut self, plan: &Plan) {
         let mut keep = vec![false; self.candidates.len()];
         for is_event in [true, false] {
             for tier in [Tier::Words, Tier::Meanings, Tier::Literal] {
@@ -151,6 +151,8 @@ impl Gathered {
                 let tied = |index: usize| self.candidates.get(index).map(tie);
                 order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
                 let most = match (is_event, tier) {
+                    (true, _) if plan.proactive => PROACTIVE_READ_MAX,
+                    (false, _) if plan.proactive => PROACTIVE_PAGES_MAX,
                     (true, Tier::Meanings) => NEAR_READ_MAX,
                     (true, _) => READ_MAX,
                     (false, _) => PAGES_READ_MAX,
@@ -227,7 +229,8 @@ impl Gathered {
 
     /// The best events by what they say themselves, whose neighbours are read too; the best first.
     fn turns(&self, plan: &Plan, matches: &[Option<Match>]) -> Vec<usize> {
-        if plan.tier == Some(Tier::Meanings) || !plan.filter.kinds.is_empty() {
+        // A hint has to stand by itself: nobody reads what was said around it.
+        if plan.tier == Some(Tier::Meanings) || !plan.filter.kinds.is_empty() || plan.proactive {
             return Vec::new();
         }
         let of_events = |score: fn((&Candidate, &Option<Match>)) -> Option<f32>| {

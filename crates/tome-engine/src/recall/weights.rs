@@ -46,6 +46,12 @@ pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 /// Pieces that are taken from an index.
 pub(super) const WORDS_DEPTH: usize = 150;
 pub(super) const MEANINGS_DEPTH: usize = 100;
+/// A proactive query searches for so many of its rarest words, takes so many pieces of events and of
+/// pages, and reads so many texts of each: an agent waits for it, and three hits are all it gives.
+pub(super) const PROACTIVE_WORDS_MAX: usize = 8;
+pub(super) const PROACTIVE_DEPTH: usize = 24;
+pub(super) const PROACTIVE_READ_MAX: usize = 12;
+pub(super) const PROACTIVE_PAGES_MAX: usize = 6;
 /// Pages that are taken from either.
 pub(super) const PAGES_DEPTH: usize = 40;
 /// Events whose texts are read: of those that words found (or a look at the texts), and of those that

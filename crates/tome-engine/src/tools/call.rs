@@ -62,6 +62,11 @@ impl<'c> Call<'c> {
         self.caller.agent.as_deref().filter(|agent| !agent.is_empty())
     }
 
+    /// Whether the answer is for a person at a terminal, who gets texts as they are.
+    pub(super) fn is_for_person(&self) -> bool {
+        self.agent().is_none() && self.caller.command.as_ref().is_some_and(|it| !it.is_empty())
+    }
+
     /// Where the caller stands.
     pub(super) fn cwd(&self) -> Option<&'c str> {
         self.caller.cwd.as_deref().filter(|cwd| !cwd.is_empty())

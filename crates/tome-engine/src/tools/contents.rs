@@ -17,7 +17,7 @@ use crate::calendar::{Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInP
 use crate::estimate_tokens;
 use lines::{TITLE_BYTES_MAX, entry_json, entry_line, minute, tree};
 
-pub(super) use events::{expand_grip, get_events};
+pub(super) use events::{event_lines, expand_grip, expanded_lines, get_events};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
@@ -59,14 +59,15 @@ pub(super) fn get_node(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let version = version.and_then(|version| u32::try_from(version).ok());
     let found = calendar.node(&id, version, project.as_deref())?;
     let mut lines = Vec::new();
-    let nodes: Vec<Value> = found.iter().map(|found| node(found, &mut lines)).collect();
+    let nodes: Vec<Value> = found.iter().map(|found| node_lines(found, &mut lines)).collect();
     match <[Value; 1]>::try_from(nodes) {
         Ok([only]) => Ok(sized(lines, only)),
         Err(nodes) => Ok(sized(lines, json!({ "nodes": nodes }))),
     }
 }
 
-fn node(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
+/// Adds a node to some lines; the same as a program reads it.
+pub(super) fn node_lines(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
     let NodeInPlace { project, node, parent, children } = found;
     let period = node.id.period();
     let title = bounded(&node.title, TITLE_BYTES_MAX);

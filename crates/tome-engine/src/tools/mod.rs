@@ -10,7 +10,9 @@ mod call;
 mod coder;
 mod contents;
 mod notes;
+mod quoted;
 mod recall;
+mod show;
 mod specs;
 
 use std::sync::Arc;
@@ -75,9 +77,11 @@ pub struct Caller {
 /// What a tool answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
-    /// For a model to read: the tool's own words, or its JSON.
+    /// For a model to read: the tool's own words, or its JSON. Recorded text is quoted in it, unless a
+    /// person called.
     pub text: String,
-    /// For a program: a JSON value. Of a failure `{"error": …, "kind": …}`.
+    /// For a program: a JSON value, with texts as they were recorded. Of a failure
+    /// `{"error": …, "kind": …}`.
     pub json: Value,
     /// Set when the tool refused or failed; nothing was changed then.
     pub failure: Option<Failure>,
@@ -140,7 +144,8 @@ impl Tools {
         let (tool, run) = runner(name)?;
         let call = Call::new(self, tool, caller);
         let answer = Args::parse(tool, arguments).and_then(|mut args| run(&call, &mut args));
-        Some(answer.map_or_else(Refusal::into_answer, |answer| call.sign(answer)))
+        let answer = answer.map_or_else(Refusal::into_answer, |answer| call.sign(answer));
+        Some(if call.is_for_person() { answer } else { quoted::quote_answer(tool, answer) })
     }
 }
 
@@ -150,6 +155,7 @@ type Run = fn(&Call<'_>, &mut Args) -> Result<ToolAnswer, Refusal>;
 fn runner(name: &str) -> Option<(&'static str, Run)> {
     Some(match name {
         "recall_memory" => ("recall_memory", recall::recall_memory),
+        "memory_show" => ("memory_show", show::memory_show),
         "teleport_query" => ("teleport_query", recall::teleport_query),
         "memory_list" => ("memory_list", notes::list),
         "memory_view" => ("memory_view", notes::view),

@@ -16,6 +16,7 @@ use super::ToolAnswer;
 use super::answer::{Refusal, bounded, put};
 use super::args::Args;
 use super::call::Call;
+use super::quoted::FENCE_TOKENS;
 use crate::{
     Across, Calendar, OwnPrompt, RecallAnswer, RecallHit, RecallQuestion, Within, source_name,
 };
@@ -30,7 +31,7 @@ const HITS_MAX: usize = 50;
 
 /// What an answer in words may cost where the caller does not say, at least, and at most.
 const TOKENS: usize = 800;
-const TOKENS_MIN: usize = 100;
+const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
 
 /// What is repeated of a query.
@@ -47,14 +48,16 @@ pub(super) fn recall_memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnsw
     // Tokens are counted here, over the whole of the words: recall itself would count the texts only.
     let question = RecallQuestion { within, limit, ..place(call, across)?.asking(query, narrow) };
     let answer = call.recall()?.ask(&question)?;
-    let question = RecallQuestion { tokens_max, ..question };
-    let packed = pack::packed(&answer, &question);
+    let is_quoted = !call.is_for_person();
+    let fence = if is_quoted { FENCE_TOKENS } else { 0 };
+    let question = RecallQuestion { tokens_max: tokens_max - fence, ..question };
+    let packed = pack::packed(&answer, &question, is_quoted);
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
     let mut json = answer_json(&answer, &question.query);
     let more = answer.more + (answer.hits.len() - shown.len());
     put(&mut json, "hits", shown.iter().map(hit_json).collect());
     put(&mut json, "more", more.into());
-    put(&mut json, "tokens", packed.tokens.into());
+    put(&mut json, "tokens", (packed.tokens + fence as u64).into());
     Ok(ToolAnswer::said(packed.text, json))
 }
 
@@ -122,7 +125,8 @@ struct Place {
     across: Across,
     project: Option<String>,
     session: Option<String>,
-    own_prompt: Option<OwnPrompt>,
+    own_prompts: Vec<OwnPrompt>,
+    is_agent: bool,
 }
 
 /// The caller's project and session; without a project, all of them.
@@ -142,26 +146,33 @@ fn place(call: &Call<'_>, across: Option<Across>) -> Result<Place> {
             Err(Refusal::invalid("across project needs a working directory: use all"))
         }
         _ => {
-            let own_prompt = own_prompt(call, project.as_deref())?;
-            Ok(Place { across, project, session, own_prompt })
+            let own_prompts = own_prompts(call, project.as_deref())?;
+            let is_agent = call.agent().is_some();
+            Ok(Place { across, project, session, own_prompts, is_agent })
         }
     }
 }
 
-/// The prompt that an agent works on while it asks. A person who asks gets everything.
-fn own_prompt(call: &Call<'_>, project: Option<&str>) -> Result<Option<OwnPrompt>> {
-    let (Some(agent), Some(project)) = (call.agent(), project) else { return Ok(None) };
-    Ok(call.recall()?.own_prompt(project, call.session(), agent)?)
+/// The prompts that an agent works on while it asks. A person who asks gets everything.
+fn own_prompts(call: &Call<'_>, project: Option<&str>) -> Result<Vec<OwnPrompt>> {
+    let (Some(agent), Some(project)) = (call.agent(), project) else { return Ok(Vec::new()) };
+    Ok(call.recall()?.own_prompts(project, call.session(), agent)?)
 }
 
 impl Place {
     fn asking(self, query: String, narrow: Narrow) -> RecallQuestion {
+        let prompts = self.own_prompts.iter().map(|own| own.text.clone());
+        let live_questions = match self.is_agent {
+            true => prompts.chain([query.clone()]).collect(),
+            false => Vec::new(),
+        };
         RecallQuestion {
             query,
             across: self.across,
             project: self.project,
             session: self.session,
-            own_prompt: self.own_prompt,
+            own_prompts: self.own_prompts,
+            live_questions,
             agents: narrow.agents,
             since: narrow.since,
             until: narrow.until,

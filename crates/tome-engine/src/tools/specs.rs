@@ -28,9 +28,8 @@ fn recall() -> Vec<ToolSpec> {
     vec![
         tool(
             "recall_memory",
-            "Find what was said, done, decided or noted before, with citations: this session, \
-             earlier ones, notes, lessons. Names, paths, error codes and times (last week) in the \
-             query count.",
+            "Search earlier sessions, notes and lessons. Returns cited excerpts. Use the words \
+             that were used then: names, paths, error codes; times (last week) count.",
             json!({
                 "query": plain(),
                 "scope": {
@@ -50,6 +49,14 @@ fn recall() -> Vec<ToolSpec> {
                 "tokens": { "type": "integer", "default": 800 },
             }),
         ),
+        ToolSpec {
+            name: "memory_show",
+            toolset: "recall",
+            description: "Open a citation that recall_memory returned: the message, note, summary \
+                          or excerpt, whole. Also a day, week or month: toc:day:2026-11-14.",
+            schema: object(&["citation"], json!({ "citation": plain() })),
+            effect: Effect::Reads,
+        },
         tool(
             "teleport_query",
             "Find where in the contents something is: node and grip ids with a preview, for \
@@ -92,15 +99,14 @@ fn notes() -> Vec<ToolSpec> {
         ),
         note(
             "memory_read",
-            "Read a note. Do so before work it could bear on.",
+            "Read a note, as Markdown.",
             &["path"],
             json!({ "path": text("such as facts/user.md") }),
         ),
         note(
             "memory_write",
-            "Create or overwrite a note. A typed note takes name, description and type too; facts \
-             go to facts/, month by month experience to episodes/YYYY-MM.md. Prefer changing a \
-             note to writing a second one.",
+            "Create or overwrite a note. Facts go to facts/, experience to episodes/YYYY-MM.md; a \
+             typed note also takes name, description and type.",
             &["path", "content"],
             json!({
                 "path": text("ends in .md"),
@@ -127,8 +133,8 @@ fn notes() -> Vec<ToolSpec> {
         ),
         note(
             "memory_patch",
-            "Replace texts in a note, all or none. Each old text has to be there exactly once. \
-             Give patches, or old_str and new_str.",
+            "Replace texts in a note, all or none; each old text must occur exactly once. Give \
+             patches, or old_str and new_str.",
             &["path"],
             json!({
                 "path": plain(),

@@ -55,10 +55,12 @@ fn own_or_of_files(tool: &Tool, name: &str) -> bool {
     of_files || !tool.name.contains("__")
 }
 
-/// Whether a call stored an insight.
+/// Whether a call saved what was learned: as a lesson, or as a note that outlives the session.
 pub(super) fn is_store(tool: &Tool) -> bool {
     let by_command = |typed: &str| typed.contains("tome") && typed.contains("coder store");
-    is_own(tool, "coder_memory_store") || shell(tool).is_some_and(by_command)
+    let is_note = NOTE_WRITES.iter().any(|name| is_own(tool, name))
+        && text(&tool.input, &["scope"]) != Some("session");
+    is_own(tool, "coder_memory_store") || is_note || shell(tool).is_some_and(by_command)
 }
 
 /// Whether a call wrote the session's overview: with a tool of Tome's, or the file itself.

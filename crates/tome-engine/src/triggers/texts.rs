@@ -42,10 +42,11 @@ fn store(why: Why, frustrated: bool) -> String {
         false => "",
     };
     format!(
-        "{STORE} {what}, and no lesson of it is stored yet.{mood} If something was learned that holds \
-         in any project, please store it with coder_memory_store. The store guide says what is \
-         worth keeping (memory_read, scope coder, {STORE_GUIDE}): usually no or one insight, never \
-         routine work. If there is nothing, nothing needs to be said."
+        "{STORE} {what}, and nothing learned from it is saved yet.{mood} If something was learned that \
+         the next session needs, please save it with memory_append or memory_write; a lesson that \
+         holds in any project with coder_memory_store (in a shell: `tome coder store`). The store \
+         guide says what is worth keeping (memory_read, scope coder, {STORE_GUIDE}): usually \
+         nothing or one entry, never routine work. If there is nothing, no reply is needed."
     )
 }
 

@@ -21,6 +21,8 @@ use crate::{Bench, world};
 /// By then a hook is back with its agent; at the start of a session it may take longer.
 const PROMISE_MS: f64 = 100.0;
 const PROMISE_AT_START_MS: f64 = 300.0;
+/// Hooks that run at the same moment.
+const BURST: u64 = 50;
 /// What a project's notebook holds, in notes.
 const NOTES: u64 = 50;
 
@@ -40,6 +42,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     write_notes(&world, &cwd)?;
     let rounds = bench.scale.of(100, 20);
     let (mut start, mut prompt, mut tool) = <(Moment, Moment, Moment)>::default();
+    let (mut long, mut short) = <(Moment, Moment)>::default();
     let mut nothing = Times::default();
     let corpus = Corpus::new();
     // The first of everything opens what is asked for then, and is not measured.
@@ -49,6 +52,19 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         let steps = [
             (&mut start, payload(&session, &cwd, "SessionStart", &json!({"source": "startup"}))),
             (&mut prompt, payload(&session, &cwd, "UserPromptSubmit", &json!({"prompt": query}))),
+            (
+                &mut long,
+                payload(&session, &cwd, "UserPromptSubmit", &long_prompt(&corpus, n, count)),
+            ),
+            (
+                &mut short,
+                payload(
+                    &session,
+                    &cwd,
+                    "UserPromptSubmit",
+                    &json!({"prompt": "yes, please continue"}),
+                ),
+            ),
             (&mut tool, payload(&session, &cwd, "PostToolUse", &tool_call(n))),
         ];
         for (moment, payload) in steps {
@@ -61,12 +77,16 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         let (took, _) = run(&mut true_command(&world), "{}")?;
         nothing.add(took);
     }
+    let burst = burst(&world, &cwd, &corpus, count)?;
     bench.block_on(daemon.stop(client))?;
     let cold = cold_starts(&world, &cwd, bench.scale.of(10, 3))?;
     let mut rows = Vec::new();
     for (what, moment, promise) in [
         ("session start", &start, PROMISE_AT_START_MS),
-        ("prompt", &prompt, PROMISE_MS),
+        ("prompt of a few words", &prompt, PROMISE_MS),
+        ("prompt of 1 KB", &long, PROMISE_MS),
+        ("prompt without a hint", &short, PROMISE_MS),
+        ("50 prompts at once", &burst, PROMISE_MS),
         ("tool result", &tool, PROMISE_MS),
         ("session start, daemon away", &cold, PROMISE_AT_START_MS),
     ] {
@@ -128,6 +148,41 @@ fn payload(session: &str, cwd: &str, event: &str, more: &Value) -> String {
         payload.extend(more.clone());
     }
     payload.to_string()
+}
+
+/// A prompt of about 1 KB that is about one event.
+fn long_prompt(corpus: &Corpus, n: u64, count: u64) -> Value {
+    let query = corpus.query(n + 7, count);
+    // The most common words of the corpus, as in real prompts.
+    let around = "and then it should still be in there, but not when there is more of it than we have now, so ".repeat(10);
+    json!({"prompt": format!("{query}. {around}")})
+}
+
+/// Prompts of as many sessions, handed over at the same moment.
+fn burst(world: &World, cwd: &str, corpus: &Corpus, count: u64) -> Result<Moment> {
+    let mut moment = Moment::default();
+    let payloads: Vec<String> = (0..BURST)
+        .map(|n| {
+            let prompt = json!({"prompt": corpus.query(n + 500, count)});
+            payload(&format!("burst-{n}"), cwd, "UserPromptSubmit", &prompt)
+        })
+        .collect();
+    let ran: Vec<Result<(Duration, bool)>> = std::thread::scope(|scope| {
+        let hooks: Vec<_> = payloads
+            .iter()
+            .map(|payload| {
+                scope.spawn(|| run(&mut world.command(&["hook", "claude-code"]), payload))
+            })
+            .collect();
+        let done = hooks.into_iter().map(|hook| hook.join());
+        done.map(|ran| ran.unwrap_or_else(|_| Err(anyhow::anyhow!("a hook panicked")))).collect()
+    });
+    for one in ran {
+        let (took, said) = one?;
+        moment.times.add(took);
+        moment.said += u64::from(said);
+    }
+    Ok(moment)
 }
 
 fn tool_call(n: u64) -> Value {

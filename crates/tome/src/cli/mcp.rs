@@ -16,7 +16,7 @@ where it is started.";
 /// `tome mcp`
 #[derive(Debug, Args)]
 pub struct Mcp {
-    /// Offer only these, with commas between them: recall, notes, coder, contents, anthropic, all;
+    /// Offer only these, with commas between them: core, recall, notes, coder, contents, anthropic, all;
     /// read-only leaves out what changes something [default: mcp.toolsets]
     #[arg(long, value_name = "SETS")]
     pub toolsets: Option<String>,

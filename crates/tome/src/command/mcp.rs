@@ -28,6 +28,9 @@ pub fn run(context: Context, asked: &Mcp) -> Result<Outcome> {
         let said = "waiting for a client's messages on standard input; `tome mcp --help` says how a client is told of it";
         writeln!(anstream::stderr(), "{said}")?;
     }
-    serve(context.reach, context.settings.home, surroundings, &toolsets)?;
+    // The setup names the agent, and wires its hooks in the same step.
+    let injects = context.settings.inject.any() && context.settings.inject.start;
+    let hooks_state_rules = surroundings.agent.is_some() && injects;
+    serve(context.reach, context.settings.home, surroundings, &toolsets, hooks_state_rules)?;
     Ok(Outcome::Done)
 }

@@ -285,7 +285,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "mcp.toolsets",
         default: TOOLSETS_DEFAULT,
-        about: "the tools that tome mcp offers: recall, notes, coder, contents, anthropic, all; read-only leaves out what changes something",
+        about: "the tools that tome mcp offers: core, recall, notes, coder, contents, anthropic, all; read-only leaves out what changes something",
         check: |text| Toolsets::parse(text).map(drop),
     },
     Key {

@@ -89,7 +89,8 @@ fn question(asked: v1::RecallRequest) -> Result<RecallQuestion, Status> {
         no_floor: asked.no_floor,
         unasked: false,
         // A person asks, and gets everything.
-        own_prompt: None,
+        own_prompts: Vec::new(),
+        live_questions: Vec::new(),
     })
 }
 

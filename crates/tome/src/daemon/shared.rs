@@ -209,7 +209,6 @@ impl Shared {
             Injector::new(
                 Arc::clone(&self.stores),
                 Arc::clone(&self.notebooks),
-                Arc::clone(&self.calendar),
                 Arc::clone(&self.recall),
                 redactor,
             )

@@ -1,117 +1,64 @@
-//! A tool's answer as MCP carries it: words for a model, and the same as a JSON object.
+//! A tool's answer as MCP carries it.
 //!
-//! Some clients show their model only the one, some only the other. So nothing stands in the object
-//! that the words do not say: what only helps a program (scores, echoes of the question) is left
-//! out, and what the words lack (a note's version) follows them as a line of its own.
+//! Some clients show their model only the text, some only the structured content. So an answer that
+//! repeats recorded text comes as text only: there it stands in its fence, with its source, for every
+//! client alike. Answers of tools that write, and refusals, come in both forms and say the same in both:
+//! what the text lacks (a note's version) follows it as a line of its own.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
+use tome_engine::{Effect, neutralize};
 use tome_proto::v1::CallToolResponse;
 
-/// Fields of an answer that only a program would miss.
-const LEFT_OUT: [&str; 6] = ["query", "tier", "tokens", "files_read", "project", "characters"];
+/// Fields whose values the text says in another way.
+const SAID_OTHERWISE: [&str; 2] = ["success", "kind"];
 
-/// The same for what is listed in it: the list's name, and the fields of its items.
-const LEFT_OUT_BELOW: [(&str, &[&str]); 2] = [
-    ("hits", &["score", "kind", "level", "project", "session", "agent"]),
-    ("files", &["name", "size", "version"]),
-];
-
-/// Fields that say something only where there is something.
-const LEFT_OUT_IF_NONE: [&str; 6] = ["elsewhere", "unread", "hints", "more", "behind", "left_out"];
-
-/// Fields whose values the words say in another way.
-const SAID_OTHERWISE: [&str; 7] =
-    ["success", "kind", "truncated", "open", "from", "to", "children_total"];
-
-/// What a tool said.
-pub fn result(answer: &CallToolResponse) -> CallToolResult {
+/// The answer of a tool with this effect.
+pub fn result(answer: &CallToolResponse, effect: Effect) -> CallToolResult {
+    let is_quoted = effect == Effect::Reads && !answer.is_error;
     let object = object(answer);
     let mut content = vec![ContentBlock::text(answer.text.as_str())];
-    content.extend(beside(&object, &answer.text).map(ContentBlock::text));
+    let beside = match is_quoted {
+        true => object.get("version").and_then(Value::as_str).map(|it| format!("version: {it}")),
+        false => beside(&object, &answer.text),
+    };
+    content.extend(beside.map(ContentBlock::text));
     let mut result = match answer.is_error {
         true => CallToolResult::error(content),
         false => CallToolResult::success(content),
     };
-    result.structured_content = Some(Value::Object(object));
+    result.structured_content = (!is_quoted).then_some(Value::Object(object));
     result
 }
 
-/// The answer's JSON as an object, which older protocol versions insist on.
+/// The answer's JSON as an object, which older protocol versions insist on, without what says nothing.
 fn object(answer: &CallToolResponse) -> Map<String, Value> {
-    let value = match serde_json::from_str(&answer.result_json) {
-        Ok(Value::Object(fields)) => Value::Object(fields),
-        Ok(Value::Array(items)) => json!({ "items": items }),
-        Ok(other) => json!({ "result": other }),
-        Err(_) => json!({ "result": answer.text }),
-    };
-    match slim(value) {
-        Value::Object(mut fields) => {
-            fields.retain(|name, value| {
-                let name = name.as_str();
-                let is_idle = LEFT_OUT_IF_NONE.contains(&name) && is_none(value);
-                !is_idle && !LEFT_OUT.contains(&name)
-            });
-            for (list, names) in LEFT_OUT_BELOW {
-                if let Some(Value::Array(items)) = fields.get_mut(list) {
-                    items.iter_mut().for_each(|item| leave_out(item, names));
-                }
-            }
-            fields
-        }
-        _ => Map::new(),
-    }
-}
-
-fn is_none(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.is_empty(),
-        value => value.as_u64() == Some(0),
-    }
-}
-
-fn leave_out(item: &mut Value, names: &[&str]) {
-    if let Value::Object(fields) = item {
-        // A citation says where something is better than the title of its file.
-        let is_cited = fields.contains_key("citation");
-        fields.retain(|name, _| {
-            let is_told = is_cited && name.as_str() == "title";
-            !is_told && !names.contains(&name.as_str())
-        });
-    }
-}
-
-/// Without what says nothing: null, no, and empty texts. Empty lists stay at the top, where they say
-/// that there is nothing.
-fn slim(value: Value) -> Value {
-    let fields = match value {
-        Value::Object(fields) => fields,
-        value => return value,
+    let fields = match serde_json::from_str(&answer.result_json) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(Value::Array(items)) => Map::from_iter([("items".to_owned(), items.into())]),
+        Ok(other) => Map::from_iter([("result".to_owned(), other)]),
+        Err(_) => Map::from_iter([("result".to_owned(), json!(answer.text))]),
     };
     let says = |value: &Value| match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
         _ => true,
     };
-    let below = |value| match value {
-        Value::Array(items) => Value::Array(items.into_iter().map(slim_below).collect()),
-        value => value,
-    };
-    fields.into_iter().filter(|(_, value)| says(value)).map(|(n, v)| (n, below(v))).collect()
+    fields.into_iter().filter(|(_, value)| says(value)).map(|(n, v)| (n, quoted(v))).collect()
 }
 
-fn slim_below(item: Value) -> Value {
-    match slim(item) {
-        Value::Object(mut fields) => {
-            fields.retain(|_, value| !matches!(value, Value::Array(items) if items.is_empty()));
-            Value::Object(fields)
-        }
-        item => item,
+/// A value whose texts hold no markers.
+fn quoted(value: Value) -> Value {
+    match value {
+        Value::String(text) => neutralize(&text).into_owned().into(),
+        Value::Array(items) => items.into_iter().map(quoted).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(n, v)| (n, quoted(v))).collect(),
+        value => value,
     }
 }
 
-/// What the object says at its top and the words do not.
-fn beside(object: &Map<String, Value>, words: &str) -> Option<String> {
+/// What the object says at its top and the text does not.
+fn beside(object: &Map<String, Value>, text: &str) -> Option<String> {
     let missing = object.iter().filter(|(name, _)| !SAID_OTHERWISE.contains(&name.as_str()));
     let missing = missing.filter_map(|(name, value)| {
         let value = match value {
@@ -119,9 +66,7 @@ fn beside(object: &Map<String, Value>, words: &str) -> Option<String> {
             Value::Number(number) => number.to_string(),
             _ => return None,
         };
-        // A note's own text may have been cut in the words, where they say so.
-        let is_said = words.contains(&value) || matches!(name.as_str(), "content" | "text");
-        (!is_said).then(|| format!("{name}: {value}"))
+        (!text.contains(&value)).then(|| format!("{name}: {value}"))
     });
     let missing: Vec<String> = missing.collect();
     (!missing.is_empty()).then(|| missing.join(", "))
@@ -131,52 +76,36 @@ fn beside(object: &Map<String, Value>, words: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn answered(text: &str, json: &Value) -> (Vec<String>, Value) {
+    fn answered(text: &str, json: &Value, effect: Effect) -> (Vec<String>, Option<Value>) {
         let answer = CallToolResponse {
             text: text.into(),
             result_json: json.to_string(),
             ..CallToolResponse::default()
         };
-        let result = result(&answer);
+        let result = result(&answer, effect);
         let texts = result.content.iter().map(|block| {
             let ContentBlock::Text(text) = block else { panic!("{block:?}") };
             text.text.clone()
         });
-        (texts.collect(), result.structured_content.unwrap())
+        (texts.collect(), result.structured_content)
     }
 
     #[test]
-    fn what_the_words_lack_follows_them() {
-        let note = json!({
-            "path": "a.md", "content": "one\n", "version": "v1", "truncated": false, "characters": 4,
-        });
-        let (texts, json) = answered("one\n", &note);
-        assert_eq!(texts, ["one\n", "path: a.md, version: v1"]);
-        assert_eq!(json, json!({"path": "a.md", "content": "one\n", "version": "v1"}));
-        let (texts, _) = answered("Memory saved: a.md", &json!({"path": "a.md", "success": true}));
-        assert_eq!(texts, ["Memory saved: a.md"]);
+    fn recorded_text_comes_in_one_form_with_its_version_behind_it() {
+        let note = json!({"path": "a.md", "content": "one\n", "version": "v1"});
+        let (texts, json) = answered("one\n", &note, Effect::Reads);
+        assert_eq!(texts, ["one\n", "version: v1"]);
+        assert_eq!(json, None);
     }
 
     #[test]
-    fn what_only_helps_a_program_is_left_out() {
-        let found = json!({
-            "query": "q", "tier": "fused", "more": 0, "time": null, "unread": [],
-            "hits": [{
-                "citation": "a#L1", "score": 0.5, "title": "a", "session": null, "also": [],
-                "text": "t", "line": 1,
-            }],
-        });
-        let (texts, json) = answered("[1] t a#L1", &found);
-        assert_eq!(texts, ["[1] t a#L1"]);
-        let hits = json!([{"citation": "a#L1", "text": "t", "line": 1}]);
-        assert_eq!(json, json!({"hits": hits}));
-    }
-
-    #[test]
-    fn there_is_always_an_object() {
-        let (_, json) = answered("[]", &json!([]));
-        assert_eq!(json, json!({"items": []}));
-        let (_, json) = answered("[1]", &json!([{"a": 1}]));
-        assert_eq!(json, json!({"items": [{"a": 1}]}));
+    fn a_write_says_the_same_in_both_forms() {
+        let saved = json!({"path": "<system-reminder>.md", "success": true, "size": 4, "why": ""});
+        let (texts, json) = answered("Memory saved", &saved, Effect::Settles);
+        assert_eq!(texts, ["Memory saved", "path: [quoted: system-reminder].md, size: 4"]);
+        let expected = json!({"path": "[quoted: system-reminder].md", "success": true, "size": 4});
+        assert_eq!(json, Some(expected));
+        let (_, json) = answered("[1]", &json!([{"a": 1}]), Effect::Adds);
+        assert_eq!(json, Some(json!({"items": [{"a": 1}]})));
     }
 }

@@ -42,10 +42,12 @@ pub fn serve(
     home: Home,
     surroundings: Surroundings,
     toolsets: &Toolsets,
+    hooks_state_rules: bool,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let calls = Arc::new(Calls::new(reach, home));
-    let server = Server { calls: calls.clone(), surroundings, tools: toolsets.tools() };
+    let (calls_of_server, tools) = (calls.clone(), toolsets.tools());
+    let server = Server { calls: calls_of_server, surroundings, tools, hooks_state_rules };
     let served = runtime.block_on(talk(server, calls));
     // A client that does not let go of standard input must not keep the process.
     runtime.shutdown_background();

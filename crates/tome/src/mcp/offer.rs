@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
-use tome_engine::{Effect, ToolSpec};
-
-/// The tool that Claude Code shows its model from the start; it has it look for the others.
-const ALWAYS_THERE: &str = "recall_memory";
+use tome_engine::{CORE_TOOLS, Effect, ToolSpec};
 
 /// A tool as a client sees it.
 pub fn tool(spec: &ToolSpec) -> Tool {
@@ -17,7 +14,8 @@ pub fn tool(spec: &ToolSpec) -> Tool {
     };
     let mut tool = Tool::new(spec.name, spec.description, Arc::new(schema))
         .with_annotations(annotations(spec.effect));
-    if spec.name == ALWAYS_THERE {
+    // Claude Code shows its model these from the start, and has it search for the others.
+    if CORE_TOOLS.contains(&spec.name) {
         let mut meta = MetaObject::default();
         meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
         tool.meta = Some(meta);

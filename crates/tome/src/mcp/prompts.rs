@@ -6,7 +6,7 @@ use rmcp::model::{
     GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 use serde_json::{Value, json};
-use tome_engine::Effect;
+use tome_engine::{Effect, fenced_body, neutralize};
 
 use super::calls::Calls;
 use super::who::Who;
@@ -64,11 +64,13 @@ pub async fn get(
     if answer.is_error {
         return Err(ErrorData::internal_error(answer.text, None));
     }
+    // The person asked for the guide: it is no quotation, but no marker passes either.
+    let text = neutralize(fenced_body(&answer.text)).into_owned();
     let (argument, _, intro) = guide.argument;
     let added = arguments.and_then(|all| all.get(argument)).and_then(Value::as_str);
     let text = match added.map(str::trim).filter(|added| !added.is_empty()) {
-        None => answer.text,
-        Some(added) => format!("{}\n\n{intro}: {added}", answer.text.trim_end()),
+        None => text,
+        Some(added) => format!("{}\n\n{intro}: {added}", text.trim_end()),
     };
     let messages = vec![PromptMessage::new_text(Role::User, text)];
     Ok(GetPromptResult::new(messages).with_description(guide.about))

@@ -7,7 +7,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde_json::{Value, json};
-use tome_engine::Effect;
+use tome_engine::{Effect, neutralize};
 use tome_model::Scope;
 use tome_proto::v1::CallToolResponse;
 
@@ -62,7 +62,7 @@ fn notes(listed: &Value) -> Vec<Resource> {
     let notes = notes.filter_map(|note| {
         let path = text(note, "path").filter(|path| !path.is_empty())?;
         let address = Address::Note(path.to_owned(), Scope::Project);
-        let found = resource(&address, path).with_description(text(note, "summary")?);
+        let found = resource(&address, path).with_description(neutralize(text(note, "summary")?));
         Some(found.with_size(note.get("size")?.as_u64()?))
     });
     notes.collect()
@@ -72,7 +72,9 @@ fn notes(listed: &Value) -> Vec<Resource> {
 fn nodes(above: &Value, all: &mut Vec<Resource>) {
     for entry in above.get("entries").and_then(Value::as_array).into_iter().flatten() {
         if let (Some(id), Some(title)) = (text(entry, "id"), text(entry, "title")) {
-            all.push(resource(&Address::Node(id.to_owned()), id).with_description(title));
+            all.push(
+                resource(&Address::Node(id.to_owned()), id).with_description(neutralize(title)),
+            );
         }
         nodes(entry, all);
     }

@@ -24,6 +24,8 @@ pub struct Server {
     pub calls: std::sync::Arc<Calls>,
     pub surroundings: Surroundings,
     pub tools: Vec<ToolSpec>,
+    /// Whether hooks of this client state the rules for using memory.
+    pub hooks_state_rules: bool,
 }
 
 type Asked = RequestContext<RoleServer>;
@@ -62,7 +64,7 @@ impl ServerHandler for Server {
         let me = Implementation::new("tome", env!("CARGO_PKG_VERSION")).with_title("Tome");
         ServerConfig::new(capabilities.build())
             .with_server_info(me)
-            .with_instructions(instructions(&names))
+            .with_instructions(instructions(&names, self.hooks_state_rules))
     }
 
     async fn list_tools(
@@ -83,7 +85,7 @@ impl ServerHandler for Server {
         let who = self.who(&asked);
         unless_cancelled(&asked, async {
             let said = self.calls.tool(tool.name, tool.effect, &arguments, &who).await;
-            Ok(answer::result(&said).into())
+            Ok(answer::result(&said, tool.effect).into())
         })
         .await
     }

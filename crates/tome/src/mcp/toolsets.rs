@@ -1,12 +1,12 @@
 //! Which tools are offered: sets by name, and whether only those that change nothing.
 
-use tome_engine::{Effect, ToolSpec, Tools};
+use tome_engine::{CORE_TOOLS, Effect, ToolSpec, Tools};
 
-/// The sets, in the order in which they are named.
-const SETS: [&str; 5] = ["recall", "notes", "coder", "contents", "anthropic"];
+/// The sets, in the order in which they are named. `core` is a selection from the others.
+const SETS: [&str; 6] = ["core", "recall", "notes", "coder", "contents", "anthropic"];
 
-/// What is offered when nobody says: all but the second way to the same notes.
-pub const DEFAULT: &str = "recall,notes,coder,contents";
+/// What is offered by default: every other tool costs tokens in every request of every project.
+pub const DEFAULT: &str = "core";
 
 /// A choice of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,16 +17,13 @@ pub struct Toolsets {
 
 impl Default for Toolsets {
     fn default() -> Self {
-        Self {
-            sets: SETS.into_iter().filter(|set| *set != "anthropic").collect(),
-            is_read_only: false,
-        }
+        Self { sets: vec![DEFAULT], is_read_only: false }
     }
 }
 
 impl Toolsets {
     /// Reads names with commas between them. `all` is every set; `read-only` leaves out what changes
-    /// something, of the sets named beside it or of the usual ones.
+    /// something, of the sets named beside it or of the default one.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut chosen = Self { sets: Vec::new(), is_read_only: false };
         for name in text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()) {
@@ -43,7 +40,7 @@ impl Toolsets {
             }
         }
         match (chosen.sets.is_empty(), chosen.is_read_only) {
-            (true, false) => Err(format!("no set of tools is named; usual are {DEFAULT}")),
+            (true, false) => Err(format!("no set of tools is named; the default is {DEFAULT}")),
             (true, true) => Ok(Self { is_read_only: true, ..Self::default() }),
             (false, _) => Ok(chosen),
         }
@@ -53,7 +50,8 @@ impl Toolsets {
     pub fn tools(&self) -> Vec<ToolSpec> {
         let mut tools = Tools::list();
         tools.retain(|tool| {
-            self.sets.contains(&tool.toolset)
+            let is_core = self.sets.contains(&"core") && CORE_TOOLS.contains(&tool.name);
+            (is_core || self.sets.contains(&tool.toolset))
                 && (!self.is_read_only || tool.effect == Effect::Reads)
         });
         tools
@@ -71,12 +69,13 @@ mod tests {
     #[test]
     fn every_set_is_known_and_has_tools() {
         assert!(Tools::list().iter().all(|tool| SETS.contains(&tool.toolset)));
+        assert_eq!(names("core"), CORE_TOOLS);
         for set in SETS {
             assert!(!names(set).is_empty(), "{set}");
         }
         assert_eq!(names("all").len(), Tools::list().len());
         assert_eq!(Toolsets::parse(DEFAULT), Ok(Toolsets::default()));
-        assert!(!names(DEFAULT).contains(&"memory"));
+        assert_eq!(names("core,coder").len(), CORE_TOOLS.len() + 2);
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub fn run_tool(world: &World, tool: &str, arguments: &Value) -> Ran {
 pub fn agent(world: &World, tool: &str, arguments: &Value) -> String {
     let ran = run_tool(world, tool, arguments);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
-    ran.stdout
+    // What a tool quotes stands in a fence; the words in it are the tool's.
+    let body = tome_engine::fenced_body(&ran.stdout);
+    if body.ends_with('\n') { body.to_owned() } else { format!("{body}\n") }
 }
 
 /// What a tool that has to refuse complains of.

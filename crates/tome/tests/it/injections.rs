@@ -157,7 +157,7 @@ fn where_nothing_is_known_the_protocol_is_said() {
     let app = ready(&world);
     let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
     let text = context(&said);
-    assert!(text.contains("3. After significant work, what was learned is saved"), "{text}");
+    assert!(text.contains("3. After significant work, save what the next session needs"), "{text}");
     assert!(text.contains("Nothing is noted or recorded here yet"), "{text}");
     assert_eq!(
         hook(&world, &["claude-code"], &says(&app, "s1", "what do we know about lexers?")),

@@ -110,7 +110,7 @@ fn sets_of_tools_are_chosen() {
 #[test]
 fn a_tool_that_refuses_says_why_in_words_and_as_json() {
     let world = world();
-    let mut client = McpClient::open(&world, &[]);
+    let mut client = McpClient::open(&world, &["--toolsets", "all"]);
     for (tool, arguments, word) in [
         ("memory_read", json!({"path": "none.md"}), "none.md"),
         ("memory_read", json!({"path": "../../etc/passwd"}), "escapes"),
@@ -165,33 +165,18 @@ fn leaves(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Some clients show their model only the words, some only the JSON.
+/// Some clients show their model only the words, some only the JSON. So what only quotes comes as
+/// words, and what is said in both forms is the same in both.
 #[test]
 fn words_and_json_say_the_same() {
     let (_world, mut client) = filled();
-    let grip = client.call("get_node", json!({"node_id": "toc:day:2026-11-11"}));
-    let grip = grip["structuredContent"]["bullets"][0]["grips"][0].clone();
     for (tool, arguments) in [
-        ("recall_memory", json!({"query": "rotating tokens"})),
-        ("recall_memory", json!({"query": "zeppelin"})),
-        ("teleport_query", json!({"query": "rotating tokens"})),
-        ("memory_list", json!({})),
-        ("memory_view", json!({})),
-        ("memory_view", json!({"target": "files"})),
-        ("memory_read", json!({"path": "login.md"})),
         ("memory_write", json!({"path": "b.md", "content": "two"})),
         ("memory_write", json!({"filename": "c.md", "content": "three"})),
         ("memory_append", json!({"path": "b.md", "entry": "more"})),
         ("memory_patch", json!({"path": "b.md", "old_str": "more", "new_str": "less"})),
         ("memory_update", json!({"filename": "b.md", "old_text": "less", "new_text": "more"})),
         ("memory_delete", json!({"filename": "b.md"})),
-        ("coder_memory_recall", json!({"question": "how do I find a slow login?"})),
-        ("coder_memory_recall", json!({"question": "how do I bake bread?"})),
-        ("get_toc_root", json!({})),
-        ("get_node", json!({"node_id": "toc:day:2026-11-11"})),
-        ("browse_toc", json!({"node_id": "toc:day:2026-11-11"})),
-        ("get_events", json!({"session_id": "s1"})),
-        ("expand_grip", json!({"grip_id": grip})),
         ("memory", json!({"command": "view", "path": "/memories"})),
         ("memory_read", json!({"path": "none.md"})),
     ] {
@@ -207,8 +192,9 @@ fn words_and_json_say_the_same() {
         }
     }
     let read = client.call("memory_read", json!({"path": "login.md"}));
-    let version = read["structuredContent"]["version"].as_str().unwrap();
-    assert!(words(&read).ends_with(&format!("version: {version}")), "{read}");
+    assert_eq!(read.get("structuredContent"), None, "{read}");
+    let said = words(&read);
+    let version = said.rsplit("version: ").next().unwrap();
     let newer = json!({"path": "login.md", "content": "x", "if_version": version});
     client.said("memory_write", newer.clone());
     assert_eq!(client.call("memory_write", newer)["isError"], true, "it has another by now");

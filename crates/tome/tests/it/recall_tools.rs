@@ -17,7 +17,8 @@ fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> Ran {
 fn text(world: &World, tool: &str, arguments: Value) -> String {
     let ran = call(world, tool, &arguments, &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
-    ran.stdout
+    // What a tool quotes stands in a fence; the words in it are the tool's.
+    tome_engine::fenced_body(&ran.stdout).to_owned()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
@@ -90,7 +91,7 @@ fn hits_in_the_format_that_agents_know() {
                     Line: 2\n    Content: We need authentication: discuss OAuth2 vs JWT.\n    \
                     Citation: messages.jsonl#L2\n";
     assert!(said.starts_with(expected), "{said}");
-    assert!(said.contains("Dates (UTC): [1] 2026-11-15 09:32"), "{said}");
+    assert!(said.contains("Said by: user, 2026-11-15 09:32 UTC"), "{said}");
     let all = answer(&world, "recall_memory", json!({"query": "authentication"}));
     let sources: Vec<&str> =
         all["hits"].as_array().unwrap().iter().map(|hit| hit["source"].as_str().unwrap()).collect();
@@ -129,7 +130,7 @@ fn an_answer_keeps_within_its_tokens_and_says_how_to_get_more() {
         .collect();
     world.ingest(&lines);
     let mut before = 0;
-    for tokens in [100_u64, 400, 800, 8_000] {
+    for tokens in [200_u64, 400, 800, 8_000] {
         let arguments = json!({"query": "deploy", "limit": 50, "tokens": tokens});
         let found = answer(&world, "recall_memory", arguments.clone());
         assert!(found["tokens"].as_u64().unwrap() <= tokens, "{found}");

@@ -63,7 +63,7 @@ pub(in crate::tools) fn get_events(call: &Call<'_>, args: &mut Args) -> Result<T
         ..Question::default()
     };
     let answer = calendar.stores().read(&question)?;
-    let mut lines = lines(&answer.events, EVENT_BYTES_MAX);
+    let mut lines = event_lines(&answer.events, EVENT_BYTES_MAX);
     if lines.is_empty() {
         lines.push("There are no such events.".to_owned());
     }
@@ -81,25 +81,30 @@ pub(in crate::tools) fn expand_grip(call: &Call<'_>, args: &mut Args) -> Result<
     let after = args.count(&["after", "events_after"], AROUND_MAX)?.unwrap_or(AROUND);
     args.finish()?;
     let (calendar, project) = place(call)?;
-    let Expanded { grip, before, events, after, .. } =
-        calendar.grip(&id, (before, after), project.as_deref())?;
+    let expanded = calendar.grip(&id, (before, after), project.as_deref())?;
+    let (lines, json) = expanded_lines(&expanded);
+    Ok(sized(lines, json))
+}
+
+/// A grip with what happened around it, in lines and as a program reads it.
+pub(in crate::tools) fn expanded_lines(expanded: &Expanded) -> (Vec<String>, Value) {
+    let Expanded { grip, before, events, after, .. } = expanded;
     let mut lines = vec![format!("\"{}\"", grip.excerpt), format!("in {}", grip.node)];
-    let sides =
-        [(&before, EVENT_BYTES_MAX), (&events, SOURCE_BYTES_MAX), (&after, EVENT_BYTES_MAX)];
+    let sides = [(before, EVENT_BYTES_MAX), (events, SOURCE_BYTES_MAX), (after, EVENT_BYTES_MAX)];
     let mut json = json!({ "id": grip.id, "excerpt": grip.excerpt, "node": grip.node });
     for (name, (events, bytes_max)) in ["before", "events", "after"].into_iter().zip(sides) {
         if !events.is_empty() {
             lines.push(format!("{name}:"));
         }
-        lines.extend(self::lines(events, bytes_max));
+        lines.extend(event_lines(events, bytes_max));
         let events: Vec<Value> = events.iter().map(|event| event_json(event, bytes_max)).collect();
         put(&mut json, name, events.into());
     }
-    Ok(sized(lines, json))
+    (lines, json)
 }
 
 /// A line an event, and one where a session begins: get_events takes it.
-fn lines(events: &[Event], bytes_max: usize) -> Vec<String> {
+pub(in crate::tools) fn event_lines(events: &[Event], bytes_max: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut session = None;
     for event in events {

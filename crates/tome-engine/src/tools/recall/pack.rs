@@ -6,6 +6,7 @@
 use super::text::{self, one_line};
 use super::{HITS, HITS_MAX, TOKENS_MAX};
 use crate::tools::answer::bounded;
+use crate::tools::quoted::FENCE_TOKENS;
 use crate::{RecallAnswer, RecallHit, RecallQuestion, estimate_tokens};
 
 /// A query is repeated up to this size, and up to a share of the tokens.
@@ -28,12 +29,13 @@ pub(super) struct Packed {
 }
 
 /// The answer in words, within the tokens that were asked for.
-pub(super) fn packed(answer: &RecallAnswer, question: &RecallQuestion) -> Packed {
+pub(super) fn packed(answer: &RecallAnswer, question: &RecallQuestion, is_quoted: bool) -> Packed {
     let draft = Draft {
         answer,
         question,
         query: shown_query(&question.query, question.tokens_max / QUERY_SHARE),
         notes: text::notes(answer),
+        is_quoted,
     };
     draft.whole().or_else(|| draft.one_shorter()).unwrap_or_else(|| draft.least())
 }
@@ -43,6 +45,8 @@ struct Draft<'a> {
     question: &'a RecallQuestion,
     query: String,
     notes: Vec<String>,
+    /// For a model: each hit names its speaker, and nothing in it is a marker.
+    is_quoted: bool,
 }
 
 impl Draft<'_> {
@@ -90,9 +94,14 @@ impl Draft<'_> {
         let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
         for (number, (hit, content)) in (1..).zip(shown) {
             text.push('\n');
-            text.push_str(&text::hit(number, hit, content));
+            text.push_str(&match self.is_quoted {
+                true => text::quoted_hit(number, hit, content),
+                false => text::hit(number, hit, content),
+            });
         }
-        let dates = text::dates(shown.iter().map(|(hit, _)| *hit));
+        // Quoted hits have their dates beside their speakers.
+        let dates = (!self.is_quoted).then(|| text::dates(shown.iter().map(|(hit, _)| *hit)));
+        let dates = dates.flatten();
         let below = [dates, also, self.more(shown.len())].into_iter().flatten();
         let below: Vec<String> = below.chain(self.notes.iter().cloned()).collect();
         if !below.is_empty() {
@@ -120,7 +129,8 @@ impl Draft<'_> {
     }
 
     fn more_tokens(&self) -> usize {
-        (self.question.tokens_max * 2).min(TOKENS_MAX)
+        let fence = if self.is_quoted { FENCE_TOKENS } else { 0 };
+        ((self.question.tokens_max + fence) * 2).min(TOKENS_MAX)
     }
 
     fn fitting(&self, text: String, hits: usize) -> Option<Packed> {

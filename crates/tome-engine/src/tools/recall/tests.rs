@@ -28,6 +28,7 @@ fn hit(source: Source, citation: &str, text: &str) -> RecallHit {
         session: None,
         agent: None,
         kind: String::new(),
+        tool: None,
         score: 0.5,
         ranks: Vec::new(),
         also: Vec::new(),
@@ -52,7 +53,7 @@ fn question(query: &str, tokens_max: usize) -> RecallQuestion {
 }
 
 fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
-    let packed = packed(answer, &question(query, TOKENS));
+    let packed = packed(answer, &question(query, TOKENS), false);
     assert_eq!(packed.hits, answer.hits.len());
     expected.assert_eq(&packed.text);
 }
@@ -83,9 +84,9 @@ fn the_format_that_agents_know() {
             Line: 45\n    \
             Content: User asked about auth flow, discussed OAuth2 vs JWT...\n    \
             Citation: messages.jsonl#L45";
-    let packed = packed(&answer(hits), &question("authentication", TOKENS));
+    let packed = packed(&answer(hits), &question("authentication", TOKENS), false);
     assert_eq!(packed.text, expected);
-    let none = super::pack::packed(&answer(Vec::new()), &question("authentication", TOKENS));
+    let none = super::pack::packed(&answer(Vec::new()), &question("authentication", TOKENS), false);
     assert_eq!(none.text, "No results found for: \"authentication\"");
 }
 
@@ -180,7 +181,7 @@ fn what_does_not_fit_can_be_asked_for() {
     let hits = (1..=30).map(|n| hit(Source::Event, &format!("messages.jsonl#L{n}"), &text));
     let mut answer = answer(hits.collect());
     let shown = |answer: &RecallAnswer, question: &RecallQuestion| {
-        let packed = packed(answer, question);
+        let packed = packed(answer, question, false);
         let last = packed.text.lines().last().unwrap().to_owned();
         (packed.hits, last)
     };
@@ -288,7 +289,7 @@ proptest! {
         answer.more = more;
         answer.behind = behind;
         answer.unread = unread;
-        let packed = packed(&answer, &question(&query, tokens_max));
+        let packed = packed(&answer, &question(&query, tokens_max), false);
         prop_assert_eq!(packed.tokens, estimate_tokens(&packed.text));
         prop_assert!(packed.tokens <= tokens_max as u64, "{} of {}", packed.tokens, tokens_max);
         prop_assert!(packed.hits <= answer.hits.len());

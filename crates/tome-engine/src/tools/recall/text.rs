@@ -19,6 +19,7 @@
 use tome_finder::Source;
 use tome_model::Millis;
 
+use crate::quote::{quote_line, speaker_of_hit};
 use crate::tools::answer::bounded;
 use crate::{RecallAnswer, RecallHit, source_name};
 
@@ -35,6 +36,13 @@ pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
     format!(
         "[{number}] Source: {source}\n    {place}\n    Content: {content}\n    Citation: {citation}\n"
     )
+}
+
+/// The same for a model: with its speaker and its date.
+pub(super) fn quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
+    let at = hit.at.map(|at| format!(", {} UTC", minute(at))).unwrap_or_default();
+    let listed = self::hit(number, hit, &quote_line(content, usize::MAX));
+    format!("{listed}    Said by: {}{at}\n", speaker_of_hit(hit))
 }
 
 /// Where a hit is, as its source says it.

@@ -13,6 +13,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     let mut with_topic = insight.clone();
     with_topic["topic"] = "working".into();
     vec![
+        ("memory_show", json!({"citation": "e1"})),
         ("memory_list", json!({"scope": "session", "session_id": "s1"})),
         ("memory_view", json!({"target": "files", "scope": "session", "session_id": "s1"})),
         ("memory_read", json!({"path": "detail/a.md", "scope": "session", "session_id": "s1"})),

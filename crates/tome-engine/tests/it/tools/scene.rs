@@ -96,7 +96,10 @@ impl Scene {
     }
 
     pub fn answer(&self, tool: &str, arguments: &Value) -> ToolAnswer {
-        self.tools.call(tool, &arguments.to_string(), &self.caller).unwrap()
+        let mut answer = self.tools.call(tool, &arguments.to_string(), &self.caller).unwrap();
+        // What a tool quotes stands in a fence; the words in it are the tool's.
+        answer.text = tome_engine::fenced_body(&answer.text).to_owned();
+        answer
     }
 
     /// An answer that has to be a success.

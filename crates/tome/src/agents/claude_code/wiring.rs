@@ -66,7 +66,7 @@ fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let own_folder = ground.either(".claude", folder(ground));
     let line = ground.launch.line(&["hook", "claude-code"]);
     // A project's `.mcp.json` is read by Copilot CLI too.
-    let server = mcp(&ground.launch, ground.project.is_none().then_some(CLIENT.name));
+    let server = server(&ground.launch, ground.project.is_none().then_some(CLIENT.name));
     let mut parts = vec![
         Part::hooks(settings(ground), groups(&line, &EVENTS)),
         Part::server(ground.either(".mcp.json", state(ground)), "mcpServers", server),
@@ -78,15 +78,6 @@ fn parts(ground: &Ground<'_>) -> Vec<Part> {
         own(path, command.markdown(Hint::Said))
     }));
     parts
-}
-
-/// Without `alwaysLoad` the tools are hidden behind a search for tools, and are seldom found.
-fn mcp(launch: &Launch, agent: Option<&str>) -> Value {
-    let mut server = server(launch, agent);
-    if let Some(settings) = server.as_object_mut() {
-        settings.insert("alwaysLoad".to_owned(), Value::Bool(true));
-    }
-    server
 }
 
 fn agent() -> String {
@@ -102,7 +93,10 @@ fn bundle(launch: &Launch) -> Vec<(String, String)> {
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
         ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
-        (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": mcp(launch, None) } }))),
+        (
+            ".mcp.json".to_owned(),
+            pretty(&json!({ "mcpServers": { "tome": server(launch, Some(CLIENT.name)) } })),
+        ),
         ("agents/memory-navigator.md".to_owned(), agent()),
     ];
     files.extend(bundled());

@@ -2,6 +2,7 @@
 //! what memory said in between.
 
 use serde_json::Value;
+use tome_engine::fenced_body;
 use tome_llm::{Part, Reply, Role, Talk, ToolCall, ToolResult};
 
 /// How texts begin that the program says, and not the person.
@@ -85,7 +86,7 @@ impl<'t> Turn<'t> {
 impl Done<'_> {
     /// What it said, where it did not fail.
     pub fn text(&self) -> Option<&str> {
-        (!self.result.failed).then_some(self.result.text.as_str())
+        (!self.result.failed).then(|| fenced_body(&self.result.text))
     }
 
     /// The note it was about.

@@ -13,6 +13,8 @@ use crate::daemon::shared::Shared;
 
 /// How long the answer takes to get back to the hook, at most, as a rule.
 const WAY_BACK: Duration = Duration::from_millis(4);
+/// A hook that waits longer was given patience.
+const USUAL_WAIT: Duration = Duration::from_millis(300);
 /// How long it takes to make a text of what was read, and to record it.
 const MAKING: Duration = Duration::from_millis(6);
 
@@ -58,6 +60,11 @@ impl Asked {
     /// The room for something that has a budget of its own.
     pub(super) fn room_of(&self, tokens: u64) -> Room {
         Room { tokens, ..self.room }
+    }
+
+    /// Whether the hook was given more time than usual.
+    pub(super) fn is_patient(&self) -> bool {
+        self.until.duration_since(self.began) > USUAL_WAIT
     }
 
     pub(super) fn takes_text(&self) -> bool {

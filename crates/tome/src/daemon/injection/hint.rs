@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use tome_engine::{Hint, choose_hints, hints_text, with_late};
+use tome_engine::{Hint, choose_hints, hints_text, is_worth_searching, with_late};
 use tome_model::Event;
 use tonic::Status;
 
@@ -12,6 +13,9 @@ use super::asked::Asked;
 use super::say::Said;
 use super::{InjectionsService, injector};
 use crate::daemon::shared::{Shared, status_of};
+
+/// An agent waits no longer than this for hints: what is found later comes with its next step.
+const HINT_WITHIN: Duration = Duration::from_millis(24);
 
 /// Where what was found is handed over, as long as somebody waits for it.
 #[derive(Default)]
@@ -39,7 +43,10 @@ impl InjectionsService {
             injector(shared).map(|injector| injector.hinted(&theirs.project, session))
         });
         let hinted = hinted.await??;
-        let fresh = self.look(asked, event, hinted.given.clone()).await;
+        let fresh = match is_worth_searching(&event.text) {
+            true => self.look(asked, event, hinted.given.clone()).await,
+            false => Vec::new(),
+        };
         let mut hints = with_late(fresh, hinted.late, &hinted.given);
         Ok(hints_text(&hints, asked.room).map(|(composed, count)| {
             hints.truncate(count);
@@ -58,7 +65,11 @@ impl InjectionsService {
             // What cannot be looked through has no hints.
             looked.await.and_then(|looked| looked)
         });
-        let _ = tokio::time::timeout_at(asked.ready, looking).await;
+        let until = match asked.is_patient() {
+            true => asked.ready,
+            false => asked.ready.min(asked.began + HINT_WITHIN),
+        };
+        let _ = tokio::time::timeout_at(until, looking).await;
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *found, Found::TooLate) {
             Found::InTime(hints) => hints,

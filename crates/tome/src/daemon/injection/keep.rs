@@ -37,6 +37,9 @@ pub(super) fn keep(shared: &Shared, asked: &Asked, said: Vec<Said>, handed: bool
 }
 
 fn given(injector: &Injector, asked: &Asked, said: Said) -> Result<(), EngineError> {
+    if said.is_start {
+        injector.note_start(&asked.project, asked.session.as_str())?;
+    }
     let mut keys = said.facts;
     keys.extend(said.hints.into_iter().map(|hint| hint.key));
     match keys.is_empty() {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use tome_engine::{InjectionRecord, Injector, Room, Starting};
+use tome_engine::{InjectionRecord, Injector, Room, StartMoment, Starting};
 use tome_model::{Agent, SessionId};
 use tome_proto::v1;
 use tome_proto::v1::injections_server::Injections;
@@ -76,7 +76,7 @@ impl Injections for InjectionsService {
         let project = self.0.stores.projects().root_of(&asked.cwd, None);
         let settings = asked.settings.unwrap_or_default();
         let room = Room { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize };
-        let starting = Starting { project, session: None, goes_on: false };
+        let starting = Starting { project, session: None, moment: StartMoment::Fresh };
         let until = Instant::now() + PREVIEW_WITHIN;
         let started = self.start(starting, room, until).await?;
         let answer = started.map(|(composed, _)| v1::PreviewInjectionResponse {

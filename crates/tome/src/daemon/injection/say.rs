@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 use tome_engine::triggers::{self, Due};
 use tome_engine::{
-    Composed, EngineError, Hint, Injector, PLAN_TOKENS_MAX, Room, StartParts, Starting, nudge_text,
-    plan_text, start_text,
+    Composed, EngineError, Hint, Injector, PLAN_TOKENS_MAX, Room, StartMoment, StartParts,
+    Starting, nudge_text, plan_text, resume_text, start_text,
 };
 use tome_model::{Event, EventKind};
 use tonic::Status;
@@ -30,12 +30,30 @@ pub(super) struct Said {
     pub hints: Vec<Hint>,
     /// What asked for it.
     pub due: Option<Due>,
+    /// Whether it is the whole text of a start.
+    pub is_start: bool,
+}
+
+/// What a resumed session has to be told.
+enum Resumed {
+    /// It was never told what is known at a start.
+    Unknown,
+    /// Nothing.
+    Unchanged,
+    /// What changed.
+    Changed(Composed),
+}
+
+/// Whether what an agent was told at a start is still in its context when it resumes the session.
+/// OpenCode gets it as a part of the system prompt, which is made again by every process.
+fn keeps_start_text(agent: &str) -> bool {
+    agent != "opencode"
 }
 
 impl Said {
     pub(super) fn new(why: &str, composed: Composed) -> Self {
         let why = why.to_owned();
-        Self { why, composed, facts: Vec::new(), hints: Vec::new(), due: None }
+        Self { why, composed, facts: Vec::new(), hints: Vec::new(), due: None, is_start: false }
     }
 }
 
@@ -75,14 +93,59 @@ impl InjectionsService {
         if !asked.settings.start {
             return Ok(None);
         }
-        let goes_on = asked.kind == EventKind::Compaction
-            || matches!(asked.source.as_str(), "resume" | "compact");
-        let session = Some(asked.session.as_str().to_owned());
-        let starting = Starting { project: asked.project.clone(), session, goes_on };
-        let started = self.start(starting, asked.room, asked.ready).await?;
         let why = if asked.source.is_empty() { "start" } else { &asked.source };
         let why = tome_model::truncate_to(why, WHY_BYTES_MAX);
-        Ok(started.map(|(composed, facts)| Said { facts, ..Said::new(why, composed) }))
+        if asked.source == "resume" && keeps_start_text(&asked.agent) {
+            match self.resume(asked).await? {
+                Resumed::Unknown => {}
+                Resumed::Unchanged => return Ok(None),
+                Resumed::Changed(composed) => return Ok(Some(Said::new(why, composed))),
+            }
+        }
+        let is_compacted = asked.kind == EventKind::Compaction || asked.source == "compact";
+        let moment = if is_compacted { StartMoment::Compacted } else { StartMoment::Fresh };
+        let session = Some(asked.session.as_str().to_owned());
+        let starting = Starting { project: asked.project.clone(), session, moment };
+        self.warm(asked);
+        let started = self.start(starting, asked.room, asked.ready).await?;
+        let start = |(composed, facts)| Said { facts, is_start: true, ..Said::new(why, composed) };
+        Ok(started.map(start))
+    }
+
+    /// Opens what the session's prompts will be looked up in, while nobody waits for that.
+    fn warm(&self, asked: &Arc<Asked>) {
+        if !asked.settings.hints {
+            return;
+        }
+        let (shared, project) = (Arc::clone(&self.0), asked.project.clone());
+        tokio::spawn(async move {
+            // Hints open what they need themselves; that is only slower.
+            let _ = shared
+                .wait_for_recall(move |shared| {
+                    injector(shared)?.warm(&project).map_err(|error| status_of(&error))
+                })
+                .await;
+        });
+    }
+
+    /// What a resumed session has to be told.
+    async fn resume(&self, asked: &Arc<Asked>) -> Result<Resumed, Status> {
+        let theirs = Arc::clone(asked);
+        let gather = self.0.wait_for_notes(move |shared| {
+            let gathered = injector(shared)?.gather_resume(&theirs.project, &theirs.session);
+            gathered.map_err(|error| status_of(&error))
+        });
+        // What could not be read in time has to be asked for: the session has the rest.
+        let Ok(parts) = tokio::time::timeout_at(asked.ready, gather).await else {
+            return Ok(Resumed::Unchanged);
+        };
+        Ok(match parts?? {
+            None => Resumed::Unknown,
+            Some(parts) => match resume_text(&parts, asked.room) {
+                None => Resumed::Unchanged,
+                Some(composed) => Resumed::Changed(composed),
+            },
+        })
     }
 
     /// The text for a start, of what could be read by then, and what of it is in there whole: it is no

@@ -225,10 +225,7 @@ fn the_server_is_in_every_agent() {
     let args = |agent: &str| json!(["--home", home, "mcp", "--agent", agent]);
     let settings = |path: &str| serde_json::from_str::<Value>(&read(&world, path)).unwrap();
     let claude = &settings(".claude.json")["mcpServers"]["tome"];
-    assert_eq!(
-        *claude,
-        json!({"command": program, "args": args("claude-code"), "alwaysLoad": true})
-    );
+    assert_eq!(*claude, json!({"command": program, "args": args("claude-code")}));
     let gemini = &settings(".gemini/settings.json")["mcpServers"]["tome"];
     assert_eq!(*gemini, json!({"command": program, "args": args("gemini")}));
     let copilot = &settings(".copilot/mcp-config.json")["mcpServers"]["tome"];

@@ -1,0 +1,242 @@
+//! The state of a session as a whole: its first request, its latest requests, the agent's closing words,
+//! and what is open. Read from the session's own events, so that it is there at once and says what was
+//! said; text of tools is not in it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tome_ledger::{Direction, EventRange, Ledger};
+use tome_model::{Event, EventKind, Millis, Scope, SessionId};
+use tome_notebook::OVERVIEW;
+
+use super::{Injector, open_work};
+use crate::triggers::texts::is_own;
+use crate::{EngineError, Whose};
+
+/// Events that are looked through for other sessions: an own session of more events hides them.
+const EVENTS_BACK_MAX: usize = 4_000;
+/// Sessions that are looked at before giving up.
+const SESSIONS_MAX: usize = 24;
+/// Events of one session that are read from its beginning and from its end.
+const HEAD_EVENTS_MAX: usize = 60;
+const TAIL_EVENTS_MAX: usize = 400;
+/// Latest requests that are told.
+const REQUESTS_MAX: usize = 3;
+/// A shorter prompt ("yes", "go on") says nothing by itself, and shorter closing words conclude nothing.
+const REQUEST_WORDS_MIN: usize = 3;
+const CLOSING_WORDS_MIN: usize = 8;
+
+/// The state of a session as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionState {
+    /// Its id.
+    pub session: String,
+    /// Whether it is the very session that is told.
+    pub is_own: bool,
+    /// Its agent.
+    pub agent: String,
+    /// Its first and its last event.
+    pub first_at: Millis,
+    /// See `first_at`.
+    pub last_at: Millis,
+    /// The first request that says something.
+    pub first_request: String,
+    /// The latest requests, the oldest of them first, without the first one.
+    pub latest_requests: Vec<String>,
+    /// The agent's closing words.
+    pub closing: String,
+    /// The event that holds them, for a citation.
+    pub closing_event: Option<String>,
+    /// Steps of a plan and pending issues that are not done.
+    pub open: Vec<String>,
+    /// The last request, if no answer to it was recorded.
+    pub unanswered: Option<String>,
+}
+
+impl Injector {
+    /// The state of the session that was active last in a project, of any but this one. Sessions of
+    /// subagents, of `tome chat --offline`, and those in which nothing was asked do not count.
+    pub(super) fn last_session(
+        &self,
+        project: &str,
+        own: Option<&SessionId>,
+    ) -> Result<Option<SessionState>, EngineError> {
+        Ok(self.sessions_since(project, own, Millis(0), 1)?.pop())
+    }
+
+    /// The states of the sessions that were active after a moment, the latest first.
+    pub(super) fn sessions_since(
+        &self,
+        project: &str,
+        own: Option<&SessionId>,
+        since: Millis,
+        count: usize,
+    ) -> Result<Vec<SessionState>, EngineError> {
+        let Some(path) = self.stores.existing(project) else { return Ok(Vec::new()) };
+        let store = self.stores.open(&path)?;
+        let range = EventRange { direction: Direction::Backward, ..EventRange::default() };
+        let mut seen: BTreeSet<SessionId> = own.cloned().into_iter().collect();
+        let (own_count, mut states) = (seen.len(), Vec::new());
+        for found in store.events(&range).take(EVENTS_BACK_MAX) {
+            let (_, event) = found?;
+            if event.at <= since || seen.len() - own_count >= SESSIONS_MAX || states.len() >= count
+            {
+                break;
+            }
+            if event.project != project || !seen.insert(event.session.clone()) {
+                continue;
+            }
+            states.extend(self.session_state(&store, project, &event.session)?);
+        }
+        Ok(states)
+    }
+
+    /// The state of one session; `None` where it has nothing to tell.
+    pub(super) fn session_state(
+        &self,
+        store: &Ledger,
+        project: &str,
+        session: &SessionId,
+    ) -> Result<Option<SessionState>, EngineError> {
+        let Some(read) = SessionEvents::read(store, project, session)? else { return Ok(None) };
+        let Some(mut state) = read.state() else { return Ok(None) };
+        state.open.extend(self.pending_issues(project, session)?);
+        state.open.dedup();
+        Ok(Some(state))
+    }
+
+    /// When a session was active last before it was started again.
+    pub(super) fn active_before(
+        &self,
+        project: &str,
+        session: &SessionId,
+    ) -> Result<Option<Millis>, EngineError> {
+        let Some(path) = self.stores.existing(project) else { return Ok(None) };
+        let store = self.stores.open(&path)?;
+        let range = EventRange {
+            session: Some(session.clone()),
+            direction: Direction::Backward,
+            ..EventRange::default()
+        };
+        for found in store.events(&range).take(HEAD_EVENTS_MAX) {
+            let (_, event) = found?;
+            if event.kind != EventKind::SessionStart {
+                return Ok(Some(event.at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What a session's overview says is pending, if somebody has written one.
+    fn pending_issues(
+        &self,
+        project: &str,
+        session: &SessionId,
+    ) -> Result<Vec<String>, EngineError> {
+        let name = Some(session.as_str().to_owned());
+        let whose = Whose { scope: Scope::Session, cwd: Some(project.to_owned()), session: name };
+        let text = self.notebooks.open(&whose)?.read("overview.md").map(|note| note.text);
+        let text = text.ok().filter(|text| text.trim() != OVERVIEW.trim());
+        Ok(text.map(|text| open_work::pending_in(&self.cut(&text))).unwrap_or_default())
+    }
+}
+
+/// The beginning and the end of a session.
+struct SessionEvents {
+    head: Vec<Event>,
+    /// The latest first.
+    tail: Vec<Event>,
+}
+
+impl SessionEvents {
+    /// Reads a session; `None` for one that is not to be told of.
+    fn read(
+        store: &Ledger,
+        project: &str,
+        session: &SessionId,
+    ) -> Result<Option<Self>, EngineError> {
+        let read = |direction, count| -> Result<Vec<Event>, EngineError> {
+            let range =
+                EventRange { session: Some(session.clone()), direction, ..EventRange::default() };
+            let mut events = Vec::new();
+            for found in store.events(&range).take(count) {
+                let (_, event) = found?;
+                if event.project == project && !event.meta.contains_key("subagent") {
+                    events.push(event);
+                }
+            }
+            Ok(events)
+        };
+        let head = read(Direction::Forward, HEAD_EVENTS_MAX)?;
+        if head.iter().any(is_subagent_or_offline) {
+            return Ok(None);
+        }
+        let tail = read(Direction::Backward, TAIL_EVENTS_MAX)?;
+        Ok(Some(Self { head, tail }))
+    }
+
+    fn state(&self) -> Option<SessionState> {
+        let (first, last) = (self.head.first()?, self.tail.first()?);
+        let is_request = |event: &&Event| {
+            event.kind == EventKind::UserMessage
+                && !is_own(&event.text)
+                && !event.text.trim_start().starts_with(['/', '<'])
+        };
+        let says = |event: &&Event| words(&event.text) >= REQUEST_WORDS_MIN;
+        let requests: Vec<&Event> = self.tail.iter().filter(is_request).collect();
+        let first_request = self.head.iter().filter(is_request).find(says);
+        let first_request = first_request
+            .or_else(|| requests.iter().rev().copied().find(|event| says(&event)))
+            .or_else(|| self.head.iter().find(is_request))?;
+        let mut latest: Vec<&Event> = requests
+            .iter()
+            .copied()
+            .filter(|event| event.id != first_request.id && says(event))
+            .take(REQUESTS_MAX)
+            .collect();
+        latest.reverse();
+        let answers = || self.tail.iter().filter(|event| is_answer(event));
+        let closing = answers()
+            .find(|event| event.kind == EventKind::AssistantStop && concludes(event))
+            .or_else(|| answers().find(|event| concludes(event)))
+            .or_else(|| answers().next());
+        let is_answered = |prompt: &Event| answers().any(|answer| answer.at >= prompt.at);
+        let unanswered = requests.first().filter(|prompt| !is_answered(prompt));
+        Some(SessionState {
+            session: first.session.as_str().to_owned(),
+            is_own: false,
+            agent: first.agent.as_str().to_owned(),
+            first_at: first.at,
+            last_at: last.at,
+            first_request: first_request.text.clone(),
+            latest_requests: latest.iter().map(|event| event.text.clone()).collect(),
+            closing: closing.map(|event| event.text.clone()).unwrap_or_default(),
+            closing_event: closing.map(|event| event.id.as_str().to_owned()),
+            open: open_work::of_session(&self.tail, closing),
+            unanswered: unanswered.map(|event| event.text.clone()),
+        })
+    }
+}
+
+fn is_subagent_or_offline(event: &Event) -> bool {
+    let is_subagent = event.kind == EventKind::SubagentStart && event.meta.contains_key("parent");
+    let model = event.meta.get("model").and_then(Value::as_str);
+    let is_offline = event.kind == EventKind::SessionStart && model == Some("offline");
+    is_subagent || is_offline
+}
+
+fn is_answer(event: &Event) -> bool {
+    matches!(event.kind, EventKind::AssistantStop | EventKind::AssistantMessage)
+        && !event.text.trim().is_empty()
+}
+
+fn concludes(event: &Event) -> bool {
+    words(&event.text) >= CLOSING_WORDS_MIN
+}
+
+/// Words of a text, at most as many as anybody asks about. A character of a script without spaces is one.
+fn words(text: &str) -> usize {
+    let wide = text.chars().filter(|c| tome_finder::is_spaceless(*c)).take(20).count();
+    let spaced = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    spaced.take(20).count() + wide / 2
+}

@@ -1,0 +1,406 @@
+//! Breaking markers: tags and tokens that clients and models give a meaning of their own
+//! (`<system-reminder>`, `<|im_start|>`, `[INST]`, `Human:` at the start of a line), escape sequences,
+//! and characters that change how the text around them is read.
+//!
+//! A broken marker is still readable and no longer looks like one: `[quoted: system-reminder]`. Markers
+//! are recognised as a reader would recognise them: in any case, with look-alike letters and brackets,
+//! with invisible characters in between, or written as entities. The result holds no marker, so quoting
+//! it again changes nothing.
+
+use std::borrow::Cow;
+
+/// Tags that are broken. `-` and `_` are the same here; everything that begins with one of
+/// [`TAG_FAMILIES`] is broken too.
+const TAGS: [&str; 34] = [
+    "assistant",
+    "bash-input",
+    "bash-stderr",
+    "bash-stdout",
+    "command-args",
+    "command-contents",
+    "command-message",
+    "command-name",
+    "end-of-turn",
+    "environment-context",
+    "function-call",
+    "function-calls",
+    "function-result",
+    "function-results",
+    "hook-prompt",
+    "human",
+    "im-end",
+    "im-start",
+    "invoke",
+    "local-command-caveat",
+    "local-command-stderr",
+    "local-command-stdout",
+    "start-of-turn",
+    "system",
+    "task-notification",
+    "tool-call",
+    "tool-calls",
+    "tool-response",
+    "tool-result",
+    "tool-results",
+    "tool-use",
+    "untrusted-context",
+    "user-instructions",
+    "user-prompt-submit-hook",
+];
+
+/// Beginnings of tags that are broken whatever follows.
+const TAG_FAMILIES: [&str; 6] =
+    ["antml:", "system-", "tome-", "user-prompt-", "session-start-hook", "persisted-output"];
+
+/// Words in square brackets that are broken.
+const BRACKETS: [&str; 5] =
+    ["inst", "system-prompt", "available-tools", "tool-calls", "tool-results"];
+
+/// Speakers whose name at the start of a line, with a colon behind it, begins a turn of a chat.
+const SPEAKERS: [&str; 3] = ["human", "assistant", "system"];
+
+/// Longest name of a tag or token that is looked at.
+const NAME_CHARS_MAX: usize = 48;
+/// A tag's closing bracket is looked for within so many characters.
+const TAG_CHARS_MAX: usize = 240;
+/// Characters of Markdown and white space that may stand before a speaker.
+const LEAD_CHARS_MAX: usize = 12;
+
+/// The text with every marker broken, without escape sequences, and without characters that steer a
+/// terminal or a reader's eye.
+pub fn neutralize(text: &str) -> Cow<'_, str> {
+    let text = without_controls(text);
+    match break_markers(&text) {
+        Some(broken) => Cow::Owned(broken),
+        None => text,
+    }
+}
+
+/// Removes escape sequences and replaces other control characters.
+fn without_controls(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_steering) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let escape = if c == '\u{1b}' { escape_len(rest) } else { 0 };
+        let taken = if escape > 0 { escape } else { c.len_utf8() };
+        let after = rest.get(taken..).unwrap_or_default();
+        match c {
+            _ if escape > 0 => {}
+            '\r' if after.starts_with('\n') => {}
+            '\r' => kept.push('\n'),
+            c if is_steering(c) => kept.push('\u{fffd}'),
+            c => kept.push(c),
+        }
+        rest = after;
+    }
+    Cow::Owned(kept)
+}
+
+/// Control characters but line breaks and tabs, marks that turn the direction of writing, tags.
+fn is_steering(c: char) -> bool {
+    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_tag = matches!(c, '\u{e0000}'..='\u{e007f}');
+    (c.is_control() && c != '\n' && c != '\t') || turns || is_tag
+}
+
+/// Bytes of the escape sequence that a text begins with; 0 if it is none that is complete.
+fn escape_len(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    let end = |found: Option<(usize, char)>| found.map_or(0, |(at, c)| at + c.len_utf8());
+    match chars.next() {
+        // CSI: parameters, then a final letter.
+        Some((_, '[')) => end(chars
+            .take(64)
+            .find(|(_, c)| !matches!(c, '0'..='9' | ';' | ':' | '?' | '<'..='>' | ' '..='/'))
+            .filter(|(_, c)| matches!(c, '@'..='~'))),
+        // OSC, DCS and others: until BEL or ESC \.
+        Some((_, ']' | 'P' | '^' | '_' | 'X')) => {
+            let mut escaped = false;
+            for (at, c) in chars {
+                match c {
+                    '\u{7}' => return at + 1,
+                    '\\' if escaped => return at + 1,
+                    '\n' => return 0,
+                    c => escaped = c == '\u{1b}',
+                }
+            }
+            0
+        }
+        Some((at, c @ ('(' | ')'))) => chars.next().map_or(at + c.len_utf8(), |(at, _)| at + 1),
+        _ => 0,
+    }
+}
+
+/// Breaks markers; `None` if there are none.
+fn break_markers(text: &str) -> Option<String> {
+    let mut broken: Option<String> = None;
+    let (mut at, mut copied) = (0, 0);
+    // Characters within which a broken tag may still be closed.
+    let mut open = 0_usize;
+    let mut is_line_start = true;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        if std::mem::take(&mut is_line_start)
+            && let Some(lead) = speaker_at(rest)
+        {
+            let out = broken.get_or_insert_default();
+            out.push_str(text.get(copied..at + lead).unwrap_or_default());
+            out.push_str("[quoted] ");
+            (at, copied) = (at + lead, at + lead);
+            continue;
+        }
+        let Some((sign, bytes)) = next_sign(rest) else { break };
+        let marker = matches!(sign, '<' | '[').then(|| marker_at(rest)).flatten();
+        let replaced = match &marker {
+            Some(marker) => Some((marker.bytes, format!("[quoted: {}", marker.said))),
+            None if sign == '>' && open > 0 => Some((bytes, "]".to_owned())),
+            None => None,
+        };
+        open = match (&marker, sign) {
+            (Some(marker), _) if marker.may_close => TAG_CHARS_MAX,
+            (Some(_), _) | (None, '>' | '<' | '\n') => 0,
+            _ => open.saturating_sub(1),
+        };
+        let taken = match replaced {
+            None => bytes,
+            Some((taken, words)) => {
+                let out = broken.get_or_insert_default();
+                out.push_str(text.get(copied..at).unwrap_or_default());
+                out.push_str(&words);
+                copied = at + taken;
+                taken
+            }
+        };
+        is_line_start = sign == '\n' && marker.is_none();
+        at += taken;
+    }
+    let mut broken = broken?;
+    broken.push_str(text.get(copied..).unwrap_or_default());
+    Some(broken)
+}
+
+/// A marker at the beginning of a text.
+struct Marker {
+    /// Bytes that are replaced.
+    bytes: usize,
+    /// Its words, without what makes it a marker.
+    said: String,
+    /// Whether a `>` behind it belongs to it.
+    may_close: bool,
+}
+
+/// The marker that a text begins with.
+fn marker_at(text: &str) -> Option<Marker> {
+    let mut signs = Signs { text, at: 0 };
+    let opening = signs.next()?;
+    if opening == '[' {
+        let slash = signs.skip_to_name();
+        let name = signs.name(&[]);
+        signs.skip_space();
+        let is_known = BRACKETS.contains(&name.as_str()) && signs.next() == Some(']');
+        return is_known.then(|| Marker {
+            bytes: signs.at,
+            said: format!("{slash}{name}]"),
+            may_close: false,
+        });
+    }
+    match signs.peek() {
+        Some('|') => {
+            signs.next();
+            let name = signs.name(&['/', '▁']);
+            let is_closed = signs.next() == Some('|') && signs.next() == Some('>');
+            (is_closed && !name.is_empty()).then(|| Marker {
+                bytes: signs.at,
+                said: format!("{name}]"),
+                may_close: false,
+            })
+        }
+        Some('<') => {
+            signs.next();
+            let slash = signs.skip_to_name();
+            let name = signs.name(&[]);
+            let is_closed = signs.next() == Some('>') && signs.next() == Some('>');
+            (is_closed && name == "sys").then(|| Marker {
+                bytes: signs.at,
+                said: format!("{slash}{name}]"),
+                may_close: false,
+            })
+        }
+        _ => {
+            let slash = signs.skip_to_name();
+            let name = signs.name(&[':']);
+            let name = name.trim_end_matches(['-', ':']);
+            let is_known =
+                TAGS.contains(&name) || TAG_FAMILIES.iter().any(|family| name.starts_with(family));
+            is_known.then(|| Marker {
+                bytes: signs.at,
+                said: format!("{slash}{name}"),
+                may_close: true,
+            })
+        }
+    }
+}
+
+/// Where a line's first word begins, in bytes, if it is a speaker's name with a colon behind it.
+fn speaker_at(line: &str) -> Option<usize> {
+    let mut signs = Signs { text: line, at: 0 };
+    for _ in 0..LEAD_CHARS_MAX {
+        match signs.peek()? {
+            ' ' | '\t' | '#' | '*' | '_' => signs.next(),
+            _ => break,
+        };
+    }
+    let lead = signs.at;
+    let is_capital = line.get(lead..)?.chars().find(|c| !is_invisible(*c))?.is_uppercase();
+    let name = signs.name(&[]);
+    let emphasis = signs.peek().filter(|sign| *sign == '*');
+    if emphasis.is_some() {
+        signs.next();
+        signs.next();
+    }
+    let is_speaker = is_capital && SPEAKERS.contains(&name.trim_end_matches('-'));
+    (is_speaker && signs.peek() == Some(':')).then_some(lead)
+}
+
+/// A walk over the signs of a text as a reader sees them.
+struct Signs<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Signs<'_> {
+    fn peek(&self) -> Option<char> {
+        next_sign(self.text.get(self.at..)?).map(|(sign, _)| sign)
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let (sign, bytes) = next_sign(self.text.get(self.at..)?)?;
+        self.at += bytes;
+        Some(sign)
+    }
+
+    fn skip_space(&mut self) {
+        for _ in 0..LEAD_CHARS_MAX {
+            match self.peek() {
+                Some(' ' | '\t' | '\n') => self.next(),
+                _ => return,
+            };
+        }
+    }
+
+    /// Goes to where a name may begin; the slash of a closing tag, if there was one.
+    fn skip_to_name(&mut self) -> &'static str {
+        self.skip_space();
+        let mut slash = "";
+        while let Some('/' | '\\' | '!' | '?') = self.peek() {
+            slash = "/";
+            self.next();
+            self.skip_space();
+        }
+        slash
+    }
+
+    /// The name that begins here, `_` read as `-`.
+    fn name(&mut self, more: &[char]) -> String {
+        let mut name = String::new();
+        while let Some(sign) = self.peek().filter(|_| name.len() < NAME_CHARS_MAX) {
+            match sign {
+                '_' | '-' => name.push('-'),
+                c if c.is_ascii_alphanumeric() || more.contains(&c) => name.push(c),
+                _ => break,
+            }
+            self.next();
+        }
+        name
+    }
+}
+
+/// The next sign of a text as a reader sees it, in lower case, and the bytes it takes with the
+/// invisible characters before it.
+fn next_sign(text: &str) -> Option<(char, usize)> {
+    let mut bytes = 0;
+    for c in text.chars() {
+        if is_invisible(c) {
+            bytes += c.len_utf8();
+            continue;
+        }
+        if let '&' | '\\' = c
+            && let Some((sign, length)) = written_out(text.get(bytes..).unwrap_or_default())
+        {
+            return Some((sign, bytes + length));
+        }
+        return Some((fold(c), bytes + c.len_utf8()));
+    }
+    // Only invisible characters are left.
+    (bytes > 0).then_some((' ', bytes))
+}
+
+/// A bracket that is written as an entity or as an escape, and the bytes that takes.
+fn written_out(text: &str) -> Option<(char, usize)> {
+    const WRITTEN: [(&str, char); 10] = [
+        ("&lt;", '<'),
+        ("&gt;", '>'),
+        ("&#60;", '<'),
+        ("&#62;", '>'),
+        ("&#x3c;", '<'),
+        ("&#x3e;", '>'),
+        ("\\u003c", '<'),
+        ("\\u003e", '>'),
+        ("\\x3c", '<'),
+        ("\\x3e", '>'),
+    ];
+    let is_there = |written: &str| {
+        text.get(..written.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(written))
+    };
+    WRITTEN
+        .into_iter()
+        .find(|(written, _)| is_there(written))
+        .map(|(written, sign)| (sign, written.len()))
+}
+
+/// Characters that take no room.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+/// The ASCII character that one looks like, in lower case; the character itself where there is none.
+fn fold(c: char) -> char {
+    let ascii = match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '‹' | '〈' | '⟨' | '\u{2329}' | '˂' | '﹤' | '❮' | '❬' => '<',
+        '›' | '〉' | '⟩' | '\u{232a}' | '˃' | '﹥' | '❯' | '❭' => '>',
+        '【' | '〔' | '⟦' => '[',
+        '】' | '〕' | '⟧' => ']',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2043}' | '﹘' | '﹣' => '-',
+        '│' | '∣' | 'ǀ' | '￨' => '|',
+        '∕' | '⁄' | '⧸' => '/',
+        '﹕' | '∶' | '꞉' => ':',
+        'а' | 'А' | 'α' | 'Α' => 'a',
+        'В' | 'Β' => 'b',
+        'с' | 'С' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'Е' | 'Ε' => 'e',
+        'н' | 'Н' | 'Η' => 'h',
+        'і' | 'І' | 'ι' | 'Ι' | 'ı' => 'i',
+        'ј' | 'Ј' => 'j',
+        'К' | 'Κ' => 'k',
+        'ӏ' | 'Ӏ' => 'l',
+        'М' | 'Μ' => 'm',
+        'ո' | 'Ν' => 'n',
+        'о' | 'О' | 'ο' | 'Ο' => 'o',
+        'р' | 'Р' | 'ρ' | 'Ρ' => 'p',
+        'ѕ' | 'Ѕ' => 's',
+        'Т' | 'Τ' => 't',
+        'ս' | 'υ' => 'u',
+        'х' | 'Х' | 'χ' | 'Χ' => 'x',
+        'у' | 'У' | 'γ' | 'Υ' => 'y',
+        other if other.is_whitespace() && other != '\n' => ' ',
+        other => other,
+    };
+    ascii.to_ascii_lowercase()
+}

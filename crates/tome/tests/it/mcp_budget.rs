@@ -1,0 +1,72 @@
+//! What Tome costs in every request: the schemas of its default tools, and the rules, stated once.
+
+use serde_json::{Value, json};
+
+use crate::injections::{context, hook};
+use crate::mcp_client::McpClient;
+use crate::scene::world;
+
+/// The most that the schemas of the default tools may cost together, by the project's own estimate,
+/// which is somewhat above what tokenizers of models say.
+const TOKENS_MAX: u64 = 1_200;
+
+#[test]
+fn the_default_tools_cost_at_most_1200_tokens() {
+    let world = world();
+    let tools = McpClient::open(&world, &[]).result("tools/list", json!({}))["tools"].clone();
+    let tools = tools.as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "recall_memory",
+            "memory_show",
+            "memory_read",
+            "memory_write",
+            "memory_append",
+            "memory_patch"
+        ]
+    );
+    let in_prompt = |tool: &Value| json!({"name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]});
+    let prompt = Value::Array(tools.iter().map(in_prompt).collect()).to_string();
+    let tokens = tome_engine::estimate_tokens(&prompt);
+    println!("default tools: {tokens} tokens, {} bytes", prompt.len());
+    assert!(tokens <= TOKENS_MAX, "{tokens} tokens, {} bytes", prompt.len());
+    // Clients that load tools on demand show these from the start, and only these.
+    let all =
+        McpClient::open(&world, &["--toolsets", "all"]).result("tools/list", json!({}))["tools"]
+            .clone();
+    for tool in all.as_array().unwrap() {
+        let always = tool["_meta"]["anthropic/alwaysLoad"] == true;
+        assert_eq!(always, names.contains(&tool["name"].as_str().unwrap()), "{tool}");
+    }
+}
+
+#[test]
+fn the_rules_are_stated_once_per_client() {
+    let world = world();
+    let app = world.folder("app");
+    let rule = "Before you start a task, check what is known";
+    let instructions = |args: &[&str]| {
+        let mut client = McpClient::start(&mut world.command(&[&["mcp"], args].concat()));
+        client.initialize("2025-11-25", "test-client")["result"]["instructions"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    // Whoever the setup wired gets them from its hooks.
+    let start = json!({"session_id": "s1", "cwd": app, "hook_event_name": "SessionStart", "source": "startup"});
+    let said = hook(&world, &["claude-code"], &start).unwrap();
+    assert_eq!(context(&said).matches(rule).count(), 1, "{said}");
+    for agent in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
+        assert!(!instructions(&["--agent", agent]).contains(rule), "{agent}");
+    }
+    // Nobody else would tell a client without hooks, or one whose start text is switched off.
+    assert_eq!(instructions(&[]).matches(rule).count(), 1);
+    world.write("config.toml", "[inject]\nstart = false\n");
+    assert_eq!(instructions(&["--agent", "codex"]).matches(rule).count(), 1);
+    for text in ["skill.md", "navigator.md"] {
+        let path = format!("{}/src/setup/texts/{text}", env!("CARGO_MANIFEST_DIR"));
+        assert!(!std::fs::read_to_string(path).unwrap().contains("Before you start"), "{text}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Recall never answers an agent with the turn it is in, nor with an earlier copy of its question that
+//! nobody answered; an answered copy comes as its answer.
+
+use serde_json::{Value, json};
+
+use crate::import::now_ms;
+use crate::injections::{context, hook, says};
+use crate::mcp_client::McpClient;
+use crate::scene::*;
+
+const ASKED: &str = "Why does the frobnicator drop its cache at midnight?";
+/// The same in other white space, case and punctuation.
+const AGAIN: &str = "why does  the FROBNICATOR drop its cache\nat midnight";
+const ANSWER: &str = "A cron job empties the cache directory when the date changes.";
+
+fn event(app: &std::path::Path, session: &str, minute: u64, kind: &str, text: &str) -> String {
+    let at = now_ms() - (120 - minute) * 60_000;
+    line_with(
+        &json!({"agent": "codex", "session_id": session, "cwd": app, "kind": kind, "text": text, "at": at}),
+    )
+}
+
+/// Asked in three sessions: answered, given up, and live.
+fn asked_three_times(world: &tome_testkit::World) -> std::path::PathBuf {
+    let app = world.folder("app");
+    let at = now_ms() - 9 * 60_000;
+    let found = line_with(
+        &json!({"agent": "codex", "session_id": "live", "cwd": app, "kind": "tool_result", "text": "", "at": at,
+        "tool": {"name": "Bash", "input": {"command": "grep frobnicator"}, "output": "frobnicator cache drop midnight in this very turn"}}),
+    );
+    world.ingest(
+        &[
+            event(&app, "answered", 1, "user_message", ASKED),
+            event(&app, "answered", 2, "assistant_stop", ANSWER),
+            event(&app, "answered", 3, "session_end", ""),
+            event(&app, "given-up", 4, "user_message", &ASKED.to_uppercase()),
+            event(&app, "given-up", 5, "session_end", ""),
+            event(
+                &app,
+                "live",
+                50,
+                "user_message",
+                "The frobnicator cache is the subject of today.",
+            ),
+            event(&app, "live", 51, "assistant_stop", "Understood, the frobnicator cache it is."),
+            event(&app, "live", 110, "user_message", AGAIN),
+            found,
+        ]
+        .concat(),
+    );
+    app
+}
+
+fn contents_of(said: &str) -> Vec<&str> {
+    said.lines().filter_map(|line| line.trim().strip_prefix("Content: ")).collect()
+}
+
+fn is_question(text: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    words(text.trim_start_matches("Asked: ")) == words(ASKED)
+}
+
+#[test]
+fn a_question_asked_before_comes_as_its_answer() {
+    let world = world();
+    let app = asked_three_times(&world);
+    let question: Value =
+        json!({"query": "why does the frobnicator drop its cache at midnight", "limit": 20});
+    for flags in [&["--session", "live"][..], &[]] {
+        let args = [&["mcp", "--agent", "codex"], flags].concat();
+        let mut client =
+            McpClient::open_as(world.command(&args).current_dir(&app), "codex-mcp-client");
+        let said = client.said("recall_memory", question.clone());
+        let contents = contents_of(&said);
+        assert!(contents.iter().any(|text| text.contains("cron job empties")), "{flags:?} {said}");
+        assert!(!contents.iter().any(|text| is_question(text)), "{flags:?} {said}");
+        assert!(!contents.iter().any(|text| text.contains("this very turn")), "{flags:?} {said}");
+        assert!(
+            contents.iter().any(|text| text.contains("subject of today")),
+            "earlier turns stay: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_hint_is_the_answer_and_not_the_question() {
+    let world = world();
+    let app = asked_three_times(&world);
+    let said = hook(&world, &["claude-code"], &says(&app, "new", AGAIN)).unwrap();
+    let hints: Vec<&str> = context(&said).lines().filter(|line| line.starts_with("- ")).collect();
+    assert!(hints.iter().any(|hint| hint.contains("cron job empties")), "{hints:?}");
+    assert!(
+        !hints.iter().any(|hint| hint.to_lowercase().contains("why does the frobnicator")),
+        "{hints:?}"
+    );
+}
+
+/// Two sessions of one agent at work at the same time, and a server that is not told which it serves.
+#[test]
+fn turns_that_nobody_has_seen_end_are_all_left_out() {
+    let world = world();
+    let app = world.folder("app");
+    world.ingest(
+        &[
+            event(
+                &app,
+                "one",
+                100,
+                "user_message",
+                "Find out why the zeppelin mooring slips. First.",
+            ),
+            event(
+                &app,
+                "two",
+                101,
+                "user_message",
+                "Find out why the zeppelin mooring slips. Second.",
+            ),
+            event(&app, "done", 90, "user_message", "The zeppelin mooring slips, they say."),
+            event(
+                &app,
+                "done",
+                91,
+                "assistant_stop",
+                "The zeppelin mooring slips because its rope is wet.",
+            ),
+        ]
+        .concat(),
+    );
+    let args = ["mcp", "--agent", "codex"];
+    let mut client = McpClient::open_as(world.command(&args).current_dir(&app), "codex-mcp-client");
+    let said =
+        client.said("recall_memory", json!({"query": "zeppelin mooring slips", "limit": 20}));
+    let contents = contents_of(&said);
+    assert!(contents.iter().any(|text| text.contains("rope is wet")), "{said}");
+    assert!(!contents.iter().any(|text| text.contains("Find out")), "{said}");
+}

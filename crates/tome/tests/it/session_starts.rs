@@ -1,0 +1,235 @@
+//! What a session is told when it starts, goes on after a compaction, or is resumed.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tome_testkit::World;
+
+use crate::injections::{context, hook, says};
+use crate::scene::*;
+
+fn start(app: &Path, session: &str, source: &str) -> Value {
+    json!({"session_id": session, "cwd": app, "hook_event_name": "SessionStart", "source": source})
+}
+
+fn stop(app: &Path, session: &str, words: &str) -> Value {
+    json!({"session_id": session, "cwd": app, "hook_event_name": "Stop", "stop_hook_active": false,
+           "last_assistant_message": words})
+}
+
+fn event(app: &Path, session: &str, second: u64, kind: &str, text: &str) -> String {
+    line_with(&json!({"session_id": session, "cwd": app, "kind": kind, "text": text,
+        "at": MORNING_MS + second * 1_000}))
+}
+
+const CONCLUSION: &str = "The tokenizer reads its Unicode tables from a file that is generated at build time. \
+    All 212 tests pass.\n\nNext steps:\n1. Delete the old shim\n2. Document the generator";
+
+/// A session with a beginning, a conclusion and a trivial end.
+fn whole_session(app: &Path) -> String {
+    [
+        event(app, "old", 0, "user_message", "Port the tokenizer to the new Unicode tables."),
+        event(app, "old", 60, "assistant_message", "I will read the tables first."),
+        event(app, "old", 120, "assistant_stop", CONCLUSION),
+        event(app, "old", 9_000, "user_message", "thanks"),
+        event(app, "old", 9_010, "assistant_stop", "You're welcome!"),
+        event(app, "old", 9_020, "session_end", ""),
+    ]
+    .concat()
+}
+
+#[test]
+fn the_last_session_is_told_as_a_whole() {
+    let world = world();
+    let app = world.folder("app");
+    world.ingest(&whole_session(&app));
+    // Later ones that are nobody's last session: a subagent's, and one in which nothing was asked.
+    let child =
+        line_with(&json!({"session_id": "child", "cwd": app, "kind": "subagent_start", "text": "",
+        "at": MORNING_MS + 10_000_000, "meta": {"parent": "old"}}));
+    world.ingest(
+        &[
+            child,
+            event(
+                &app,
+                "child",
+                10_001,
+                "user_message",
+                "Search the code for the word banana, subagent.",
+            ),
+            event(
+                &app,
+                "child",
+                10_002,
+                "assistant_stop",
+                "The word banana occurs nowhere in the code at all.",
+            ),
+            event(&app, "silent", 10_003, "session_start", ""),
+        ]
+        .concat(),
+    );
+    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let text = context(&said);
+    let (_, last) = text.split_once("## Where the last session stopped").unwrap();
+    for words in [
+        "First request: Port the tokenizer to the new Unicode tables.",
+        "The agent's closing words: The tokenizer reads its Unicode tables",
+        "Open: Delete the old shim",
+        "Open: Document the generator",
+    ] {
+        assert!(last.contains(words), "{words} in {text}");
+    }
+    for words in ["welcome", "banana"] {
+        assert!(!text.contains(words), "{words} in {text}");
+    }
+}
+
+#[test]
+fn an_offline_chat_is_not_the_last_session() {
+    let world = world();
+    let app = world.folder("app");
+    world.ingest(&whole_session(&app));
+    let mut chat = world.command(&["chat", "--offline", "Hello, I am Zhang San."]);
+    assert_eq!(World::run(chat.current_dir(&app), b"").code, 0);
+    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let (_, last) = context(&said).split_once("## Where the last session stopped").unwrap();
+    assert!(last.contains("Port the tokenizer") && !last.contains("Zhang San"), "{said}");
+}
+
+#[test]
+fn a_request_without_an_answer_is_told_as_open() {
+    let world = world();
+    let app = world.folder("app");
+    world.ingest(
+        &[
+            event(&app, "old", 0, "user_message", "Explain how the lexer reads identifiers."),
+            event(
+                &app,
+                "old",
+                5,
+                "assistant_stop",
+                "The lexer reads identifiers with the XID tables.",
+            ),
+            event(&app, "old", 9, "user_message", "Now make it accept emoji as well."),
+        ]
+        .concat(),
+    );
+    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    assert!(context(&said).contains("Not answered: Now make it accept emoji as well."), "{said}");
+}
+
+/// After a compaction a session is told of itself and not of another one.
+#[test]
+fn after_a_compaction_a_session_is_told_where_it_stands_itself() {
+    let world = world();
+    let app = world.folder("app");
+    world.ingest(
+        &[
+            event(
+                &app,
+                "mine",
+                0,
+                "user_message",
+                "Make the parser recover from missing semicolons.",
+            ),
+            event(
+                &app,
+                "mine",
+                60,
+                "assistant_stop",
+                "The parser now recovers from missing semicolons at statement ends.",
+            ),
+            event(&app, "mine", 100, "user_message", "Do the same for closing braces, please."),
+            event(&app, "mine", 160, "compaction", ""),
+            event(&app, "other", 200, "user_message", "Redesign the settings page of the website."),
+            event(
+                &app,
+                "other",
+                260,
+                "assistant_stop",
+                "The settings page of the website has a new design with tabs.",
+            ),
+        ]
+        .concat(),
+    );
+    let said = hook(&world, &["claude-code"], &start(&app, "mine", "compact")).unwrap();
+    let text = context(&said);
+    assert!(text.contains("## Where this session stands"), "{text}");
+    for words in [
+        "recover from missing semicolons",
+        "Do the same for closing braces",
+        "recovers from missing semicolons at",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    assert!(
+        !text.contains("settings page") && text.contains("Rules for using this memory"),
+        "{text}"
+    );
+}
+
+/// What a session was told at its start is still in its context when it is resumed.
+#[test]
+fn a_resumed_session_is_told_what_changed_and_nothing_else() {
+    let world = world();
+    let app = world.folder("app");
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let run = |payload: &Value| hook(&world, &["claude-code"], payload);
+    for (session, asked, answered) in [
+        (
+            "away",
+            "Count the zebras of the test data.",
+            "There are twelve zebras in the test data now.",
+        ),
+        (
+            "mine",
+            "Make the parser recover from missing semicolons.",
+            "The parser recovers from missing semicolons now.",
+        ),
+    ] {
+        assert!(run(&start(&app, session, "startup")).is_some());
+        run(&says(&app, session, asked));
+        run(&stop(&app, session, answered));
+    }
+    assert_eq!(run(&start(&app, "mine", "resume")), None, "nothing changed");
+    // Somebody writes a note, and another session runs.
+    let note = json!({"path": "braces.md", "name": "Braces", "type": "project", "description": "how braces are closed", "content": "With care."});
+    let mut write = world.command(&["tool", "memory_write", "-"]);
+    assert_eq!(World::run(write.current_dir(&app), note.to_string().as_bytes()).code, 0);
+    run(&says(&app, "other", "Redesign the settings page of the website."));
+    run(&stop(&app, "other", "The settings page of the website has a new design with tabs."));
+    let said = run(&start(&app, "away", "resume")).unwrap();
+    let text = context(&said);
+    assert!(text.starts_with("<tome-memory kind=\"resume\">"), "{text}");
+    assert!(text.contains("braces.md") && text.contains("new design with tabs"), "{text}");
+    assert!(!text.contains("Rules for using") && !text.contains("zebras"), "{text}");
+    // One that was never told anything is told everything.
+    world.ingest(&event(
+        &app,
+        "imported",
+        0,
+        "user_message",
+        "Something that happened long ago, before Tome.",
+    ));
+    let said = run(&start(&app, "imported", "resume")).unwrap();
+    assert!(context(&said).contains("Rules for using this memory"), "{said}");
+}
+
+/// OpenCode gets the text as a part of its system prompt, which every process makes again.
+#[test]
+fn opencode_is_told_everything_again_when_it_resumes() {
+    let world = world();
+    let app = world.folder("app");
+    assert_eq!(world.tome(&["start"]).code, 0);
+    let payload = |kind: &str| {
+        json!({"event": {"type": kind, "properties": {"sessionID": "ses_1",
+        "info": {"id": "ses_1", "title": "x", "time": {"created": MORNING_MS}}}}, "directory": app})
+    };
+    for kind in ["session.created", "session.resumed"] {
+        let said = hook(&world, &["opencode"], &payload(kind)).unwrap();
+        assert!(
+            said["context"].as_str().unwrap().contains("Rules for using this memory"),
+            "{kind} {said}"
+        );
+    }
+}
