@@ -18,7 +18,9 @@ mod project;
 mod projects;
 mod reading;
 mod recall;
+mod repair;
 mod session_copy;
+mod session_index;
 mod spool;
 mod stores;
 mod tally;
@@ -49,13 +51,15 @@ pub use injection::{
 pub use intake::{Ingested, Intake, Prepared};
 pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate};
-pub use projects::Projects;
+pub use projects::{Projects, project_root};
 pub use reading::{Answer, Question};
 pub use recall::{
     Across, DeskReport, Elsewhere, EmbedderReading, EndpointEmbedder, Followed, OwnPrompt, Recall,
     RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, WorkerReport, source_name,
 };
+pub use repair::{Repaired, RepairedSession};
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
+pub use session_index::{SessionIndex, SplitSession};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use stores::{Store, StoreMode, Stores};
 pub use tally::{TALLY, catch_up};

@@ -85,14 +85,16 @@ impl Projects {
     }
 
     /// The root of the project that a working directory belongs to. `hint` is what someone found
-    /// who stood there at the time. A folder that is gone belongs to the nearest known project or
-    /// worktree above it, else it is a project by itself.
+    /// who stood there at the time. A folder that is gone belongs to the worktree that was once seen
+    /// there, to the repository that is still above it, or else is a project by itself. It never
+    /// depends on which other projects are known: the same folders give the same projects, in
+    /// whatever order they come.
     pub fn root_of(&self, cwd: &str, hint: Option<&str>) -> String {
         let found = self.find(cwd);
         match (hint, found) {
             (Some(root), _) => clean(root),
             (None, Some(found)) => found.root.to_string_lossy().into_owned(),
-            (None, None) => self.lock().nearest(cwd).unwrap_or_else(|| clean(cwd)),
+            (None, None) => self.lock().worktree_above(cwd).unwrap_or_else(|| missing_root(cwd)),
         }
     }
 
@@ -146,8 +148,9 @@ impl Projects {
     /// after it has been removed.
     pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), EngineError> {
         let mut known = self.lock();
-        let Some(worktree) = known.located.get(cwd).and_then(|found| found.worktree.as_ref())
-        else {
+        // A session may have moved here from another project.
+        let found = known.located.get(cwd).filter(|found| found.root == Path::new(root));
+        let Some(worktree) = found.and_then(|found| found.worktree.as_ref()) else {
             return Ok(());
         };
         let worktree = worktree.to_string_lossy().into_owned();
@@ -200,15 +203,22 @@ impl Known {
         self.located.insert(cwd.to_owned(), found.clone());
     }
 
-    fn nearest(&self, cwd: &str) -> Option<String> {
-        Path::new(cwd).ancestors().find_map(|above| {
-            let above = above.to_str()?;
-            if self.projects.contains_key(above) {
-                return Some(above.to_owned());
-            }
-            self.aliases.get(above).cloned()
-        })
+    fn worktree_above(&self, cwd: &str) -> Option<String> {
+        Path::new(cwd).ancestors().find_map(|above| self.aliases.get(above.to_str()?).cloned())
     }
+}
+
+/// The root of the project that a working directory belongs to, by what is on disk alone.
+pub fn project_root(cwd: &str) -> String {
+    match project::locate(Path::new(cwd)) {
+        Some(found) => found.root.to_string_lossy().into_owned(),
+        None => missing_root(cwd),
+    }
+}
+
+fn missing_root(cwd: &str) -> String {
+    let repository = project::locate_missing(Path::new(cwd));
+    repository.map_or_else(|| clean(cwd), |found| found.root.to_string_lossy().into_owned())
 }
 
 fn read_record(folder: &Path) -> Option<Record> {

@@ -8,7 +8,7 @@ use tome_engine::{Spool, Waiting};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Context, Outcome, finder, reflect};
+use super::{Context, Outcome, finder, reflect, repair};
 use crate::hook::lost::{self, Lost};
 use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
@@ -142,6 +142,9 @@ fn print(context: &Context, report: &Report) -> Result<()> {
     }
     writeln!(out, "home     {}", context.settings.home.root().display())?;
     print_spool(&mut out, report)?;
+    if let Some((found, remedy)) = repair::problem(context) {
+        writeln!(out, "sessions {YELLOW}{found}{PLAIN}; {remedy}")?;
+    }
     Ok(())
 }
 
@@ -249,6 +252,7 @@ fn as_json(context: &Context, report: &Report) -> Value {
             "damaged_lines": report.waiting.damaged,
         },
         "lost": {"events": report.lost.events, "last_at": report.lost.last},
+        "split_sessions": repair::split_sessions(context),
     })
 }
 

@@ -67,6 +67,11 @@ impl Capture for CaptureService {
 /// Stores one event. If its store is open, nothing here waits on a thread.
 async fn store_one(shared: &Arc<Shared>, draft: Draft) -> Result<Vec<Ingested>, Status> {
     let _busy = shared.begin();
+    if !shared.stores.has_sessions() {
+        // Reading the index of sessions, or rebuilding it, waits for the disk.
+        let work = |shared: &Shared| shared.stores.sessions().map(drop);
+        shared.wait_for(work).await?.map_err(|error| status_of(&error))?;
+    }
     let prepared = shared.prepare(vec![draft]);
     let answers = if shared.is_ready(&prepared) {
         shared.submit(prepared)
