@@ -25,6 +25,7 @@ mod recall;
 mod reflect;
 mod shared;
 mod tools;
+mod transcripts;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -63,6 +64,10 @@ pub fn run(settings: Settings) -> Result<Ran> {
     let _ = lost::prepare(&settings.home);
     let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
     let shared = Arc::new(Shared::new(settings, clock, log)?);
+    // Before anybody asks: an import reads the file. What is wrong here is told with the next event.
+    if let Err(error) = shared.stores.sessions() {
+        shared.log.say(&format!("cannot read the index of sessions: {}", error.explained()));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("tome")
