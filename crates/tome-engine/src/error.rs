@@ -35,6 +35,9 @@ pub enum EngineError {
         /// Why not.
         cause: std::io::Error,
     },
+    /// A store that has to be closed is being used.
+    #[error("{path} is being used; try again in a moment", path = .0.display())]
+    InUse(PathBuf),
     /// There is no such event, project or session.
     #[error("{0}")]
     NotFound(String),

@@ -37,6 +37,26 @@ impl Home {
         self.0.join("spool")
     }
 
+    /// The project of the offline chats held in another project. They only demonstrate memory, so
+    /// they are kept apart from the sessions that worked on the code.
+    pub fn offline_chats(&self, project: &str) -> String {
+        format!("{}{}", self.offline_root().display(), project)
+    }
+
+    /// Whether a project is one of offline chats.
+    pub fn is_offline_chats(&self, project: &str) -> bool {
+        Path::new(project).starts_with(self.offline_root())
+    }
+
+    fn offline_root(&self) -> PathBuf {
+        self.0.join("offline")
+    }
+
+    /// Which project each session belongs to.
+    pub fn session_index(&self) -> PathBuf {
+        self.run().join("sessions.jsonl")
+    }
+
     /// Socket, locks, log.
     pub fn run(&self) -> PathBuf {
         self.0.join("run")

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tome_ledger::{Appended, NewEvent};
 use tome_model::{Clock, Delivered, Draft, ModelError};
 
-use crate::{EngineError, Sealer, StoreMode, Stores};
+use crate::{EngineError, Sealer, SessionIndex, StoreMode, Stores};
 
 /// The way in.
 pub struct Intake {
-    sealer: Sealer,
+    sealer: Arc<Sealer>,
     stores: Arc<Stores>,
     clock: Arc<dyn Clock>,
 }
@@ -39,7 +39,12 @@ impl Prepared {
 impl Intake {
     /// The way into some stores.
     pub fn new(sealer: Sealer, stores: Arc<Stores>, clock: Arc<dyn Clock>) -> Self {
-        Self { sealer, stores, clock }
+        Self { sealer: Arc::new(sealer), stores, clock }
+    }
+
+    /// The sealer that every draft passes through.
+    pub fn sealer(&self) -> Arc<Sealer> {
+        Arc::clone(&self.sealer)
     }
 
     /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
@@ -65,6 +70,14 @@ impl Intake {
         let arrived = self.clock.now();
         let mut shares: HashMap<String, Share> = HashMap::new();
         let mut answers: Vec<Ingested> = Vec::with_capacity(drafts.len());
+        let sessions = match self.stores.sessions() {
+            Ok(sessions) => sessions,
+            Err(error) => {
+                let error = Arc::new(error);
+                let answers = drafts.iter().map(|_| Err(Arc::clone(&error))).collect();
+                return Prepared { shares, answers };
+            }
+        };
         // Most of what comes together comes from one place, and finding its project asks the disk.
         let mut roots: HashMap<(String, Option<String>), Result<String, Arc<EngineError>>> =
             HashMap::new();
@@ -73,10 +86,11 @@ impl Intake {
             draft.flatten_deep();
             let draft = self.sealer.seal(draft);
             let cwd = draft.cwd.clone();
-            let root = roots
-                .entry((cwd.clone(), draft.project.clone()))
-                .or_insert_with(|| self.root_of(&draft).map_err(Arc::new))
-                .clone();
+            let root = sessions.assign(&draft.agent, &draft.session, || {
+                let place = (cwd.clone(), draft.project.clone());
+                let resolve = || self.root_of(&draft).map_err(Arc::new);
+                roots.entry(place).or_insert_with(resolve).clone()
+            });
             let root = match root {
                 Ok(root) => root,
                 Err(error) => {
@@ -100,13 +114,15 @@ impl Intake {
 
     /// Whether submitting this opens no store and so takes no time.
     pub fn is_ready(&self, prepared: &Prepared) -> bool {
-        prepared.shares.keys().all(|root| match self.stores.mode() {
-            StoreMode::Unified => !self.stores.open_now().is_empty(),
-            StoreMode::PerProject => {
-                let folder = self.stores.projects().known_folder(root);
-                folder.is_some_and(|folder| self.stores.is_open(&folder.join("ledger")))
-            }
-        })
+        let is_written = self.stores.sessions().is_ok_and(SessionIndex::is_written);
+        is_written
+            && prepared.shares.keys().all(|root| match self.stores.mode() {
+                StoreMode::Unified => !self.stores.open_now().is_empty(),
+                StoreMode::PerProject => {
+                    let folder = self.stores.projects().known_folder(root);
+                    folder.is_some_and(|folder| self.stores.is_open(&folder.join("ledger")))
+                }
+            })
     }
 
     /// Queues what was prepared and calls `done` once all of it is synced, or cannot be.
@@ -136,6 +152,7 @@ impl Intake {
     ) {
         let Share { places, cwds, events } = share;
         let store = self.stores.of_project(root).and_then(|store| {
+            self.stores.sessions()?.write_new()?;
             for cwd in &cwds {
                 self.stores.projects().note_worktree(root, cwd)?;
             }

@@ -22,7 +22,9 @@ mod quote;
 mod reading;
 mod recall;
 mod regular_file;
+mod repair;
 mod session_copy;
+mod session_index;
 mod spool;
 mod spool_line;
 mod stores;
@@ -56,7 +58,7 @@ pub use intake::{Ingested, Intake, Prepared};
 pub use io_timeout::TimedCalls;
 pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate, locate_within};
-pub use projects::Projects;
+pub use projects::{Projects, project_root};
 pub use quote::{fenced_body, neutralize, quoted_text};
 pub use reading::{Answer, Question};
 pub use recall::{
@@ -65,7 +67,9 @@ pub use recall::{
     source_name,
 };
 pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text};
+pub use repair::{Repaired, RepairedSession};
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
+pub use session_index::{SessionIndex, SplitSession};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};
 pub use spool_line::{read_line as read_spool_line, write_line as write_spool_line};
 pub use stores::{Store, StoreMode, Stores};

@@ -26,6 +26,18 @@ const NAME_BYTES_MAX: usize = 200;
 /// Finds the project of a folder; `None` when the folder does not exist (any more).
 pub fn locate(cwd: &Path) -> Option<Located> {
     let cwd = cwd.canonicalize().ok().filter(|cwd| cwd.is_dir())?;
+    Some(repository_of(&cwd).unwrap_or(Located { root: cwd, worktree: None }))
+}
+
+/// The repository that a folder which does not exist (any more) was in: that of the nearest folder
+/// above it which does.
+pub(crate) fn locate_missing(cwd: &Path) -> Option<Located> {
+    let above = cwd.ancestors().skip(1).find_map(|above| above.canonicalize().ok())?;
+    repository_of(&above).filter(|_| above.is_dir())
+}
+
+/// The repository around a folder.
+fn repository_of(cwd: &Path) -> Option<Located> {
     for top in cwd.ancestors() {
         let dot_git = top.join(".git");
         if dot_git.join("HEAD").is_file() {
@@ -38,7 +50,7 @@ pub fn locate(cwd: &Path) -> Option<Located> {
             });
         }
     }
-    Some(Located { root: cwd, worktree: None })
+    None
 }
 
 /// Finds the project of a folder like [`locate`], but gives up on a folder that does not answer in

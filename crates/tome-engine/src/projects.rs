@@ -42,8 +42,10 @@ pub struct Projects {
 /// Outcome of looking for the project of a working directory.
 enum Lookup {
     Found(Located),
-    /// The folder does not exist.
-    Missing,
+    /// The folder does not exist; the repository above it, or its own path.
+    Missing {
+        above: String,
+    },
     /// The file system did not answer in time.
     NoAnswer,
 }
@@ -102,11 +104,14 @@ impl Projects {
     }
 
     /// The root of the project that a working directory belongs to. `hint` is what someone found
-    /// who stood there at the time. A folder that is gone belongs to the nearest known project or
-    /// worktree above it, else it is a project by itself. So does one that does not answer: fit for
-    /// reading; use [`resolve`](Self::resolve) before storing something.
+    /// who stood there at the time. A folder that is gone belongs to the worktree that was once seen
+    /// there, to the repository that is still above it, or else is a project by itself. It never
+    /// depends on which other projects are known: the same folders give the same projects, in
+    /// whatever order they come. So does a folder that does not answer: fit for reading; use
+    /// [`resolve`](Self::resolve) before storing something.
     pub fn root_of(&self, cwd: &str, hint: Option<&str>) -> String {
-        self.resolve(cwd, hint).unwrap_or_else(|_| self.root_by_name(cwd))
+        self.resolve(cwd, hint)
+            .unwrap_or_else(|_| self.lock().worktree_above(cwd).unwrap_or_else(|| clean(cwd)))
     }
 
     /// The same, but fails for a folder that does not answer and whose project nobody has noted:
@@ -116,7 +121,9 @@ impl Projects {
         match (hint, self.look_up(cwd)) {
             (Some(root), _) => Ok(clean(root)),
             (None, Lookup::Found(found)) => Ok(found.root.to_string_lossy().into_owned()),
-            (None, Lookup::Missing) => Ok(self.root_by_name(cwd)),
+            (None, Lookup::Missing { above }) => {
+                Ok(self.lock().worktree_above(cwd).unwrap_or(above))
+            }
             (None, Lookup::NoAnswer) => Err(no_answer("find the project of", cwd)),
         }
     }
@@ -135,22 +142,18 @@ impl Projects {
         self.lock().located.contains_key(cwd)
     }
 
-    fn root_by_name(&self, cwd: &str) -> String {
-        let cwd = clean(cwd);
-        self.lock().nearest(&cwd).unwrap_or(cwd)
-    }
-
     fn look_up(&self, cwd: &str) -> Lookup {
         if let Some(found) = self.lock().located.get(cwd) {
             return Lookup::Found(found.clone());
         }
-        let folder = PathBuf::from(cwd);
-        match self.looks.run(cwd, LOOK_TIMEOUT, move || project::locate(&folder)) {
-            Some(Some(found)) => {
+        let folder = cwd.to_owned();
+        let look = move || project::locate(Path::new(&folder)).ok_or_else(|| missing_root(&folder));
+        match self.looks.run(cwd, LOOK_TIMEOUT, look) {
+            Some(Ok(found)) => {
                 self.lock().remember(cwd, &found);
                 Lookup::Found(found)
             }
-            Some(None) => Lookup::Missing,
+            Some(Err(above)) => Lookup::Missing { above },
             None => Lookup::NoAnswer,
         }
     }
@@ -203,7 +206,8 @@ impl Projects {
     /// after it has been removed.
     pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), EngineError> {
         let mut known = self.lock();
-        // What a payload says of its project makes nobody's worktree part of it.
+        // Neither a payload that names a project nor a session that moved here from another one makes
+        // a worktree part of it.
         let found = known.located.get(cwd).filter(|found| found.root == Path::new(root));
         let Some(worktree) = found.and_then(|found| found.worktree.as_ref()) else {
             return Ok(());
@@ -258,14 +262,8 @@ impl Known {
         self.located.insert(cwd.to_owned(), found.clone());
     }
 
-    fn nearest(&self, cwd: &str) -> Option<String> {
-        Path::new(cwd).ancestors().find_map(|above| {
-            let above = above.to_str()?;
-            if self.projects.contains_key(above) {
-                return Some(above.to_owned());
-            }
-            self.aliases.get(above).cloned()
-        })
+    fn worktree_above(&self, cwd: &str) -> Option<String> {
+        Path::new(cwd).ancestors().find_map(|above| self.aliases.get(above.to_str()?).cloned())
     }
 }
 
@@ -276,6 +274,19 @@ fn no_answer(action: &'static str, folder: &str) -> EngineError {
     );
     let problem = std::io::Error::new(std::io::ErrorKind::TimedOut, problem);
     EngineError::file(action, Path::new(folder))(problem)
+}
+
+/// The root of the project that a working directory belongs to, by what is on disk alone.
+pub fn project_root(cwd: &str) -> String {
+    match project::locate(Path::new(cwd)) {
+        Some(found) => found.root.to_string_lossy().into_owned(),
+        None => missing_root(cwd),
+    }
+}
+
+fn missing_root(cwd: &str) -> String {
+    let repository = project::locate_missing(Path::new(cwd));
+    repository.map_or_else(|| clean(cwd), |found| found.root.to_string_lossy().into_owned())
 }
 
 fn read_record(folder: &Path) -> Option<Record> {

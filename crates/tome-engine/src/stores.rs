@@ -6,12 +6,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tome_ledger::{Engine, Ledger};
 use tome_model::{Clock, Millis, ModelError};
 
-use crate::{EngineError, Home, Projects, tally};
+use crate::durable::sync_folder;
+use crate::session_index::StoredSession;
+use crate::{EngineError, Home, Projects, SessionIndex, tally};
 
 /// A store that refused writes is opened anew at most this often.
 const REOPEN_EVERY_MS: u64 = 1_000;
@@ -25,6 +27,10 @@ const OPEN_MIN: usize = 2;
 
 /// Descriptors that one project takes: a store and its indexes.
 const PROJECT_DESCRIPTORS: u64 = 20;
+
+/// A ledger that is being written again, and one that only has to take the old one's place.
+const REWRITING: &str = "ledger.rewriting";
+const REWRITTEN: &str = "ledger.rewritten";
 
 /// One ledger a project, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +76,9 @@ pub struct Stores {
     engine: Engine,
     clock: Arc<dyn Clock>,
     projects: Arc<Projects>,
+    sessions: OnceLock<SessionIndex>,
+    /// Held while the index of sessions is rebuilt.
+    rebuilding: Mutex<()>,
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
     open_max: usize,
     /// Held by whoever goes through more stores than may be open.
@@ -88,16 +97,20 @@ impl Stores {
     /// The stores of a home. Nothing is opened yet.
     pub fn new(home: Home, mode: StoreMode, engine: Engine, clock: Arc<dyn Clock>) -> Self {
         let projects = Arc::new(Projects::load(&home));
-        Self {
+        let stores = Self {
             home,
             mode,
             engine,
             clock,
             projects,
+            sessions: OnceLock::new(),
+            rebuilding: Mutex::default(),
             slots: Mutex::default(),
             open_max: OPEN_MAX,
             wide: Mutex::default(),
-        }
+        };
+        stores.finish_rewrites();
+        stores
     }
 
     /// Keeps fewer stores open if the process may have only so many file descriptors: a third of them
@@ -122,6 +135,53 @@ impl Stores {
     /// The same projects, for somebody who places something else in their folders.
     pub fn projects_shared(&self) -> Arc<Projects> {
         Arc::clone(&self.projects)
+    }
+
+    /// The project of each session. Read from its file on first use; where that is missing or
+    /// damaged it is rebuilt, which opens every store once.
+    pub fn sessions(&self) -> Result<&SessionIndex, EngineError> {
+        if let Some(sessions) = self.sessions.get() {
+            return Ok(sessions);
+        }
+        let _one_at_a_time = self.rebuilding.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sessions) = self.sessions.get() {
+            return Ok(sessions);
+        }
+        let path = self.home.session_index();
+        let sessions = match SessionIndex::read(&path) {
+            Some(sessions) => sessions,
+            None => SessionIndex::rebuild(&path, self.stored_sessions())?,
+        };
+        Ok(self.sessions.get_or_init(|| sessions))
+    }
+
+    /// Whether `sessions` answers at once.
+    pub fn has_sessions(&self) -> bool {
+        self.sessions.get().is_some()
+    }
+
+    /// The sessions of all stores, those first that began first. A store that cannot be read keeps
+    /// its sessions to itself; they are added when they go on.
+    pub(crate) fn stored_sessions(&self) -> Vec<StoredSession> {
+        let mut tallies = Vec::new();
+        for path in self.paths() {
+            let was_open = self.is_open(&path);
+            let read = self.open(&path).and_then(|store| {
+                tally::catch_up(&store)?;
+                Ok(store.session_tallies()?)
+            });
+            if !was_open {
+                self.close(&path);
+            }
+            tallies.extend(read.unwrap_or_default());
+        }
+        tallies.sort_by(|a, b| (a.first_at, &a.project).cmp(&(b.first_at, &b.project)));
+        let session = |tally: tome_model::SessionTally| StoredSession {
+            agent: tally.agent,
+            session: tally.session,
+            project: tally.project,
+        };
+        tallies.into_iter().map(session).collect()
     }
 
     /// One ledger a project, or one for all.
@@ -154,15 +214,75 @@ impl Stores {
 
     /// The paths of all stores, those written to last first.
     pub fn paths(&self) -> Vec<PathBuf> {
-        let mut paths: Vec<PathBuf> = match self.mode {
+        let mut paths = self.all_paths();
+        paths.retain(|path| path.is_dir());
+        paths.sort_by_cached_key(|path| std::cmp::Reverse(last_written(path)));
+        paths
+    }
+
+    /// Writes a store again: `work` copies from the old ledger to the new one, which then takes its
+    /// place. Whoever wants the store meanwhile waits. Returns where the old one is kept.
+    pub(crate) fn rewrite(
+        &self,
+        path: &Path,
+        work: impl FnOnce(&Ledger, &Ledger) -> Result<(), EngineError>,
+    ) -> Result<PathBuf, EngineError> {
+        let (fresh, complete) = (path.with_file_name(REWRITING), path.with_file_name(REWRITTEN));
+        for leftover in [&fresh, &complete] {
+            if leftover.exists() {
+                std::fs::remove_dir_all(leftover).map_err(EngineError::file("remove", leftover))?;
+            }
+        }
+        drop(self.open(path)?);
+        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = match slot.open.take() {
+            Some(old) if Arc::strong_count(&old) == 1 => old,
+            busy => {
+                slot.open = busy;
+                return Err(EngineError::InUse(path.to_path_buf()));
+            }
+        };
+        std::fs::create_dir_all(&fresh).map_err(EngineError::file("create", &fresh))?;
+        let new = Ledger::open_or_make(&fresh, old.engine())?;
+        work(&old, &new)?;
+        new.flush()?;
+        drop((old, new));
+        let kept = path.with_file_name(format!("ledger.before-repair-{}", self.clock.now().0));
+        let folder = path.parent().unwrap_or(Path::new("."));
+        for (from, to) in
+            [(&fresh, &complete), (&path.to_path_buf(), &kept), (&complete, &path.to_path_buf())]
+        {
+            std::fs::rename(from, to).map_err(EngineError::file("rename", from))?;
+            sync_folder(folder).map_err(EngineError::file("sync", folder))?;
+        }
+        Ok(kept)
+    }
+
+    /// Finishes what a crash in `rewrite` cut short: the old ledger was moved away and the new one,
+    /// which is complete, has not taken its place.
+    fn finish_rewrites(&self) {
+        for path in self.all_paths() {
+            let complete = path.with_file_name(REWRITTEN);
+            if !path.exists() && complete.is_dir() {
+                // Where this fails the store cannot be opened either, which is reported.
+                let _ = std::fs::rename(&complete, &path);
+            }
+        }
+    }
+
+    fn all_paths(&self) -> Vec<PathBuf> {
+        match self.mode {
             StoreMode::Unified => vec![self.home.unified_ledger()],
             StoreMode::PerProject => {
                 self.projects.all().into_iter().map(|(_, folder)| folder.join("ledger")).collect()
             }
-        };
-        paths.retain(|path| path.is_dir());
-        paths.sort_by_cached_key(|path| std::cmp::Reverse(last_written(path)));
-        paths
+        }
+    }
+
+    /// The home of these stores.
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
     }
 
     /// Opens the store at a path, or hands out the one that is open.

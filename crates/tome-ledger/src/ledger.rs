@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use tome_model::{DeliveryId, Event, EventId, SessionId, SessionTally};
 
-use crate::limits::WORKER_BYTES_MAX;
+use crate::limits::{BATCH_BYTES_MAX, WORKER_BYTES_MAX};
 use crate::queue::Request;
 use crate::writer::{self, Shared};
 use crate::{
@@ -304,6 +304,21 @@ impl Ledger {
     /// The number of the event that arrived last; 0 if there is none.
     pub fn last_seq(&self) -> u64 {
         self.shared.last_seq.load(Ordering::Acquire)
+    }
+
+    /// Copies when words that were said very often were said, for a ledger that got events of this
+    /// one: so that it recognises them as this one does. What it has no event for does no harm.
+    pub fn copy_sightings(&self, to: &Self) -> Result<(), LedgerError> {
+        let mut batch = Batch::default();
+        for pair in self.scan(Family::Sightings, Span::ALL, Direction::Forward) {
+            let (key, value) = pair?;
+            batch.put(Family::Sightings, &key, &value);
+            if batch.bytes_len() >= BATCH_BYTES_MAX {
+                to.write(&batch, Durability::Buffered)?;
+                batch.clear();
+            }
+        }
+        to.write(&batch, Durability::Synced)
     }
 
     /// How far a worker has come: everything up to this number is done. 0 if it never ran.

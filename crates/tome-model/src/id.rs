@@ -73,6 +73,9 @@ impl From<EventId> for String {
 pub struct SessionId(String);
 
 impl SessionId {
+    /// The session of payloads that name none. Not a session: all agents and projects share it.
+    pub const UNKNOWN: &str = "unknown";
+
     /// Checks an id that comes from outside.
     pub fn parse(id: &str) -> Result<Self, ModelError> {
         if id.is_empty() {

@@ -156,6 +156,12 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, self.daemon().flush(v1::FlushRequest {})).await
     }
 
+    /// Brings together sessions that are stored in several projects.
+    pub async fn repair(&self, dry_run: bool) -> Result<v1::RepairResponse, ClientError> {
+        let request = v1::RepairRequest { dry_run };
+        call(limits::LONG_CALL_TIMEOUT, self.daemon().repair(request)).await
+    }
+
     /// Rewrites the stores without what is superseded.
     pub async fn compact(&self) -> Result<v1::CompactResponse, ClientError> {
         call(limits::LONG_CALL_TIMEOUT, self.daemon().compact(v1::CompactRequest {})).await

@@ -99,6 +99,8 @@ impl World {
         command.args(args).env_clear().current_dir(self.folder("elsewhere"));
         command.env("HOME", self.folder("person")).env("TOME_HOME", self.home()).env("TZ", "UTC");
         command.env("TOME_DAEMON_IDLE_EXIT", "2m").env("TMPDIR", self.folder("tmp"));
+        // A test that compares transcripts with what hooks stored does so when it says so.
+        command.env("TOME_CAPTURE_TRANSCRIPTS", "off");
         command.env("XDG_RUNTIME_DIR", self.folder("runtime"));
         if self.config_file().exists() {
             command.env("TOME_CONFIG", self.config_file());

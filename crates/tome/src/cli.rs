@@ -307,6 +307,16 @@ pub enum Admin {
     RebuildToc(Contents),
     /// Make messages.jsonl of every session anew from the events
     RebuildMessages(Contents),
+    /// Bring together sessions whose events are stored in several projects
+    Repair(Repair),
+}
+
+/// `tome admin repair`
+#[derive(Debug, Args)]
+pub struct Repair {
+    /// Only list what would be done
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// Whose contents.

@@ -4,6 +4,8 @@
 //! Words are compared without the space around them: Claude Code trims the final words that it
 //! gives its hooks and not those in its transcript; Gemini CLI does it the other way round.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use tome_model::{Agent, EventId, Identity, Millis, Role, SessionId};
 
@@ -15,6 +17,9 @@ pub(super) struct Whose<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: &'a SessionId,
     pub(super) stamp: Option<Millis>,
+    /// The folder, for payloads that name no session: without it the same words in two projects would
+    /// be one event.
+    pub(super) folder: Option<&'a str>,
 }
 
 impl Whose<'_> {
@@ -83,10 +88,17 @@ impl Whose<'_> {
 
     /// Something that the agent itself names.
     pub(super) fn named(&self, role: Role, name: &str) -> Identity {
-        Identity::named(self.agent, self.session, role, name)
+        Identity::named(self.agent, self.session, role, &self.in_folder(name))
     }
 
     fn words(&self, role: Role, text: &str) -> Identity {
-        Identity::words(self.agent, self.session, role, text)
+        Identity::words(self.agent, self.session, role, &self.in_folder(text))
+    }
+
+    fn in_folder<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.folder {
+            Some(folder) => Cow::Owned(format!("{folder}\n{text}")),
+            None => Cow::Borrowed(text),
+        }
     }
 }

@@ -10,9 +10,6 @@ use super::fields::{Fields, words_of};
 use super::identity::Whose;
 use super::prompt::{Said, said};
 
-/// The session of payloads that name none.
-const SESSION_UNKNOWN: &str = "unknown";
-
 /// Times before this (September 2001, in milliseconds) are seconds or nonsense, not times.
 const STAMP_MIN: u64 = 1_000_000_000_000;
 
@@ -80,7 +77,9 @@ impl<'a> Scene<'a> {
     }
 
     pub(super) fn whose(&self) -> Whose<'_> {
-        Whose { agent: self.agent, session: &self.session, stamp: self.stamp }
+        let is_nameless = self.session.as_str() == SessionId::UNKNOWN;
+        let folder = is_nameless.then_some(self.cwd.as_str());
+        Whose { agent: self.agent, session: &self.session, stamp: self.stamp, folder }
     }
 
     /// A session began or ended, a context was compacted, a subagent came or went. `why` is all
@@ -213,7 +212,7 @@ fn session_of(value: &Value) -> Option<SessionId> {
         _ => String::new(),
     };
     if id.is_empty() {
-        return SessionId::parse(SESSION_UNKNOWN).ok();
+        return SessionId::parse(SessionId::UNKNOWN).ok();
     }
     SessionId::parse(&id).or_else(|_| SessionId::parse(&cleaned(&id))).ok()
 }

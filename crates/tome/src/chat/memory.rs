@@ -8,7 +8,7 @@
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tome_agent::{Memory, MemoryError, MemoryTools, Moment, Who};
-use tome_engine::{Composed, Effect, Failure, Projects, ToolAnswer, Tools};
+use tome_engine::{Composed, Effect, Failure, Projects, SessionIndex, ToolAnswer, Tools};
 use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::{Client, ClientError, Query, limits, v1};
 
@@ -24,12 +24,23 @@ pub struct DaemonMemory {
     reach: Reach,
     runtime: Runtime,
     who: Who,
+    /// The project that a new chat belongs to, if not that of its folder.
+    apart: Option<String>,
 }
 
 impl DaemonMemory {
-    pub fn new(reach: Reach, who: Who) -> std::io::Result<Self> {
+    pub fn new(reach: Reach, who: Who, apart: Option<String>) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { reach, runtime, who })
+        Ok(Self { reach, runtime, who, apart })
+    }
+
+    /// The project that the chat's events are in, if there are any.
+    fn project(&self) -> Option<String> {
+        let settings = self.reach.settings();
+        let sessions = SessionIndex::read(&settings.home.session_index());
+        let known = sessions.and_then(|all| all.project_of(&self.who.agent, &self.who.session));
+        // The daemon may serve another home.
+        known.or_else(|| Projects::load(&settings.home).known_root_of(&self.who.cwd))
     }
 
     /// Asks what may be asked twice.
@@ -127,7 +138,8 @@ impl Memory for DaemonMemory {
 
     fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
         for moment in moments {
-            let draft = self.who.draft(moment);
+            let mut draft = self.who.draft(moment);
+            draft.project.clone_from(&self.apart);
             self.ask(async |client| client.ingest(draft.clone(), limits::CALL_TIMEOUT).await)?;
         }
         Ok(())
@@ -135,8 +147,7 @@ impl Memory for DaemonMemory {
 
     fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         // Without the project there is no event of it either.
-        let projects = Projects::load(&self.reach.settings().home);
-        let Some(root) = projects.known_root_of(&self.who.cwd) else { return Ok(Vec::new()) };
+        let Some(root) = self.project() else { return Ok(Vec::new()) };
         let mut found: Vec<Event> = Vec::new();
         let (mut continuation, mut bytes) = (String::new(), 0);
         while found.len() < newest_max && bytes < EVENTS_BYTES_MAX {

@@ -50,7 +50,8 @@ pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
     };
     let mut screen = Screen::new(mode);
     let settings = settings::of_agent(context, asked, &chosen, &cwd, &mut screen);
-    let memory = Arc::new(DaemonMemory::new(context.reach.clone(), who)?);
+    let apart = asked.offline.then(|| session::offline_project(context, &cwd));
+    let memory = Arc::new(DaemonMemory::new(context.reach.clone(), who, apart)?);
     let model = Arc::clone(&chosen.model);
     let agent =
         Agent::new(model, memory, settings).map_err(|error| refused(&error, chosen.sections))?;

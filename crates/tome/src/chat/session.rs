@@ -31,12 +31,13 @@ pub struct Earlier {
 
 /// The session that the command line means.
 pub fn choose(context: &Context, asked: &Chat, cwd: &str) -> Result<Who> {
+    let earlier = || earlier(context, asked.offline, cwd);
     let id = match (&asked.session, &asked.resume, asked.go_on) {
         (Some(named), _, _) => named.clone(),
-        (None, Some(Some(part)), _) => by_id(&earlier(context, cwd)?, part)?,
-        (None, Some(None), _) => by_choice(&earlier(context, cwd)?)?,
+        (None, Some(Some(part)), _) => by_id(&earlier()?, part)?,
+        (None, Some(None), _) => by_choice(&earlier()?)?,
         (None, None, true) => {
-            let all = earlier(context, cwd)?;
+            let all = earlier()?;
             all.into_iter().next().ok_or_else(nothing_to_resume)?.id
         }
         (None, None, false) => new_id()?,
@@ -44,16 +45,31 @@ pub fn choose(context: &Context, asked: &Chat, cwd: &str) -> Result<Who> {
     Ok(Who::new(&id, cwd)?)
 }
 
-/// The chats of this project, the latest first.
-pub fn earlier(context: &Context, cwd: &str) -> Result<Vec<Earlier>> {
-    let Some(root) = Projects::load(&context.settings.home).known_root_of(cwd) else {
-        return Ok(Vec::new());
-    };
+/// The project that the offline chats of a folder are kept in.
+pub fn offline_project(context: &Context, cwd: &str) -> String {
+    let home = &context.settings.home;
+    home.offline_chats(&Projects::load(home).root_of(cwd, None))
+}
+
+/// The chats of this project, the latest first; with the offline ones if one of them is meant.
+fn earlier(context: &Context, is_offline: bool, cwd: &str) -> Result<Vec<Earlier>> {
+    let projects = Projects::load(&context.settings.home);
+    let offline = is_offline.then(|| offline_project(context, cwd));
+    let roots = projects.known_root_of(cwd).into_iter().chain(offline);
+    let mut all = Vec::new();
+    for root in roots.filter(|root| projects.known_folder(root).is_some()) {
+        all.extend(earlier_in(context, &root)?);
+    }
+    all.sort_by_key(|one| std::cmp::Reverse(one.latest));
+    Ok(all)
+}
+
+fn earlier_in(context: &Context, root: &str) -> Result<Vec<Earlier>> {
     let mut sessions: Vec<Earlier> = Vec::new();
     let (mut continuation, mut seen) = (String::new(), 0);
     loop {
         let query = Query {
-            project: Some(root.clone()),
+            project: Some(root.to_owned()),
             agents: vec![Who::AGENT.to_owned()],
             kinds: vec![EventKind::UserMessage],
             limit: PAGE_PROMPTS,

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use tome_model::{Agent, Millis};
+use tome_model::{Agent, EventId, Millis};
 
 use super::Context;
 use super::import::{agents, at_home, look};
@@ -32,6 +32,8 @@ struct AgentCoverage {
     /// Of a hundred.
     percent: f64,
     damaged_lines: u64,
+    /// Events that are stored twice, under two ids.
+    duplicates: Vec<EventId>,
     gaps: Vec<Gap>,
 }
 
@@ -53,7 +55,9 @@ pub fn look_at_all(context: &Context) -> Result<Coverage> {
 
 fn coverage(done: Done) -> Coverage {
     let mut gaps: BTreeMap<Agent, Vec<Gap>> = BTreeMap::new();
+    let mut twice: BTreeMap<Agent, Vec<EventId>> = BTreeMap::new();
     for ((agent, session), covered) in done.sessions {
+        twice.entry(agent.clone()).or_default().extend(covered.duplicates);
         if covered.missing > 0 {
             gaps.entry(agent).or_default().push(Gap {
                 session: session.as_str().to_owned(),
@@ -65,8 +69,11 @@ fn coverage(done: Done) -> Coverage {
         }
     }
     let agents = done.report.agents.into_iter().map(|report| {
-        let found = Agent::parse(&report.agent).ok().and_then(|agent| gaps.remove(&agent));
-        let mut gaps = found.unwrap_or_default();
+        let agent = Agent::parse(&report.agent).ok();
+        let mut gaps = agent.as_ref().and_then(|agent| gaps.remove(agent)).unwrap_or_default();
+        let mut duplicates =
+            agent.as_ref().and_then(|agent| twice.remove(agent)).unwrap_or_default();
+        duplicates.sort();
         // The latest first: what is broken now matters most.
         gaps.sort_by(|a, b| (b.first_missing, &a.session).cmp(&(a.first_missing, &b.session)));
         let events = report.already_there + report.imported;
@@ -78,6 +85,7 @@ fn coverage(done: Done) -> Coverage {
             missing: report.imported,
             percent: percent(report.already_there, events),
             damaged_lines: report.damaged_lines,
+            duplicates,
             gaps,
         }
     });
@@ -129,6 +137,14 @@ impl Coverage {
             if more > 0 {
                 let more = counted(more, "session", "sessions");
                 writeln!(out, "                and {more} more; --json lists them")?;
+            }
+            if let Some(first) = agent.duplicates.first() {
+                let twice = counted(agent.duplicates.len() as u64, "event is", "events are");
+                writeln!(
+                    out,
+                    "{YELLOW}look{PLAIN}  capture   {}: {twice} stored twice, such as {first}",
+                    agent.agent
+                )?;
             }
             if agent.missing > 0 {
                 let name = &agent.agent;

@@ -12,7 +12,7 @@ use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
 use super::status::{Daemon, gather};
-use super::{Context, Outcome, coverage, finder};
+use super::{Context, Outcome, coverage, finder, repair};
 use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
@@ -146,6 +146,8 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
         checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
     }
+    checks
+        .extend(repair::problem(context).map(|(found, remedy)| warning("sessions", found, remedy)));
     checks.extend(super::agents::check(context, &report));
     Ok(checks)
 }

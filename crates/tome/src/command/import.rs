@@ -2,18 +2,21 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Handle;
-use tome_engine::{Projects, Redactor, Sealer};
+use tome_engine::{Projects, Redactor, Sealer, SessionIndex};
 use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::v1;
 
 use super::{Context, Outcome, Refusal, time};
 use crate::bulk;
 use crate::cli::import::Import as Asked;
-use crate::import::{self, AgentReport, DAMAGED_MAX, Damaged, Done, From, Import, Report, Source};
+use crate::import::{
+    self, AgentReport, DAMAGED_MAX, Damaged, Done, From, Import, Remote, Report, Source,
+};
 use crate::reach::Start;
 use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, safe};
 
@@ -91,17 +94,21 @@ pub fn look(
         let (to, incoming) = bulk::channel::<From>();
         let redactor = Redactor::new(&context.settings.redact)?;
         let is_here = context.settings.daemon_endpoint.is_none();
-        let import = Import {
-            sources,
-            since,
-            to: (!is_dry).then_some(to),
+        let home = &context.settings.home;
+        let index = || SessionIndex::read(&home.session_index());
+        let mut target = Remote {
             client: client.clone(),
             handle: Handle::current(),
-            projects: is_here.then(|| Projects::load(&context.settings.home)),
-            sealer: Sealer::new(redactor, context.settings.text_bytes_max),
-            progress: progress.clone(),
+            to,
+            known: is_here.then(|| (Projects::load(home), index())),
         };
-        let reader = tokio::task::spawn_blocking(move || import.run());
+        let sealer = Arc::new(Sealer::new(redactor, context.settings.text_bytes_max));
+        let progress = progress.clone();
+        let reader = tokio::task::spawn_blocking(move || {
+            let target = &mut target;
+            let (beside, only) = (Vec::new(), None);
+            Import { sources, beside, since, is_dry, only, target, sealer, progress }.run()
+        });
         let mut answers = Answers::default();
         let streamed = match is_dry {
             true => Ok(()),

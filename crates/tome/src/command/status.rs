@@ -8,7 +8,7 @@ use tome_engine::{Spool, Waiting};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Context, Outcome, finder, reflect};
+use super::{Context, Outcome, finder, reflect, repair};
 use crate::hook::lost::{self, Lost};
 use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
@@ -153,6 +153,9 @@ fn print(context: &Context, report: &Report) -> Result<()> {
     }
     writeln!(out, "home     {}", context.settings.home.root().display())?;
     print_spool(&mut out, report)?;
+    if let Some((found, remedy)) = repair::problem(context) {
+        writeln!(out, "sessions {YELLOW}{found}{PLAIN}; {remedy}")?;
+    }
     Ok(())
 }
 
@@ -264,6 +267,7 @@ fn as_json(context: &Context, report: &Report) -> Value {
             "problems": report.spool_problems(),
         },
         "lost": {"events": report.lost.events, "last_at": report.lost.last},
+        "split_sessions": repair::split_sessions(context),
     })
 }
 

@@ -73,6 +73,18 @@ pub const KEYS: &[Key] = &[
         check: |text| size(text).map(drop),
     },
     Key {
+        name: "capture.transcripts",
+        default: "on",
+        about: "when a session ends or falls silent, the daemon reads the agent's own transcript and stores what hooks missed",
+        check: |text| truth(text).map(drop),
+    },
+    Key {
+        name: "capture.transcripts_idle",
+        default: "60s",
+        about: "how long a session that has not ended must be silent before its transcript is read",
+        check: |text| gap(text).map(drop),
+    },
+    Key {
         name: "notes.facts_max_bytes",
         default: "15360",
         about: "what all files in facts/ of a notebook may take together",

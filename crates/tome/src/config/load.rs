@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::keys::{self, KEYS};
 use super::{
     EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
-    chat, duration,
+    capture, chat, duration,
 };
 use crate::mcp::Toolsets;
 use crate::platform;
@@ -279,6 +279,7 @@ impl Config {
             text_bytes_max: keys::size(text("capture.text_max_bytes"))
                 .unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
             redact: self.redact.clone(),
+            transcripts: capture::transcripts(&text),
             notes: Rules {
                 facts_bytes_max: keys::facts_size(text("notes.facts_max_bytes"))
                     .unwrap_or(tome_notebook::limits::FACTS_BYTES_MAX),

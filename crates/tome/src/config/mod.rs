@@ -3,11 +3,13 @@
 //! Every key stands once in `keys.rs`; reading, checking, listing and documenting all come from
 //! that table.
 
+mod capture;
 mod chat;
 mod duration;
 mod keys;
 mod load;
 
+pub use capture::TranscriptSettings;
 pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
 pub use keys::{EmbedProvider, KEYS, SummarizerKind};
 pub use load::{Config, ConfigError, Flags};
@@ -44,6 +46,8 @@ pub struct Settings {
     pub text_bytes_max: usize,
     /// Patterns of the user's own that are cut out.
     pub redact: Vec<OwnPattern>,
+    /// When transcripts are read for what hooks missed.
+    pub transcripts: TranscriptSettings,
     /// What the owner of the notebooks has set.
     pub notes: Rules,
     /// How the contents are made.

@@ -64,6 +64,11 @@ impl Capture for CaptureService {
 /// Stores one event. If its project is known and its store open, nothing here waits on a thread.
 async fn store_one(shared: &Arc<Shared>, delivered: Delivered) -> Result<Vec<Ingested>, Status> {
     let _busy = shared.begin();
+    if !shared.stores.has_sessions() {
+        // Reading the index of sessions, or rebuilding it, waits for the disk.
+        let work = |shared: &Shared| shared.stores.sessions().map(drop);
+        shared.wait_for(work).await?.map_err(|error| status_of(&error))?;
+    }
     let prepared = match shared.is_resolved(&delivered.draft) {
         true => shared.prepare(vec![delivered]),
         // The project's folder is looked at, and may be on a disk that is slow or hangs.

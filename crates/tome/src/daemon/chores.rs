@@ -8,7 +8,7 @@ use std::time::Duration;
 use tome_engine::catch_up;
 
 use super::shared::Shared;
-use super::{drain, far, losses, polish, reading, reflect};
+use super::{drain, far, losses, polish, reading, reflect, transcripts};
 
 /// After so much, what the stores hold in memory is written to tables at the next quiet moment.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
@@ -26,7 +26,8 @@ pub async fn run(shared: Arc<Shared>) {
         reading::run(Arc::clone(&shared)),
         far::run(Arc::clone(&shared)),
         polish::run(Arc::clone(&shared)),
-        reflect::run(shared)
+        reflect::run(Arc::clone(&shared)),
+        transcripts::run(shared)
     );
 }
 
@@ -63,6 +64,7 @@ async fn look_after_stores(shared: Arc<Shared>) {
                 in_background(&shared, close_unused).await;
                 let is_idle = idle_exit.is_some_and(|exit| shared.activity.idle_for() >= exit);
                 if is_idle && !reflect::keeps_awake(&shared) {
+                    in_background(&shared, transcripts::read_before_leaving).await;
                     shared.log.say("idle: leaving");
                     shared.leave();
                 }

@@ -26,6 +26,10 @@ const COUNTED_STORES_MAX: usize = 64;
 /// else is left out.
 const COUNT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How often, and after how long, a repair is tried while a worker holds a store.
+const REPAIR_TRIES: u32 = 100;
+const REPAIR_RETRY: Duration = Duration::from_millis(100);
+
 /// The daemon's own service.
 pub struct DaemonService(pub Arc<Shared>);
 
@@ -77,6 +81,43 @@ impl Daemon for DaemonService {
             failed.map_or(Ok(answer), Err)
         });
         Ok(Response::new(compacted.await?.map_err(|error| status_of(&error))?))
+    }
+
+    async fn repair(
+        &self,
+        request: Request<v1::RepairRequest>,
+    ) -> Result<Response<v1::RepairResponse>, Status> {
+        let is_dry = request.into_inner().dry_run;
+        let mut tries = 0;
+        let repaired = loop {
+            let work = self.0.wait_for(move |shared| {
+                drain(shared);
+                shared.recall.close_unused();
+                shared.stores.repair(is_dry)
+            });
+            tries += 1;
+            match work.await? {
+                // Workers hold a store for moments only.
+                Err(EngineError::InUse(_)) if tries < REPAIR_TRIES => {
+                    tokio::time::sleep(REPAIR_RETRY).await;
+                }
+                repaired => break repaired.map_err(|error| status_of(&error))?,
+            }
+        };
+        if !repaired.kept.is_empty() {
+            self.0.log.say("sessions were brought together: leaving, to begin with the new stores");
+            self.0.leave();
+        }
+        let sessions = repaired.sessions.into_iter().map(|one| v1::RepairedSession {
+            agent: one.session.agent.to_string(),
+            session_id: one.session.session.to_string(),
+            project: one.session.project,
+            elsewhere: one.session.elsewhere,
+            events: one.events,
+            duplicates: one.duplicates,
+        });
+        let kept = repaired.kept.iter().map(|path| path.display().to_string());
+        Ok(Response::new(v1::RepairResponse { sessions: sessions.collect(), kept: kept.collect() }))
     }
 
     async fn shutdown(

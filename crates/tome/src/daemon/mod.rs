@@ -28,6 +28,7 @@ mod reflect;
 mod shared;
 mod tcp;
 mod tools;
+mod transcripts;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -66,6 +67,10 @@ pub fn run(settings: Settings) -> Result<Ran> {
     let _ = lost::prepare(&settings.home);
     let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
     let shared = Arc::new(Shared::new(settings, clock, log, platform::raise_descriptor_limit())?);
+    // Before anybody asks: an import reads the file. What is wrong here is told with the next event.
+    if let Err(error) = shared.stores.sessions() {
+        shared.log.say(&format!("cannot read the index of sessions: {}", error.explained()));
+    }
     let held = lock.try_clone().context("cannot hold the daemon's lock")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

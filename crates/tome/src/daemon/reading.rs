@@ -14,8 +14,8 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep, timeout_at};
 use tome_engine::EngineError;
 
-use super::reflect;
 use super::shared::Shared;
+use super::{reflect, transcripts};
 
 /// What comes together is read together: reading waits until nothing has come for so long. It also
 /// keeps the first reading of a new store, which makes tables, out of the way of the next hook.
@@ -176,7 +176,7 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
         shared.log.say(&format!("cannot copy a session: {problem}"));
     }
     // What cannot be noted for reflecting is told, and keeps nothing from being read.
-    let watched = reflect::watch(shared, &store);
+    let watched = reflect::watch(shared, &store).and(transcripts::watch(shared, &store));
     // What was said can be found at once; what is made of it follows.
     let is_leaving = || shared.is_leaving();
     let found = shared.recall.keep_up(&store, &is_leaving);

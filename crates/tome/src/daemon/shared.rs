@@ -24,6 +24,7 @@ use super::models::{Chat, DayBudget};
 use super::polish::Polish;
 use super::reading::Reading;
 use super::reflect::Reflector;
+use super::transcripts::Transcripts;
 use crate::config::Settings;
 
 /// Calls that work on the ledger at the same time. Each waits on a thread of its own, and a group
@@ -58,6 +59,8 @@ pub struct Shared {
     pub chat: Chat,
     /// Sessions that are to be reflected on.
     pub reflector: Reflector,
+    /// Sessions whose transcripts are read for what hooks missed.
+    pub transcripts: Transcripts,
     /// The endpoint that makes vectors, where one is configured.
     pub far: Option<Arc<EndpointEmbedder>>,
     pub spool: Spool,
@@ -148,6 +151,7 @@ impl Shared {
             polish: Polish::new(&settings, &budget, &clock).map(Arc::new),
             chat: Chat::new(&settings, &budget, &clock),
             reflector: Reflector::new(&settings),
+            transcripts: Transcripts::new(&settings),
             budget,
             far,
             copies,
@@ -222,6 +226,11 @@ impl Shared {
         }
         let made = Arc::new(Redactor::new(&self.settings.redact)?);
         Ok(Arc::clone(self.redactor.get_or_init(|| made)))
+    }
+
+    /// The sealer that every draft passes through.
+    pub fn sealer(&self) -> Arc<Sealer> {
+        self.intake.sealer()
     }
 
     /// Stores drafts and counts what became of them.
@@ -384,7 +393,7 @@ pub fn status_of(error: &EngineError) -> Status {
     let code = match error {
         EngineError::Invalid(_) | EngineError::Ambiguous { .. } => Code::InvalidArgument,
         EngineError::NotFound(_) => Code::NotFound,
-        EngineError::Closed => Code::Unavailable,
+        EngineError::Closed | EngineError::InUse(_) => Code::Unavailable,
         EngineError::Notebook(error) => code_of(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
         EngineError::Ledger(_)

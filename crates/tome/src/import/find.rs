@@ -55,6 +55,15 @@ pub struct Source {
     pub modified: Option<Millis>,
 }
 
+impl Source {
+    /// Whether it was last written before this time, so that nothing in it happened after it. (What
+    /// is written to a database stands in its log first.)
+    pub fn is_older_than(&self, since: Option<Millis>) -> bool {
+        let is_file = !matches!(self.form, Form::Database | Form::Storage);
+        is_file && since.zip(self.modified).is_some_and(|(since, at)| at < since)
+    }
+}
+
 /// The transcripts of these agents where they lie by default. `env` says what the environment says.
 pub fn at_home(agents: &[Agent], env: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<Source> {
     agents.iter().flat_map(|agent| of_agent(agent, env)).collect()

@@ -33,7 +33,10 @@ const NATIVE: [&str; 2] = ["prompt_id", "turn_id"];
 type Likeness = [u8; 16];
 
 struct Stored {
+    id: EventId,
+    kind: EventKind,
     at: Millis,
+    call: Option<String>,
     turn: Option<String>,
     is_taken: bool,
 }
@@ -69,12 +72,13 @@ impl Known {
     /// One more that is stored.
     pub fn add(&mut self, event: &Event) {
         let place = self.stored.len();
-        let turn = turn_of(&event.meta);
-        self.stored.push(Stored { at: event.at, turn, is_taken: false });
+        let (turn, call) = (turn_of(&event.meta), call_of(event.kind, &event.meta));
         self.ids.insert(event.id.clone(), place);
-        if let Some(call) = call_of(event.kind, &event.meta) {
-            self.calls.entry(call).or_default().push(place);
+        if let Some(call) = &call {
+            self.calls.entry(call.clone()).or_default().push(place);
         }
+        let (id, kind, at) = (event.id.clone(), event.kind, event.at);
+        self.stored.push(Stored { id, kind, at, call, turn, is_taken: false });
         for likeness in self.likenesses(event.kind, &event.text, event.tool.as_ref(), &event.meta) {
             self.alike.entry(likeness).or_default().push(place);
         }
@@ -112,6 +116,32 @@ impl Known {
         if let Some(stored) = self.stored.get_mut(place) {
             stored.is_taken = true;
         }
+    }
+
+    /// Stored events that the transcript does not have, although it has their twin: one thing under
+    /// two ids. Meaningful once the whole transcript has been compared.
+    pub fn duplicates(&self) -> Vec<EventId> {
+        let mut found = HashSet::new();
+        for places in self.alike.values() {
+            let stored = || places.iter().filter_map(|place| self.stored.get(*place));
+            for one in stored().filter(|one| !one.is_taken) {
+                let is_twin = |other: &Stored| {
+                    let is_other_call = one.call.is_some() && other.call.is_some();
+                    let is_other_turn = one.turn.is_some() && other.turn.is_some();
+                    other.is_taken
+                        && other.kind.default_role() == one.kind.default_role()
+                        && !(is_other_call && one.call != other.call)
+                        && !(is_other_turn && one.turn != other.turn)
+                        && one.at.distance_ms(other.at) <= NEAR_MS
+                };
+                if stored().any(is_twin) {
+                    found.insert(one.id.clone());
+                }
+            }
+        }
+        let mut found: Vec<EventId> = found.into_iter().collect();
+        found.sort();
+        found
     }
 
     fn find(&self, draft: &Draft, sealer: &Sealer) -> Option<usize> {

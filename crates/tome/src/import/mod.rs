@@ -10,31 +10,32 @@ mod find;
 mod known;
 mod lines;
 mod opencode;
+mod origins;
 mod read;
 mod report;
+mod target;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use indicatif::ProgressBar;
 use serde_json::Value;
-use tokio::runtime::Handle;
-use tokio::sync::mpsc;
-use tome_engine::{Projects, Sealer};
-use tome_model::{Agent, Draft, Millis, SessionId, truncate_to};
-use tome_proto::{Client, Query, draft_to_wire, limits};
+use tome_engine::Sealer;
+use tome_model::{Agent, Draft, EventId, Millis, SessionId, truncate_to};
+use tome_proto::limits;
 
 use crate::agents::transcript::{Origin, Skip, Step};
-use crate::bulk::Batch;
 
-use find::Form;
-pub use find::{Source, at_home, at_paths};
+pub use find::{Form, Source, at_home, at_paths};
 use known::Known;
+use origins::Origins;
 use read::Reader;
 pub use report::{AgentReport, DAMAGED_MAX, Damaged, Report, Unreadable};
+pub use target::{Each, Outgoing, Remote, Stopped, Target};
 
 /// Sessions whose stored events are held at a time. Files of one session lie side by side.
 const SESSIONS_HELD: usize = 16;
@@ -67,17 +68,17 @@ pub struct From {
 }
 
 /// What is read, how much of it, and what becomes of it.
-pub struct Import {
+pub struct Import<'t> {
     pub sources: Vec<Source>,
+    /// More transcripts that these may have copied from.
+    pub beside: Vec<Source>,
     pub since: Option<Millis>,
-    /// Where events go; nowhere in a dry run.
-    pub to: Option<mpsc::Sender<Batch<From>>>,
-    /// Where the ledger can be asked.
-    pub client: Client,
-    pub handle: Handle,
-    /// Where projects are known, unless the daemon is elsewhere.
-    pub projects: Option<Projects>,
-    pub sealer: Sealer,
+    /// Only compare.
+    pub is_dry: bool,
+    /// Only this session of this agent.
+    pub only: Option<(Agent, SessionId)>,
+    pub target: &'t mut dyn Target,
+    pub sealer: Arc<Sealer>,
     pub progress: ProgressBar,
 }
 
@@ -89,6 +90,8 @@ pub struct Coverage {
     /// When the first that is missing happened.
     pub since: Option<Millis>,
     pub cwd: String,
+    /// Events that are stored twice, under two ids.
+    pub duplicates: Vec<EventId>,
 }
 
 /// What became of it all, and of each session.
@@ -97,40 +100,49 @@ pub struct Done {
     pub sessions: HashMap<(Agent, SessionId), Coverage>,
 }
 
-struct Running {
-    import: Import,
+struct Running<'t> {
+    import: Import<'t>,
     report: Report,
     sessions: HashMap<(Agent, SessionId), Coverage>,
-    known: HashMap<(Agent, SessionId, Option<String>), Known>,
-    /// Working directories and the project of each: as a hook there would say, and as it is stored.
-    places: HashMap<String, (Option<String>, Option<String>)>,
-    batch: Batch<From>,
+    known: HashMap<(Agent, SessionId, String), Known>,
+    origins: Origins,
+    /// The project of each session.
+    projects: HashMap<(Agent, SessionId), String>,
+    outgoing: Vec<Outgoing>,
+    outgoing_bytes: usize,
     agent: usize,
     source: usize,
 }
 
-impl Import {
+impl Import<'_> {
     /// Reads everything. Blocks; to be run on a thread of its own.
     pub fn run(self) -> Result<Done> {
         let sources = self.sources.clone();
-        let mut reader = Reader::new(&sources);
+        let only = self.only.as_ref().map(|(_, session)| session.as_str().to_owned());
+        let reader = || Reader::new(sources.iter().chain(&self.beside), only.clone());
+        let since = self.since;
+        let is_wanted = |source: &&Source| !source.is_older_than(since);
+        // A session that is looked for by name is stored already, and so is its project.
+        let origins = match only {
+            Some(_) => Origins::default(),
+            None => Origins::read(reader(), sources.iter().filter(is_wanted)),
+        };
+        let mut reader = reader();
         let mut running = Running {
-            report: Report { dry_run: self.to.is_none(), ..Report::default() },
+            report: Report { dry_run: self.is_dry, ..Report::default() },
             import: self,
             sessions: HashMap::new(),
             known: HashMap::new(),
-            places: HashMap::new(),
-            batch: Batch::default(),
+            origins,
+            projects: HashMap::new(),
+            outgoing: Vec::new(),
+            outgoing_bytes: 0,
             agent: 0,
             source: 0,
         };
         for (place, source) in sources.iter().enumerate() {
             running.begin(place, source)?;
-            // A file that was last written before the time asked for holds nothing from after it. (What
-            // is written to a database stands in its log first.)
-            let is_file = !matches!(source.form, Form::Database | Form::Storage);
-            let times = running.import.since.zip(source.modified);
-            if is_file && times.is_some_and(|(since, at)| at < since) {
+            if !is_wanted(&source) {
                 running.skip(Skip::Older);
                 running.read(source.bytes);
                 continue;
@@ -140,11 +152,12 @@ impl Import {
             }
         }
         running.send()?;
+        running.forget_known();
         Ok(Done { report: running.report, sessions: running.sessions })
     }
 }
 
-impl Running {
+impl Running<'_> {
     fn begin(&mut self, place: usize, source: &Source) -> Result<()> {
         let agents = &mut self.report.agents;
         if agents.last().is_none_or(|last| last.agent != source.agent.as_str()) {
@@ -179,6 +192,7 @@ impl Running {
     fn unreadable(&mut self, source: &Source, error: anyhow::Error) -> Result<()> {
         let is_ours = error.chain().any(|cause| {
             cause.downcast_ref::<tome_proto::ClientError>().is_some()
+                || cause.downcast_ref::<tome_engine::EngineError>().is_some()
                 || cause.downcast_ref::<Stopped>().is_some()
         });
         if is_ours {
@@ -195,13 +209,17 @@ impl Running {
             self.skip(Skip::Older);
             return Ok(());
         }
-        let mut draft = draft;
-        let root = self.place(&mut draft);
         let session = (draft.agent.clone(), draft.session.clone());
+        if self.import.only.as_ref().is_some_and(|only| *only != session) {
+            return Ok(());
+        }
+        let mut draft = draft;
+        draft.flatten_deep();
+        let project = self.project_of(&draft);
         if let Some(report) = self.now() {
             report.seen.insert(session.1.as_str().to_owned());
         }
-        let is_known = self.is_known(&draft, root)?;
+        let is_known = self.is_known(&draft, &project)?;
         let coverage = self.sessions.entry(session).or_default();
         if coverage.cwd.is_empty() {
             coverage.cwd.clone_from(&draft.cwd);
@@ -212,7 +230,7 @@ impl Running {
             coverage.missing += 1;
             coverage.since = Some(coverage.since.map_or(draft.at, |since| since.min(draft.at)));
         }
-        let is_dry = self.import.to.is_none();
+        let is_dry = self.import.is_dry;
         if let Some(report) = self.now() {
             report.already_there += u64::from(is_known);
             // Otherwise the daemon's answer is counted.
@@ -221,77 +239,69 @@ impl Running {
         if is_known || is_dry {
             return Ok(());
         }
+        draft.project = Some(project);
         draft.meta.insert(IMPORTED.to_owned(), Value::Bool(true));
         let bytes = weight(&draft);
         // The daemon caps what it stores; what is far larger would not even fit into a message.
         let draft = if bytes > LARGE_BYTES { self.import.sealer.seal(draft) } else { draft };
         let from = From { agent: self.agent, source: self.source, line };
-        self.batch.push(draft_to_wire(draft), from, bytes.min(LARGE_BYTES));
-        if self.batch.is_full() { self.send() } else { Ok(()) }
+        let bytes = bytes.min(LARGE_BYTES);
+        self.outgoing_bytes += bytes;
+        self.outgoing.push(Outgoing { draft, from, bytes });
+        let is_full = self.outgoing.len() >= limits::BATCH_EVENTS_MAX
+            || self.outgoing_bytes >= limits::BATCH_BYTES_MAX;
+        if is_full { self.send() } else { Ok(()) }
     }
 
-    /// Notes the project as a hook does, and returns it as it is stored, where that is known here.
-    fn place(&mut self, draft: &mut Draft) -> Option<String> {
-        draft.flatten_deep();
-        if let Some((hint, root)) = self.places.get(&draft.cwd) {
-            draft.project.clone_from(hint);
-            return root.clone();
+    /// The project of a draft: that of its session, or of its folder if it names no session.
+    fn project_of(&mut self, draft: &Draft) -> String {
+        let target = &self.import.target;
+        if draft.session.as_str() == SessionId::UNKNOWN {
+            return target.project_of(&draft.agent, &draft.session, &draft.cwd);
         }
-        let found = tome_engine::locate(std::path::Path::new(&draft.cwd));
-        let hint = found.map(|found| found.root.to_string_lossy().into_owned());
-        let projects = self.import.projects.as_ref();
-        let root = projects.map(|projects| projects.root_of(&draft.cwd, hint.as_deref()));
-        self.places.insert(draft.cwd.clone(), (hint.clone(), root.clone()));
-        draft.project = hint;
-        root
+        let session = (draft.agent.clone(), draft.session.clone());
+        if let Some(project) = self.projects.get(&session) {
+            return project.clone();
+        }
+        let began_in = self.origins.of(&draft.agent, &draft.session).unwrap_or(&draft.cwd);
+        let project = target.project_of(&draft.agent, &draft.session, began_in);
+        self.projects.insert(session, project.clone());
+        project
     }
 
-    fn is_known(&mut self, draft: &Draft, root: Option<String>) -> Result<bool> {
-        let key = (draft.agent.clone(), draft.session.clone(), root);
+    fn is_known(&mut self, draft: &Draft, project: &str) -> Result<bool> {
+        let key = (draft.agent.clone(), draft.session.clone(), project.to_owned());
         if !self.known.contains_key(&key) {
             if self.known.len() >= SESSIONS_HELD {
-                self.known.clear();
+                self.forget_known();
             }
-            let known = self.ask(&key)?;
+            let mut known = Known::new(draft.agent.clone());
+            let each = &mut |event: &tome_model::Event| known.add(event);
+            self.import.target.stored(&draft.agent, &draft.session, project, each)?;
             self.known.insert(key.clone(), known);
         }
         let sealer = &self.import.sealer;
         Ok(self.known.get_mut(&key).is_some_and(|known| known.has(draft, sealer)))
     }
 
-    /// What the ledger has of a session, page by page.
-    fn ask(&self, (agent, session, root): &(Agent, SessionId, Option<String>)) -> Result<Known> {
-        let mut known = Known::new(agent.clone());
-        let mut query = Query {
-            session: Some(session.as_str().to_owned()),
-            project: root.clone(),
-            agents: vec![agent.as_str().to_owned()],
-            limit: limits::PAGE_EVENTS_MAX,
-            ..Query::default()
-        };
-        loop {
-            let page = self.import.handle.block_on(self.import.client.events(query.clone()))?;
-            page.events.iter().for_each(|event| known.add(event));
-            match page.continuation {
-                Some(next) => query.continuation = next,
-                None => return Ok(known),
-            }
+    /// Lets go of the stored events, which have been compared with all that was read of them.
+    fn forget_known(&mut self) {
+        for ((agent, session, _), known) in self.known.drain() {
+            let coverage = self.sessions.entry((agent, session)).or_default();
+            coverage.duplicates.extend(known.duplicates());
         }
     }
 
     fn send(&mut self) -> Result<()> {
-        if self.batch.events.is_empty() {
-            return Ok(());
-        }
-        let batch = self.batch.take();
-        match &self.import.to {
-            Some(to) if to.blocking_send(batch).is_err() => bail!(Stopped),
-            _ => Ok(()),
+        self.outgoing_bytes = 0;
+        match std::mem::take(&mut self.outgoing) {
+            drafts if drafts.is_empty() => Ok(()),
+            drafts => self.import.target.store(drafts),
         }
     }
 }
 
-impl Sink for Running {
+impl Sink for Running<'_> {
     fn step(&mut self, step: Step, line: u64) -> Result<()> {
         match step {
             Step::Event(draft) => self.event(*draft, line)?,
@@ -317,11 +327,6 @@ impl Sink for Running {
         self.import.progress.inc(bytes);
     }
 }
-
-/// The stream to the daemon ended; its own end says why.
-#[derive(Debug, thiserror::Error)]
-#[error("the stream to the daemon ended")]
-struct Stopped;
 
 /// How large a draft is, about.
 fn weight(draft: &Draft) -> usize {

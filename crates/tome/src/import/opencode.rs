@@ -37,12 +37,17 @@ struct Pending {
     parts: Vec<Value>,
 }
 
-/// Reads a database.
-pub fn database(source: &Source, seen: &mut HashSet<String>, sink: &mut dyn Sink) -> Result<()> {
+/// Reads a database: all of its sessions, or only one.
+pub fn database(
+    source: &Source,
+    only: Option<&str>,
+    seen: &mut HashSet<String>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
     for attempt in 1..=TRIES {
         let before = state(&source.path);
         let (connection, _copy) = open(&source.path)?;
-        let result = sessions(&connection, source, seen, sink);
+        let result = sessions(&connection, source, only, seen, sink);
         drop(connection);
         match result {
             Ok(()) => break,
@@ -137,6 +142,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
 fn sessions(
     database: &Connection,
     source: &Source,
+    only: Option<&str>,
     seen: &mut HashSet<String>,
     sink: &mut dyn Sink,
 ) -> Result<()> {
@@ -164,7 +170,9 @@ fn sessions(
     while let Some(row) = rows.next()? {
         let info = info_of(row)?;
         let id = info.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        session(database, source, &id, info, sink)?;
+        if only.is_none_or(|only| only == id) {
+            session(database, source, &id, info, sink)?;
+        }
         seen.insert(id);
     }
     Ok(())

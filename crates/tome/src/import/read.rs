@@ -21,6 +21,8 @@ pub struct Reader {
     rollouts: HashMap<String, PathBuf>,
     /// Sessions that OpenCode's database has.
     sessions: HashSet<String>,
+    /// The only session of a database that is read.
+    only: Option<String>,
 }
 
 /// A session's id is the last so many characters of a rollout's name.
@@ -28,12 +30,12 @@ const UUID_CHARS: usize = 36;
 
 impl Reader {
     /// A reader that may look at all of these.
-    pub fn new(sources: &[Source]) -> Self {
-        let rollouts = sources.iter().filter(|source| source.agent.as_str() == "codex");
+    pub fn new<'a>(sources: impl Iterator<Item = &'a Source>, only: Option<String>) -> Self {
+        let rollouts = sources.filter(|source| source.agent.as_str() == "codex");
         let rollouts = rollouts
             .filter_map(|source| Some((rollout_session(source)?, source.path.clone())))
             .collect();
-        Self { rollouts, sessions: HashSet::new() }
+        Self { rollouts, sessions: HashSet::new(), only }
     }
 
     /// Reads one.
@@ -42,7 +44,9 @@ impl Reader {
             Form::Lines | Form::Compressed => self.lines(source, sink),
             Form::Updates => chats::updates(source, sink),
             Form::Conversation => chats::conversation(source, sink),
-            Form::Database => opencode::database(source, &mut self.sessions, sink),
+            Form::Database => {
+                opencode::database(source, self.only.as_deref(), &mut self.sessions, sink)
+            }
             Form::Storage => opencode::storage(source, &self.sessions, sink),
         }
     }

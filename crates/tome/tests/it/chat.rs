@@ -83,7 +83,7 @@ fn a_chat_is_a_session_like_any_other() {
     let known = chat(&world, &["-p", "what do you know about the port?"], "");
     assert!(said(&known).contains("- The port is 7070 (facts/project.md)"), "{known:?}");
     let recalled = chat(&world, &["-p", "what did we say about tabs?"], "");
-    assert!(said(&recalled).contains("we use tabs"), "{recalled:?}");
+    assert!(!said(&recalled).contains("we use tabs"), "a demonstration is no memory: {recalled:?}");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_slash_asks_the_chat_itself() {
     let ran = chat(&world, &["--session", "s"], typed);
     let (out, err) = (said(&ran), &ran.stderr);
     assert!(out.contains("facts/user.md") && out.contains("- Name: Ada"), "{out}");
-    assert!(out.contains("I am Ada."), "recall and contents: {out}");
+    assert!(!out.contains("I am Ada."), "an offline chat is in neither recall nor contents: {out}");
     assert!(out.contains("0 tokens read") && out.contains("costs nothing"), "{out}");
     assert!(out.contains("/overview") && out.contains("Ctrl-C stops"), "{out}");
     for part in [

@@ -89,6 +89,13 @@ impl Daemon for Other {
     ) -> Result<Response<v1::CompactResponse>, Status> {
         Err(Status::unimplemented("not in this version"))
     }
+
+    async fn repair(
+        &self,
+        _: Request<v1::RepairRequest>,
+    ) -> Result<Response<v1::RepairResponse>, Status> {
+        Err(Status::unimplemented("not in this version"))
+    }
 }
 
 #[tonic::async_trait]

@@ -63,7 +63,7 @@ pub fn settle(world: &World, base_ms: u64) {
 }
 
 /// Runs the hooks of one agent, one after the other.
-fn hooks(world: &World, agent: &str, base_ms: u64) {
+pub fn hooks(world: &World, agent: &str, base_ms: u64) {
     for line in fixture(&format!("{agent}.hooks.jsonl"), base_ms).lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         match row.get("argv").and_then(Value::as_str) {

@@ -187,7 +187,7 @@ fn a_folder_that_does_not_exist_is_taken_at_its_word() {
         ("/no/such/folder", "/no/such/folder"),
         ("/no/such/folder/", "/no/such/folder"),
         ("/no/such/../such/folder/./", "/no/such/folder"),
-        ("/no/such/folder/below", "/no/such/folder"),
+        ("/no/such/folder/below", "/no/such/folder/below"),
         ("C:\\code\\app", "C:\\code\\app"),
         ("/", "/"),
     ] {

@@ -16,10 +16,18 @@ pub fn line(id: &str, at_ms: u64, text: &str) -> String {
     line_with(&json!({"id": id, "at": at_ms, "text": text}))
 }
 
-/// A line of `tome ingest` with these fields and the usual ones.
+/// A line of `tome ingest` with these fields and the usual ones. A session belongs to one project, so
+/// a line with another folder is of another session unless it names one.
 pub fn line_with(fields: &Value) -> String {
+    let session = fields["cwd"].as_str().map_or("s1".to_owned(), |cwd| match cwd {
+        "/app" => "s1".to_owned(),
+        cwd => {
+            let name: String = cwd.chars().filter(|c| !c.is_control()).take(50).collect();
+            format!("s1 in {name} {}", cwd.len())
+        }
+    });
     let mut line = json!({
-        "session_id": "s1", "agent": "codex", "cwd": "/app", "kind": "user_message",
+        "session_id": session, "agent": "codex", "cwd": "/app", "kind": "user_message",
         "text": "hello", "at": MORNING_MS,
     });
     for (name, value) in fields.as_object().unwrap() {

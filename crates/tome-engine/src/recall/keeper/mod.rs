@@ -79,12 +79,13 @@ impl Keeper {
         self.of_project(&root)
     }
 
-    /// Every desk that has or could have something, but the coder's.
+    /// Every desk that has or could have something, but the coder's and those of offline chats.
     pub(crate) fn all(&self) -> Vec<Arc<Desk>> {
         if self.stores.mode() == StoreMode::Unified {
             return vec![self.unified()];
         }
-        let roots = self.stores.projects().all();
+        let mut roots = self.stores.projects().all();
+        roots.retain(|(root, _)| !self.home.is_offline_chats(root));
         roots.into_iter().filter_map(|(root, _)| self.of_project(&root)).collect()
     }
 

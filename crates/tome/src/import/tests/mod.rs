@@ -49,7 +49,7 @@ fn read(agent: &str, form: Form, bytes: &[u8]) -> Kept {
     };
     let mut kept = Kept::default();
     // An error is an answer; a panic is not.
-    let _ = Reader::new(std::slice::from_ref(&source)).read(&source, &mut kept);
+    let _ = Reader::new(std::iter::once(&source), None).read(&source, &mut kept);
     kept
 }
 

@@ -1,0 +1,20 @@
+//! When the daemon reads transcripts for what hooks missed.
+
+use std::time::Duration;
+
+use super::keys;
+
+/// When the daemon reads transcripts for what hooks missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TranscriptSettings {
+    pub enabled: bool,
+    /// How long a session that has not ended must be silent.
+    pub idle: Duration,
+}
+
+pub(super) fn transcripts<'c>(text: &impl Fn(&'static str) -> &'c str) -> TranscriptSettings {
+    TranscriptSettings {
+        enabled: keys::truth(text("capture.transcripts")).unwrap_or(true),
+        idle: keys::gap(text("capture.transcripts_idle")).unwrap_or(Duration::from_secs(60)),
+    }
+}

@@ -1,0 +1,299 @@
+//! Self-healing capture: the daemon reads the transcripts of the sessions it has heard of and stores
+//! what their hooks missed, as `tome import` would, under the same ids.
+//!
+//! A transcript is read when its session has ended and when it has been silent for
+//! `capture.transcripts_idle`; after that again if its files change within an hour. One session at a
+//! time, in the background, only files that changed since they were last read, and only once nobody
+//! has written to them for a moment. Sessions that no hook told of are left to `tome import`.
+
+mod book;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Result;
+use indicatif::ProgressBar;
+use tome_engine::{EngineError, Question, Store};
+use tome_ledger::{LedgerError, Outcome, Work};
+use tome_model::{Agent, Event, SessionId};
+use tome_proto::limits;
+
+use super::drain::drain;
+use super::shared::Shared;
+use crate::config::Settings;
+use crate::import::{self, Each, Form, IMPORTED, Import, Outgoing, Source, Target};
+use book::{Book, FileState, RETRY_MS, Session, state_of};
+
+/// The worker's name, under which its cursor is kept.
+const WORKER: &str = "transcripts";
+/// Sessions whose events happened longer ago are history: `tome import` reads that.
+const FRESH_MS: u64 = 24 * 60 * 60 * 1000;
+/// Events of one batch.
+const BATCH_EVENTS: usize = 1_000;
+/// How often the daemon looks for a transcript to read.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A file that was written to within this time may not be complete.
+const QUIET_MS: u64 = 2_000;
+/// Sessions whose transcripts are read before an idle daemon leaves. The others are read by the next.
+const LEAVING_SESSIONS_MAX: usize = 20;
+/// Larger transcripts are left to `tome import`: reading them takes a processor for minutes.
+const SESSION_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// The sessions whose transcripts are read, and the turn to read one.
+pub struct Transcripts {
+    book: Book,
+    is_enabled: bool,
+    idle: Duration,
+    turn: Mutex<()>,
+}
+
+impl Transcripts {
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            book: Book::open(settings.home.run().join("transcripts.json")),
+            is_enabled: settings.transcripts.enabled,
+            idle: settings.transcripts.idle,
+            turn: Mutex::default(),
+        }
+    }
+}
+
+/// Takes note of the sessions of events that arrived in a store. They are on disk before the cursor
+/// moves.
+pub fn watch(shared: &Shared, store: &Store) -> Result<(), EngineError> {
+    if !shared.transcripts.is_enabled {
+        return Ok(());
+    }
+    loop {
+        let from_seq = store.cursor(WORKER)?;
+        let entries = store.outbox(from_seq, BATCH_EVENTS)?;
+        let Some(last) = entries.last() else { return Ok(()) };
+        let fresh_from = shared.clock.now().0.saturating_sub(FRESH_MS);
+        let mut events = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
+            events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
+        }
+        shared.transcripts.book.note(&events)?;
+        let work =
+            Work { worker: WORKER.to_owned(), from_seq, upto_seq: last.seq, ..Work::default() };
+        match store.commit(work) {
+            Ok(()) => {}
+            Err(LedgerError::Cursor { .. }) if store.cursor(WORKER)? > from_seq => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether an event was told by a hook of an agent that keeps transcripts.
+fn is_from_hook(event: &Event) -> bool {
+    Agent::KNOWN.contains(&event.agent.as_str())
+        && event.session.as_str() != SessionId::UNKNOWN
+        && !event.meta.contains_key(IMPORTED)
+}
+
+/// Reads transcripts until the daemon leaves.
+pub async fn run(shared: Arc<Shared>) {
+    if !shared.transcripts.is_enabled {
+        return;
+    }
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = shared.leaving() => return,
+            _ = look.tick() => {}
+        }
+        let theirs = Arc::clone(&shared);
+        let work = tokio::task::spawn_blocking(move || read_next(&theirs, false));
+        tokio::select! {
+            () = shared.leaving() => return,
+            // One that panics is logged by its thread.
+            _ = work => {}
+        }
+    }
+}
+
+/// Reads the transcripts of sessions that have not been read since their last event, before a daemon
+/// that nobody needs leaves.
+pub fn read_before_leaving(shared: &Shared) {
+    if shared.transcripts.is_enabled {
+        for _ in 0..LEAVING_SESSIONS_MAX {
+            if shared.is_leaving() || !read_next(shared, true) {
+                return;
+            }
+        }
+    }
+}
+
+/// Reads the transcript of the next session that is due. Returns whether there was one.
+fn read_next(shared: &Shared, is_leaving: bool) -> bool {
+    let transcripts = &shared.transcripts;
+    let _turn = transcripts.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let now_ms = shared.clock.now().0;
+    let Some(session) = transcripts.book.next(now_ms, transcripts.idle, is_leaving) else {
+        return false;
+    };
+    if session.is_unchanged() {
+        transcripts.book.postpone(&session, now_ms, 0);
+        return true;
+    }
+    let (all, wanted) = sources_of(&session);
+    let files: Vec<FileState> = wanted.iter().flat_map(states_of).collect();
+    let is_same = files == session.files;
+    if !is_same && wanted.iter().any(|source| is_being_written(source, &files, now_ms)) {
+        transcripts.book.postpone(&session, now_ms, QUIET_MS);
+        return !is_leaving;
+    }
+    let bytes: u64 = wanted.iter().map(|source| source.bytes).sum();
+    let read = match is_same || wanted.is_empty() {
+        true => Ok(0),
+        false if bytes > SESSION_BYTES_MAX => {
+            Err(anyhow::anyhow!("its transcript is too large; `tome import` reads it"))
+        }
+        false => read_transcript(shared, &session, all, wanted),
+    };
+    match read {
+        Ok(stored) => {
+            if stored > 0 {
+                let (agent, id) = (&session.agent, &session.session);
+                shared.log.say(&format!("{agent} session {id}: {stored} from its transcript"));
+            }
+            if let Err(error) = transcripts.book.read(&session, files, now_ms) {
+                shared.log.say(&format!("cannot keep what was read: {}", error.explained()));
+            }
+        }
+        Err(error) => {
+            let (agent, id) = (&session.agent, &session.session);
+            shared.log.say(&format!("{agent} session {id}: transcript not read: {error:#}"));
+            transcripts.book.postpone(&session, now_ms, RETRY_MS);
+        }
+    }
+    true
+}
+
+/// Stores what a transcript has and the ledger has not. Returns how many events that were.
+fn read_transcript(
+    shared: &Shared,
+    session: &Session,
+    all: Vec<Source>,
+    wanted: Vec<Source>,
+) -> Result<u64> {
+    let _busy = shared.begin();
+    // What hooks have spooled comes first: it says more than the transcript.
+    drain(shared);
+    let mut target = Local { shared, stored: 0 };
+    Import {
+        sources: wanted,
+        beside: all,
+        since: None,
+        is_dry: false,
+        only: Some((session.agent.clone(), session.session.clone())),
+        target: &mut target,
+        sealer: shared.sealer(),
+        progress: ProgressBar::hidden(),
+    }
+    .run()?;
+    Ok(target.stored)
+}
+
+/// All transcripts of the session's agent, and those that may hold something of the session.
+fn sources_of(session: &Session) -> (Vec<Source>, Vec<Source>) {
+    let agents = [session.agent.clone()];
+    let env = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let mut all = import::at_home(&agents, &env);
+    if let Some(path) = session.transcript.as_ref().filter(|path| path.is_file()) {
+        // Subagents have files of their own in a folder beside the session's file.
+        let subagents = path.with_extension("").join("subagents");
+        for path in [path.clone(), subagents].into_iter().filter(|path| path.exists()) {
+            all.extend(import::at_paths(&[path], &agents).unwrap_or_default());
+        }
+    }
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all.dedup_by(|a, b| a.path == b.path);
+    let wanted = all.iter().filter(|source| may_hold(source, session)).cloned().collect();
+    (all, wanted)
+}
+
+/// Whether a transcript may hold something of a session, by its name.
+fn may_hold(source: &Source, session: &Session) -> bool {
+    if session.transcript.as_deref() == Some(&source.path) || source.form == Form::Database {
+        return true;
+    }
+    let (path, id) = (source.path.to_string_lossy(), session.session.as_str());
+    // Gemini CLI names a chat after the beginning of its session's id.
+    let short = id.get(..8).filter(|_| session.agent.as_str() == "gemini");
+    source.form != Form::Storage
+        && (path.contains(id) || short.is_some_and(|short| path.contains(short)))
+}
+
+/// What tells that a transcript was written to. A database is written to its log first.
+fn states_of(source: &Source) -> Vec<FileState> {
+    let mut log = source.path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = (source.form == Form::Database).then(|| PathBuf::from(log));
+    let paths = [Some(source.path.clone()), log].into_iter().flatten();
+    paths.filter_map(|path| state_of(Path::new(&path))).collect()
+}
+
+/// Whether somebody wrote to a transcript a moment ago. A database is always read as a whole.
+fn is_being_written(source: &Source, files: &[FileState], now_ms: u64) -> bool {
+    let is_now = |file: &FileState| now_ms.abs_diff(file.modified_ms) < QUIET_MS;
+    source.form != Form::Database
+        && files.iter().any(|file| file.path == source.path && is_now(file))
+}
+
+/// The daemon's own stores.
+struct Local<'s> {
+    shared: &'s Shared,
+    stored: u64,
+}
+
+impl Target for Local<'_> {
+    fn project_of(&self, agent: &Agent, session: &SessionId, began_in: &str) -> String {
+        let stores = &self.shared.stores;
+        let known = stores.sessions().ok().and_then(|known| known.project_of(agent, session));
+        known.unwrap_or_else(|| stores.projects().root_of(began_in, None))
+    }
+
+    fn stored(
+        &self,
+        agent: &Agent,
+        session: &SessionId,
+        project: &str,
+        each: Each<'_>,
+    ) -> Result<()> {
+        let mut question = Question {
+            session: Some(session.clone()),
+            project: Some(project.to_owned()),
+            agents: vec![agent.clone()],
+            events_max: BATCH_EVENTS,
+            bytes_max: limits::BATCH_BYTES_MAX,
+            ..Question::default()
+        };
+        loop {
+            let answer = self.shared.stores.read(&question)?;
+            answer.events.iter().for_each(&mut *each);
+            match answer.more_after {
+                Some(after) => question.after = Some(after),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn store(&mut self, drafts: Vec<Outgoing>) -> Result<()> {
+        if self.shared.is_leaving() {
+            anyhow::bail!(import::Stopped);
+        }
+        let drafts = drafts.into_iter().map(|outgoing| outgoing.draft).collect();
+        for answer in self.shared.ingest(drafts) {
+            match answer {
+                Ok(appended) => self.stored += u64::from(appended.outcome == Outcome::Stored),
+                // `tome import` names what cannot be stored at all.
+                Err(error) if error.is_callers_fault() => {}
+                Err(error) => anyhow::bail!("{}", error.explained()),
+            }
+        }
+        Ok(())
+    }
+}

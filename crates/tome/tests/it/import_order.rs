@@ -1,0 +1,143 @@
+//! Imports of history whose folders are gone: the same files give the same projects, sessions and ids,
+//! in whatever order they are read, and nothing is stored twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use tome_testkit::World;
+
+use crate::import::import;
+use crate::scene::{MORNING_MS, daemon_gone, tool_result, world};
+
+/// A transcript of Claude Code: one prompt per folder that the session stood in.
+fn transcript(session: &str, minute: u64, folders: &[&str]) -> String {
+    let mut text = String::new();
+    for (n, cwd) in (0..).zip(folders) {
+        let at = tome_model::Millis(MORNING_MS + minute * 60_000 + n * 5_000);
+        let (uuid, prompt) = (format!("{session}-{n}"), format!("turn-{session}-{n}"));
+        let message = json!({"role": "user", "content": format!("step {n} of {session}")});
+        let line = json!({
+            "type": "user", "uuid": uuid, "sessionId": session, "cwd": cwd, "timestamp": at,
+            "promptId": prompt, "message": message,
+        });
+        text += &format!("{line}\n");
+    }
+    text
+}
+
+const SESSIONS: [(&str, u64, &[&str]); 5] = [
+    ("moves-down", 0, &["/gone/app", "/gone/app/crates/core", "/gone/app"]),
+    ("begins-below", 10, &["/gone/app/crates", "/gone/app", "/gone/app/crates/core"]),
+    ("above", 20, &["/gone", "/gone/app/crates"]),
+    ("elsewhere", 30, &["/gone/other/sub", "/gone/other"]),
+    ("root", 40, &["/gone/other"]),
+];
+
+/// Imports the sessions in this order, one file after the other, and says where each event is.
+fn placed(order: &[usize]) -> BTreeSet<(String, String)> {
+    let world = world();
+    for place in order {
+        let (session, minute, folders) = SESSIONS[*place];
+        let path = world.write(&format!("{session}.jsonl"), &transcript(session, minute, folders));
+        import(&world, &[path.to_str().unwrap()]);
+    }
+    let events = world.events();
+    check_once(&events);
+    for place in order {
+        let path = world.path().join(format!("{}.jsonl", SESSIONS[*place].0));
+        let again = import(&world, &[path.to_str().unwrap()]);
+        assert_eq!(again["imported"], 0, "{again}");
+    }
+    assert_eq!(world.events().len(), events.len());
+    let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
+    events.iter().map(|event| (text(event, "id"), text(event, "project"))).collect()
+}
+
+/// Each id is there once, each session in one project.
+fn check_once(events: &[Value]) {
+    let mut projects: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut ids = BTreeSet::new();
+    for event in events {
+        assert!(ids.insert(event["id"].as_str().unwrap()), "twice: {event}");
+        let session = event["session_id"].as_str().unwrap();
+        projects.entry(session).or_default().insert(event["project"].as_str().unwrap());
+    }
+    assert!(projects.values().all(|of_one| of_one.len() == 1), "{projects:?}");
+}
+
+#[test]
+fn any_order_of_files_gives_the_same_projects() {
+    let first = placed(&[0, 1, 2, 3, 4]);
+    assert_eq!(first.len(), 11 + 5, "every prompt and every start");
+    for order in [[4, 3, 2, 1, 0], [1, 0, 3, 2, 4], [2, 4, 0, 3, 1]] {
+        assert_eq!(placed(&order), first, "{order:?}");
+    }
+    // All at once, which the daemon prepares in parallel.
+    let world = world();
+    for (session, minute, folders) in SESSIONS {
+        world.write(&format!("all/{session}.jsonl"), &transcript(session, minute, folders));
+    }
+    import(&world, &[world.path().join("all").to_str().unwrap()]);
+    let events = world.events();
+    let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
+    let all: BTreeSet<_> =
+        events.iter().map(|event| (text(event, "id"), text(event, "project"))).collect();
+    assert_eq!(all, first);
+}
+
+fn repository(world: &World, name: &str) -> String {
+    world.write(&format!("{name}/.git/HEAD"), "ref: refs/heads/main\n");
+    world.folder(name).to_str().unwrap().to_owned()
+}
+
+/// A hook stood in a subfolder of a repository; by the time of the import both are gone.
+#[test]
+fn a_session_that_hooks_recorded_stays_where_they_put_it() {
+    let world = world();
+    let root = repository(&world, "app");
+    let below = world.folder("app/src").to_str().unwrap().to_owned();
+    let payload = tool_result("toolu_0123456789", &json!({"command": "ls"}), &json!("x"));
+    world.hook(&["claude-code"], payload.replace("/app", &below));
+    std::fs::remove_dir_all(&root).unwrap();
+    let path = world.write("s1.jsonl", &transcript("s1", 0, &[&below, &root]));
+    assert_eq!(import(&world, &[path.to_str().unwrap()])["imported"], 3);
+    let events = world.events();
+    check_once(&events);
+    assert_eq!(events.len(), 4);
+    assert!(events.iter().all(|event| event["project"] == root.as_str()), "{events:?}");
+    // Also by a daemon that has to find out from the stores.
+    assert_eq!(world.tome(&["stop"]).code, 0);
+    daemon_gone(&world);
+    std::fs::remove_file(world.home().join("run/sessions.jsonl")).unwrap();
+    assert_eq!(import(&world, &[path.to_str().unwrap()])["imported"], 0);
+    assert_eq!(world.events().len(), 4);
+}
+
+/// What is left of a folder that is gone still says which repository it was in.
+#[test]
+fn a_folder_that_is_gone_belongs_to_the_repository_above_it() {
+    let world = world();
+    let root = repository(&world, "app");
+    let path = world.write("t.jsonl", &transcript("t", 0, &[&format!("{root}/removed/deep")]));
+    import(&world, &[path.to_str().unwrap()]);
+    let events = world.events();
+    assert!(events.iter().all(|event| event["project"] == root.as_str()), "{events:?}");
+}
+
+/// The session goes where its first event went, however its directory moves, also over a restart.
+#[test]
+fn a_session_stays_in_one_project_over_kills() {
+    let world = world();
+    let (one, other) = (repository(&world, "one"), repository(&world, "other"));
+    for (n, cwd) in [&one, &other, &one, &other].into_iter().enumerate() {
+        let call = format!("toolu_0123456789_{n}");
+        let payload = tool_result(&call, &json!({"n": n}), &json!("x"));
+        world.hook(&["claude-code"], payload.replace("/app", cwd));
+        world.events();
+        world.kill_daemon();
+    }
+    let events = world.events();
+    assert_eq!(events.len(), 4);
+    check_once(&events);
+    assert_eq!(events[0]["project"], one.as_str());
+}
