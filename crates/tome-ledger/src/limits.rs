@@ -44,3 +44,17 @@ pub(crate) const TORN_JOURNALS_MAX: usize = 3;
 /// Numbers of changed nodes that one opening of a store may give: more than it ever will. A store
 /// can be opened some four billion times.
 pub(crate) const CHANGES_RESERVED: u64 = 1 << 32;
+
+/// Pieces of damage that an open store keeps apart: enough to see the pattern, and a store that is
+/// all damage takes no memory.
+pub(crate) const DAMAGE_ENTRIES_MAX: usize = 64;
+
+/// The file of counts has some hundred bytes; a longer one is damaged.
+pub(crate) const COUNTS_BYTES_MAX: u64 = 4 * 1024;
+
+/// Blocks in a row that a scan may skip in one table before it gives the rest of the table up: an
+/// index block that cannot be read may fail forever.
+pub(crate) const BAD_BLOCKS_MAX: usize = 100_000;
+
+/// Folders that repairs have set aside, for a person to look at.
+pub(crate) const DAMAGED_FOLDERS_MAX: u32 = 1_000;

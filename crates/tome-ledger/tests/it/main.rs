@@ -14,6 +14,7 @@ mod append;
 mod changes;
 mod contents;
 mod crowd;
+mod damage;
 mod fault;
 mod fixture;
 mod model;
