@@ -157,6 +157,22 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, self.daemon().compact(v1::CompactRequest {})).await
     }
 
+    /// Checks every file of the stores.
+    pub async fn verify_stores(
+        &self,
+        request: v1::VerifyStoresRequest,
+    ) -> Result<v1::VerifyStoresResponse, ClientError> {
+        call(limits::REBUILD_TIMEOUT, self.daemon().verify_stores(request)).await
+    }
+
+    /// Rebuilds damaged stores.
+    pub async fn repair_stores(
+        &self,
+        request: v1::RepairStoresRequest,
+    ) -> Result<Vec<v1::StoreRepaired>, ClientError> {
+        Ok(call(limits::REBUILD_TIMEOUT, self.daemon().repair_stores(request)).await?.stores)
+    }
+
     /// Asks the daemon to finish and leave.
     pub async fn shutdown(&self) -> Result<v1::ShutdownResponse, ClientError> {
         call(limits::CALL_TIMEOUT, self.daemon().shutdown(v1::ShutdownRequest {})).await

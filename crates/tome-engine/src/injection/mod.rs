@@ -26,6 +26,7 @@ pub use injector::Injector;
 pub use mark::quoted_text;
 pub use nudge::{PLAN_TOKENS_MAX, nudge_text, plan_text};
 pub use record::InjectionRecord;
+pub(crate) use record::damaged_injections;
 pub use remembered::Hinted;
 pub use room::Room;
 pub use start::{FactFile, LastStretch, NoteLine, StartParts, protocol_text, start_text};

@@ -26,6 +26,7 @@ mod overview;
 mod pages;
 mod recall;
 mod reflect;
+mod repair;
 mod setup;
 mod show;
 mod start;
@@ -173,6 +174,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::Compact)) => admin::compact(&context),
         Some(Command::Admin(Admin::Status)) => admin::status(&context),
         Some(Command::Admin(Admin::Verify(asked))) => admin::verify(&context, &asked),
+        Some(Command::Admin(Admin::Repair(asked))) => repair::run(&context, &asked),
         Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
         Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
         Some(

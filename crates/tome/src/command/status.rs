@@ -8,7 +8,7 @@ use tome_engine::{Spool, Waiting};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Context, Outcome, finder, reflect};
+use super::{Context, Outcome, finder, reflect, repair};
 use crate::hook::lost::{self, Lost};
 use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
@@ -138,6 +138,7 @@ fn print(context: &Context, report: &Report) -> Result<()> {
                 writeln!(out, "         {RED}refuses writes:{PLAIN} {}", store.refusing)?;
             }
         }
+        repair::print_damage(&mut out, &status.damage)?;
         writeln!(out, "disk     {}", bytes(status.disk_bytes))?;
     }
     writeln!(out, "home     {}", context.settings.home.root().display())?;
@@ -285,7 +286,7 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         "resident_bytes": status.resident_bytes, "disk_bytes": status.disk_bytes,
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
-        "stores": stores, "model": model,
+        "stores": stores, "damage": repair::damage_json(&status.damage), "model": model,
         "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(finder::as_json),
     })
 }

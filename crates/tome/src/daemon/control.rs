@@ -11,6 +11,7 @@ use tome_proto::v1;
 use tome_proto::v1::daemon_server::Daemon;
 use tonic::{Request, Response, Status};
 
+use super::damage;
 use super::drain::drain;
 use super::finder;
 use super::models;
@@ -73,6 +74,22 @@ impl Daemon for DaemonService {
         Ok(Response::new(compacted.await?.map_err(|error| status_of(&error))?))
     }
 
+    async fn verify_stores(
+        &self,
+        request: Request<v1::VerifyStoresRequest>,
+    ) -> Result<Response<v1::VerifyStoresResponse>, Status> {
+        let asked = request.into_inner();
+        Ok(Response::new(self.0.wait_for(move |shared| damage::verify(shared, &asked)).await?))
+    }
+
+    async fn repair_stores(
+        &self,
+        request: Request<v1::RepairStoresRequest>,
+    ) -> Result<Response<v1::RepairStoresResponse>, Status> {
+        let asked = request.into_inner();
+        Ok(Response::new(self.0.wait_for(move |shared| damage::repair(shared, &asked)).await?))
+    }
+
     async fn shutdown(
         &self,
         _: Request<v1::ShutdownRequest>,
@@ -120,6 +137,7 @@ fn status(shared: &Shared, counts: bool) -> v1::StatusResponse {
     if counts {
         drain(shared);
         count_up(shared, &mut status);
+        status.damage.extend(damage::of_files(shared));
     }
     for store in shared.stores.open_now() {
         let path = store.path().display().to_string();
@@ -165,6 +183,7 @@ fn count_up(shared: &Shared, status: &mut v1::StatusResponse) {
         let (tallies, disk_bytes) = match counted {
             Ok(counted) => {
                 desks.extend(counted.desk.map(finder::desk_to_wire));
+                status.damage.extend(counted.damage);
                 (counted.tallies, counted.disk_bytes)
             }
             Err(error) => {
@@ -197,13 +216,16 @@ struct Counted {
     tallies: Vec<SessionTally>,
     disk_bytes: u64,
     desk: Option<DeskReport>,
+    damage: Vec<v1::Damage>,
 }
 
 fn counted(shared: &Shared, path: &Path) -> Result<Counted, EngineError> {
     let store = shared.stores.open(path)?;
     catch_up(&store)?;
+    let tallies = store.session_tallies()?;
     Ok(Counted {
-        tallies: store.session_tallies()?,
+        damage: damage::of_store(shared, path, &store, &tallies),
+        tallies,
         disk_bytes: store.disk_bytes(),
         desk: shared.recall.report(&store)?,
     })

@@ -17,6 +17,7 @@ use tome_notebook::NotebookError;
 use tonic::{Code, Status};
 
 use super::activity::{Activity, Busy};
+use super::damage::FileChecks;
 use super::far;
 use super::log::Log;
 use super::models::{Chat, DayBudget};
@@ -60,6 +61,8 @@ pub struct Shared {
     pub started: Millis,
     pub counters: Counters,
     pub activity: Arc<Activity>,
+    /// What checks of the stores' files have found.
+    pub file_checks: FileChecks,
     /// Told whenever something was stored.
     pub stored: Notify,
     /// What the contents have yet to be made of.
@@ -139,6 +142,7 @@ impl Shared {
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
             counters: Counters::default(),
             activity: Arc::new(Activity::new()),
+            file_checks: FileChecks::default(),
             stored: Notify::new(),
             reading: Reading::new(),
             draining: Mutex::new(()),

@@ -89,6 +89,20 @@ impl Daemon for Other {
     ) -> Result<Response<v1::CompactResponse>, Status> {
         Err(Status::unimplemented("not in this version"))
     }
+
+    async fn verify_stores(
+        &self,
+        _: Request<v1::VerifyStoresRequest>,
+    ) -> Result<Response<v1::VerifyStoresResponse>, Status> {
+        Err(Status::unimplemented("not in this version"))
+    }
+
+    async fn repair_stores(
+        &self,
+        _: Request<v1::RepairStoresRequest>,
+    ) -> Result<Response<v1::RepairStoresResponse>, Status> {
+        Err(Status::unimplemented("not in this version"))
+    }
 }
 
 #[tonic::async_trait]

@@ -33,6 +33,7 @@ mod daemon;
 mod daemon_home;
 mod daemon_tcp;
 mod daemon_version;
+mod damage;
 mod embeddings;
 mod events;
 mod hard_places;

@@ -1,0 +1,86 @@
+//! `tome admin repair`, and the damage in the answers of other commands.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_proto::v1;
+
+use super::{Context, Outcome, admin};
+use crate::cli::Repair;
+use crate::reach::Start;
+use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, count, counted};
+
+/// Rebuilds damaged stores.
+pub fn run(context: &Context, asked: &Repair) -> Result<Outcome> {
+    let project = admin::project(context, &asked.contents)?;
+    let request = v1::RepairStoresRequest { project, all: asked.force };
+    let stores = context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        Ok(client.repair_stores(request).await?)
+    })?;
+    let has_failed = stores.iter().any(|store| !store.problem.is_empty());
+    if context.json {
+        stores.iter().try_for_each(|store| context.print_json(&repaired_json(store)))?;
+    } else {
+        print_repaired(&stores)?;
+    }
+    Ok(if has_failed { Outcome::Failed } else { Outcome::Done })
+}
+
+fn print_repaired(stores: &[v1::StoreRepaired]) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    for store in stores {
+        if !store.problem.is_empty() {
+            writeln!(out, "{}: {RED}not repaired:{PLAIN} {}", store.store, store.problem)?;
+        } else if store.repaired {
+            let lost = match store.lost {
+                0 => "nothing lost".to_owned(),
+                lost => format!("{YELLOW}{} lost{PLAIN}", counted(lost, "event", "events")),
+            };
+            writeln!(
+                out,
+                "{}: {} kept, {} restored from transcripts, {lost}",
+                store.store,
+                counted(store.kept, "event", "events"),
+                count(store.restored)
+            )?;
+            writeln!(out, "  {DIM}the damaged store is kept in {}{PLAIN}", store.set_aside)?;
+            if store.lost > 0 {
+                writeln!(out, "  `tome import` brings back what the agents still have")?;
+            }
+        }
+    }
+    if stores.iter().all(|store| !store.repaired && store.problem.is_empty()) {
+        let checked = counted(stores.len() as u64, "store", "stores");
+        writeln!(out, "{GREEN}no damage{PLAIN} in {checked}")?;
+    }
+    Ok(())
+}
+
+fn repaired_json(store: &v1::StoreRepaired) -> Value {
+    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    json!({
+        "store": store.store, "repaired": store.repaired, "kept": store.kept,
+        "restored": store.restored, "lost": store.lost, "set_aside": given(&store.set_aside),
+        "problem": given(&store.problem),
+    })
+}
+
+/// Prints damage, as `tome status` and `tome admin verify` do.
+pub fn print_damage(out: &mut dyn Write, damage: &[v1::Damage]) -> std::io::Result<()> {
+    let mut last_remedy = "";
+    for one in damage {
+        writeln!(out, "damage   {RED}{}{PLAIN}", one.found)?;
+        if one.remedy != last_remedy {
+            writeln!(out, "         {DIM}→{PLAIN} {}", one.remedy)?;
+        }
+        last_remedy = &one.remedy;
+    }
+    Ok(())
+}
+
+/// Damage as JSON.
+pub fn damage_json(damage: &[v1::Damage]) -> Vec<Value> {
+    damage.iter().map(|one| json!({"found": one.found, "remedy": one.remedy})).collect()
+}
