@@ -33,7 +33,7 @@ pub(crate) struct Counts {
     pub(crate) last_seq: u64,
     /// Events up to it that a repair could not bring back.
     pub(crate) missing: u64,
-    /// The families that had content when the store was opened, as bits.
+    /// The families that had content when the store was opened or closed, as bits.
     pub(crate) families: u32,
 }
 
@@ -85,6 +85,19 @@ impl CountsFile {
         counts.last_seq = last_seq;
         // The file only serves to detect losses: failing to write it must not fail an append.
         let _ = overwrite(&self.path, file, *counts);
+    }
+}
+
+impl CountsFile {
+    /// Notes the families that are in use, before the store is closed.
+    pub(crate) fn note_families(&self, kv: &dyn KeyValue) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, counts) = &mut *open;
+        let families = check_families(kv, counts.families, &mut Vec::new());
+        if families != counts.families {
+            counts.families = families;
+            let _ = overwrite(&self.path, file, *counts);
+        }
     }
 }
 

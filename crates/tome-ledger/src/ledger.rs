@@ -470,6 +470,7 @@ impl Drop for Ledger {
         // thread, which ends after the callback and closes the store itself.
         if writer.thread().id() != std::thread::current().id() {
             let _ = writer.join();
+            self.shared.counts.note_families(self.shared.kv.as_ref());
         }
     }
 }
