@@ -146,9 +146,14 @@ impl Stores {
     /// sessions. Waits until nobody uses it; whoever asks for it meanwhile waits for the repair.
     pub fn repair(&self, path: &Path) -> Result<Repaired, EngineError> {
         let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         let since = Instant::now();
-        while slot.is_in_use() {
+        let mut slot = loop {
+            // Not held while waiting: whoever uses the store may be about to ask for it again.
+            let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            if !slot.is_in_use() {
+                break slot;
+            }
+            drop(slot);
             if since.elapsed() > REPAIR_WAIT {
                 let busy = std::io::Error::other("it is in use; try again later");
                 return Err(EngineError::file("repair", path)(busy));
@@ -158,7 +163,7 @@ impl Stores {
                 reason = "whoever holds the store gives it back without telling"
             )]
             std::thread::sleep(Duration::from_millis(10));
-        }
+        };
         slot.close();
         let mut events = Transcripts::of(self.transcripts_of(path));
         let repaired = tome_ledger::repair(path, &mut events, TALLY)?;
