@@ -88,6 +88,16 @@ pub(crate) fn sessions_in(project: &Path) -> PathBuf {
     project.join("sessions")
 }
 
+/// Whether a project's folder holds anything that would be lost with its `project.toml`.
+pub(crate) fn has_content(project: &Path) -> bool {
+    [project.join("ledger"), sessions_in(project), memory_in(project)].iter().any(|it| it.exists())
+}
+
+/// The indexes over a ledger.
+pub(crate) fn indexes_beside(ledger: &Path) -> PathBuf {
+    ledger.with_file_name("finder")
+}
+
 /// What is remembered of sessions while they last, in a project's folder.
 pub(crate) fn triggers_in(project: &Path) -> PathBuf {
     project.join("triggers")

@@ -7,6 +7,7 @@ mod calendar;
 mod capture;
 mod citation;
 mod contents;
+mod damage;
 mod durable;
 mod error;
 mod git;
@@ -17,6 +18,7 @@ mod intake;
 mod io_timeout;
 mod notebooks;
 mod project;
+mod project_file;
 mod projects;
 mod quote;
 mod reading;
@@ -45,6 +47,7 @@ pub use contents::{
     catch_up_contents, estimate_tokens, rebuild_contents, replace_summary, said, segments,
     source_of, unpolished, verify_contents, weigh,
 };
+pub use damage::Damage;
 pub use durable::write_atomic;
 pub use error::EngineError;
 pub use home::Home;

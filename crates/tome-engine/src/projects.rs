@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tome_model::Millis;
 
 use crate::durable::sync_folder;
 use crate::io_timeout::TimedCalls;
-use crate::{EngineError, Home, Located, git, project, write_atomic};
+use crate::project_file::{self, Loaded, Record};
+use crate::{Damage, EngineError, Home, Located, git, project};
 
 /// Worktrees remembered for one project; the oldest go first.
 const ALIASES_MAX: usize = 64;
@@ -58,6 +58,8 @@ struct Known {
     aliases: HashMap<String, String>,
     /// Where working directories that exist belong.
     located: HashMap<String, Located>,
+    /// Folders whose root nobody knows.
+    damaged: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,26 +68,17 @@ struct Entry {
     record: Record,
 }
 
-/// The contents of `project.toml`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Record {
-    root: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    remote: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    aliases: Vec<String>,
-    #[serde(default)]
-    created: String,
-}
-
 impl Projects {
-    /// Reads what is there. A `project.toml` that cannot be read hides its folder and nothing else.
+    /// Reads what is there. A `project.toml` that is damaged is restored; one that cannot be hides its
+    /// folder and nothing else.
     pub fn load(home: &Home) -> Self {
         let mut known = Known::default();
         let folders = std::fs::read_dir(home.projects()).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
-            if let Some(record) = read_record(&folder) {
-                known.insert(Entry { folder, record });
+            match project_file::load(&folder) {
+                Loaded::Sound(record) => known.insert(Entry { folder, record }),
+                Loaded::Damaged => known.damaged.push(folder),
+                Loaded::Unfinished => {}
             }
         }
         Self { home: home.clone(), known: Mutex::new(known), looks: TimedCalls::default() }
@@ -101,6 +94,49 @@ impl Projects {
             .collect();
         all.sort();
         all
+    }
+
+    /// Folders of projects whose `project.toml` is damaged, and nothing beside it names the root.
+    pub(crate) fn damaged(&self) -> Vec<PathBuf> {
+        self.lock().damaged.clone()
+    }
+
+    /// Gives a damaged folder its root back, if the root fits its name and is not another's.
+    pub(crate) fn restore(&self, folder: &Path, root: &str) -> Result<bool, EngineError> {
+        let mut known = self.lock();
+        if !project_file::fits(folder, root) || known.projects.contains_key(root) {
+            return Ok(false);
+        }
+        let Some(record) = project_file::from_root(root.to_owned()) else { return Ok(false) };
+        project_file::restore(folder, &record)?;
+        known.damaged.retain(|damaged| damaged != folder);
+        known.insert(Entry { folder: folder.to_owned(), record });
+        Ok(true)
+    }
+
+    /// Project files that are damaged, or were and have been restored.
+    pub(crate) fn damage(&self) -> Vec<Damage> {
+        let mut damage = Vec::new();
+        for folder in self.damaged() {
+            let file = folder.join(project_file::FILE);
+            damage.push(Damage {
+                found: format!("{} is damaged: its project is not shown", file.display()),
+                remedy:
+                    "write the line `root = \"/path/of/the/project\"` into it, then `tome stop`"
+                        .to_owned(),
+            });
+        }
+        for (_, folder) in self.all() {
+            let kept = folder.join(project_file::DAMAGED);
+            if kept.exists() {
+                let file = folder.join(project_file::FILE);
+                damage.push(Damage {
+                    found: format!("{} was damaged and has been restored", file.display()),
+                    remedy: format!("check it, then delete {}", kept.display()),
+                });
+            }
+        }
+        damage
     }
 
     /// The root of the project that a working directory belongs to. `hint` is what someone found
@@ -191,7 +227,7 @@ impl Projects {
         sync_folder(&projects).map_err(EngineError::file("sync", &projects))?;
         let record =
             Record { root: root.to_owned(), remote, aliases: Vec::new(), created: now.to_string() };
-        save(&folder, &record)?;
+        project_file::save(&folder, &record)?;
         known.insert(Entry { folder: folder.clone(), record });
         Ok(folder)
     }
@@ -222,7 +258,7 @@ impl Projects {
         entry.record.aliases.push(worktree.clone());
         let surplus = entry.record.aliases.len().saturating_sub(ALIASES_MAX);
         entry.record.aliases.drain(..surplus);
-        save(&entry.folder, &entry.record)?;
+        project_file::save(&entry.folder, &entry.record)?;
         known.aliases.insert(worktree, root.to_owned());
         Ok(())
     }
@@ -233,9 +269,8 @@ impl Projects {
         let name = project::folder_name(root);
         let folder = self.home.projects().join(&name);
         // A folder without a record is one whose making was cut short: it is taken up again.
-        if folder.join("project.toml").exists()
-            && read_record(&folder).is_none_or(|record| record.root != root)
-        {
+        let file = folder.join(project_file::FILE);
+        if file.exists() && project_file::read(&file).is_none_or(|record| record.root != root) {
             return self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
         }
         folder
@@ -287,18 +322,6 @@ pub fn project_root(cwd: &str) -> String {
 fn missing_root(cwd: &str) -> String {
     let repository = project::locate_missing(Path::new(cwd));
     repository.map_or_else(|| clean(cwd), |found| found.root.to_string_lossy().into_owned())
-}
-
-fn read_record(folder: &Path) -> Option<Record> {
-    let text = std::fs::read_to_string(folder.join("project.toml")).ok()?;
-    toml::from_str(&text).ok()
-}
-
-fn save(folder: &Path, record: &Record) -> Result<(), EngineError> {
-    let path = folder.join("project.toml");
-    let text = toml::to_string(record)
-        .map_err(|error| EngineError::file("write", &path)(std::io::Error::other(error)))?;
-    write_atomic(&path, text.as_bytes())
 }
 
 /// A path without trailing separators, `.` and `..`, by its letters alone.

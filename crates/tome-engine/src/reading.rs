@@ -92,6 +92,7 @@ impl Stores {
         for (n, wave) in waves.enumerate() {
             let stores = self.open_wave(question, n * WAVE_STORES, wave, &mut page)?;
             page.read(&stores, question, end.as_ref(), looked_at_max)?;
+            page.note_damage(&stores);
         }
         // Nothing at all could be read: that is no answer.
         if page.opened == 0
@@ -285,6 +286,18 @@ impl Page {
             Ok(()) => {}
         }
         Ok(())
+    }
+
+    /// Says of which stores something could not be read because it is damaged.
+    fn note_damage(&mut self, stores: &[(usize, Store)]) {
+        for (_, store) in stores {
+            if let Some(first) = store.damage().first() {
+                let path = store.path().display();
+                self.skipped.push(format!(
+                    "{path} is damaged, events may be missing here ({first}): run `tome admin repair`"
+                ));
+            }
+        }
     }
 
     /// Ends the page where it holds enough.

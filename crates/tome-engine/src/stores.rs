@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tome_ledger::{Engine, Ledger};
+use tome_ledger::{Engine, EventRange, Ledger};
 use tome_model::{Clock, Millis, ModelError};
 
 use crate::durable::sync_folder;
@@ -87,7 +87,7 @@ pub struct Stores {
 
 /// A place for one ledger. Its lock is held while the ledger is opened, so that it is opened once.
 #[derive(Default)]
-struct Slot {
+pub(crate) struct Slot {
     open: Option<Store>,
     used: Millis,
     opened: Millis,
@@ -97,6 +97,7 @@ impl Stores {
     /// The stores of a home. Nothing is opened yet.
     pub fn new(home: Home, mode: StoreMode, engine: Engine, clock: Arc<dyn Clock>) -> Self {
         let projects = Arc::new(Projects::load(&home));
+        restore_projects(&projects);
         let stores = Self {
             home,
             mode,
@@ -375,12 +376,22 @@ impl Stores {
         closed
     }
 
-    fn slots(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Mutex<Slot>>>> {
+    pub(crate) fn slots(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Mutex<Slot>>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Slot {
+    /// Whether somebody holds the store that is open here.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.open.is_some() && !self.is_unused()
+    }
+
+    /// Closes the store.
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+
     /// Whether a store is open here and nobody holds it.
     fn is_unused(&self) -> bool {
         self.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1)
@@ -395,6 +406,22 @@ impl Slot {
             .is_some_and(|store| store.is_refusing().is_some() && Arc::strong_count(store) == 1);
         if refuses && now.distance_ms(self.opened) >= REOPEN_EVERY_MS {
             self.open = None;
+        }
+    }
+}
+
+/// Gives folders whose `project.toml` is damaged their roots back, from the events in their ledgers.
+fn restore_projects(projects: &Projects) {
+    for folder in projects.damaged() {
+        let path = folder.join("ledger");
+        if !path.is_dir() {
+            continue;
+        }
+        let Ok(ledger) = Ledger::open(&path) else { continue };
+        let first = ledger.events(&EventRange::default()).next();
+        if let Some(Ok((_, event))) = first {
+            // What cannot be restored now is reported, and tried again at the next start.
+            let _ = projects.restore(&folder, &event.project);
         }
     }
 }

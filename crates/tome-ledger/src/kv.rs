@@ -165,6 +165,22 @@ pub trait KeyValue: Send + Sync {
 
     /// How much room it takes on disk.
     fn disk_bytes(&self) -> u64;
+
+    /// How many keys a family holds, where the engine knows without reading them. Exact for a
+    /// family whose keys are never overwritten or deleted.
+    fn key_count(&self, _family: Family) -> Option<u64> {
+        None
+    }
+
+    /// The damage that reads have skipped since the store was opened.
+    fn damage(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Reads every file as a whole and checks it against its checksum. Returns what does not match.
+    fn verify_files(&self) -> Result<Vec<String>, KvError> {
+        Ok(Vec::new())
+    }
 }
 
 #[cfg(test)]

@@ -14,14 +14,14 @@ use crate::writer::{self, Shared};
 use crate::{
     Appended, Batch, Direction, Durability, Engine, EventRange, Family, Glimpse, GripWrite,
     KeyValue, KvError, LedgerError, Mark, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span,
-    Store, StretchWrite, delivery, event_value, key, outbox, projection, store_file,
+    Store, StretchWrite, counts, delivery, event_value, key, outbox, projection, store_file,
 };
 
 /// The append-only store of events and of what is derived from them.
 ///
 /// Dropping it finishes what was queued, flushes and releases the store.
 pub struct Ledger {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     writer: Option<JoinHandle<()>>,
     /// Held while a worker's cursor is compared and moved. The last number that was given to a
     /// changed node since the ledger was opened.
@@ -72,8 +72,8 @@ impl Ledger {
 
     /// Puts a ledger on any ordered store.
     pub fn on(kv: Box<dyn KeyValue>) -> Result<Self, LedgerError> {
-        let last_seq = last_seq(kv.as_ref())?;
-        let shared = Arc::new(Shared::new(kv, last_seq));
+        let checked = counts::check(kv.as_ref())?;
+        let shared = Arc::new(Shared::new(kv, checked));
         let writer = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
             .spawn({
@@ -131,20 +131,20 @@ impl Ledger {
                 let position = Position { at, seq, id };
                 match self.event_at(&position)? {
                     Some(event) => Ok(Some(event)),
-                    None => Err(LedgerError::corrupt(Family::Ids, name, "its event is missing")),
+                    None => Err(self.lost(Family::Ids, name)),
                 }
             }
             None => Ok(None),
         }
     }
 
-    /// The event at this place.
+    /// The event at this place. One that is damaged is recorded as damage and is none.
     pub fn event_at(&self, position: &Position) -> Result<Option<Event>, LedgerError> {
         let key = key::event(position);
-        match self.get(Family::Events, &key)? {
-            Some(bytes) => event_value::read(&key, position.clone(), &bytes).map(Some),
-            None => Ok(None),
-        }
+        let event = self.get(Family::Events, &key).and_then(|value| {
+            value.map(|bytes| event_value::read(&key, position.clone(), &bytes)).transpose()
+        });
+        self.skip_damage(event).map(Option::flatten)
     }
 
     /// The event at this place in the order of the store, if there is one.
@@ -153,8 +153,9 @@ impl Ledger {
         let only = Span::prefix(&key::mark(mark.at, mark.seq));
         match self.scan(Family::Events, only, Direction::Forward).next().transpose()? {
             Some((key, value)) => {
-                let position = key::read_event(Family::Events, &key, &key)?;
-                event_value::read(&key, position, &value).map(Some)
+                let event = key::read_event(Family::Events, &key, &key)
+                    .and_then(|position| event_value::read(&key, position, &value));
+                self.skip_damage(event)
             }
             None => Ok(None),
         }
@@ -173,8 +174,8 @@ impl Ledger {
             .collect()
     }
 
-    /// The events of a range and where they are, read as they are asked for. After an error
-    /// nothing more comes.
+    /// The events of a range and where they are, read as they are asked for. Damaged ones are
+    /// recorded and skipped; after any other error nothing more comes.
     pub fn events<'a>(
         &'a self,
         range: &EventRange,
@@ -187,19 +188,25 @@ impl Ledger {
         let mut pairs = self.scan(family, range.span(), range.direction);
         let mut failed = false;
         std::iter::from_fn(move || {
-            if failed {
-                return None;
-            }
-            let event = pairs.next()?.and_then(|(key, value)| match &session {
-                Some(session) => self.event_of_session(session, &key),
-                None => {
-                    let position = key::read_event(Family::Events, &key, &key)?;
-                    let event = event_value::read(&key, position.clone(), &value)?;
-                    Ok((position, event))
+            while !failed {
+                let event = pairs.next()?.and_then(|(key, value)| match &session {
+                    Some(session) => self.event_of_session(session, &key),
+                    None => {
+                        let position = key::read_event(Family::Events, &key, &key)?;
+                        let event = event_value::read(&key, position.clone(), &value)?;
+                        Ok((position, event))
+                    }
+                });
+                match self.skip_damage(event) {
+                    Ok(None) => {}
+                    Ok(Some(event)) => return Some(Ok(event)),
+                    Err(error) => {
+                        failed = true;
+                        return Some(Err(error));
+                    }
                 }
-            });
-            failed = event.is_err();
-            Some(event)
+            }
+            None
         })
     }
 
@@ -213,17 +220,13 @@ impl Ledger {
         let family = if range.session.is_some() { Family::Sessions } else { Family::Events };
         for pair in self.scan(family, range.span(), range.direction) {
             let (key, value) = pair?;
-            let (position, key, value) = match &range.session {
-                Some(session) => {
-                    let position = key::read_session(session, &key)?;
-                    let at = key::event(&position);
-                    let missing = || LedgerError::corrupt(family, &key, "its event is missing");
-                    let value = self.get(Family::Events, &at)?.ok_or_else(missing)?;
-                    (position, at, value)
-                }
-                None => (key::read_event(Family::Events, &key, &key)?, key, value),
+            let found = match &range.session {
+                Some(session) => self.value_of_session(session, &key),
+                None => key::read_event(Family::Events, &key, &key).map(|at| (at, key, value)),
             };
-            let shown = event_value::glimpse(&key, &position, &value, |it| show(&position, it))?;
+            let Some((position, key, value)) = self.skip_damage(found)? else { continue };
+            let shown = event_value::glimpse(&key, &position, &value, |it| show(&position, it));
+            let Some(shown) = self.skip_damage(shown)? else { continue };
             if shown?.is_break() {
                 break;
             }
@@ -231,19 +234,32 @@ impl Ledger {
         Ok(())
     }
 
-    /// Where the events of a range are, without reading them. After an error nothing more comes.
+    /// The key and the value of an event that the index of its session names.
+    fn value_of_session(
+        &self,
+        session: &SessionId,
+        key: &[u8],
+    ) -> Result<(Position, Vec<u8>, Vec<u8>), LedgerError> {
+        let position = key::read_session(session, key)?;
+        let at = key::event(&position);
+        let value = self.get(Family::Events, &at)?;
+        let value = value.ok_or_else(|| self.lost(Family::Sessions, key))?;
+        Ok((position, at, value))
+    }
+
+    /// Where the events of a range are, without reading them. Damaged keys are recorded and skipped.
     pub fn positions<'a>(
         &'a self,
         range: &EventRange,
     ) -> impl Iterator<Item = Result<Position, LedgerError>> + use<'a> {
         let session = range.session.clone();
         let family = if session.is_some() { Family::Sessions } else { Family::Events };
-        self.scan(family, range.span(), range.direction).map(move |pair| {
-            let (key, _) = pair?;
-            match &session {
+        self.scan(family, range.span(), range.direction).filter_map(move |pair| {
+            let position = pair.and_then(|(key, _)| match &session {
                 Some(session) => key::read_session(session, &key),
                 None => key::read_event(Family::Events, &key, &key),
-            }
+            });
+            self.skip_damage(position).transpose()
         })
     }
 
@@ -289,7 +305,7 @@ impl Ledger {
         let mut entries = Vec::new();
         for pair in self.scan(Family::Outbox, span, Direction::Forward) {
             let (key, value) = pair?;
-            let run = outbox::read_run(&key, &value)?;
+            let Some(run) = self.skip_damage(outbox::read_run(&key, &value))? else { continue };
             entries.extend(
                 run.into_iter().filter(|entry| entry.seq > after_seq && entry.seq <= last_seq),
             );
@@ -389,6 +405,7 @@ impl Ledger {
     pub fn session_tallies(&self) -> Result<Vec<SessionTally>, LedgerError> {
         self.scan(Family::Tallies, Span::ALL, Direction::Forward)
             .map(|pair| pair.and_then(|(key, bytes)| projection::read_tally(&key, &bytes)))
+            .filter_map(|tally| self.skip_damage(tally).transpose())
             .collect()
     }
 
@@ -430,7 +447,7 @@ impl Ledger {
         let position = key::read_session(session, key)?;
         match self.event_at(&position)? {
             Some(event) => Ok((position, event)),
-            None => Err(LedgerError::corrupt(Family::Sessions, key, "its event is missing")),
+            None => Err(self.lost(Family::Sessions, key)),
         }
     }
 
@@ -473,15 +490,8 @@ impl Drop for Ledger {
         // thread, which ends after the callback and closes the store itself.
         if writer.thread().id() != std::thread::current().id() {
             let _ = writer.join();
+            self.shared.counts.note_families(self.shared.kv.as_ref());
         }
-    }
-}
-
-fn last_seq(kv: &dyn KeyValue) -> Result<u64, LedgerError> {
-    let last = kv.scan(Family::Outbox, Span::ALL, Direction::Backward).next();
-    match last.transpose().map_err(|source| storage(kv.path(), source))? {
-        Some((key, _)) => key::read_u64(Family::Outbox, &key, &key),
-        None => Ok(0),
     }
 }
 

@@ -10,6 +10,8 @@
 mod batch;
 mod codec;
 mod contents;
+mod counts;
+mod damage;
 mod delivery;
 mod engine;
 mod error;
@@ -23,15 +25,18 @@ mod outbox;
 mod projection;
 mod queue;
 mod range;
+mod repair;
 mod resolve;
 mod store;
 mod store_file;
+mod verify;
 mod writer;
 
 pub use batch::{Batch, Op};
 pub use contents::{
     Began, GripWrite, Head, NodeChange, NodeChanged, NodeWrite, Stretch, StretchWrite,
 };
+pub use damage::DamagedBlock;
 pub use engine::Engine;
 pub use error::{KvError, LedgerError};
 pub use event_value::Glimpse;
@@ -40,4 +45,5 @@ pub use ledger::{Ledger, Work};
 pub use new_event::{Appended, NewEvent, Outcome};
 pub use outbox::OutboxEntry;
 pub use range::{Direction, EventRange, Mark, Position};
+pub use repair::{Repaired, repair};
 pub use store::Store;

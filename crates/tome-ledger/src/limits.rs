@@ -53,3 +53,17 @@ pub(crate) const DELIVERIES_KEPT_MS: u64 = 30 * 24 * 3_600 * 1_000;
 /// do not delay the batch they are part of; a portion is larger than what was added since.
 pub(crate) const DELIVERIES_PRUNED_EVERY: u64 = 256;
 pub(crate) const DELIVERIES_PRUNED_MAX: usize = 1024;
+
+/// Pieces of damage that an open store keeps apart: enough to see the pattern, and a store that is
+/// all damage takes no memory.
+pub(crate) const DAMAGE_ENTRIES_MAX: usize = 64;
+
+/// The file of counts has some hundred bytes; a longer one is damaged.
+pub(crate) const COUNTS_BYTES_MAX: u64 = 4 * 1024;
+
+/// Blocks in a row that a scan may skip in one table before it gives the rest of the table up: an
+/// index block that cannot be read may fail forever.
+pub(crate) const BAD_BLOCKS_MAX: usize = 100_000;
+
+/// Folders that repairs have set aside, for a person to look at.
+pub(crate) const DAMAGED_FOLDERS_MAX: u32 = 1_000;

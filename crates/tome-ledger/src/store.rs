@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     Batch, Direction, Durability, Engine, Family, KeyValue, KvError, LedgerError, Pairs, Span,
-    engine, store_file,
+    engine, repair, store_file,
 };
 
 /// A store on disk, open and locked.
@@ -25,6 +25,7 @@ impl Store {
     /// Opens the store in a directory with the engine it was made with. Makes one, with `engine`
     /// or else the default, if there is none; an existing one has to be of `engine`, if given.
     pub fn open(dir: &Path, engine: Option<Engine>) -> Result<Self, LedgerError> {
+        repair::finish(dir)?;
         store_file::create_dir(dir)?;
         let lock = store_file::lock(dir)?;
         let found = store_file::read(dir)?;
@@ -79,5 +80,17 @@ impl KeyValue for Store {
 
     fn disk_bytes(&self) -> u64 {
         store_file::disk_bytes(&self.dir)
+    }
+
+    fn key_count(&self, family: Family) -> Option<u64> {
+        self.kv.key_count(family)
+    }
+
+    fn damage(&self) -> Vec<String> {
+        self.kv.damage()
+    }
+
+    fn verify_files(&self) -> Result<Vec<String>, KvError> {
+        self.kv.verify_files()
     }
 }

@@ -13,6 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 use tome_model::{EventId, Identity, Millis};
 
+use crate::counts::{Checked, CountsFile};
+use crate::damage::DamageLog;
 use crate::delivery::Deliveries;
 use crate::limits::BATCH_BYTES_MAX;
 use crate::outbox::Run;
@@ -28,15 +30,27 @@ pub(crate) struct Shared {
     pub(crate) kv: Box<dyn KeyValue>,
     pub(crate) queue: Queue,
     pub(crate) last_seq: AtomicU64,
+    /// Raised with every acknowledged group.
+    pub(crate) counts: CountsFile,
+    /// Damage that reads have skipped, and how the store disagreed with its counts when opened.
+    pub(crate) damage: DamageLog,
+    /// Numbers up to this one were given before, even if their events are lost.
+    highest_seq: u64,
     refusal: OnceLock<String>,
 }
 
 impl Shared {
-    pub(crate) fn new(kv: Box<dyn KeyValue>, last_seq: u64) -> Self {
+    pub(crate) fn new(kv: Box<dyn KeyValue>, checked: Checked) -> Self {
+        let Checked { file, last_seq, highest_seq, findings } = checked;
+        let damage = DamageLog::default();
+        findings.into_iter().for_each(|finding| damage.record(finding));
         Self {
             kv,
             queue: Queue::default(),
             last_seq: AtomicU64::new(last_seq),
+            counts: file,
+            damage,
+            highest_seq,
             refusal: OnceLock::new(),
         }
     }
@@ -86,7 +100,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
         run: Run::default(),
         pending: Pending::default(),
         deliveries: Deliveries::default(),
-        next_seq: shared.last_seq.load(Ordering::Acquire) + 1,
+        next_seq: shared.highest_seq + 1,
         unsynced: false,
     };
     loop {
@@ -228,6 +242,7 @@ impl Writer<'_> {
             synced.map_err(|cause| self.shared.refuse(&cause))?;
         }
         self.unsynced = false;
+        self.shared.counts.raise(self.next_seq - 1);
         Ok(())
     }
 

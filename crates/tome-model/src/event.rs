@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::{Agent, EventId, Millis, ModelError, SessionId};
 
-/// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// One thing that happened. Its JSON can be read back: transcripts are second copies of events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Stable: the same thing seen again has the same id.
     pub id: EventId,
@@ -32,10 +32,10 @@ pub struct Event {
     /// What was said; empty where the tool says it all.
     pub text: String,
     /// The tool call, for `tool_result`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Tool>,
     /// What else the agent said about it: reasons, sources, subagent ids.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use tome_model::{Clock, Millis, SystemClock};
 
 use crate::folder::{Folder, Keep, Staged, Stamp};
-use crate::history::{GONE, Happened, History, version_of};
+use crate::history::{GONE, Happened, History, pending, version_of};
 use crate::inventory::Entry;
 use crate::path::NotePath;
 use crate::shelf::{Shelf, outside};
@@ -86,8 +86,19 @@ impl Shelf {
             after: Some(bytes),
         });
         let happened: Vec<Happened<'_>> = by_hand.chain(happened).collect();
-        let appended =
-            if happened.is_empty() { None } else { Some(history.append(now, &happened)?) };
+        if !changes.is_empty() {
+            pending::begin(history.folder(), by, changes.iter().map(|change| change.path.as_str()));
+        }
+        let appended = match happened.is_empty() {
+            true => None,
+            false => match history.append(now, &happened) {
+                Ok(appended) => Some(appended),
+                Err(failed) => {
+                    pending::end(history.folder());
+                    return Err(failed);
+                }
+            },
+        };
         let mut landed = Landed::default();
         let made = check_unchanged(folder, changes)
             .and_then(|()| land(folder, staged, changes, &mut landed));
@@ -100,8 +111,10 @@ impl Shelf {
             if let Some(appended) = &appended {
                 history.take_back(appended);
             }
+            pending::end(history.folder());
             return Err(failed);
         }
+        pending::end(history.folder());
         keep_surprises(history, by, now, changes, &landed.surprises)?;
         // The notes are safe; an index that cannot be put in its place is made true by the next look.
         *index_behind = built.land(folder, rebuild).is_err();

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
 
-use crate::limits::{FOLDERS_MAX, KEPT_BYTES_MAX, NOTES_MAX};
+use crate::limits::{ENTRIES_MAX, FOLDERS_MAX, KEPT_BYTES_MAX};
 use crate::path::NotePath;
 use crate::{NotebookError, Result};
 
@@ -148,7 +148,8 @@ impl Folder {
         let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
         self.make_folders(above)?;
         let temporary = self.temporary_beside(path);
-        let staged = Staged { folder: self, temporary, path: path.to_string(), landed: false };
+        let path_on_disk = path.as_str().to_owned();
+        let staged = Staged { folder: self, temporary, path: path_on_disk, landed: false };
         self.fill(&staged.temporary, bytes, mode, keep)
             .map_err(NotebookError::file("write", &self.full(path.as_str())))?;
         Ok(staged)
@@ -247,8 +248,9 @@ impl Folder {
     /// Everything beneath that may be a note, and how it looks. `enter` is told of each folder
     /// before it is listed. Leftovers of writes that were cut short are deleted: the caller holds
     /// the lock, so nobody is writing them.
-    pub fn walk(&self, enter: &mut dyn FnMut(&str), sweep: bool) -> Result<Vec<(NotePath, Stamp)>> {
+    pub fn walk(&self, enter: &mut dyn FnMut(&str), sweep: bool) -> Result<Walked> {
         let mut found = Vec::new();
+        let mut seen = 0;
         let mut waiting = vec![String::new()];
         while let Some(folder) = waiting.pop() {
             enter(&folder);
@@ -274,14 +276,22 @@ impl Folder {
                 {
                     found.push((path, Stamp::of(&metadata)));
                 }
-                if found.len() > NOTES_MAX {
-                    let said = format!("{} holds more than {NOTES_MAX} notes", self.path.display());
-                    return Err(NotebookError::Invalid(said));
+                seen += 1;
+                if seen >= ENTRIES_MAX {
+                    return Ok(Walked { found, is_whole: false });
                 }
             }
         }
-        Ok(found)
+        Ok(Walked { found, is_whole: true })
     }
+}
+
+/// What is in a notebook's folder.
+pub(crate) struct Walked {
+    /// Files that may be notes, and how they look.
+    pub found: Vec<(NotePath, Stamp)>,
+    /// Whether everything was listed.
+    pub is_whole: bool,
 }
 
 impl Staged<'_> {

@@ -181,7 +181,8 @@ fn section_of(entry: &Entry) -> usize {
 
 /// A note's line in the index.
 pub(crate) fn line(path: &NotePath, entry: &Entry) -> String {
-    let (target, size) = (target(path.as_str()), size(entry.stamp.bytes));
+    let shown = path.to_string();
+    let (target, size) = (target(&shown), size(entry.stamp.bytes));
     match entry.kind {
         NoteKind::Fact | NoteKind::Episode => {
             format!("- [{path}]({target}) ({size}): {}\n", entry.summary)

@@ -105,7 +105,7 @@ fn tree(shelf: &Shelf) -> Result<Tree> {
 /// The READMEs as they lie on disk.
 fn readmes(shelf: &Shelf) -> Result<BTreeMap<String, String>> {
     let mut readmes = BTreeMap::new();
-    for (path, _) in shelf.folder.walk(&mut |_| {}, false)? {
+    for (path, _) in shelf.folder.walk(&mut |_| {}, false)?.found {
         if path.is_index()
             && let Some((bytes, _)) = shelf.folder.read(&path)?
         {

@@ -9,7 +9,7 @@ use crate::coder::{self, FileHead};
 use crate::folder::Stamp;
 use crate::history::version_of;
 use crate::path::NotePath;
-use crate::{Listed, NoteKind, NoteType, frontmatter, index, session, summary};
+use crate::{Listed, NoteKind, NoteType, frontmatter, index, session, summary, visible};
 
 /// What a listing shows of a name or a description; files hold anything.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -58,7 +58,7 @@ impl Entry {
             stamp,
             version: version_of(bytes),
             kind,
-            name: shown(&name.unwrap_or_else(|| path.stem().to_owned())),
+            name: shown(&name.unwrap_or_else(|| visible::escape(path.stem()).into_owned())),
             summary: shown(&summary),
             note_type: head.note_type.as_deref().and_then(NoteType::named),
             updated: head.updated.map(|updated| shown(&updated)),
@@ -95,7 +95,9 @@ impl Entry {
 
 fn summary_of(kind: NoteKind, path: &NotePath, text: &str) -> String {
     let made = match kind {
-        NoteKind::Typed => summary::of(text).unwrap_or_else(|| path.stem().to_owned()),
+        NoteKind::Typed => {
+            summary::of(text).unwrap_or_else(|| visible::escape(path.stem()).into_owned())
+        }
         NoteKind::Insight => {
             let head = coder::head(text);
             let titles: Vec<&str> = head.titles.iter().map(|(title, _)| title.as_str()).collect();

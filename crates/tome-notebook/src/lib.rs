@@ -24,6 +24,7 @@ mod shelf;
 mod summary;
 mod title;
 mod versions;
+mod visible;
 mod watch;
 mod words;
 
@@ -32,6 +33,7 @@ pub use coder::{
 };
 pub use error::NotebookError;
 pub use folder::move_if_free;
+pub use history::check_history;
 pub use notebook::Notebook;
 pub use session::OVERVIEW;
 pub use watch::{Changed, Watch};

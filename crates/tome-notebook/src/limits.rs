@@ -20,8 +20,13 @@ pub const PATH_BYTES_MAX: usize = 512;
 pub const FOLDERS_MAX: usize = 4;
 /// Folders above an insight: its type, and one topic.
 pub const CODER_FOLDERS_MAX: usize = 2;
-/// Notes that are looked at; a folder with more is not a notebook.
-pub const NOTES_MAX: usize = 100_000;
+/// Notes that are served. Each is read, indexed and kept in memory (some 500 bytes); a notebook that
+/// people and agents write has hundreds. Of a folder with more, those that the history knows come
+/// first, and callers are told how many were left out.
+pub const NOTES_MAX: usize = 20_000;
+/// Names that are listed in a notebook's folder to choose the notes from: listing a million takes
+/// seconds and more memory than all else.
+pub const ENTRIES_MAX: usize = 300_000;
 /// Patches in one call.
 pub const PATCHES_MAX: usize = 100;
 /// A summary has fewer words than ten.

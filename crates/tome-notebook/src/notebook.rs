@@ -18,7 +18,7 @@ use crate::path::{INDEX, NotePath};
 use crate::shelf::Shelf;
 use crate::{
     Author, Listed, Note, NoteKind, NotebookError, Patch, Prompt, Result, Rules, Typed, Written,
-    coder, edit, frontmatter, index, session, summary,
+    coder, edit, frontmatter, index, session, summary, visible,
 };
 
 /// How often a change is tried when people keep saving the note meanwhile.
@@ -108,6 +108,13 @@ impl Notebook {
         Ok(listed.unwrap_or_default())
     }
 
+    /// Files that are not served because the folder holds too many; none where all notes are.
+    pub fn left_out(&self) -> Result<Option<String>> {
+        let left_out = self.reading(|shelf| Ok(shelf.left_out))?;
+        let said = |left: crate::shelf::LeftOut| format!("{}: {left}", self.root.display());
+        Ok(left_out.flatten().map(said))
+    }
+
     /// The whole index: `MEMORY.md` of a project, `README.md` of a coder, a list for a session.
     pub fn index(&self) -> Result<String> {
         let text = self.reading(|shelf| Ok(index::main(self.scope, &shelf.inventory)))?;
@@ -144,6 +151,7 @@ impl Notebook {
 
     /// Whether there is a note at this path.
     pub fn has_note(&self, path: &str) -> Result<bool> {
+        let path = &*visible::unescape(path);
         Ok(self.reading(|shelf| Ok(shelf.inventory.contains_key(path)))?.unwrap_or(false))
     }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use tome_model::Scope;
 
 use crate::limits::{CODER_FOLDERS_MAX, FOLDERS_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
-use crate::{InsightKind, NoteKind, NotebookError};
+use crate::{InsightKind, NoteKind, NotebookError, visible};
 
 /// The index of a project's notebook.
 pub(crate) const INDEX: &str = "MEMORY.md";
@@ -26,6 +26,7 @@ pub(crate) struct NotePath(String);
 impl NotePath {
     /// A path that can be read: safe, Markdown, an index included.
     pub fn for_reading(path: &str) -> Result<Self, NotebookError> {
+        let path = &*visible::unescape(path);
         check_escape(path)?;
         let parts: Vec<&str> = path.split('/').collect();
         for part in &parts {
@@ -50,6 +51,7 @@ impl NotePath {
         if let Some(why) = path.misplaced(scope) {
             return Err(bad(&path.0, why));
         }
+        check_visible(&path.0)?;
         if path.0.contains(['<', '>', ':', '"', '|', '?', '*']) {
             return Err(bad(
                 &path.0,
@@ -66,6 +68,7 @@ impl NotePath {
         for part in path.split('/') {
             check_part(path, part)?;
         }
+        check_visible(path)?;
         Ok(path.to_owned())
     }
 
@@ -137,9 +140,10 @@ impl std::borrow::Borrow<str> for NotePath {
     }
 }
 
+/// As people and agents see it: invisible characters are written out.
 impl fmt::Display for NotePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&visible::escape(&self.0))
     }
 }
 
@@ -151,6 +155,16 @@ fn check_escape(path: &str) -> Result<(), NotebookError> {
     let climbs = path.split(['/', '\\']).any(|part| part.trim() == "..");
     if path.starts_with(['/', '\\', '~']) || encoded || drive || climbs || path.contains('\0') {
         return Err(NotebookError::Escapes(clip(path)));
+    }
+    Ok(())
+}
+
+/// Refuses names that do not look like what they are.
+fn check_visible(path: &str) -> Result<(), NotebookError> {
+    if path.contains(visible::is_invisible) {
+        let why =
+            "it has a character in it that cannot be seen or reorders the others: leave it out";
+        return Err(bad(path, why));
     }
     Ok(())
 }
@@ -199,7 +213,8 @@ fn bad(path: &str, why: impl Into<String>) -> NotebookError {
 /// What a message shows of a path: it may be anything, of any length.
 fn clip(path: &str) -> String {
     let shown = tome_model::truncate_to(path, 200);
-    if shown.len() < path.len() { format!("{shown}…") } else { path.to_owned() }
+    let more = if shown.len() < path.len() { "…" } else { "" };
+    format!("{}{more}", visible::escape(shown))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Whoever changes anything holds the lock on the folder and has first noticed what others did:
 //! edits made outside of Tome are in the history before anything is written over them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use tome_model::{Clock, Millis, Scope, SystemClock};
 
 use crate::built::Built;
-use crate::folder::{Folder, Stamp, append_to, make_private};
-use crate::history::{GONE, Happened, History};
+use crate::folder::{Folder, Stamp, Walked, append_to, make_private};
+use crate::history::{GONE, Happened, History, pending, version_of};
 use crate::inventory::{Entry, Inventory};
+use crate::limits::NOTES_MAX;
 use crate::notebook::{Prepare, prepared};
 use crate::path::NotePath;
 use crate::watch::{Changed, Watch};
@@ -40,6 +41,24 @@ pub(crate) struct Shelf {
     pub unrecorded: bool,
     /// Whether the inventory has changed since the index was last built from it.
     pub index_behind: bool,
+    /// Files that are not served because there are too many.
+    pub left_out: Option<LeftOut>,
+}
+
+/// Files in a notebook's folder that are not served because there are too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Notes that were listed and left out.
+    notes: usize,
+    /// Whether the folder was listed to its end.
+    is_whole: bool,
+}
+
+impl std::fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let more = if self.is_whole { "" } else { " or more" };
+        write!(f, "{}{more} files: only {NOTES_MAX} notes are served", self.notes)
+    }
 }
 
 /// A file that is not as the history knows it.
@@ -62,6 +81,7 @@ impl Shelf {
             loaded: false,
             unrecorded: false,
             index_behind: true,
+            left_out: None,
             folder,
         })
     }
@@ -134,6 +154,10 @@ impl Shelf {
             found if records => self.record(now, found),
             _ => Ok(()),
         };
+        if records && recorded.is_ok() {
+            // The caller holds the lock, so whoever left it is gone.
+            pending::end(self.history.folder());
+        }
         self.unrecorded = match (records, &recorded) {
             (true, recorded) => recorded.is_err(),
             (false, _) => self.unrecorded || !found.is_empty(),
@@ -150,6 +174,9 @@ impl Shelf {
         for path in files.iter().filter_map(|path| NotePath::for_reading(path).ok()) {
             if path.is_index() {
                 self.built.doubt(&self.folder, &path);
+            } else if self.is_too_much(&path) {
+                let left_out = self.left_out.get_or_insert(LeftOut { notes: 0, is_whole: true });
+                left_out.notes += 1;
             } else {
                 found.extend(self.look(path, None)?);
             }
@@ -169,13 +196,14 @@ impl Shelf {
                 watch.add(folder);
             }
         };
-        let there = self.folder.walk(&mut enter, true)?;
+        let walked = self.folder.walk(&mut enter, true)?;
         self.built.doubt_all();
+        let there = self.choose(walked);
         let mut gone: BTreeSet<NotePath> = self.inventory.keys().cloned().collect();
         let known = self.history.present().filter_map(|path| NotePath::for_reading(path).ok());
         gone.extend(known.filter(|path| !path.is_index()));
         let mut found = Vec::new();
-        for (path, stamp) in there.into_iter().filter(|(path, _)| !path.is_index()) {
+        for (path, stamp) in there {
             gone.remove(&path);
             let known = self.inventory.get(&path).map(|known| known.version.as_str());
             let recorded = !overdue || self.history.latest(path.as_str()) == known;
@@ -185,6 +213,32 @@ impl Shelf {
             found.extend(self.look(path, None)?);
         }
         Ok(found)
+    }
+
+    /// Whether a file would be one note too many, and nobody has ever seen it.
+    fn is_too_much(&self, path: &NotePath) -> bool {
+        self.inventory.len() >= NOTES_MAX
+            && !self.inventory.contains_key(path)
+            && self.history.latest(path.as_str()).is_none()
+    }
+
+    /// The notes of a listing that are served. Of too many those that the history knows come first,
+    /// so that a flood of files displaces no note; the others go by name, so that the choice stays.
+    fn choose(&mut self, walked: Walked) -> Vec<(NotePath, Stamp)> {
+        let mut there: Vec<_> =
+            walked.found.into_iter().filter(|(path, _)| !path.is_index()).collect();
+        self.left_out = None;
+        if there.len() > NOTES_MAX || !walked.is_whole {
+            let history = &self.history;
+            let is_known = |path: &NotePath| {
+                history.latest(path.as_str()).is_some_and(|latest| latest != GONE)
+            };
+            there.sort_by_cached_key(|(path, _)| (!is_known(path), path.clone()));
+            let left_out = there.len().saturating_sub(NOTES_MAX);
+            there.truncate(NOTES_MAX);
+            self.left_out = Some(LeftOut { notes: left_out, is_whole: walked.is_whole });
+        }
+        there
     }
 
     /// Looks at one file; `stamp` says how it looks, where that is known. Returns it if the history
@@ -242,6 +296,7 @@ impl Shelf {
 
     fn record(&mut self, now: Millis, found: &[Found]) -> Result<()> {
         self.prepare_history()?;
+        let authors = self.authors(found)?;
         let by = outside();
         let mut befores: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
         if found.len() <= COMPARED_MAX {
@@ -256,13 +311,41 @@ impl Shelf {
             .iter()
             .map(|found| Happened {
                 path: found.path.as_str(),
-                by: &by,
+                by: authors.get(found.path.as_str()).unwrap_or(&by),
                 existed: self.history.latest(found.path.as_str()).is_some_and(|at| at != GONE),
                 before: befores.get(found.path.as_str()).map(Vec::as_slice),
                 after: found.after.as_deref(),
             })
             .collect();
         self.history.append(now, &happened).map(drop)
+    }
+}
+
+impl Shelf {
+    /// The authors of changes that are Tome's own: a write that was cut short by a kill, or a file
+    /// that holds a version which somebody wrote through Tome before.
+    fn authors(&self, found: &[Found]) -> Result<HashMap<String, Author>> {
+        let mut authors = HashMap::new();
+        if let Some(pending) = pending::read(self.history.folder()) {
+            let paths = found.iter().map(|found| found.path.as_str());
+            let covered = paths.filter(|path| pending.covers(path));
+            authors.extend(covered.map(|path| (path.to_owned(), pending.author())));
+        }
+        let mut versions = HashMap::new();
+        for found in found {
+            let path = found.path.as_str();
+            let is_known = self.history.latest(path).is_some();
+            if let Some(bytes) = found.after.as_ref().filter(|_| is_known) {
+                versions.insert(path, version_of(bytes));
+            }
+        }
+        versions.retain(|path, _| !authors.contains_key(*path));
+        if !versions.is_empty() {
+            for (path, who) in self.history.authors_of(&versions)? {
+                authors.insert(path, Author { who, tool: "reverted".to_owned() });
+            }
+        }
+        Ok(authors)
     }
 }
 

@@ -157,14 +157,33 @@ impl Client {
     }
 
     /// Brings together sessions that are stored in several projects.
-    pub async fn repair(&self, dry_run: bool) -> Result<v1::RepairResponse, ClientError> {
-        let request = v1::RepairRequest { dry_run };
-        call(limits::LONG_CALL_TIMEOUT, self.daemon().repair(request)).await
+    pub async fn merge_sessions(
+        &self,
+        dry_run: bool,
+    ) -> Result<v1::MergeSessionsResponse, ClientError> {
+        let request = v1::MergeSessionsRequest { dry_run };
+        call(limits::LONG_CALL_TIMEOUT, self.daemon().merge_sessions(request)).await
     }
 
     /// Rewrites the stores without what is superseded.
     pub async fn compact(&self) -> Result<v1::CompactResponse, ClientError> {
         call(limits::LONG_CALL_TIMEOUT, self.daemon().compact(v1::CompactRequest {})).await
+    }
+
+    /// Checks every file of the stores.
+    pub async fn verify_stores(
+        &self,
+        request: v1::VerifyStoresRequest,
+    ) -> Result<v1::VerifyStoresResponse, ClientError> {
+        call(limits::REBUILD_TIMEOUT, self.daemon().verify_stores(request)).await
+    }
+
+    /// Rebuilds damaged stores.
+    pub async fn repair_stores(
+        &self,
+        request: v1::RepairStoresRequest,
+    ) -> Result<Vec<v1::StoreRepaired>, ClientError> {
+        Ok(call(limits::REBUILD_TIMEOUT, self.daemon().repair_stores(request)).await?.stores)
     }
 
     /// Asks the daemon to finish and leave.

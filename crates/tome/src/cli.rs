@@ -301,22 +301,34 @@ pub enum Admin {
     Compact,
     /// Say how far the workers of each store are, and what they have made
     Status,
-    /// Check every node of the contents and every grip against the events
+    /// Check every file of the stores, and every node of the contents against the events
     Verify(Contents),
+    /// Rebuild damaged stores from everything that can still be read and from the transcripts
+    Repair(Repair),
     /// Make the contents anew from the events
     RebuildToc(Contents),
     /// Make messages.jsonl of every session anew from the events
     RebuildMessages(Contents),
     /// Bring together sessions whose events are stored in several projects
-    Repair(Repair),
+    MergeSessions(MergeSessions),
+}
+
+/// `tome admin merge-sessions`
+#[derive(Debug, Args)]
+pub struct MergeSessions {
+    /// Only list what would be done
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `tome admin repair`
 #[derive(Debug, Args)]
 pub struct Repair {
-    /// Only list what would be done
+    #[command(flatten)]
+    pub contents: Contents,
+    /// Rebuild stores in which no damage was found as well
     #[arg(long)]
-    pub dry_run: bool,
+    pub force: bool,
 }
 
 /// Whose contents.

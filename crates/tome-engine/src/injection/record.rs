@@ -6,11 +6,11 @@
 //! <project's folder>/injections.old.jsonl   those before them, as the file was when it was full
 //! ```
 //!
-//! The two hold `FILE_BYTES_MAX` each, about. It is a record for people, not a truth: a line that
-//! cannot be written or read is left out, and nothing waits for the disk.
+//! The two hold `FILE_BYTES_MAX` each, about. It is a record for people, not a truth: nothing waits
+//! for the disk, and a damaged line is left out of lists and reported with its file and number.
 
 use std::fs::OpenOptions;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +21,9 @@ use crate::{EngineError, Projects};
 
 /// A file that is longer is set aside; the one set aside before goes.
 const FILE_BYTES_MAX: u64 = 512 * 1024;
+
+/// Damaged lines that are named one by one.
+const LISTED_MAX: usize = 20;
 
 /// One injection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,9 +73,15 @@ impl Records {
             if path.metadata().is_ok_and(|meta| meta.len() > FILE_BYTES_MAX) {
                 std::fs::rename(&path, before(&folder))?;
             }
-            let mut line = serde_json::to_vec(record)?;
+            let mut file = OpenOptions::new().append(true).read(true).create(true).open(&path)?;
+            let mut line = Vec::new();
+            if is_unended(&mut file)? {
+                // Torn by a kill: it must not take this one with it.
+                line.push(b'\n');
+            }
+            serde_json::to_writer(&mut line, record)?;
             line.push(b'\n');
-            OpenOptions::new().append(true).create(true).open(&path)?.write_all(&line)
+            file.write_all(&line)
         };
         add().map_err(EngineError::file("write", &path))
     }
@@ -106,16 +115,51 @@ fn before(folder: &Path) -> PathBuf {
     folder.join("injections.old.jsonl")
 }
 
-/// The lines of a file that can be read. A line that was torn by a kill is one that cannot.
+/// The lines of the records in a project's folder that are damaged or torn, by file and number.
+pub(crate) fn damaged_injections(folder: &Path) -> Vec<String> {
+    let mut findings = Vec::new();
+    for path in [before(folder), latest(folder)] {
+        let damaged = (1..).zip(lines(&path)).filter(|(_, line)| line.is_err());
+        let numbers: Vec<String> =
+            damaged.map(|(number, _): (u64, _)| number.to_string()).collect();
+        if !numbers.is_empty() {
+            let (count, path) = (numbers.len(), path.display());
+            let listed: Vec<String> = numbers.into_iter().take(LISTED_MAX).collect();
+            findings.push(format!("{path}: {count} damaged, line {}", listed.join(", ")));
+        }
+    }
+    findings
+}
+
+/// The lines of a file that can be read.
 fn read(path: &Path) -> Vec<InjectionRecord> {
+    lines(path).into_iter().flatten().collect()
+}
+
+/// All lines of a file, read or not.
+fn lines(path: &Path) -> Vec<serde_json::Result<InjectionRecord>> {
     let mut text = Vec::new();
     let Ok(file) = std::fs::File::open(path) else { return Vec::new() };
     // Longer than this it was not written here.
     if file.take(4 * FILE_BYTES_MAX).read_to_end(&mut text).is_err() {
         return Vec::new();
     }
-    let lines = text.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    if text.is_empty() {
+        return Vec::new();
+    }
+    text.split(|byte| *byte == b'\n').map(serde_json::from_slice).collect()
+}
+
+/// Whether the last line of a file lacks its end.
+fn is_unended(file: &mut std::fs::File) -> std::io::Result<bool> {
+    let mut last = [0];
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 #[cfg(test)]

@@ -493,7 +493,14 @@ impl Gathered {
         } else if let (Some(ledger), Some(cursor)) = (ledger, cursor) {
             looked += self.look_at_changed(&visit, ledger, cursor)?;
         }
-        let files = visit.keeper.files(desk)?;
+        if let Some(ledger) = ledger
+            && let Some(first) = ledger.damage().first()
+        {
+            let path = ledger.path().display();
+            self.leave_out(format!("parts of {path}, which is damaged ({first})"));
+        }
+        let (files, problems) = visit.keeper.reachable_files(desk);
+        problems.into_iter().for_each(|problem| self.leave_out(problem));
         let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
         if nodes > 0 || !files.is_empty() {
             self.note_tier(has_words, has_meanings);
@@ -538,7 +545,8 @@ impl Gathered {
         files: &[FileFound],
         known: &HashSet<String>,
     ) -> Result<u64, EngineError> {
-        let (mut looked, mut had) = (0, 0);
+        let since = Instant::now();
+        let (mut looked, mut had, mut late) = (0, 0, 0u64);
         for file in files {
             if known.contains(&file.stamp()) {
                 had += 1;
@@ -547,9 +555,16 @@ impl Gathered {
             if !file.is_wanted(&visit.filter) {
                 continue;
             }
+            if since.elapsed() > LOOK_TIME {
+                late += 1;
+                continue;
+            }
             looked += 1;
             let Some(text) = visit.keeper.text_of_file(&file.page) else { continue };
             self.look_at_note(visit, file, &text);
+        }
+        if late > 0 {
+            self.leave_out(format!("{late} notes that are not indexed yet"));
         }
         // What the index has of files that are gone says nothing, but still weighs what others say.
         let gone = known.len().saturating_sub(had) as u64;

@@ -34,7 +34,7 @@ impl Copy {
         self.ready(part)?;
         // Whatever fails leaves a file that has to be read again.
         let Some((path, mut scan)) = self.scan.take() else { return Ok(()) };
-        if has_gap(lines, &scan) {
+        if part.ledger.damage().is_empty() && has_gap(lines, &scan) {
             // Power loss took a line away and left a later one: the order is that of arrival.
             scan = part.make_again(&path, &scan)?.scan;
         }
@@ -72,7 +72,12 @@ impl Copy {
 fn look(part: &Part<'_>, path: &Path) -> Result<Scan, EngineError> {
     layout::ensure(&part.folder)?;
     let scan = Scan::read(path).map_err(EngineError::file("read", path))?;
-    if part.lacks_lines(&scan)? { Ok(part.make_again(path, &scan)?.scan) } else { Ok(scan) }
+    // A damaged ledger lacks events that the file may be the last to have.
+    let is_damaged = !part.ledger.damage().is_empty();
+    match !is_damaged && part.lacks_lines(&scan)? {
+        true => Ok(part.make_again(path, &scan)?.scan),
+        false => Ok(scan),
+    }
 }
 
 /// Whether a line is missing before one that is there.

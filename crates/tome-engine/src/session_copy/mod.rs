@@ -41,6 +41,7 @@ use session::Part;
 pub(crate) use session::session_of_folder;
 
 pub use rebuild::CopiesRebuilt;
+pub(crate) use rebuild::is_transcript;
 pub use session::CopiedLine;
 
 /// The worker's name, under which its cursor is kept.

@@ -19,6 +19,14 @@ use crate::durable::sync_folder;
 use crate::{EngineError, catch_up};
 
 const MAKING: &str = ".messages.jsonl.new";
+/// A file that held more events than the ledger.
+const KEPT: &str = "messages.kept.jsonl";
+
+/// Whether a file in a session's folder holds events as lines.
+pub(crate) fn is_transcript(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    matches!(name, Some(MESSAGES | KEPT))
+}
 
 /// What making copies again came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,6 +96,11 @@ impl Part<'_> {
         let events = self.write_lines(path, before, &making)?;
         let failed = |action, path| EngineError::file(action, path);
         let is_changed = !is_same(path, &making).map_err(failed("read", &making))?;
+        if is_changed && before.event_count() > events {
+            // It has events that the ledger lacks: a repair of the ledger can restore them.
+            let kept = self.folder.join(KEPT);
+            std::fs::rename(path, &kept).map_err(failed("rename", path))?;
+        }
         if is_changed {
             std::fs::rename(&making, path).map_err(failed("write", path))?;
             sync_folder(&self.folder).map_err(failed("sync", &self.folder))?;

@@ -110,6 +110,11 @@ impl Scan {
         self.ids.get(&hash(id)).copied()
     }
 
+    /// How many different events it holds.
+    pub(super) fn event_count(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
     /// How much it holds in memory, in entries.
     pub(super) fn weight(&self) -> usize {
         self.ids.len() + self.foreign.len()

@@ -15,7 +15,7 @@
 //! - Its own way to flush and wait never returns if the worker has died of a full disk. Hence the
 //!   flush on the caller's thread.
 
-use std::ops::Bound;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -28,7 +28,11 @@ use fjall::{
     OwnedWriteBatch, PersistMode,
 };
 
-use super::journal;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::careful::{self, CarefulScan};
+use super::{guard, journal};
+use crate::damage::DamageLog;
 use crate::{
     Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
 };
@@ -56,6 +60,8 @@ pub(crate) struct Fjall {
     dir: PathBuf,
     /// Gone only while it is being closed.
     open: Option<Open>,
+    /// Damage that reads have skipped.
+    damage: DamageLog,
 }
 
 struct Open {
@@ -70,6 +76,7 @@ struct Open {
 impl Fjall {
     pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
         clear_unfinished(dir)?;
+        guard::refuse_doomed_keyspaces(dir)?;
         journal::refuse_rot(dir)?;
         let replays = has_journal(dir)?;
         let database = open_mended(dir)?;
@@ -84,7 +91,7 @@ impl Fjall {
             // be on no disk. Tables are written and synced anew; if that fails, writing fails too.
             let _ = open.flush();
         }
-        Ok(Self { dir: dir.to_owned(), open: Some(open) })
+        Ok(Self { dir: dir.to_owned(), open: Some(open), damage: DamageLog::default() })
     }
 
     fn inner(&self) -> Result<&Open, KvError> {
@@ -140,29 +147,29 @@ impl KeyValue for Fjall {
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
         let Some(keyspace) = self.inner()?.keyspace(family) else { return Ok(None) };
-        let value = keyspace.get(key).map_err(plain)?;
-        Ok(value.map(|value| value.to_vec()))
+        match keyspace.get(key) {
+            Ok(value) => Ok(value.map(|value| value.to_vec())),
+            Err(error) if careful::is_damage(&error) => {
+                let block = careful::damaged(family, &error);
+                self.damage.record(block.to_string());
+                Err(block.into())
+            }
+            Err(error) => Err(plain(error)),
+        }
     }
 
     fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
         if span.is_empty() {
             return Box::new(std::iter::empty());
         }
-        let keyspace = match self.inner().map(|open| open.keyspace(family)) {
-            Ok(Some(keyspace)) => keyspace,
-            Ok(None) => return Box::new(std::iter::empty()),
+        let open = match self.inner() {
+            Ok(open) => open,
             Err(error) => return Box::new(std::iter::once(Err(error))),
         };
-        let found =
-            keyspace.range::<Vec<u8>, (Bound<Vec<u8>>, Bound<Vec<u8>>)>((span.from, span.to));
-        let read = |guard: fjall::Guard| {
-            let (key, value) = guard.into_inner().map_err(plain)?;
-            Ok((key.to_vec(), value.to_vec()))
+        let Some(keyspace) = open.keyspace(family) else {
+            return Box::new(std::iter::empty());
         };
-        match direction {
-            Direction::Forward => Box::new(found.map(read)),
-            Direction::Backward => Box::new(found.rev().map(read)),
-        }
+        Box::new(CarefulScan::new(keyspace, family, span, direction, &self.damage, || open.flush()))
     }
 
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
@@ -205,6 +212,33 @@ impl KeyValue for Fjall {
     fn disk_bytes(&self) -> u64 {
         store_file::disk_bytes(&self.dir)
     }
+
+    fn key_count(&self, family: Family) -> Option<u64> {
+        let count = self.inner().ok()?.keyspace(family).map_or(0, Keyspace::approximate_len);
+        u64::try_from(count).ok()
+    }
+
+    fn damage(&self) -> Vec<String> {
+        self.damage.list()
+    }
+
+    /// fjall notes a checksum of each whole table when it writes it, and never looks at it again.
+    fn verify_files(&self) -> Result<Vec<String>, KvError> {
+        let open = self.inner()?;
+        let mut findings = Vec::new();
+        for keyspace in open.made() {
+            for table in keyspace.tree.current_version().iter_tables() {
+                let path = keyspace.path().join("tables").join(table.id().to_string());
+                let shown = path.strip_prefix(&self.dir).unwrap_or(&path).display();
+                match checksum(&path) {
+                    Ok(found) if found == table.checksum().into_u128() => {}
+                    Ok(_) => findings.push(format!("{shown} does not match its checksum")),
+                    Err(error) => findings.push(format!("{shown}: {error}")),
+                }
+            }
+        }
+        Ok(findings)
+    }
 }
 
 impl Drop for Fjall {
@@ -233,7 +267,7 @@ fn open_mended(dir: &Path) -> Result<Database, KvError> {
     let problem = || -> KvError {
         format!(
             "a journal in {} is damaged ({torn:?}), and not only at its unsynced end: restore the \
-             ledger from a backup",
+             ledger from a backup, or repair it from what can still be read",
             dir.display()
         )
         .into()
@@ -277,6 +311,18 @@ fn options(family: Family) -> KeyspaceCreateOptions {
             .data_block_size_policy(BlockSizePolicy::all(EVENTS_BLOCK_BYTES))
             .data_block_compression_policy(lz4),
         _ => options.filter_policy(FilterPolicy::disabled()).data_block_compression_policy(lz4),
+    }
+}
+
+fn checksum(path: &Path) -> std::io::Result<u128> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hasher = Xxh3::new();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hasher.digest128()),
+            read => hasher.update(chunk.get(..read).unwrap_or_default()),
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::limits::{BATCH_BYTES_MAX, TORN_JOURNALS_MAX};
-use crate::{KvError, outbox, store_file};
+use crate::{KvError, LedgerError, outbox, store_file};
 
 const START: u8 = 1;
 const ITEM: u8 = 2;
@@ -34,6 +34,9 @@ const MAGIC: &[u8; 4] = b"FJL\x03";
 
 /// The bytes of an end: its tag, the checksum and the magic.
 const END_BYTES: usize = 1 + 8 + MAGIC.len();
+
+/// The bytes in front of the items of a batch: its tag, their number and the sequence number.
+const BATCH_HEAD_BYTES: usize = 1 + 4 + 8;
 
 const ZEROS: [u8; 16 * 1024] = [0; 16 * 1024];
 
@@ -72,7 +75,7 @@ pub(super) fn refuse_rot(dir: &Path) -> Result<(), KvError> {
     match damage(&journal.bytes) {
         Some(Damage { at, acknowledged: true }) => Err(format!(
             "{} is damaged at byte {at} and events that were synced stand behind it: restore the \
-             ledger from a backup, or give those events up by cutting a copy of the file there",
+             ledger from a backup, or repair it from what can still be read",
             journal.path.display()
         )
         .into()),
@@ -95,6 +98,50 @@ pub(super) fn mend(dir: &Path) -> Result<Option<Mended>, KvError> {
     file.set_len(u64::try_from(at)?)?;
     file.sync_all()?;
     Ok(Some(Mended { journal: journal.path, copy }))
+}
+
+/// Cuts every journal where it stops being sound, after a copy of it was kept.
+pub(super) fn cut_all(dir: &Path) -> Result<(), KvError> {
+    let folder = dir.parent().unwrap_or(dir);
+    for (_, path) in journals(dir)? {
+        let journal = Journal::read(path)?;
+        let sound = sound_len(&journal.bytes);
+        if sound < journal.bytes.len() {
+            set_aside(folder, &journal.bytes)?;
+            let file = std::fs::OpenOptions::new().write(true).open(&journal.path)?;
+            file.set_len(u64::try_from(sound)?)?;
+            file.sync_all()?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the last batch of an unbroken row of sound ones ends.
+fn sound_len(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(batch) = bytes.get(at..).and_then(read_batch).filter(|batch| batch.sound) {
+        at += batch.len;
+    }
+    at
+}
+
+/// Shows the items of every batch of a journal that matches its checksum, also behind damage.
+pub(super) fn each_sound_item(
+    path: &Path,
+    show: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError>,
+) -> Result<(), LedgerError> {
+    let Ok(journal) = Journal::read(path.to_owned()) else { return Ok(()) };
+    let mut at = 0;
+    while let Some(batch) = journal.bytes.get(at..).and_then(next_batch) {
+        let items = journal.bytes.get(at + BATCH_HEAD_BYTES..).filter(|_| batch.sound);
+        let mut rest = items.unwrap_or_default();
+        while let Some((item, behind)) = read_item(rest) {
+            show(item.key, item.value)?;
+            rest = behind;
+        }
+        at += batch.len;
+    }
+    Ok(())
 }
 
 /// A journal that was cut, and the copy of what it was.
@@ -124,6 +171,10 @@ impl Journal {
         let Some((_, path)) = journals(dir)?.pop() else {
             return Ok(None);
         };
+        Self::read(path).map(Some)
+    }
+
+    fn read(path: PathBuf) -> std::io::Result<Self> {
         let mut bytes = std::fs::read(&path)?;
         // A journal is mostly zeros: in large steps first.
         while bytes.ends_with(&ZEROS) {
@@ -131,7 +182,7 @@ impl Journal {
         }
         let len = bytes.iter().rposition(|byte| *byte != 0);
         bytes.truncate(len.map_or(0, |last| last + 1));
-        Ok(Some(Self { path, bytes }))
+        Ok(Self { path, bytes })
     }
 }
 

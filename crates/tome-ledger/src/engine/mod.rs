@@ -1,9 +1,12 @@
 //! The storage engines: which there are, and how one is opened.
 
+mod careful;
 mod fjall;
+mod guard;
 mod journal;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+pub(crate) mod salvage;
 
 use std::path::Path;
 
@@ -55,6 +58,15 @@ pub(crate) fn check_built(engine: Engine, store: &Path) -> Result<(), LedgerErro
         Ok(())
     } else {
         Err(LedgerError::EngineMissing { path: store.to_owned(), engine })
+    }
+}
+
+/// Makes the engine's files in `dir` openable where only the journal is damaged: the damage, and
+/// everything behind it, is cut after a copy of the file was kept.
+pub(crate) fn cut_damaged_journals(engine: Engine, dir: &Path) -> Result<(), KvError> {
+    match engine {
+        Engine::Fjall => journal::cut_all(dir),
+        Engine::RocksDb => Ok(()),
     }
 }
 

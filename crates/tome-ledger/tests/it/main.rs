@@ -14,6 +14,7 @@ mod append;
 mod changes;
 mod contents;
 mod crowd;
+mod damage;
 mod deliveries;
 mod fault;
 mod fixture;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{Engine, EventRange, Ledger, Outcome::*, Work};
+use tome_ledger::{Engine, EventRange, Ledger, Outcome::*, Work, repair};
 use tome_model::SessionTally;
 
 use crate::scene::*;
@@ -17,7 +17,15 @@ struct Crash {
 }
 
 impl Crash {
+    /// What power loss leaves: the counts are not synced, and have not reached the disk.
     fn of(ledger: &Ledger) -> Self {
+        let crash = Self::after_kill(ledger);
+        fs::remove_file(crash.scene.dir().join("COUNTS")).unwrap();
+        crash
+    }
+
+    /// What kill -9 leaves: everything that was written.
+    fn after_kill(ledger: &Ledger) -> Self {
         let scene = Scene::new(Engine::Fjall);
         copy_dir(ledger.path(), &scene.dir());
         Self { scene }
@@ -107,6 +115,56 @@ fn check_holds(dir: &Path, names: &str) {
     }
     let ledger = Ledger::open(dir).unwrap();
     assert_eq!(ids_of(&ledger, &EventRange::default()), format!("{names} later").trim_start());
+}
+
+#[test]
+fn a_kill_raises_no_alarm() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    for at in 1..12 {
+        say(&ledger, &format!("e{at}"), at);
+        let again = Crash::after_kill(&ledger).scene.open();
+        assert_eq!((again.damage(), again.last_seq()), (vec![], at));
+    }
+}
+
+/// The journal lost its end after the events in it were acknowledged: its batches are torn, or gone
+/// without a trace.
+#[test]
+fn a_lost_tail_of_acknowledged_events_is_reported() {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    say(&ledger, "e1", 1);
+    let end = Crash::after_kill(&ledger).read().len() as u64;
+    say(&ledger, "e2", 2);
+    let torn = Crash::after_kill(&ledger);
+    torn.spoil("the words of e2");
+    let cut = Crash::after_kill(&ledger);
+    let file = fs::OpenOptions::new().write(true).open(cut.journal()).unwrap();
+    file.set_len(end).unwrap();
+    for crash in [torn, cut] {
+        let again = crash.scene.open();
+        let damage = again.damage().join("; ");
+        assert!(damage.contains("acknowledged events are missing: 2 were stored"), "{damage}");
+        assert_eq!(ids_of(&again, &EventRange::default()), "e1");
+        // A number is never given twice, and the loss stays known.
+        say(&again, "e3", 3);
+        assert_eq!(again.last_seq(), 3);
+        drop(again);
+        let again = crash.scene.open();
+        assert!(again.damage().join("; ").contains("events: 1 of 3 entries are missing"));
+        let seqs: Vec<u64> = again.outbox(0, 9).unwrap().iter().map(|entry| entry.seq).collect();
+        assert_eq!(seqs, [1, 3]);
+        drop(again);
+        let lost = stored(draft("e2", 2, "the words of e2"), id("e2"));
+        let repaired = repair(&crash.scene.dir(), &mut [lost].into_iter(), "tally").unwrap();
+        assert_eq!((repaired.kept, repaired.restored, repaired.lost), (2, 1, 0));
+        let again = crash.scene.open();
+        assert_eq!(
+            (again.damage(), ids_of(&again, &EventRange::default())),
+            (vec![], "e1 e2 e3".into())
+        );
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tome_model::Millis;
 
 use super::{GONE, Happened, version_of};
-use crate::{Author, Op, Version, Who};
+use crate::{Author, Op, Version, Who, visible};
 
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -135,7 +135,7 @@ impl Line {
         Some(Version {
             number: self.n,
             at: self.at,
-            path: self.path,
+            path: visible::escape(&self.path).into_owned(),
             op: op.into_iter().find(|op| op.as_str() == self.op)?,
             by: Author { who, tool: self.tool },
             version: self.version,

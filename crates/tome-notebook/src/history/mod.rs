@@ -16,7 +16,9 @@
 //! processes; nothing has to be installed; a notebook inside somebody's repository needs no second
 //! one; and it can be read with any tool that reads JSON.
 
+mod integrity;
 mod line;
+pub(crate) mod pending;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -26,8 +28,11 @@ use std::path::{Path, PathBuf};
 use tome_model::Millis;
 
 use crate::folder::{append_to, make_private, sync_to_disk};
-use crate::{Author, NotebookError, Op, Result, Version};
+use crate::{Author, NotebookError, Op, Result, Version, Who};
+use integrity::Integrity;
 use line::{Body, Line};
+
+pub use integrity::check_history;
 
 /// What a deleted note has for a version.
 pub(crate) const GONE: &str = "-";
@@ -44,6 +49,7 @@ pub(crate) struct History {
     torn: bool,
     number: u64,
     latest: HashMap<String, Latest>,
+    integrity: Integrity,
 }
 
 /// What is known of a note's last version.
@@ -80,6 +86,7 @@ impl History {
             torn: false,
             number: 0,
             latest: HashMap::new(),
+            integrity: Integrity::default(),
         }
     }
 
@@ -138,8 +145,36 @@ impl History {
         }
     }
 
+    /// Versions that are damaged or missing, as far as the file has been read.
+    pub fn damage(&self) -> Vec<String> {
+        self.integrity.findings(&self.folder)
+    }
+
+    /// The folder that it is kept in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Who wrote the versions of some notes, where somebody did through Tome: by path.
+    pub fn authors_of(&self, versions: &HashMap<&str, String>) -> Result<HashMap<String, Who>> {
+        let mut authors = HashMap::new();
+        self.each_line(None, &mut |line| {
+            if versions.get(line.path.as_str()) == Some(&line.version) {
+                let path = line.path.clone();
+                if let Some(who) = line.into_version().map(|version| version.by.who)
+                    && who != Who::Outside
+                {
+                    authors.insert(path, who);
+                }
+            }
+        })?;
+        Ok(authors)
+    }
+
     fn take(&mut self, raw: &[u8]) {
-        match Line::head(raw) {
+        let head = Line::head(raw);
+        self.integrity.take(head.as_ref().map(|head| head.number), raw.ends_with(b"\n"));
+        match head {
             Some(head) => {
                 self.number = self.number.max(head.number);
                 let before = self.latest.get(&head.path).and_then(|latest| latest.chain);

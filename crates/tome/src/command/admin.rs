@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_proto::v1;
 
 use super::events::project_of;
-use super::{Context, Outcome, finder};
+use super::{Context, Outcome, finder, repair};
 use crate::cli::Contents;
 use crate::reach::Start;
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, count, counted};
@@ -104,18 +104,23 @@ fn store_json(store: &v1::StoreWorkers) -> Value {
     })
 }
 
-/// Checks the contents against the events.
+/// Checks the files of the stores, and the contents against the events.
 pub fn verify(context: &Context, asked: &Contents) -> Result<Outcome> {
-    let request = v1::VerifyContentsRequest { project: project(context, asked)? };
-    let stores = context.block_on(async {
+    let project = project(context, asked)?;
+    let (files, stores) = context.block_on(async {
         let client = context.reach.client(Start::IfAway).await?;
-        Ok(client.verify_contents(request).await?)
+        let request = v1::VerifyStoresRequest { project: project.clone(), files_only: false };
+        let files = client.verify_stores(request).await?;
+        Ok((files, client.verify_contents(v1::VerifyContentsRequest { project }).await?))
     })?;
-    let is_fine = stores.iter().all(|store| store.finding_count == 0 && store.problem.is_empty());
+    let is_fine = files.damage.is_empty()
+        && stores.iter().all(|store| store.finding_count == 0 && store.problem.is_empty());
     if context.json {
         let each: Vec<Value> = stores.iter().map(checked_json).collect();
-        context.print_json(&json!({"ok": is_fine, "stores": each}))?;
+        let damage = repair::damage_json(&files.damage);
+        context.print_json(&json!({"ok": is_fine, "stores": each, "damage": damage}))?;
     } else {
+        repair::print_damage(&mut anstream::stdout().lock(), &files.damage)?;
         print_checked(&stores, is_fine)?;
     }
     Ok(if is_fine { Outcome::Done } else { Outcome::Failed })
@@ -136,10 +141,13 @@ fn print_checked(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
         }
     }
     let sum = |of: fn(&v1::StoreChecked) -> u64| stores.iter().map(of).sum::<u64>();
-    let verdict = if is_fine {
-        format!("{GREEN}all is as the events say{PLAIN}")
-    } else {
-        "`tome admin rebuild-toc` makes them anew".to_owned()
+    let is_wrong = stores.iter().any(|store| store.finding_count > 0);
+    let is_unchecked = stores.iter().any(|store| !store.problem.is_empty());
+    let verdict = match (is_fine, is_wrong, is_unchecked) {
+        (true, ..) => format!("{GREEN}all is as the events say{PLAIN}"),
+        (_, true, _) => "`tome admin rebuild-toc` makes them anew".to_owned(),
+        (_, _, true) => "not all contents could be checked".to_owned(),
+        _ => "the contents are as the events say".to_owned(),
     };
     writeln!(
         out,

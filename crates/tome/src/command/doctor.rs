@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use serde::Serialize;
-use tome_engine::{Notebooks, Projects, StoreMode, Whose};
+use tome_engine::{Damage, Notebooks, Projects, StoreMode, Whose};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
 use super::status::{Daemon, gather};
-use super::{Context, Outcome, coverage, finder, repair};
+use super::{Context, Outcome, coverage, finder, merge_sessions, repair};
 use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
@@ -79,6 +79,11 @@ fn check(context: &Context) -> Result<Vec<Check>> {
     checks.extend(check_notes(context));
     let report = gather(context, Start::Never)?;
     checks.push(check_daemon(&report.daemon));
+    if matches!(report.daemon, Daemon::Away) {
+        let home = &context.settings.home;
+        let damage = Damage::of_files(home, &Projects::load(home));
+        checks.extend(damage.iter().map(|one| bad("damage", &one.found, &one.remedy)));
+    }
     if let Daemon::Running(status) = &report.daemon {
         checks.extend(status.stores.iter().filter(|store| !store.refusing.is_empty()).map(
             |store| {
@@ -99,10 +104,11 @@ fn check(context: &Context) -> Result<Vec<Check>> {
                 false => bad(
                     "store",
                     format!("{} cannot be read: {}", store.path, store.problem),
-                    "mend it as it says; new events for it wait in the spool, other projects go on",
+                    "mend it as it says, or rebuild it with `tome admin repair`; new events for it wait in the spool, other projects go on",
                 ),
             },
         ));
+        checks.extend(check_damage(context, status)?);
         let size = bytes(status.disk_bytes);
         let stores = counted(status.projects.len() as u64, "project", "projects");
         checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
@@ -146,8 +152,8 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
         checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
     }
-    checks
-        .extend(repair::problem(context).map(|(found, remedy)| warning("sessions", found, remedy)));
+    let split = merge_sessions::problem(context);
+    checks.extend(split.map(|(found, remedy)| warning("sessions", found, remedy)));
     checks.extend(super::agents::check(context, &report));
     Ok(checks)
 }
@@ -311,6 +317,22 @@ fn count_notes(folder: &Path) -> u64 {
         }
     }
     notes
+}
+
+/// Whatever was stored and is damaged. The daemon reads all files for it.
+fn check_damage(context: &Context, status: &v1::StatusResponse) -> Result<Vec<Check>> {
+    let request =
+        v1::VerifyStoresRequest { files_only: true, ..v1::VerifyStoresRequest::default() };
+    let verified = context.block_on(async {
+        let client = context.reach.client(Start::Never).await?;
+        // A daemon of another version cannot; its status says what it knows.
+        Ok(client.verify_stores(request).await.unwrap_or_default())
+    })?;
+    let mut damage = status.damage.clone();
+    damage.extend(verified.damage);
+    damage.sort_by(|a, b| a.found.cmp(&b.found));
+    damage.dedup();
+    Ok(damage.iter().map(|one| bad("damage", &one.found, &one.remedy)).collect())
 }
 
 /// The indexes that recall uses. None of them can lose anything.

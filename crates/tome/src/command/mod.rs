@@ -20,6 +20,7 @@ mod init;
 mod injections;
 mod mcp;
 mod memory;
+mod merge_sessions;
 mod messages;
 mod notes;
 mod overview;
@@ -174,9 +175,12 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Admin(Admin::Compact)) => admin::compact(&context),
         Some(Command::Admin(Admin::Status)) => admin::status(&context),
         Some(Command::Admin(Admin::Verify(asked))) => admin::verify(&context, &asked),
+        Some(Command::Admin(Admin::Repair(asked))) => repair::run(&context, &asked),
         Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
         Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
-        Some(Command::Admin(Admin::Repair(asked))) => repair::run(&context, asked.dry_run),
+        Some(Command::Admin(Admin::MergeSessions(asked))) => {
+            merge_sessions::run(&context, asked.dry_run)
+        }
         Some(
             Command::Config(_)
             | Command::Doctor(_)

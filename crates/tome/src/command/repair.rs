@@ -1,86 +1,86 @@
-//! `tome admin repair`: brings together sessions whose events are stored in several projects. Also
-//! the check for such sessions, for `tome status` and `tome doctor`.
+//! `tome admin repair`, and the damage in the answers of other commands.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_engine::SessionIndex;
 use tome_proto::v1;
 
-use super::{Context, Outcome};
+use super::{Context, Outcome, admin};
+use crate::cli::Repair;
 use crate::reach::Start;
-use crate::render::{DIM, PLAIN, count, counted, safe};
+use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, count, counted};
 
-/// Sessions that are shown; `--json` has them all.
-const SHOWN_MAX: usize = 20;
-
-pub fn run(context: &Context, is_dry: bool) -> Result<Outcome> {
-    let repaired = context.block_on(async {
+/// Rebuilds damaged stores.
+pub fn run(context: &Context, asked: &Repair) -> Result<Outcome> {
+    let project = admin::project(context, &asked.contents)?;
+    let request = v1::RepairStoresRequest { project, all: asked.force };
+    let stores = context.block_on(async {
         let client = context.reach.client(Start::IfAway).await?;
-        Ok(client.repair(is_dry).await?)
+        Ok(client.repair_stores(request).await?)
     })?;
+    let has_failed = stores.iter().any(|store| !store.problem.is_empty());
     if context.json {
-        context.print_json(&as_json(&repaired, is_dry))?;
+        stores.iter().try_for_each(|store| context.print_json(&repaired_json(store)))?;
     } else {
-        print(&repaired, is_dry)?;
+        print_repaired(&stores)?;
     }
-    Ok(Outcome::Done)
+    Ok(if has_failed { Outcome::Failed } else { Outcome::Done })
 }
 
-fn as_json(repaired: &v1::RepairResponse, is_dry: bool) -> Value {
-    let session = |one: &v1::RepairedSession| {
-        json!({
-            "agent": one.agent, "session_id": one.session_id, "project": one.project,
-            "elsewhere": one.elsewhere, "events": one.events, "duplicates": one.duplicates,
-        })
-    };
-    let sessions: Vec<Value> = repaired.sessions.iter().map(session).collect();
-    json!({"dry_run": is_dry, "sessions": sessions, "kept": repaired.kept})
-}
-
-fn print(repaired: &v1::RepairResponse, is_dry: bool) -> Result<()> {
+fn print_repaired(stores: &[v1::StoreRepaired]) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    if repaired.sessions.is_empty() {
-        writeln!(out, "every session is in one project; nothing to repair")?;
-        return Ok(());
+    for store in stores {
+        if !store.problem.is_empty() {
+            writeln!(out, "{}: {RED}not repaired:{PLAIN} {}", store.store, store.problem)?;
+        } else if store.repaired {
+            let lost = match store.lost {
+                0 => "nothing lost".to_owned(),
+                lost => format!("{YELLOW}{} lost{PLAIN}", counted(lost, "event", "events")),
+            };
+            writeln!(
+                out,
+                "{}: {} kept, {} restored from transcripts, {lost}",
+                store.store,
+                counted(store.kept, "event", "events"),
+                count(store.restored)
+            )?;
+            writeln!(out, "  {DIM}the damaged store is kept in {}{PLAIN}", store.set_aside)?;
+            if store.lost > 0 {
+                writeln!(out, "  `tome import` brings back what the agents still have")?;
+            }
+        }
     }
-    let verb = if is_dry { "would move" } else { "moved" };
-    for one in repaired.sessions.iter().take(SHOWN_MAX) {
-        writeln!(
-            out,
-            "{} {}: {verb} {} ({} of them stored twice) to {}  {DIM}from {}{PLAIN}",
-            one.agent,
-            safe(&one.session_id),
-            counted(one.events, "event", "events"),
-            count(one.duplicates),
-            safe(&one.project),
-            safe(&one.elsewhere.join(", ")),
-        )?;
-    }
-    let more = repaired.sessions.len().saturating_sub(SHOWN_MAX) as u64;
-    if more > 0 {
-        writeln!(out, "and {} more; --json lists them", counted(more, "session", "sessions"))?;
-    }
-    for kept in &repaired.kept {
-        writeln!(out, "the store as it was before is kept at {}", safe(kept))?;
-    }
-    if is_dry {
-        writeln!(out, "without --dry-run they are moved")?;
+    if stores.iter().all(|store| !store.repaired && store.problem.is_empty()) {
+        let checked = counted(stores.len() as u64, "store", "stores");
+        writeln!(out, "{GREEN}no damage{PLAIN} in {checked}")?;
     }
     Ok(())
 }
 
-/// How many sessions are stored in several projects, as the index of sessions says.
-pub fn split_sessions(context: &Context) -> u64 {
-    let index = SessionIndex::read(&context.settings.home.session_index());
-    index.map_or(0, |index| index.split_sessions().len() as u64)
+fn repaired_json(store: &v1::StoreRepaired) -> Value {
+    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    json!({
+        "store": store.store, "repaired": store.repaired, "kept": store.kept,
+        "restored": store.restored, "lost": store.lost, "set_aside": given(&store.set_aside),
+        "problem": given(&store.problem),
+    })
 }
 
-/// The problem and its remedy, for whoever reports it; `None` without split sessions.
-pub fn problem(context: &Context) -> Option<(String, &'static str)> {
-    let split = split_sessions(context);
-    let found =
-        || format!("{} stored in several projects", counted(split, "session is", "sessions are"));
-    (split > 0).then(|| (found(), "`tome admin repair` brings each together in one project"))
+/// Prints damage, as `tome status` and `tome admin verify` do.
+pub fn print_damage(out: &mut dyn Write, damage: &[v1::Damage]) -> std::io::Result<()> {
+    let mut last_remedy = "";
+    for one in damage {
+        writeln!(out, "damage   {RED}{}{PLAIN}", one.found)?;
+        if one.remedy != last_remedy {
+            writeln!(out, "         {DIM}→{PLAIN} {}", one.remedy)?;
+        }
+        last_remedy = &one.remedy;
+    }
+    Ok(())
+}
+
+/// Damage as JSON.
+pub fn damage_json(damage: &[v1::Damage]) -> Vec<Value> {
+    damage.iter().map(|one| json!({"found": one.found, "remedy": one.remedy})).collect()
 }

@@ -8,7 +8,7 @@ use tome_engine::{Spool, Waiting};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Context, Outcome, finder, reflect, repair};
+use super::{Context, Outcome, finder, merge_sessions, reflect, repair};
 use crate::hook::lost::{self, Lost};
 use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
@@ -149,11 +149,12 @@ fn print(context: &Context, report: &Report) -> Result<()> {
                 writeln!(out, "         {RED}refuses writes:{PLAIN} {}", store.refusing)?;
             }
         }
+        repair::print_damage(&mut out, &status.damage)?;
         writeln!(out, "disk     {}", bytes(status.disk_bytes))?;
     }
     writeln!(out, "home     {}", context.settings.home.root().display())?;
     print_spool(&mut out, report)?;
-    if let Some((found, remedy)) = repair::problem(context) {
+    if let Some((found, remedy)) = merge_sessions::problem(context) {
         writeln!(out, "sessions {YELLOW}{found}{PLAIN}; {remedy}")?;
     }
     Ok(())
@@ -267,7 +268,7 @@ fn as_json(context: &Context, report: &Report) -> Value {
             "problems": report.spool_problems(),
         },
         "lost": {"events": report.lost.events, "last_at": report.lost.last},
-        "split_sessions": repair::split_sessions(context),
+        "split_sessions": merge_sessions::split_sessions(context),
     })
 }
 
@@ -304,7 +305,7 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         "resident_bytes": status.resident_bytes, "disk_bytes": status.disk_bytes,
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
-        "stores": stores, "model": model,
+        "stores": stores, "damage": repair::damage_json(&status.damage), "model": model,
         "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(finder::as_json),
     })
 }

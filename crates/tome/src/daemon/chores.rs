@@ -8,7 +8,7 @@ use std::time::Duration;
 use tome_engine::catch_up;
 
 use super::shared::Shared;
-use super::{drain, far, losses, polish, reading, reflect, transcripts};
+use super::{damage, drain, far, losses, polish, reading, reflect, transcripts};
 
 /// After so much, what the stores hold in memory is written to tables at the next quiet moment.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
@@ -61,6 +61,7 @@ async fn look_after_stores(shared: Arc<Shared>) {
             _ = look.tick() => {
                 in_background(&shared, |shared| drop(drain::drain(shared))).await;
                 in_background(&shared, losses::take_back_arrived).await;
+                in_background(&shared, damage::check_open_stores).await;
                 in_background(&shared, close_unused).await;
                 let is_idle = idle_exit.is_some_and(|exit| shared.activity.idle_for() >= exit);
                 if is_idle && !reflect::keeps_awake(&shared) {

@@ -12,6 +12,8 @@ use tome_proto::v1;
 use tome_proto::v1::daemon_server::Daemon;
 use tonic::{Request, Response, Status};
 
+use super::damage;
+use super::drain::drain;
 use super::finder;
 use super::losses::take_back_arrived;
 use super::models;
@@ -83,10 +85,10 @@ impl Daemon for DaemonService {
         Ok(Response::new(compacted.await?.map_err(|error| status_of(&error))?))
     }
 
-    async fn repair(
+    async fn merge_sessions(
         &self,
-        request: Request<v1::RepairRequest>,
-    ) -> Result<Response<v1::RepairResponse>, Status> {
+        request: Request<v1::MergeSessionsRequest>,
+    ) -> Result<Response<v1::MergeSessionsResponse>, Status> {
         let is_dry = request.into_inner().dry_run;
         let mut tries = 0;
         let repaired = loop {
@@ -108,7 +110,7 @@ impl Daemon for DaemonService {
             self.0.log.say("sessions were brought together: leaving, to begin with the new stores");
             self.0.leave();
         }
-        let sessions = repaired.sessions.into_iter().map(|one| v1::RepairedSession {
+        let sessions = repaired.sessions.into_iter().map(|one| v1::MergedSession {
             agent: one.session.agent.to_string(),
             session_id: one.session.session.to_string(),
             project: one.session.project,
@@ -117,7 +119,26 @@ impl Daemon for DaemonService {
             duplicates: one.duplicates,
         });
         let kept = repaired.kept.iter().map(|path| path.display().to_string());
-        Ok(Response::new(v1::RepairResponse { sessions: sessions.collect(), kept: kept.collect() }))
+        Ok(Response::new(v1::MergeSessionsResponse {
+            sessions: sessions.collect(),
+            kept: kept.collect(),
+        }))
+    }
+
+    async fn verify_stores(
+        &self,
+        request: Request<v1::VerifyStoresRequest>,
+    ) -> Result<Response<v1::VerifyStoresResponse>, Status> {
+        let asked = request.into_inner();
+        Ok(Response::new(self.0.wait_for(move |shared| damage::verify(shared, &asked)).await?))
+    }
+
+    async fn repair_stores(
+        &self,
+        request: Request<v1::RepairStoresRequest>,
+    ) -> Result<Response<v1::RepairStoresResponse>, Status> {
+        let asked = request.into_inner();
+        Ok(Response::new(self.0.wait_for(move |shared| damage::repair(shared, &asked)).await?))
     }
 
     async fn shutdown(
@@ -170,6 +191,7 @@ fn status(shared: &Arc<Shared>, counts: bool) -> v1::StatusResponse {
     if counts {
         count_up(shared, &mut status);
         take_back_arrived(shared);
+        status.damage.extend(damage::of_files(shared));
     }
     for store in shared.stores.open_now() {
         let path = store.path().to_path_buf();
@@ -234,6 +256,7 @@ fn count_up(shared: &Arc<Shared>, status: &mut v1::StatusResponse) {
         let (tallies, disk_bytes) = match counted {
             Ok(counted) => {
                 desks.extend(counted.desk.map(finder::desk_to_wire));
+                status.damage.extend(counted.damage);
                 (counted.tallies, counted.disk_bytes)
             }
             Err(error) => {
@@ -266,13 +289,16 @@ struct Counted {
     tallies: Vec<SessionTally>,
     disk_bytes: u64,
     desk: Option<DeskReport>,
+    damage: Vec<v1::Damage>,
 }
 
 fn counted(shared: &Shared, path: &Path) -> Result<Counted, EngineError> {
     let store = shared.stores.open(path)?;
     catch_up(&store)?;
+    let tallies = store.session_tallies()?;
     Ok(Counted {
-        tallies: store.session_tallies()?,
+        damage: damage::of_store(shared, path, &store, &tallies),
+        tallies,
         disk_bytes: store.disk_bytes(),
         desk: shared.recall.report(&store)?,
     })

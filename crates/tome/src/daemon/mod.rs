@@ -10,6 +10,7 @@ mod chores;
 mod citation;
 mod contents;
 mod control;
+mod damage;
 mod drain;
 mod events;
 mod far;

@@ -18,6 +18,7 @@ use tome_notebook::NotebookError;
 use tonic::{Code, Status};
 
 use super::activity::{Activity, Busy};
+use super::damage::FileChecks;
 use super::far;
 use super::log::Log;
 use super::models::{Chat, DayBudget};
@@ -69,6 +70,8 @@ pub struct Shared {
     /// How many file descriptors the process may have.
     pub descriptors: u64,
     pub activity: Arc<Activity>,
+    /// What checks of the stores' files have found.
+    pub file_checks: FileChecks,
     /// Told whenever something was stored.
     pub stored: Notify,
     /// What the contents have yet to be made of.
@@ -161,6 +164,7 @@ impl Shared {
             counters: Counters::default(),
             descriptors,
             activity: Arc::new(Activity::new()),
+            file_checks: FileChecks::default(),
             stored: Notify::new(),
             reading: Reading::new(),
             draining: Mutex::new(()),

@@ -90,10 +90,24 @@ impl Daemon for Other {
         Err(Status::unimplemented("not in this version"))
     }
 
-    async fn repair(
+    async fn merge_sessions(
         &self,
-        _: Request<v1::RepairRequest>,
-    ) -> Result<Response<v1::RepairResponse>, Status> {
+        _: Request<v1::MergeSessionsRequest>,
+    ) -> Result<Response<v1::MergeSessionsResponse>, Status> {
+        Err(Status::unimplemented("not in this version"))
+    }
+
+    async fn verify_stores(
+        &self,
+        _: Request<v1::VerifyStoresRequest>,
+    ) -> Result<Response<v1::VerifyStoresResponse>, Status> {
+        Err(Status::unimplemented("not in this version"))
+    }
+
+    async fn repair_stores(
+        &self,
+        _: Request<v1::RepairStoresRequest>,
+    ) -> Result<Response<v1::RepairStoresResponse>, Status> {
         Err(Status::unimplemented("not in this version"))
     }
 }

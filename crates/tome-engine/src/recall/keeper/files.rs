@@ -167,6 +167,30 @@ impl Keeper {
         files_of(self, desk)
     }
 
+    /// The files of a desk that cannot be had, in words: of a notebook that cannot be read, or that
+    /// holds more files than are served. The other files are returned.
+    pub(crate) fn reachable_files(&self, desk: &Desk) -> (Vec<FileFound>, Vec<String>) {
+        let mut problems = Vec::new();
+        let files = self.files(desk).unwrap_or_else(|error| {
+            problems.push(error.explained());
+            Vec::new()
+        });
+        for whose in self.notebooks_of(desk) {
+            let notebook = self.notebooks.open(&whose);
+            let left_out = notebook.map_err(|_| ()).and_then(|it| it.left_out().map_err(|_| ()));
+            problems.extend(left_out.ok().flatten());
+        }
+        (files, problems)
+    }
+
+    /// The notebooks whose notes a desk has.
+    fn notebooks_of(&self, desk: &Desk) -> Vec<Whose> {
+        match desk.of {
+            DeskOf::Coder => vec![Whose { scope: Scope::Coder, cwd: None, session: None }],
+            _ => projects_of(self, desk).iter().map(|project| of_project(project)).collect(),
+        }
+    }
+
     /// Lets go of the watches over a desk's sessions: nobody asks for them now.
     pub(crate) fn forget_sessions(&self, desk: &Desk) {
         for project in projects_of(self, desk) {

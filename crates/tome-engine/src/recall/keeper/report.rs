@@ -15,6 +15,9 @@ use crate::EngineError;
 /// Files of an index are few; a folder with more is not one.
 const FILES_MAX: usize = 100_000;
 
+/// Changes of nodes that are counted for a report: each takes a lookup.
+const BEHIND_MAX: usize = 100_000;
+
 /// The indexes over one ledger, or over the coder's notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeskReport {
@@ -67,25 +70,33 @@ impl Keeper {
         ledger: Option<&Ledger>,
     ) -> Result<DeskReport, EngineError> {
         let events = ledger.map_or(0, Ledger::last_seq);
-        let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
-        let words = |name, folder: &Path, last| index(name, folder, last, Words::glance(folder));
-        let meanings = |name, folder: &Path, last| {
-            let mut report = index(name, folder, last, Meanings::glance(folder));
+        // Events are numbered without gaps: what is behind a cursor is a difference.
+        let events_behind = |cursor| Ok(events.saturating_sub(cursor));
+        // Changes of nodes are not: each opening of a store starts a new range of numbers.
+        let nodes_behind = |cursor| match ledger {
+            Some(ledger) => Ok(ledger.changed_nodes(cursor, BEHIND_MAX)?.len() as u64),
+            None => Ok(0),
+        };
+        let words = |name, folder: &Path, behind: Behind<'_>| {
+            index(name, folder, behind, Words::glance(folder))
+        };
+        let meanings = |name, folder: &Path, behind: Behind<'_>| {
+            let mut report = index(name, folder, behind, Meanings::glance(folder))?;
             if report.embedder.as_deref().is_some_and(|made| made != self.embedder.name()) {
                 // Nothing of it can be used; it is replaced as soon as the new one answers.
-                (report.cursor, report.behind) = (0, last);
+                (report.cursor, report.behind) = (0, behind(0)?);
             }
-            report
+            Ok::<_, EngineError>(report)
         };
         let mut indexes = Vec::new();
         if ledger.is_some() {
-            indexes.push(words("bm25/events", &desk.events.words.folder, events));
+            indexes.push(words("bm25/events", &desk.events.words.folder, &events_behind)?);
         }
-        indexes.push(words("bm25/pages", &desk.pages.words.folder, nodes));
+        indexes.push(words("bm25/pages", &desk.pages.words.folder, &nodes_behind)?);
         if ledger.is_some() {
-            indexes.push(meanings("vectors/events", &desk.events.meanings.folder, events));
+            indexes.push(meanings("vectors/events", &desk.events.meanings.folder, &events_behind)?);
         }
-        indexes.push(meanings("vectors/pages", &desk.pages.meanings.folder, nodes));
+        indexes.push(meanings("vectors/pages", &desk.pages.meanings.folder, &nodes_behind)?);
         let Problems { indexes: problem, meanings: far } = desk.problems().clone();
         let folder = desk.pages.words.folder.ancestors().nth(2).map(Path::to_path_buf);
         Ok(DeskReport {
@@ -100,12 +111,15 @@ impl Keeper {
     }
 }
 
+/// How many entries are behind a cursor.
+type Behind<'a> = &'a dyn Fn(u64) -> Result<u64, EngineError>;
+
 fn index(
     name: &'static str,
     folder: &Path,
-    last: u64,
+    behind: Behind<'_>,
     glance: Result<Glance, FinderError>,
-) -> WorkerReport {
+) -> Result<WorkerReport, EngineError> {
     let (glance, problem) = match glance {
         Ok(glance) => (glance, None),
         // There is none before there is anything to put into it. One that is not whole, or is being
@@ -114,15 +128,15 @@ fn index(
         Err(error) => (Glance::default(), Some(error.to_string())),
     };
     let cursor = number(&glance.cursor);
-    WorkerReport {
+    Ok(WorkerReport {
         name,
         cursor,
-        behind: last.saturating_sub(cursor),
+        behind: behind(cursor)?,
         entries: glance.entries,
         disk_bytes: bytes_in(folder),
         embedder: glance.embedder,
         problem,
-    }
+    })
 }
 
 /// What the files of a folder take; files that go meanwhile count for nothing.

@@ -1,4 +1,4 @@
-//! `tome admin repair`: sessions that earlier versions stored in several projects are brought together.
+//! `tome admin merge-sessions`: sessions that earlier versions stored in several projects are brought together.
 
 use std::collections::BTreeSet;
 
@@ -60,9 +60,9 @@ fn a_split_session_is_reported_and_brought_together() {
     assert_eq!(world.tome(&["start"]).code, 0);
     assert_eq!(status(&world)["split_sessions"], 1);
     let doctor = world.tome(&["doctor"]);
-    assert!(doctor.stdout.contains("tome admin repair"), "{doctor:?}");
+    assert!(doctor.stdout.contains("tome admin merge-sessions"), "{doctor:?}");
     let before = world.events();
-    let dry = world.tome(&["admin", "repair", "--dry-run", "--json"]).json();
+    let dry = world.tome(&["admin", "merge-sessions", "--dry-run", "--json"]).json();
     assert_eq!(
         (&dry["sessions"][0]["events"], &dry["sessions"][0]["duplicates"]),
         (&4.into(), &1.into()),
@@ -70,7 +70,7 @@ fn a_split_session_is_reported_and_brought_together() {
     );
     assert_eq!(world.events(), before, "a dry run changes nothing");
 
-    let done = world.tome(&["admin", "repair", "--json"]).json();
+    let done = world.tome(&["admin", "merge-sessions", "--json"]).json();
     assert_eq!(done["sessions"][0]["project"], "/gone/app", "{done}");
     for kept in done["kept"].as_array().unwrap() {
         assert!(std::path::Path::new(kept.as_str().unwrap()).is_dir(), "{kept}");
@@ -94,7 +94,7 @@ fn a_split_session_is_reported_and_brought_together() {
     assert!(found.to_string().contains("third words"), "{found}");
     assert_eq!(list(&world, &["--project", "/gone/app/deep"]).len(), 0);
 
-    let again = world.tome(&["admin", "repair", "--json"]).json();
+    let again = world.tome(&["admin", "merge-sessions", "--json"]).json();
     assert_eq!(again["sessions"], json!([]));
     assert_eq!(world.events(), events);
 }
@@ -106,7 +106,7 @@ fn in_one_store_for_all_projects_the_events_get_the_right_project() {
     damaged(&world, StoreMode::Unified);
     assert_eq!(world.tome(&["start"]).code, 0);
     assert_eq!(status(&world)["split_sessions"], 1);
-    world.tome(&["admin", "repair"]);
+    world.tome(&["admin", "merge-sessions"]);
     daemon_gone(&world);
     let events = world.events();
     assert_eq!(ids(&events), ["first", "second", "kept", "third"]);
@@ -122,7 +122,7 @@ fn a_repair_that_was_killed_is_finished() {
     let world = world();
     damaged(&world, StoreMode::PerProject);
     assert_eq!(world.tome(&["start"]).code, 0);
-    let done = world.tome(&["admin", "repair", "--json"]).json();
+    let done = world.tome(&["admin", "merge-sessions", "--json"]).json();
     daemon_gone(&world);
     let events = world.events();
     world.kill_daemon();

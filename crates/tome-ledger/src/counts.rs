@@ -1,0 +1,265 @@
+//! Counts that must agree with the content of a store, in a small file beside the engine's files:
+//!
+//! ```text
+//! COUNTS   counts 1
+//!          last_seq = 00000000000000000120     the number of the event that was acknowledged last
+//!          missing = 00000000000000000000      events that a repair had to give up
+//!          families = 000003ff                 the families that were in use, as bits
+//!          check = 0123456789abcdef            XXH3 of the lines above
+//! ```
+//!
+//! The writer overwrites the file in place after each synced group, without a sync: after kill -9 it
+//! is exact, after power loss it may lag behind, and it is never ahead of what was acknowledged. So a
+//! store that holds less than its `COUNTS` says has lost acknowledged events, while a batch torn by
+//! power loss before its acknowledgement raises no alarm. A missing or empty file claims nothing.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::limits::COUNTS_BYTES_MAX;
+use crate::{Direction, Family, KeyValue, LedgerError, Span, key, outbox, projection, store_file};
+
+const NAME: &str = "COUNTS";
+const HEADER: &str = "counts 1";
+
+/// The values in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// The highest number that was ever acknowledged.
+    pub(crate) last_seq: u64,
+    /// Events up to it that a repair could not bring back.
+    pub(crate) missing: u64,
+    /// The families that had content when the store was opened or closed, as bits.
+    pub(crate) families: u32,
+}
+
+impl Counts {
+    fn to_text(self) -> String {
+        let Self { last_seq, missing, families } = self;
+        let lines = format!(
+            "{HEADER}\nlast_seq = {last_seq:020}\nmissing = {missing:020}\nfamilies = {families:08x}\n"
+        );
+        format!("{lines}check = {:016x}\n", xxh3_64(lines.as_bytes()))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
+        let counts = Self {
+            last_seq: value("last_seq = ")?.parse().ok()?,
+            missing: value("missing = ")?.parse().ok()?,
+            families: u32::from_str_radix(value("families = ")?, 16).ok()?,
+        };
+        (counts.to_text() == text).then_some(counts)
+    }
+}
+
+/// The open file.
+pub(crate) struct CountsFile {
+    path: PathBuf,
+    open: Mutex<(Option<File>, Counts)>,
+}
+
+/// The state of a store compared with its counts.
+pub(crate) struct Checked {
+    pub(crate) file: CountsFile,
+    /// The number of the last event in the outbox.
+    pub(crate) last_seq: u64,
+    /// No number up to this one may be given again.
+    pub(crate) highest_seq: u64,
+    /// How the store and its counts disagree.
+    pub(crate) findings: Vec<String>,
+}
+
+impl CountsFile {
+    /// Raises the number of the last acknowledged event.
+    pub(crate) fn raise(&self, last_seq: u64) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, counts) = &mut *open;
+        if last_seq <= counts.last_seq {
+            return;
+        }
+        counts.last_seq = last_seq;
+        // The file only serves to detect losses: failing to write it must not fail an append.
+        let _ = overwrite(&self.path, file, *counts);
+    }
+}
+
+impl CountsFile {
+    /// Notes the families that are in use, before the store is closed.
+    pub(crate) fn note_families(&self, kv: &dyn KeyValue) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, counts) = &mut *open;
+        let families = check_families(kv, counts.families, &mut Vec::new());
+        if families != counts.families {
+            counts.families = families;
+            let _ = overwrite(&self.path, file, *counts);
+        }
+    }
+}
+
+/// Writes the counts of a store that was just built.
+pub(crate) fn write(dir: &Path, counts: Counts) -> Result<(), LedgerError> {
+    let path = dir.join(NAME);
+    overwrite(&path, &mut None, counts).map_err(LedgerError::io("write", &path))
+}
+
+/// Reads the counts of a store; zeros where there are none that can be used.
+pub(crate) fn read_or_default(dir: &Path) -> Counts {
+    read(&dir.join(NAME)).ok().flatten().unwrap_or_default()
+}
+
+fn overwrite(path: &Path, file: &mut Option<File>, counts: Counts) -> std::io::Result<()> {
+    let file = match file {
+        Some(file) => file,
+        none => {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false);
+            none.insert(store_file::for_owner(&mut options).open(path)?)
+        }
+    };
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(counts.to_text().as_bytes())
+}
+
+/// The counts in a file; none if there are none. An error says that they are damaged.
+fn read(path: &Path) -> Result<Option<Counts>, String> {
+    let mut bytes = Vec::new();
+    match File::open(path).and_then(|file| file.take(COUNTS_BYTES_MAX).read_to_end(&mut bytes)) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    }
+    // Power loss can leave a file that was created and not yet written, or written as zeros.
+    if bytes.iter().all(|byte| *byte == 0) {
+        return Ok(None);
+    }
+    let parsed = std::str::from_utf8(&bytes).ok().and_then(Counts::parse);
+    parsed.map(Some).ok_or_else(|| "its checksum does not match".to_owned())
+}
+
+/// Compares a store with its counts. Costs a few lookups where they agree.
+pub(crate) fn check(kv: &dyn KeyValue) -> Result<Checked, LedgerError> {
+    let path = kv.path().join(NAME);
+    let mut findings = Vec::new();
+    let stored = read(&path).unwrap_or_else(|problem| {
+        findings.push(format!("{} is damaged: {problem}", path.display()));
+        None
+    });
+    let known = stored.unwrap_or_default();
+    let last_seq = check_outbox_end(kv, &mut findings)?;
+    let cursor = highest_cursor(kv, &mut findings)?;
+    let highest_seq = last_seq.max(known.last_seq).max(cursor);
+    if highest_seq > last_seq {
+        findings.push(format!(
+            "acknowledged events are missing: {highest_seq} were stored, and the outbox ends at {last_seq}"
+        ));
+    }
+    let expected = highest_seq.saturating_sub(known.missing);
+    for family in [Family::Events, Family::Ids, Family::Sessions] {
+        check_key_count(kv, family, expected, &mut findings);
+    }
+    let families = check_families(kv, known.families, &mut findings);
+    let counts = Counts { last_seq: highest_seq, families, ..known };
+    let mut file = None;
+    if stored != Some(counts) {
+        // As above: without the file the store is as good as it was, only less watched.
+        let _ = overwrite(&path, &mut file, counts);
+    }
+    let file = CountsFile { path, open: Mutex::new((file, counts)) };
+    Ok(Checked { file, last_seq, highest_seq, findings })
+}
+
+/// The number of the last event in the outbox, which must be found under all of its keys.
+fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
+    let storage = |source| LedgerError::Storage { path: kv.path().to_owned(), source };
+    let last = kv.scan(Family::Outbox, Span::ALL, Direction::Backward).next();
+    let Some((key, run)) = last.transpose().map_err(storage)? else { return Ok(0) };
+    let last_seq = key::read_u64(Family::Outbox, &key, &key)?;
+    match outbox::read_run(&key, &run).map(|mut run| run.pop()) {
+        Ok(Some(last)) => {
+            let id = last.position.id.as_str().as_bytes();
+            for (family, key) in
+                [(Family::Events, key::event(&last.position)), (Family::Ids, id.to_vec())]
+            {
+                match kv.get(family, &key) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => findings.push(format!("{family}: the last event is missing")),
+                    Err(error) => findings.push(error.to_string()),
+                }
+            }
+        }
+        Ok(None) => {}
+        Err(error) => findings.push(error.to_string()),
+    }
+    Ok(last_seq)
+}
+
+/// How far the worker that is furthest has come. A cursor never moves ahead of the events.
+fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
+    let mut highest = 0;
+    for pair in kv.scan(Family::Checkpoints, Span::ALL, Direction::Forward) {
+        let (worker, value) =
+            pair.map_err(|source| LedgerError::Storage { path: kv.path().to_owned(), source })?;
+        match projection::read_cursor(&String::from_utf8_lossy(&worker), &value) {
+            Ok((seq, _)) => highest = highest.max(seq),
+            Err(error) if error.is_damage() => findings.push(error.to_string()),
+            // Written by a newer version: it claims nothing here.
+            Err(_) => {}
+        }
+    }
+    Ok(highest)
+}
+
+/// A family that was in use does not become empty. Returns the families in use, those that were
+/// lost among them.
+fn check_families(kv: &dyn KeyValue, known: u32, findings: &mut Vec<String>) -> u32 {
+    let mut families = known;
+    for family in Family::ALL {
+        let bit = 1 << family.index();
+        match kv.key_count(family) {
+            Some(0) if known & bit != 0 => findings.push(format!("{family}: all of it is missing")),
+            Some(0) | None => {}
+            Some(_) => families |= bit,
+        }
+    }
+    families
+}
+
+fn check_key_count(kv: &dyn KeyValue, family: Family, expected: u64, findings: &mut Vec<String>) {
+    if kv.key_count(family).is_none_or(|count| count == expected) {
+        return;
+    }
+    // The engine's count is an estimate; what it suspects is counted one by one.
+    let counted = kv.scan(family, Span::ALL, Direction::Forward).filter(Result::is_ok).count();
+    let counted = u64::try_from(counted).unwrap_or(u64::MAX);
+    if counted < expected {
+        let missing = expected - counted;
+        findings.push(format!("{family}: {missing} of {expected} entries are missing"));
+    } else if counted > expected {
+        findings.push(format!("{family}: {counted} entries, where {expected} were stored"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_come_back_and_every_changed_byte_shows() {
+        let text = Counts { last_seq: 120, missing: 3, families: 0x1f }.to_text();
+        assert_eq!(
+            Counts::parse(&text),
+            Some(Counts { last_seq: 120, missing: 3, families: 0x1f })
+        );
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let spoiled = String::from_utf8(bytes).unwrap();
+            assert_eq!(Counts::parse(&spoiled), None, "{spoiled}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Scanning a fjall keyspace past blocks that cannot be read.
+//!
+//! fjall's own scan merges all tables and ends at the first bad block of any of them. This one starts
+//! as that scan and, when it fails on damage, goes on table by table: what a table cannot read is
+//! recorded and skipped, the rest of it and all the other tables are merged as before.
+
+use std::ops::Bound;
+
+use fjall::{AbstractTree, Keyspace, UserKey};
+use lsm_tree::InternalValue;
+
+use crate::damage::DamageLog;
+use crate::limits::BAD_BLOCKS_MAX;
+use crate::{DamagedBlock, Direction, Family, KvError, Pair, Span};
+
+type Items = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
+
+/// A scan that skips damage.
+pub(super) struct CarefulScan<'a> {
+    keyspace: &'a Keyspace,
+    family: Family,
+    direction: Direction,
+    /// What is still to be read.
+    span: Span,
+    damage: &'a DamageLog,
+    /// Moves what is in memory into tables, before tables are read one by one.
+    flush: Box<dyn Fn() -> Result<(), KvError> + Send + 'a>,
+    stage: Stage,
+}
+
+enum Stage {
+    /// Everything could be read so far.
+    Merged(fjall::Iter),
+    /// Damage was met.
+    ByTable(Vec<Source>),
+    /// An error that is no damage ended it.
+    Ended,
+}
+
+/// One table, with its next item.
+struct Source {
+    items: Items,
+    next: Option<InternalValue>,
+    bad_in_a_row: usize,
+}
+
+impl<'a> CarefulScan<'a> {
+    pub(super) fn new(
+        keyspace: &'a Keyspace,
+        family: Family,
+        span: Span,
+        direction: Direction,
+        damage: &'a DamageLog,
+        flush: impl Fn() -> Result<(), KvError> + Send + 'a,
+    ) -> Self {
+        let bounds = (span.from.clone(), span.to.clone());
+        let merged = keyspace.range::<Vec<u8>, (Bound<Vec<u8>>, Bound<Vec<u8>>)>(bounds);
+        let (flush, stage) = (Box::new(flush), Stage::Merged(merged));
+        Self { keyspace, family, direction, span, damage, flush, stage }
+    }
+
+    /// Begins again behind the last key, table by table.
+    fn go_by_table(&mut self) -> Result<(), KvError> {
+        (self.flush)()?;
+        let bound = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Included(key) => Bound::Included(UserKey::from(key.as_slice())),
+            Bound::Excluded(key) => Bound::Excluded(UserKey::from(key.as_slice())),
+            Bound::Unbounded => Bound::Unbounded,
+        };
+        let bounds = (bound(&self.span.from), bound(&self.span.to));
+        let mut sources = Vec::new();
+        if !self.span.is_empty() {
+            for table in self.keyspace.tree.current_version().iter_tables() {
+                let items: Items = Box::new(table.range(bounds.clone()));
+                let mut source = Source { items, next: None, bad_in_a_row: 0 };
+                source.advance(self.direction, self.family, self.damage)?;
+                sources.push(source);
+            }
+        }
+        self.stage = Stage::ByTable(sources);
+        Ok(())
+    }
+
+    /// Everything up to this key has been returned.
+    fn pass(&mut self, key: &[u8]) {
+        let passed = Bound::Excluded(key.to_vec());
+        match self.direction {
+            Direction::Forward => self.span.from = passed,
+            Direction::Backward => self.span.to = passed,
+        }
+    }
+
+    /// The next pair of all tables: of several with the same key, the newest.
+    fn next_by_table(&mut self) -> Result<Option<Pair>, KvError> {
+        let Stage::ByTable(sources) = &mut self.stage else { return Ok(None) };
+        loop {
+            let keys = sources.iter().filter_map(|source| source.next.as_ref());
+            let keys = keys.map(|item| &item.key.user_key);
+            let next = match self.direction {
+                Direction::Forward => keys.min(),
+                Direction::Backward => keys.max(),
+            };
+            let Some(key) = next.cloned() else { return Ok(None) };
+            let mut newest: Option<InternalValue> = None;
+            for source in sources.iter_mut() {
+                while let Some(item) = source.next.take_if(|item| item.key.user_key == key) {
+                    if newest.as_ref().is_none_or(|newest| item.key.seqno > newest.key.seqno) {
+                        newest = Some(item);
+                    }
+                    source.advance(self.direction, self.family, self.damage)?;
+                }
+            }
+            match newest {
+                Some(item) if !item.is_tombstone() => {
+                    return Ok(Some((key.to_vec(), item.value.to_vec())));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn end_with(&mut self, error: KvError) -> Result<Pair, KvError> {
+        self.stage = Stage::Ended;
+        Err(error)
+    }
+}
+
+impl Source {
+    fn advance(
+        &mut self,
+        direction: Direction,
+        family: Family,
+        damage: &DamageLog,
+    ) -> Result<(), KvError> {
+        loop {
+            let next = match direction {
+                Direction::Forward => self.items.next(),
+                Direction::Backward => self.items.next_back(),
+            };
+            match next {
+                None => return Ok(()),
+                Some(Ok(item)) => {
+                    (self.next, self.bad_in_a_row) = (Some(item), 0);
+                    return Ok(());
+                }
+                Some(Err(error)) => {
+                    let error = fjall::Error::from(error);
+                    if !is_damage(&error) {
+                        return Err(error.into());
+                    }
+                    damage.record(damaged(family, &error).to_string());
+                    self.bad_in_a_row += 1;
+                    if self.bad_in_a_row > BAD_BLOCKS_MAX {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Iterator for CarefulScan<'_> {
+    type Item = Result<Pair, KvError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Stage::Merged(merged) = &mut self.stage {
+            let guard = match self.direction {
+                Direction::Forward => merged.next(),
+                Direction::Backward => merged.next_back(),
+            };
+            match guard?.into_inner() {
+                Ok((key, value)) => {
+                    self.pass(&key);
+                    return Some(Ok((key.to_vec(), value.to_vec())));
+                }
+                Err(error) if is_damage(&error) => {
+                    self.damage.record(damaged(self.family, &error).to_string());
+                    if let Err(error) = self.go_by_table() {
+                        return Some(self.end_with(error));
+                    }
+                }
+                Err(error) => return Some(self.end_with(error.into())),
+            }
+        }
+        match self.next_by_table() {
+            Ok(pair) => pair.map(Ok),
+            Err(error) => Some(self.end_with(error)),
+        }
+    }
+}
+
+/// Whether an error says that bytes on disk are not the ones that were written. A file that cannot
+/// be opened for want of descriptors, say, is no damage.
+pub(super) fn is_damage(error: &fjall::Error) -> bool {
+    use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
+    /// The disk could not read a sector.
+    const EIO: i32 = 5;
+    let is_bad_file = |error: &std::io::Error| {
+        matches!(error.kind(), InvalidData | NotFound | UnexpectedEof)
+            || error.raw_os_error() == Some(EIO)
+    };
+    match error {
+        fjall::Error::Storage(lsm_tree::Error::Io(error)) | fjall::Error::Io(error) => {
+            is_bad_file(error)
+        }
+        fjall::Error::Storage(_)
+        | fjall::Error::Decompress(_)
+        | fjall::Error::InvalidTag(_)
+        | fjall::Error::InvalidTrailer
+        | fjall::Error::Unrecoverable => true,
+        _ => false,
+    }
+}
+
+/// The damage that an error stands for.
+pub(super) fn damaged(family: Family, error: &fjall::Error) -> DamagedBlock {
+    let problem = match error {
+        fjall::Error::Storage(lsm_tree::Error::ChecksumMismatch { .. }) => {
+            "a block does not match its checksum".to_owned()
+        }
+        fjall::Error::Storage(lsm_tree::Error::Io(error)) | fjall::Error::Io(error) => {
+            format!("a block cannot be read: {error}")
+        }
+        fjall::Error::Storage(error) => format!("a block cannot be read: {error:?}"),
+        error => format!("a block cannot be read: {error:?}"),
+    };
+    DamagedBlock { family, problem }
+}

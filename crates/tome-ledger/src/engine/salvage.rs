@@ -1,0 +1,114 @@
+//! Reading events straight from the files of a fjall database, whether or not it can be opened: from
+//! every block of every table, and every batch of every journal, that matches its checksum.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lsm_tree::{Cache, Checksum, Table};
+
+use super::journal;
+use crate::limits::BAD_BLOCKS_MAX;
+use crate::{Family, LedgerError, event_value, key};
+
+/// A table is read once, from its beginning to its end.
+const CACHE_BYTES: u64 = 1024 * 1024;
+
+/// Shows the key and the value of every event that can still be read in the folder of a ledger. The
+/// same event may be shown several times.
+pub(crate) fn events(ledger: &Path, show: Show<'_>) -> Result<(), LedgerError> {
+    for dir in folders(ledger, |name| name == "fjall" || name.starts_with("fjall-aside-")) {
+        let names = keyspace_names(&dir);
+        for keyspace in folders(&dir.join("keyspaces"), |_| true) {
+            let name = keyspace.file_name().and_then(|name| name.to_str()?.parse::<u64>().ok());
+            let name = name.and_then(|id| names.get(&id));
+            let is_events = name.map(|name| name == Family::Events.as_str());
+            for table in files(&keyspace.join("tables")) {
+                match is_events {
+                    Some(true) => each_item(&table, show)?,
+                    Some(false) => {}
+                    None => each_item(&table, &mut |key, value| show_event(key, value, show))?,
+                }
+            }
+        }
+        for (_, path) in journal::journals(&dir).unwrap_or_default() {
+            journal::each_sound_item(&path, &mut |key, value| show_event(key, value, show))?;
+        }
+    }
+    for path in files(ledger).into_iter().filter(|path| is_torn_journal(path)) {
+        journal::each_sound_item(&path, &mut |key, value| show_event(key, value, show))?;
+    }
+    Ok(())
+}
+
+type Show<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError>;
+
+/// Shows an item of unknown family if it is an event: those of other families never read as one.
+fn show_event(key: &[u8], value: &[u8], show: Show<'_>) -> Result<(), LedgerError> {
+    let event = key::read_event(Family::Events, key, key)
+        .and_then(|position| event_value::read(key, position, value));
+    if event.is_ok() { show(key, value) } else { Ok(()) }
+}
+
+fn is_torn_journal(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with("torn-") && path.extension().is_some_and(|end| end == "journal")
+}
+
+/// The names of the keyspaces by their numbers, as far as fjall's own keyspace can be read.
+fn keyspace_names(dir: &Path) -> HashMap<u64, String> {
+    let mut names = HashMap::new();
+    for table in files(&dir.join("keyspaces/0/tables")) {
+        let _ = each_item(&table, &mut |key, value| {
+            if let Some((b'n', id)) = key.split_first()
+                && let (Ok(id), Ok(name)) = (id.try_into(), std::str::from_utf8(value))
+            {
+                names.insert(u64::from_be_bytes(id), name.to_owned());
+            }
+            Ok(())
+        });
+    }
+    names
+}
+
+/// Shows every item of a table that can be read. A table of which nothing can be read shows none.
+fn each_item(path: &Path, show: Show<'_>) -> Result<(), LedgerError> {
+    let cache = Arc::new(Cache::with_capacity_bytes(CACHE_BYTES));
+    let none = Checksum::from_raw(0);
+    let Ok(table) = Table::recover(path.to_owned(), none, 0, 0, cache, None, false, false) else {
+        return Ok(());
+    };
+    let mut bad_in_a_row = 0;
+    for item in table.iter() {
+        match item {
+            Ok(item) => {
+                bad_in_a_row = 0;
+                show(&item.key.user_key, &item.value)?;
+            }
+            Err(_) if bad_in_a_row < BAD_BLOCKS_MAX => bad_in_a_row += 1,
+            Err(_) => break,
+        }
+    }
+    Ok(())
+}
+
+fn folders(dir: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter(|entry| entry.file_name().to_str().is_some_and(&is_wanted))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}

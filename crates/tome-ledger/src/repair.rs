@@ -1,0 +1,386 @@
+//! Repairing a damaged store: a new one is built from everything that can still be read, and takes
+//! the place of the old one, which is kept beside it.
+//!
+//! ```text
+//! <ledger>-repairing/    the new store while it is built; with the file COMPLETE once it is whole
+//! <ledger>-damaged-1/    the old store
+//! ```
+//!
+//! Events come from the old store's files, block by block, and from second copies that the caller
+//! has. An event keeps its number where that is known, so that workers that have seen it need not see
+//! it again. Everything derived from events is copied if all of it can be read, and is otherwise left
+//! out, together with the cursors, so that the workers make it again.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use tome_model::{Draft, Event, EventId, Identity, Millis, SessionId};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::counts::{self, Counts};
+use crate::engine::{self, salvage};
+use crate::limits::{BATCH_BYTES_MAX, DAMAGED_FOLDERS_MAX};
+use crate::outbox::Run;
+use crate::{
+    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, LedgerError, Position, Span,
+    Store, event_value, key, projection, store_file,
+};
+
+const COMPLETE: &str = "COMPLETE";
+
+/// Families that workers derive from events, besides the counters of sessions.
+const DERIVED: [Family; 4] =
+    [Family::Checkpoints, Family::TocNodes, Family::TocLatest, Family::Grips];
+
+/// The outcome of a repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repaired {
+    /// Events that were read from the old store.
+    pub kept: u64,
+    /// Events that were restored from second copies.
+    pub restored: u64,
+    /// Acknowledged events that are nowhere any more.
+    pub lost: u64,
+    /// Whether everything derived from events has to be made again.
+    pub derived_dropped: bool,
+    /// Where the old store is now.
+    pub set_aside: PathBuf,
+}
+
+/// Rebuilds the store in a directory from what can be read of it and from second copies of its
+/// events. Nobody may have it open. The worker `recounted` starts again from the beginning, because
+/// its results cannot be told apart by event.
+pub fn repair(
+    dir: &Path,
+    copies: &mut dyn Iterator<Item = Event>,
+    recounted: &str,
+) -> Result<Repaired, LedgerError> {
+    finish(dir)?;
+    let lock = store_file::lock(dir)?;
+    let engine = engine_of(dir)?;
+    engine::check_built(engine, dir)?;
+    let known = counts::read_or_default(dir);
+    let building = building_of(dir);
+    remove_folder(&building)?;
+    let mut rebuild = Rebuild::new(Store::open(&building, Some(engine))?);
+    if engine == Engine::Fjall {
+        salvage::events(dir, &mut |key, value| rebuild.add_stored(key, value))?;
+    }
+    let old = open_old(dir, engine);
+    if let Some(old) = &old {
+        rebuild.add_open(old.as_ref())?;
+    }
+    let kept = rebuild.count();
+    for event in copies {
+        let number = old.as_ref().and_then(|old| number_of(old.as_ref(), &event));
+        rebuild.add_copy(event, number)?;
+    }
+    let highest = old.as_ref().and_then(|old| highest_number(old.as_ref())).unwrap_or(0);
+    let highest = highest.max(known.last_seq).max(rebuild.highest());
+    let expected = highest.saturating_sub(known.missing);
+    let last_seq = rebuild.place_late(highest)?;
+    let total = rebuild.count();
+    let derived_dropped = match &old {
+        Some(old) => !rebuild.copy_derived(old.as_ref(), recounted, last_seq)?,
+        None => true,
+    };
+    drop(old);
+    rebuild.put_outbox()?;
+    rebuild.close()?;
+    let missing = last_seq.saturating_sub(total);
+    counts::write(&building, Counts { last_seq, missing, ..Counts::default() })?;
+    let complete = building.join(COMPLETE);
+    std::fs::File::create(&complete)
+        .and_then(|file| file.sync_all())
+        .map_err(LedgerError::io("write", &complete))?;
+    sync(&building)?;
+    let set_aside = free_name(dir)?;
+    drop(lock);
+    std::fs::rename(dir, &set_aside).map_err(LedgerError::io("rename", dir))?;
+    finish(dir)?;
+    let lost = expected.saturating_sub(total);
+    Ok(Repaired { kept, restored: total - kept, lost, derived_dropped, set_aside })
+}
+
+/// Completes a repair that was cut short after the old store was set aside.
+pub(crate) fn finish(dir: &Path) -> Result<(), LedgerError> {
+    let building = building_of(dir);
+    let complete = building.join(COMPLETE);
+    if dir.exists() || !complete.exists() {
+        return Ok(());
+    }
+    std::fs::rename(&building, dir).map_err(LedgerError::io("rename", &building))?;
+    sync(dir.parent().unwrap_or(dir))?;
+    let complete = dir.join(COMPLETE);
+    std::fs::remove_file(&complete).map_err(LedgerError::io("remove", &complete))
+}
+
+fn sync(dir: &Path) -> Result<(), LedgerError> {
+    store_file::sync_dir(dir).map_err(LedgerError::io("sync", dir))
+}
+
+fn building_of(dir: &Path) -> PathBuf {
+    beside(dir, "-repairing")
+}
+
+fn beside(dir: &Path, suffix: &str) -> PathBuf {
+    let mut name = dir.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    dir.with_file_name(name)
+}
+
+fn free_name(dir: &Path) -> Result<PathBuf, LedgerError> {
+    let mut names = (1..=DAMAGED_FOLDERS_MAX).map(|n| beside(dir, &format!("-damaged-{n}")));
+    names.find(|path| !path.exists()).ok_or_else(|| {
+        let full = std::io::Error::other("too many damaged folders are beside it: remove some");
+        LedgerError::io("set aside", dir)(full)
+    })
+}
+
+fn remove_folder(dir: &Path) -> Result<(), LedgerError> {
+    match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(LedgerError::io("remove", dir)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The engine of a store, whose description may be damaged.
+fn engine_of(dir: &Path) -> Result<Engine, LedgerError> {
+    match store_file::read(dir) {
+        Ok(Some(engine)) => Ok(engine),
+        Ok(None) | Err(LedgerError::Damaged { .. }) => {
+            let is_rocksdb = dir.join(Engine::RocksDb.as_str()).is_dir();
+            Ok(if is_rocksdb { Engine::RocksDb } else { Engine::DEFAULT })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens the old store as far as that is possible; damaged journals are cut first.
+fn open_old(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
+    let files = dir.join(engine.as_str());
+    if !files.is_dir() {
+        return None;
+    }
+    engine::open(engine, &files)
+        .or_else(|_| {
+            engine::cut_damaged_journals(engine, &files)?;
+            engine::open(engine, &files)
+        })
+        .ok()
+}
+
+/// The number that the old store's index gives an event.
+fn number_of(old: &dyn KeyValue, event: &Event) -> Option<u64> {
+    let name = event.id.as_str().as_bytes();
+    let (at, seq) = key::read_id(name, &old.get(Family::Ids, name).ok()??).ok()?;
+    (at == event.at).then_some(seq)
+}
+
+/// The highest number that the old store ever gave, as far as it can be seen.
+fn highest_number(old: &dyn KeyValue) -> Option<u64> {
+    let (key, _) = old.scan(Family::Outbox, Span::ALL, Direction::Backward).next()?.ok()?;
+    key::read_u64(Family::Outbox, &key, &key).ok()
+}
+
+/// The new store while it is built.
+struct Rebuild {
+    store: Store,
+    batch: Batch,
+    /// Which event has which number.
+    numbers: BTreeMap<u64, (Millis, EventId)>,
+    /// Hashes of the ids that are there: a third of the memory of the ids.
+    ids: HashSet<u128>,
+    /// Events whose number is unknown or taken: they get new ones behind all others.
+    late: Vec<(Millis, EventId, SessionId, Vec<u8>)>,
+}
+
+impl Rebuild {
+    fn new(store: Store) -> Self {
+        Self {
+            store,
+            batch: Batch::default(),
+            numbers: BTreeMap::new(),
+            ids: HashSet::new(),
+            late: Vec::new(),
+        }
+    }
+
+    /// The highest number that an event has.
+    fn highest(&self) -> u64 {
+        self.numbers.last_key_value().map_or(0, |(seq, _)| *seq)
+    }
+
+    fn count(&self) -> u64 {
+        u64::try_from(self.ids.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Adds an event as it was stored. One that cannot be read is left out.
+    fn add_stored(&mut self, key: &[u8], value: &[u8]) -> Result<(), LedgerError> {
+        let Ok(position) = key::read_event(Family::Events, key, key) else { return Ok(()) };
+        let event = match event_value::read(key, position.clone(), value) {
+            Ok(event) => event,
+            Err(error) if error.is_damage() => return Ok(()),
+            // Written by a newer version: leaving it out would lose it.
+            Err(error) => return Err(error),
+        };
+        self.add(position.at, Some(position.seq), position.id, event.session, value.to_vec())
+    }
+
+    /// Adds the events that the open store can still read.
+    fn add_open(&mut self, old: &dyn KeyValue) -> Result<(), LedgerError> {
+        for (key, value) in old.scan(Family::Events, Span::ALL, Direction::Forward).flatten() {
+            self.add_stored(&key, &value)?;
+        }
+        Ok(())
+    }
+
+    /// Adds an event from a second copy.
+    fn add_copy(&mut self, event: Event, number: Option<u64>) -> Result<(), LedgerError> {
+        let (id, session) = (event.id.clone(), event.session.clone());
+        let draft = Draft {
+            identity: Identity::Fixed(event.id),
+            at: event.at,
+            session: event.session,
+            agent: event.agent,
+            cwd: event.cwd,
+            project: None,
+            kind: event.kind,
+            role: event.role,
+            text: event.text,
+            tool: event.tool,
+            meta: event.meta,
+        };
+        // A copy that cannot be stored was changed by somebody: it is no event of ours.
+        let Ok(body) = event_value::encode(&draft, &event.project, event.arrived) else {
+            return Ok(());
+        };
+        self.add(event.at, number, id, session, body)
+    }
+
+    fn add(
+        &mut self,
+        at: Millis,
+        number: Option<u64>,
+        id: EventId,
+        session: SessionId,
+        body: Vec<u8>,
+    ) -> Result<(), LedgerError> {
+        if !self.ids.insert(xxh3_128(id.as_str().as_bytes())) {
+            return Ok(());
+        }
+        match number.filter(|number| *number > 0 && !self.numbers.contains_key(number)) {
+            Some(seq) => self.put(Position { at, seq, id }, &session, &body),
+            None => {
+                self.late.push((at, id, session, body));
+                Ok(())
+            }
+        }
+    }
+
+    fn put(
+        &mut self,
+        position: Position,
+        session: &SessionId,
+        body: &[u8],
+    ) -> Result<(), LedgerError> {
+        key::put_event(&mut self.batch, session, &position, body);
+        self.numbers.insert(position.seq, (position.at, position.id));
+        self.write_full_batch()
+    }
+
+    /// Numbers the events that have no number yet, behind `highest`. Returns the last number.
+    fn place_late(&mut self, highest: u64) -> Result<u64, LedgerError> {
+        let mut last = highest;
+        let mut late = std::mem::take(&mut self.late);
+        late.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        for (at, id, session, body) in late {
+            last += 1;
+            self.put(Position { at, seq: last, id }, &session, &body)?;
+        }
+        Ok(last)
+    }
+
+    fn put_outbox(&mut self) -> Result<(), LedgerError> {
+        let (mut run, mut last) = (Run::default(), 0);
+        for (seq, (at, id)) in std::mem::take(&mut self.numbers) {
+            if run.is_full() || seq != last + 1 {
+                run.put(&mut self.batch, last);
+                self.write_full_batch()?;
+            }
+            run.push(&Position { at, seq, id });
+            last = seq;
+        }
+        run.put(&mut self.batch, last);
+        Ok(())
+    }
+
+    /// Copies what workers derived from events, if all of it is there. Says whether it did.
+    fn copy_derived(
+        &mut self,
+        old: &dyn KeyValue,
+        recounted: &str,
+        last_seq: u64,
+    ) -> Result<bool, LedgerError> {
+        // Needed to tell repeated words apart, and never made again: as much as there is.
+        for (key, value) in old.scan(Family::Sightings, Span::ALL, Direction::Forward).flatten() {
+            self.batch.put(Family::Sightings, &key, &value);
+            self.write_full_batch()?;
+        }
+        let before = old.damage().len();
+        for family in DERIVED {
+            let mut pairs = old.scan(family, Span::ALL, Direction::Forward).peekable();
+            if pairs.peek().is_none() || pairs.any(|pair| pair.is_err()) {
+                return Ok(false);
+            }
+        }
+        if old.damage().len() > before {
+            return Ok(false);
+        }
+        for family in DERIVED {
+            for (key, value) in old.scan(family, Span::ALL, Direction::Forward).flatten() {
+                let value = match family {
+                    Family::Checkpoints if key == recounted.as_bytes() => continue,
+                    Family::Checkpoints => capped_cursor(&key, value, last_seq),
+                    _ => value,
+                };
+                self.batch.put(family, &key, &value);
+                self.write_full_batch()?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn write_full_batch(&mut self) -> Result<(), LedgerError> {
+        if self.batch.bytes_len() < BATCH_BYTES_MAX {
+            return Ok(());
+        }
+        self.write(Durability::Buffered)
+    }
+
+    fn write(&mut self, durability: Durability) -> Result<(), LedgerError> {
+        let written = self.store.write(&self.batch, durability);
+        self.batch.clear();
+        written.map_err(|source| self.failed(source))
+    }
+
+    /// Writes what is left and closes the store.
+    fn close(mut self) -> Result<(), LedgerError> {
+        self.write(Durability::Synced)?;
+        self.store.flush().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: KvError) -> LedgerError {
+        LedgerError::Storage { path: self.store.path().to_owned(), source }
+    }
+}
+
+/// A cursor that is not ahead of the events; one that cannot be read stays as it is.
+fn capped_cursor(worker: &[u8], value: Vec<u8>, last_seq: u64) -> Vec<u8> {
+    match projection::read_cursor(&String::from_utf8_lossy(worker), &value) {
+        Ok((seq, memo)) if seq > last_seq => projection::encode_cursor(last_seq, &memo),
+        _ => value,
+    }
+}

@@ -1,0 +1,45 @@
+//! Checking all of a store: every file against its checksum, every event under all of its keys.
+
+use crate::{Direction, Family, Ledger, LedgerError, Span};
+
+/// Entries of the outbox that are checked at a time.
+const PAGE: usize = 4_096;
+
+impl Ledger {
+    /// Checks every file against its checksum: reads all bytes, and no event.
+    pub fn verify_files(&self) -> Result<Vec<String>, LedgerError> {
+        let findings = self.shared.kv.verify_files();
+        findings.map_err(|source| LedgerError::Storage { path: self.path().to_owned(), source })
+    }
+
+    /// Reads everything and returns the damage. Takes long on a large store.
+    pub fn verify(&self) -> Result<Vec<String>, LedgerError> {
+        let mut findings = self.verify_files()?;
+        let (mut after, mut listed, mut lost) = (0, 0u64, 0u64);
+        loop {
+            let entries = self.outbox(after, PAGE)?;
+            let Some(last) = entries.last() else { break };
+            after = last.seq;
+            listed += entries.len() as u64;
+            for entry in &entries {
+                let by_id = self.position(&entry.position.id);
+                let is_known = self.skip_damage(by_id)?.flatten() == Some(entry.position.clone());
+                if !is_known || self.event_at(&entry.position)?.is_none() {
+                    lost += 1;
+                }
+            }
+        }
+        if lost > 0 {
+            findings.push(format!("{lost} of {listed} events cannot be read"));
+        }
+        for family in [Family::Events, Family::Sessions] {
+            let keys = self.scan(family, Span::ALL, Direction::Forward);
+            let count = keys.filter(Result::is_ok).count() as u64;
+            if count != listed {
+                findings.push(format!("{family}: {count} entries, the outbox has {listed}"));
+            }
+        }
+        findings.extend(self.damage());
+        Ok(findings)
+    }
+}

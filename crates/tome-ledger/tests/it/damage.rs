@@ -1,0 +1,237 @@
+//! Damage to the files of a fjall store: it is reported, hides nothing but itself, and can be repaired.
+
+#![allow(clippy::disallowed_methods, reason = "spoiling files is the point")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tome_ledger::{Direction, Engine, EventRange, Ledger, repair};
+use tome_model::{Draft, Event};
+
+use crate::scene::*;
+
+const COUNT: u64 = 300;
+
+fn drafts() -> Vec<Draft> {
+    // Words that do not compress away, so that the events fill many blocks.
+    let text = |n: u64| {
+        (0..120)
+            .map(|k| format!("{:x} ", (n * 7919 + k * k * 104_729) % 99_991))
+            .collect::<String>()
+    };
+    (1..=COUNT).map(|n| draft(&format!("event-{n:04}"), n, &text(n))).collect()
+}
+
+/// A store that was closed, with everything in tables.
+fn closed_store() -> Scene {
+    let scene = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    for group in drafts().chunks(50) {
+        ledger.append(new_events(group.to_vec())).unwrap();
+    }
+    scene
+}
+
+fn second_copies() -> Vec<Event> {
+    drafts()
+        .into_iter()
+        .map(|draft| {
+            let name = draft.identity.id(0);
+            stored(draft, name)
+        })
+        .collect()
+}
+
+fn keyspaces(dir: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(dir.join("fjall/keyspaces")).unwrap().map(|it| it.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+/// The largest table of the store: it holds events.
+fn largest_table(dir: &Path) -> PathBuf {
+    let tables = keyspaces(dir)
+        .into_iter()
+        .flat_map(|keyspace| fs::read_dir(keyspace.join("tables")).unwrap());
+    tables.map(|it| it.unwrap().path()).max_by_key(|path| path.metadata().unwrap().len()).unwrap()
+}
+
+fn spoil_middle(path: &Path, len: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    // `current` begins with the number of the version; fjall reads nothing else of it.
+    let middle = if path.ends_with("current") { 0 } else { bytes.len() / 2 };
+    for byte in &mut bytes[middle..middle + len] {
+        *byte = !*byte;
+    }
+    fs::write(path, bytes).unwrap();
+}
+
+/// Repairs a store and checks that all of it is back, and stays.
+fn check_repaired(dir: &Path) {
+    let repaired = repair(dir, &mut second_copies().into_iter(), "tally").unwrap();
+    assert_eq!((repaired.kept + repaired.restored, repaired.lost), (COUNT, 0), "{repaired:?}");
+    assert!(repaired.set_aside.is_dir());
+    let ledger = Ledger::open(dir).unwrap();
+    assert_eq!(ledger.damage(), Vec::<String>::new());
+    assert_eq!(ledger.verify().unwrap(), Vec::<String>::new());
+    let all: Vec<Event> = read_all(&ledger, &EventRange::default());
+    assert_eq!(all, second_copies());
+    let again = ledger.append(new_events(drafts())).unwrap();
+    assert!(again.iter().all(|one| one.outcome == tome_ledger::Outcome::Duplicate));
+}
+
+#[test]
+fn a_sound_store_is_not_called_damaged() {
+    let scene = closed_store();
+    for _ in 0..3 {
+        let ledger = scene.open();
+        assert_eq!(ledger.damage(), Vec::<String>::new());
+        assert_eq!(ledger.verify().unwrap(), Vec::<String>::new());
+        ledger.compact().unwrap();
+    }
+    let ledger = scene.open();
+    assert_eq!((ledger.verify().unwrap(), ledger.last_seq()), (vec![], COUNT));
+}
+
+#[test]
+fn a_bad_block_hides_nothing_but_itself() {
+    let scene = closed_store();
+    spoil_middle(&largest_table(&scene.dir()), 20);
+    let ledger = scene.open();
+    let forward = read_all(&ledger, &EventRange::default()).len() as u64;
+    assert!(forward < COUNT && forward > COUNT * 8 / 10, "{forward}");
+    let damage = ledger.damage().join("; ");
+    assert!(damage.contains("events: a block does not match its checksum"), "{damage}");
+    let backward = EventRange { direction: Direction::Backward, ..EventRange::default() };
+    assert_eq!(read_all(&ledger, &backward).len() as u64, forward);
+    let of_session = EventRange { session: Some(session("s1")), ..EventRange::default() };
+    assert_eq!(read_all(&ledger, &of_session).len() as u64, forward);
+    // The last events stand behind the bad block, and are there.
+    let last = ledger.event(&id(&format!("event-{COUNT:04}"))).unwrap();
+    assert!(last.is_some());
+    let lost =
+        (1..=COUNT).map(|n| id(&format!("event-{n:04}"))).find(|id| ledger.event(id).is_err());
+    let error = ledger.event(&lost.unwrap()).unwrap_err();
+    assert!(error.to_string().contains("damaged or missing"), "{error}");
+    // It goes on taking events.
+    let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
+    assert_eq!(outcomes(&more), [tome_ledger::Outcome::Stored]);
+    assert!(!ledger.verify().unwrap().is_empty());
+}
+
+#[test]
+fn a_bad_block_is_repaired_from_second_copies() {
+    let scene = closed_store();
+    spoil_middle(&largest_table(&scene.dir()), 20);
+    check_repaired(&scene.dir());
+}
+
+#[test]
+fn without_second_copies_a_repair_says_what_is_lost() {
+    let scene = closed_store();
+    spoil_middle(&largest_table(&scene.dir()), 20);
+    let repaired = repair(&scene.dir(), &mut std::iter::empty(), "tally").unwrap();
+    assert_eq!((repaired.kept + repaired.lost, repaired.restored), (COUNT, 0));
+    assert!(repaired.lost > 0);
+    let ledger = scene.open();
+    // The loss is known and accepted: it is not reported again.
+    assert_eq!(ledger.damage(), Vec::<String>::new());
+    assert_eq!(ledger.last_seq(), COUNT);
+    let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
+    assert_eq!(outcomes(&more), [tome_ledger::Outcome::Stored]);
+    drop(ledger);
+    assert_eq!(scene.open().damage(), Vec::<String>::new());
+}
+
+/// Whatever is deleted or spoiled, the loss shows, and a repair brings everything back.
+#[test]
+fn every_file_that_is_deleted_or_spoiled_is_missed() {
+    let whole = closed_store();
+    drop(whole.open());
+    let mut files = Vec::new();
+    for keyspace in keyspaces(&whole.dir()) {
+        files.push(keyspace.clone());
+        files.push(keyspace.join("current"));
+        files.extend(fs::read_dir(keyspace.join("tables")).unwrap().map(|it| it.unwrap().path()));
+        // Older versions than the current one are left over.
+        let current = fs::read(keyspace.join("current")).unwrap();
+        let version = u64::from_le_bytes(current[..8].try_into().unwrap());
+        files.push(keyspace.join(format!("v{version}")));
+    }
+    files.push(whole.dir().join("fjall/keyspaces"));
+    files.push(whole.dir().join("fjall"));
+    assert!(files.len() > 15, "{files:?}");
+    for file in files {
+        let inside = file.strip_prefix(whole.dir()).unwrap();
+        for is_deleted in [true, false] {
+            let scene = Scene::new(Engine::Fjall);
+            copy_dir(&whole.dir(), &scene.dir());
+            let target = scene.dir().join(inside);
+            match (is_deleted, target.is_dir()) {
+                (true, true) => fs::remove_dir_all(&target).unwrap(),
+                (true, false) => fs::remove_file(&target).unwrap(),
+                (false, true) => continue,
+                (false, false) => {
+                    let len = target.metadata().unwrap().len().min(16) as usize / 2;
+                    spoil_middle(&target, len.max(1));
+                }
+            }
+            let is_noticed = match Ledger::open(&scene.dir()) {
+                Err(_) => true,
+                Ok(ledger) => {
+                    let is_whole = read_all(&ledger, &EventRange::default()).len() as u64 == COUNT;
+                    !ledger.damage().is_empty()
+                        || (is_whole && !ledger.verify().unwrap().is_empty())
+                }
+            };
+            let done = if is_deleted { "deleted" } else { "spoiled" };
+            assert!(is_noticed, "{} {done}", inside.display());
+            check_repaired(&scene.dir());
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_does_not_belong_there_is_named() {
+    let scene = closed_store();
+    fs::create_dir(scene.dir().join("fjall/keyspaces/backup")).unwrap();
+    let error = open_error(&scene.dir(), None);
+    let text = std::error::Error::source(&error).unwrap().to_string();
+    assert!(text.contains("keyspaces/backup does not belong there"), "{text}");
+}
+
+#[test]
+fn a_repair_that_was_cut_short_is_finished_by_the_next_open() {
+    let scene = closed_store();
+    let dir = scene.dir();
+    // As after the first of the two renames.
+    fs::rename(&dir, dir.with_file_name("ledger-repairing")).unwrap();
+    fs::write(dir.with_file_name("ledger-repairing").join("COMPLETE"), b"").unwrap();
+    assert_eq!(scene.open().last_seq(), COUNT);
+    assert!(!dir.join("COMPLETE").exists());
+}
+
+#[test]
+fn damage_in_the_middle_of_the_journal_is_repaired() {
+    let scene = Scene::new(Engine::Fjall);
+    let crashed = Scene::new(Engine::Fjall);
+    {
+        let ledger = scene.open();
+        for group in drafts().chunks(50) {
+            ledger.append(new_events(group.to_vec())).unwrap();
+        }
+        copy_dir(ledger.path(), &crashed.dir());
+    }
+    let journal = crashed.dir().join("fjall/0.jnl");
+    let mut bytes = fs::read(&journal).unwrap();
+    let at = bytes.windows(10).position(|window| window == b"event-0170").unwrap();
+    bytes[at] = b'#';
+    fs::write(&journal, bytes).unwrap();
+    assert!(Ledger::open(&crashed.dir()).is_err());
+    // All but one batch can be read, and that one has second copies.
+    let repaired = repair(&crashed.dir(), &mut second_copies().into_iter(), "tally").unwrap();
+    assert_eq!((repaired.kept, repaired.restored, repaired.lost), (COUNT - 50, 50, 0));
+    let ledger = Ledger::open(&crashed.dir()).unwrap();
+    assert_eq!(read_all(&ledger, &EventRange::default()), second_copies());
+}

@@ -1,0 +1,153 @@
+//! Kills, damaged lines of the history, names that hide something, and far too many files.
+
+#![allow(clippy::disallowed_methods, reason = "spoiling files is the point")]
+
+use std::fs;
+use std::path::Path;
+
+use tome_notebook::{Version, Who, check_history, limits::NOTES_MAX};
+
+use crate::world::{World, agent};
+
+fn last(versions: &[Version]) -> (&Who, &str) {
+    let last = versions.last().unwrap();
+    (&last.by.who, last.by.tool.as_str())
+}
+
+/// Whether a write is in flight.
+fn is_marked(history: &Path) -> bool {
+    fs::read(history.join("writing.json")).is_ok_and(|mark| mark.starts_with(b"{"))
+}
+
+/// The history is written before the file is renamed. A process that is killed in between leaves the
+/// old content, which is nobody's edit.
+#[test]
+fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
+    let world = World::new();
+    let by = agent();
+    world.open().write(&by, "a.md", "first\n", None, None).unwrap();
+    let before = fs::read(world.root().join("a.md")).unwrap();
+    world.open().write(&by, "a.md", "second\n", None, None).unwrap();
+    let history = world.root().join(".history");
+    for has_mark in [true, false] {
+        // The state in between: the new history, the old file, and the mark of the write in flight.
+        fs::write(world.root().join("a.md"), &before).unwrap();
+        if has_mark {
+            let mark = r#"{"who":"agent","agent":"claude-code","session":"s1","paths":["a.md"]}"#;
+            fs::write(history.join("writing.json"), mark).unwrap();
+        }
+        let notebook = world.open();
+        notebook.refresh().unwrap();
+        let versions = notebook.log(Some("a.md")).unwrap();
+        let tool = if has_mark { "interrupted" } else { "reverted" };
+        assert_eq!(last(&versions), (&by.who, tool));
+        assert!(!is_marked(&history));
+        notebook.write(&by, "a.md", "second\n", None, None).unwrap();
+        assert!(!is_marked(&history));
+    }
+    // What Tome never wrote is still an edit by somebody else.
+    fs::write(world.root().join("a.md"), "by hand\n").unwrap();
+    let notebook = world.open();
+    notebook.refresh().unwrap();
+    assert_eq!(last(&notebook.log(Some("a.md")).unwrap()), (&Who::Outside, "edited"));
+}
+
+#[test]
+fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
+    let world = World::new();
+    let by = agent();
+    for text in ["one\n", "two\n", "three\n"] {
+        world.open().write(&by, "a.md", text, None, None).unwrap();
+    }
+    let history = world.root().join(".history");
+    let file = history.join("history.jsonl");
+    let whole = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
+    // Torn by a kill: nobody was told that it was written.
+    fs::write(&file, format!("{whole}{{\"n\":4,\"at\":\"20")).unwrap();
+    assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
+    world.open().write(&by, "a.md", "four\n", None, None).unwrap();
+    assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
+    // Every line that is spoiled or taken away is missed.
+    for (n, _) in lines.iter().enumerate() {
+        let mut spoiled: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        spoiled[n] = "\0".repeat(spoiled[n].len());
+        fs::write(&file, spoiled.join("\n") + "\n").unwrap();
+        let found = check_history(&history).unwrap().join("; ");
+        assert!(
+            found.contains(&format!("history.jsonl line {}: a version is damaged", n + 1)),
+            "{found}"
+        );
+        if n + 1 < lines.len() {
+            spoiled.remove(n);
+            fs::write(&file, spoiled.join("\n") + "\n").unwrap();
+            let found = check_history(&history).unwrap().join("; ");
+            assert!(
+                found.contains(&format!("line {}: a version is damaged or missing", n + 1)),
+                "{found}"
+            );
+        }
+        // The others can still be read.
+        assert!(world.open().log(Some("a.md")).unwrap().len() >= lines.len() - 1);
+    }
+}
+
+#[test]
+fn names_that_cannot_be_seen_are_refused_and_existing_ones_are_shown() {
+    let world = World::new();
+    let notebook = world.open();
+    let by = agent();
+    for c in [
+        '\u{202e}',
+        '\u{2066}',
+        '\u{200b}',
+        '\u{200d}',
+        '\u{feff}',
+        '\u{ad}',
+        '\u{2028}',
+        '\u{e0041}',
+        '\u{85}',
+        '\u{3000}',
+    ] {
+        for path in [format!("no{c}te.md"), format!("fol{c}der/note.md")] {
+            let error = notebook.write(&by, &path, "x\n", None, None).unwrap_err().to_string();
+            assert!(error.is_ascii(), "{error}");
+            assert!(notebook.create(&by, &path, "x\n").is_err());
+        }
+    }
+    assert!(!world.root().exists());
+    notebook.write(&by, "plain.md", "x\n", None, None).unwrap();
+    fs::write(world.root().join("us\u{202e}dm.exe.md"), "# hidden\n").unwrap();
+    let listed = notebook.list().unwrap();
+    let hidden = listed.iter().find(|note| note.path.contains("exe")).unwrap();
+    assert_eq!(hidden.path, "us\\u{202e}dm.exe.md");
+    assert_eq!(notebook.read(&hidden.path).unwrap().text, "# hidden\n");
+    assert!(notebook.has_note(&hidden.path).unwrap());
+    assert!(!world.index().contains('\u{202e}'));
+    assert_eq!(notebook.log(Some(&hidden.path)).unwrap().last().unwrap().path, hidden.path);
+}
+
+/// A flood of files displaces no note, and is reported.
+#[test]
+fn of_too_many_files_the_notes_that_are_known_are_served() {
+    let world = World::new();
+    let by = agent();
+    world.open().write(&by, "zebra.md", "the stripes\n", None, None).unwrap();
+    let flood = world.root().join("flood");
+    fs::create_dir(&flood).unwrap();
+    for n in 0..NOTES_MAX + 50 {
+        fs::write(flood.join(format!("{n:06}.md")), "x\n").unwrap();
+    }
+    let notebook = world.open();
+    let listed = notebook.list().unwrap();
+    assert_eq!(listed.len(), NOTES_MAX);
+    assert!(listed.iter().any(|note| note.path == "zebra.md"));
+    let left_out = notebook.left_out().unwrap().unwrap();
+    assert!(left_out.ends_with(": 51 files: only 20000 notes are served"), "{left_out}");
+    notebook.write(&by, "new.md", "written all the same\n", None, None).unwrap();
+    assert!(notebook.has_note("new.md").unwrap());
+    fs::remove_dir_all(&flood).unwrap();
+    assert_eq!(notebook.list().unwrap().len(), 2);
+    assert_eq!(notebook.left_out().unwrap(), None);
+}

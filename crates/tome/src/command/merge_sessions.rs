@@ -1,0 +1,87 @@
+//! `tome admin merge-sessions`: brings together sessions whose events are stored in several projects. Also
+//! the check for such sessions, for `tome status` and `tome doctor`.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_engine::SessionIndex;
+use tome_proto::v1;
+
+use super::{Context, Outcome};
+use crate::reach::Start;
+use crate::render::{DIM, PLAIN, count, counted, safe};
+
+/// Sessions that are shown; `--json` has them all.
+const SHOWN_MAX: usize = 20;
+
+pub fn run(context: &Context, is_dry: bool) -> Result<Outcome> {
+    let merged = context.block_on(async {
+        let client = context.reach.client(Start::IfAway).await?;
+        Ok(client.merge_sessions(is_dry).await?)
+    })?;
+    if context.json {
+        context.print_json(&as_json(&merged, is_dry))?;
+    } else {
+        print(&merged, is_dry)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn as_json(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Value {
+    let session = |one: &v1::MergedSession| {
+        json!({
+            "agent": one.agent, "session_id": one.session_id, "project": one.project,
+            "elsewhere": one.elsewhere, "events": one.events, "duplicates": one.duplicates,
+        })
+    };
+    let sessions: Vec<Value> = merged.sessions.iter().map(session).collect();
+    json!({"dry_run": is_dry, "sessions": sessions, "kept": merged.kept})
+}
+
+fn print(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    if merged.sessions.is_empty() {
+        writeln!(out, "every session is in one project; nothing to merge")?;
+        return Ok(());
+    }
+    let verb = if is_dry { "would move" } else { "moved" };
+    for one in merged.sessions.iter().take(SHOWN_MAX) {
+        writeln!(
+            out,
+            "{} {}: {verb} {} ({} of them stored twice) to {}  {DIM}from {}{PLAIN}",
+            one.agent,
+            safe(&one.session_id),
+            counted(one.events, "event", "events"),
+            count(one.duplicates),
+            safe(&one.project),
+            safe(&one.elsewhere.join(", ")),
+        )?;
+    }
+    let more = merged.sessions.len().saturating_sub(SHOWN_MAX) as u64;
+    if more > 0 {
+        writeln!(out, "and {} more; --json lists them", counted(more, "session", "sessions"))?;
+    }
+    for kept in &merged.kept {
+        writeln!(out, "the store as it was before is kept at {}", safe(kept))?;
+    }
+    if is_dry {
+        writeln!(out, "without --dry-run they are moved")?;
+    }
+    Ok(())
+}
+
+/// How many sessions are stored in several projects, as the index of sessions says.
+pub fn split_sessions(context: &Context) -> u64 {
+    let index = SessionIndex::read(&context.settings.home.session_index());
+    index.map_or(0, |index| index.split_sessions().len() as u64)
+}
+
+/// The problem and its remedy, for whoever reports it; `None` without split sessions.
+pub fn problem(context: &Context) -> Option<(String, &'static str)> {
+    let split = split_sessions(context);
+    let found =
+        || format!("{} stored in several projects", counted(split, "session is", "sessions are"));
+    (split > 0)
+        .then(|| (found(), "`tome admin merge-sessions` brings each together in one project"))
+}
