@@ -117,7 +117,7 @@ impl Stores {
             }
         }
         if !is_dry && !is_one_store {
-            source.copy_sightings(&goal)?;
+            source.copy_dedup_entries(&goal)?;
             goal.append(batch)?;
         }
         Ok(())
@@ -202,6 +202,6 @@ fn copy_but(
         }
         new.append(batch)?;
     }
-    old.copy_sightings(new)?;
+    old.copy_dedup_entries(new)?;
     Ok(())
 }

@@ -384,14 +384,14 @@ mod tests {
         first.assign(&codex, &session("s"), || at("/a")).unwrap();
         first.write_new().unwrap();
         let whole = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, format!("{whole}{{\"v\":1,\"agent\":\"co")).unwrap();
+        write_atomic(&path, format!("{whole}{{\"v\":1,\"agent\":\"co").as_bytes()).unwrap();
         let torn = index(&path);
         torn.assign(&codex, &session("t"), || at("/b")).unwrap();
         torn.write_new().unwrap();
         let again = index(&path);
         assert_eq!(again.project_of(&codex, &session("s")).as_deref(), Some("/a"));
         assert_eq!(again.project_of(&codex, &session("t")).as_deref(), Some("/b"));
-        std::fs::write(&path, format!("no json\n{whole}")).unwrap();
+        write_atomic(&path, format!("no json\n{whole}").as_bytes()).unwrap();
         assert!(SessionIndex::read(&path).is_none());
     }
 

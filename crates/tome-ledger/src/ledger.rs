@@ -322,16 +322,18 @@ impl Ledger {
         self.shared.last_seq.load(Ordering::Acquire)
     }
 
-    /// Copies when words that were said very often were said, for a ledger that got events of this
-    /// one: so that it recognises them as this one does. What it has no event for does no harm.
-    pub fn copy_sightings(&self, to: &Self) -> Result<(), LedgerError> {
+    /// Copies by what repeated words and deliveries are recognised, for a ledger that got events of
+    /// this one: so that it recognises them as this one does. An entry without its event does no harm.
+    pub fn copy_dedup_entries(&self, to: &Self) -> Result<(), LedgerError> {
         let mut batch = Batch::default();
-        for pair in self.scan(Family::Sightings, Span::ALL, Direction::Forward) {
-            let (key, value) = pair?;
-            batch.put(Family::Sightings, &key, &value);
-            if batch.bytes_len() >= BATCH_BYTES_MAX {
-                to.write(&batch, Durability::Buffered)?;
-                batch.clear();
+        for family in [Family::Sightings, Family::Deliveries] {
+            for pair in self.scan(family, Span::ALL, Direction::Forward) {
+                let (key, value) = pair?;
+                batch.put(family, &key, &value);
+                if batch.bytes_len() >= BATCH_BYTES_MAX {
+                    to.write(&batch, Durability::Buffered)?;
+                    batch.clear();
+                }
             }
         }
         to.write(&batch, Durability::Synced)

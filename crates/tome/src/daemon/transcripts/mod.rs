@@ -285,7 +285,7 @@ impl Target for Local<'_> {
         if self.shared.is_leaving() {
             anyhow::bail!(import::Stopped);
         }
-        let drafts = drafts.into_iter().map(|outgoing| outgoing.draft).collect();
+        let drafts = drafts.into_iter().map(|outgoing| outgoing.draft.into()).collect();
         for answer in self.shared.ingest(drafts) {
             match answer {
                 Ok(appended) => self.stored += u64::from(appended.outcome == Outcome::Stored),
