@@ -16,6 +16,7 @@ mod in_repository;
 mod injection;
 mod intake;
 mod io_timeout;
+mod merge_sessions;
 mod notebooks;
 mod project;
 mod project_file;
@@ -24,7 +25,6 @@ mod quote;
 mod reading;
 mod recall;
 mod regular_file;
-mod repair;
 mod session_copy;
 mod session_index;
 mod spool;
@@ -59,6 +59,7 @@ pub use injection::{
 };
 pub use intake::{Ingested, Intake, Prepared};
 pub use io_timeout::TimedCalls;
+pub use merge_sessions::{MergedSession, MergedSessions};
 pub use notebooks::{Moved, Notebooks, Whose};
 pub use project::{Located, folder_name, locate, locate_within};
 pub use projects::{Projects, project_root};
@@ -70,7 +71,6 @@ pub use recall::{
     source_name,
 };
 pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text};
-pub use repair::{Repaired, RepairedSession};
 pub use session_copy::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 pub use session_index::{SessionIndex, SplitSession};
 pub use spool::{Spool, SpoolFile, SpoolLine, Waiting};

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EngineError, home, project, write_atomic};
+use crate::{EngineError, git, home, project, write_atomic};
 
 pub(crate) const FILE: &str = "project.toml";
 const COPY: &str = "project.toml.copy";
@@ -77,7 +77,7 @@ pub(crate) fn load(folder: &Path) -> Loaded {
 
 /// A record that says nothing but the root.
 pub(crate) fn from_root(root: String) -> Option<Record> {
-    let remote = project::remote(Path::new(&root));
+    let remote = git::remote(Path::new(&root));
     Some(Record { root, remote, aliases: Vec::new(), created: String::new() })
 }
 

@@ -186,7 +186,7 @@ impl SessionEvents {
         let requests: Vec<&Event> = self.tail.iter().filter(is_request).collect();
         let first_request = self.head.iter().filter(is_request).find(says);
         let first_request = first_request
-            .or_else(|| requests.iter().rev().copied().find(|event| says(&event)))
+            .or_else(|| requests.iter().rev().copied().find(|event| says(event)))
             .or_else(|| self.head.iter().find(is_request))?;
         let mut latest: Vec<&Event> = requests
             .iter()

@@ -81,8 +81,8 @@ fn marker_in(text: &str) -> Option<String> {
     let is_tag = |after: &str| {
         let name = after.trim_start().trim_start_matches(['/', ' ', '\n']);
         let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(name.len());
-        let name = &name[..end].trim_end_matches('-');
-        names.contains(name) || name.starts_with("system-") || name.starts_with("tome-")
+        let name = name.split_at(end).0.trim_end_matches('-');
+        names.contains(&name) || name.starts_with("system-") || name.starts_with("tome-")
     };
     let tag = seen.split('<').skip(1).find(|after| is_tag(after)).map(str::to_owned);
     let words =

@@ -36,10 +36,12 @@ impl Recall {
             let is_copy = one.candidate.body.as_ref().is_some_and(|body| asked.is_copy(body));
             if is_copy {
                 looked_up += 1;
-                let ledger = gathered.asked.get(one.candidate.desk);
-                let ledger = ledger.and_then(|asked| asked.ledger.as_ref());
-                let answer = match ledger.filter(|_| looked_up <= COPIES_MAX) {
-                    Some(ledger) => answer_of(ledger, &one.candidate)?,
+                let asked = gathered.asked.get(one.candidate.desk);
+                let answer = match asked.filter(|_| looked_up <= COPIES_MAX) {
+                    Some(asked) => match asked.open(&self.keeper)?.ledger {
+                        Some(ledger) => answer_of(&ledger, &one.candidate)?,
+                        None => None,
+                    },
                     None => None,
                 };
                 let Some((mark, event)) = answer else { continue };

@@ -250,7 +250,8 @@ impl Gathered {
         let ((words, meanings), (pages_words, pages_meanings)) =
             keeper.look(desk, |desk| (desk.events.look(embedder), desk.pages.look(embedder)));
         let last = ledger.as_ref().map_or(0, |ledger| ledger.last_seq());
-        if let Some(words) = words.as_ref().filter(|words| has_read_enough(words, last)) {
+        let complete = words.clone().filter(|words| has_read_enough(words, last));
+        if let Some(words) = &complete {
             self.stats.add(plan, words);
         }
         let held = OpenDesk { ledger: ledger.clone(), meanings: meanings.clone() };
@@ -270,10 +271,8 @@ impl Gathered {
             events.as_ref().map(|events| &events.inquiry),
             pages.as_ref().map(|pages| &pages.inquiry),
         ];
-        let rarest = match (plan.proactive, self.asked.last().and_then(|it| it.words.as_deref())) {
-            (true, Some(words)) => Some(rarest_words(&plan.text, words)),
-            _ => None,
-        };
+        let rarest =
+            complete.filter(|_| plan.proactive).map(|words| rarest_words(&plan.text, &words));
         let words = rarest.as_deref().unwrap_or(&plan.text);
         let [of_events, of_pages] = inquiry::ask(&plan.text, words, inquiries);
         if let Some(events) = events {

@@ -40,7 +40,7 @@ pub(super) fn memory_show(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer
     let tokens = estimate_tokens(&text);
     let json = json!({
         "citation": bounded(cited, CITATION_BYTES_MAX), "text": text, "tokens": tokens,
-        "session": opened.session.as_ref().map(|session| session.as_str()),
+        "session": opened.session.as_ref().map(tome_model::SessionId::as_str),
         "project": opened.project,
     });
     Ok(ToolAnswer::said(text, json))

@@ -66,7 +66,7 @@ fn store_event(stores: &Arc<Stores>, root: &str) -> Store {
 #[test]
 fn a_note_is_found_while_the_indexes_are_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::at(&folder.path().join("home"));
+    let home = Home::at(folder.path().join("home"));
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
     let mode = StoreMode::PerProject;
     let stores = Arc::new(Stores::new(home.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));

@@ -125,11 +125,11 @@ fn sound_len(bytes: &[u8]) -> usize {
     at
 }
 
+/// Shown a key and its value; an error ends the walk.
+type ShowItem<'s> = dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError> + 's;
+
 /// Shows the items of every batch of a journal that matches its checksum, also behind damage.
-pub(super) fn each_sound_item(
-    path: &Path,
-    show: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError>,
-) -> Result<(), LedgerError> {
+pub(super) fn each_sound_item(path: &Path, show: &mut ShowItem<'_>) -> Result<(), LedgerError> {
     let Ok(journal) = Journal::read(path.to_owned()) else { return Ok(()) };
     let mut at = 0;
     while let Some(batch) = journal.bytes.get(at..).and_then(next_batch) {

@@ -174,7 +174,7 @@ fn burst(world: &World, cwd: &str, corpus: &Corpus, count: u64) -> Result<Moment
                 scope.spawn(|| run(&mut world.command(&["hook", "claude-code"]), payload))
             })
             .collect();
-        let done = hooks.into_iter().map(|hook| hook.join());
+        let done = hooks.into_iter().map(std::thread::ScopedJoinHandle::join);
         done.map(|ran| ran.unwrap_or_else(|_| Err(anyhow::anyhow!("a hook panicked")))).collect()
     });
     for one in ran {

@@ -12,7 +12,7 @@ use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
 use super::status::{Daemon, gather};
-use super::{Context, Outcome, coverage, finder, merge_sessions, repair};
+use super::{Context, Outcome, coverage, finder, merge_sessions};
 use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};

@@ -95,7 +95,7 @@ impl Daemon for DaemonService {
             let work = self.0.wait_for(move |shared| {
                 drain(shared);
                 shared.recall.close_unused();
-                shared.stores.repair(is_dry)
+                shared.stores.merge_sessions(is_dry)
             });
             tries += 1;
             match work.await? {
@@ -369,7 +369,9 @@ mod tests {
         let [busy, _] = shared.stores.paths().try_into().unwrap();
         let (release, held) = mpsc::channel::<()>();
         let busy = busy.display().to_string();
-        let hangs = move || drop(held.recv());
+        let hangs = move || {
+            let _ = held.recv();
+        };
         assert!(shared.counting.run(&busy, Duration::from_millis(1), hangs).is_none());
         let told = status(&shared, true);
         let silent: Vec<&str> = told

@@ -438,7 +438,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Flags};
 
-    fn shared(home: &std::path::Path) -> Arc<Shared> {
+    fn shared(home: &Path) -> Arc<Shared> {
         let flags = Flags { home: Some(home.to_path_buf()), ..Flags::default() };
         let settings = Config::load(&flags, &|_| None).unwrap().settings();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);

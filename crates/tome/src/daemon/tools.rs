@@ -79,7 +79,8 @@ fn given(text: String) -> Option<String> {
 
 /// Says in an answer what it does not include.
 fn add_notice(answer: &mut ToolAnswer, missing: &str) {
-    let is_json = answer.text == answer.json.to_string();
+    let json = answer.json.to_string();
+    let is_json = answer.text == json;
     if let Some(fields) = answer.json.as_object_mut() {
         fields.insert("left_out".to_owned(), missing.into());
     }

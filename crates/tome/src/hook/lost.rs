@@ -329,7 +329,8 @@ mod tests {
     #[test]
     fn a_count_of_an_earlier_version_is_kept() {
         let (_folder, home) = home();
-        std::fs::write(inside(&home), format!("{:020} {:015}\n", 7, 50)).unwrap();
+        let mut file = File::create(inside(&home)).unwrap();
+        writeln!(file, "{:020} {:015}", 7, 50).unwrap();
         assert_eq!(read(&home), Lost { events: 7, last: Some(Millis(50)) });
         record(&home, id(1), Millis(60)).unwrap();
         prepare(&home).unwrap();

@@ -77,7 +77,7 @@ const ANSWERS: [&str; 10] = [
 fn copilots_answers_are_the_right_ones() {
     let count = || Call::new("bash", json!({"command": "echo 100", "description": "count"}));
     let turn = |answer: &&'static str| {
-        [Step::SayAndUse("First I count the words.", vec![count()]), Step::Say(*answer)]
+        [Step::SayAndUse("First I count the words.", vec![count()]), Step::Say(answer)]
     };
     let stage = Stage::new(ANSWERS.iter().flat_map(turn).collect());
     stage.set_up(CAST.agent);

@@ -98,8 +98,8 @@ fn an_answer_comes_only_from_a_log_that_has_reached_the_stop() {
     let line = reply("m2", "All green.", STOP_MS - 50);
     let torn = before.clone() + line.split_at(40).0;
     let whole = before.clone() + &line + &stopped(STOP_MS);
-    assert_eq!(copilot(&[before.clone()]), [], "an earlier sentence of the turn");
-    assert_eq!(copilot(&[torn.clone()]), [], "a line that is still being written");
+    assert_eq!(copilot(std::slice::from_ref(&before)), [], "an earlier sentence of the turn");
+    assert_eq!(copilot(std::slice::from_ref(&torn)), [], "a line that is still being written");
     let (drafts, looks) = rest(
         "copilot",
         "agentStop",

@@ -21,7 +21,7 @@ const BATCH_EVENTS: usize = 500;
 
 /// A session that was, or would be, brought together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepairedSession {
+pub struct MergedSession {
     /// The session, where it belongs and where else it was.
     pub session: SplitSession,
     /// Events that were elsewhere.
@@ -32,9 +32,9 @@ pub struct RepairedSession {
 
 /// The outcome of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repaired {
+pub struct MergedSessions {
     /// The sessions that were split.
-    pub sessions: Vec<RepairedSession>,
+    pub sessions: Vec<MergedSession>,
     /// Where the replaced stores are kept.
     pub kept: Vec<PathBuf>,
 }
@@ -43,14 +43,14 @@ type Key = (Agent, SessionId);
 
 impl Stores {
     /// Brings together the sessions that are split over projects; in a dry run only lists them.
-    pub fn repair(&self, is_dry: bool) -> Result<Repaired, EngineError> {
+    pub fn merge_sessions(&self, is_dry: bool) -> Result<MergedSessions, EngineError> {
         let index = self.sessions()?;
         let split = split_of(self.stored_sessions(), index);
-        let mut repaired = Repaired::default();
+        let mut repaired = MergedSessions::default();
         // The sessions that leave each project, and where they go.
         let mut leaving: BTreeMap<String, HashMap<Key, String>> = BTreeMap::new();
         for session in split {
-            let mut one = RepairedSession { session, events: 0, duplicates: 0 };
+            let mut one = MergedSession { session, events: 0, duplicates: 0 };
             for from in one.session.elsewhere.clone() {
                 self.copy_session(&from, is_dry, &mut one)?;
                 let key = (one.session.agent.clone(), one.session.session.clone());
@@ -90,7 +90,7 @@ impl Stores {
         &self,
         from: &str,
         is_dry: bool,
-        one: &mut RepairedSession,
+        one: &mut MergedSession,
     ) -> Result<(), EngineError> {
         let Some(path) = self.existing(from) else { return Ok(()) };
         let (source, goal) = (self.open(&path)?, self.of_project(&one.session.project)?);
