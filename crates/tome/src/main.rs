@@ -20,6 +20,7 @@ mod platform;
 mod reach;
 mod render;
 mod setup;
+mod terminal;
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -143,7 +143,7 @@ fn next_prompt(stdin: &mut impl BufRead, is_terminal: bool) -> Option<Input> {
         }
         if is_terminal {
             // Nothing is lost if it cannot be shown.
-            let _ = write!(anstream::stderr(), "… ");
+            let _ = write!(crate::terminal::stderr(), "… ");
         }
     }
 }

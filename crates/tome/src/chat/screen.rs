@@ -54,7 +54,7 @@ impl Screen {
 
     /// Asks for the next prompt.
     pub fn ask(&mut self) {
-        let mut err = anstream::stderr();
+        let mut err = crate::terminal::stderr();
         let _ = write!(err, "{BOLD}>{PLAIN} ").and_then(|()| err.flush());
     }
 
@@ -76,7 +76,7 @@ impl Screen {
                 self.fresh_line();
                 let shown =
                     format!("{} {}", safe(&call.name), one_line(&arguments(call), GIST_CHARS_MAX));
-                let mut err = anstream::stderr();
+                let mut err = crate::terminal::stderr();
                 // A person who cannot be shown something misses it; the work goes on.
                 let _ =
                     write!(err, "{DIM}· {}{PLAIN}", shown.trim_end()).and_then(|()| err.flush());
@@ -84,7 +84,7 @@ impl Screen {
             Said::Called { result, .. } => {
                 let (colour, gist) = if result.failed { (YELLOW, "✗ ") } else { (DIM, "→ ") };
                 let gist = format!("{gist}{}", outcome(result));
-                let _ = writeln!(anstream::stderr(), " {colour}{gist}{PLAIN}");
+                let _ = writeln!(crate::terminal::stderr(), " {colour}{gist}{PLAIN}");
             }
             Said::Injected { why, .. } => self.note(injected(why)),
             Said::Compacted(made) => {
@@ -120,7 +120,7 @@ impl Screen {
     }
 
     fn text(&mut self, text: &str) {
-        let mut out = anstream::stdout();
+        let mut out = crate::terminal::stdout();
         let _ = write!(out, "{}", safe(text)).and_then(|()| out.flush());
         if let Some(last) = text.chars().last() {
             self.in_line = last != '\n';
@@ -148,7 +148,7 @@ impl Screen {
                 "stopped after {rounds_max} rounds of tool calls without an end; say `go on`, or allow more with --rounds"
             ),
         };
-        let _ = writeln!(anstream::stderr(), "{YELLOW}{note}{PLAIN}");
+        let _ = writeln!(crate::terminal::stderr(), "{YELLOW}{note}{PLAIN}");
     }
 
     /// What a reflection came to.
@@ -188,25 +188,25 @@ impl Screen {
             Mode::Json => self.json(
                 &json!({ "type": "note", "text": anstream::adapter::strip_str(text).to_string() }),
             ),
-            Mode::Talk | Mode::Answer => drop(writeln!(anstream::stdout(), "{text}")),
+            Mode::Talk | Mode::Answer => drop(writeln!(crate::terminal::stdout(), "{text}")),
         }
     }
 
     /// Ends the line that the model's words stand in.
     pub fn fresh_line(&mut self) {
         if self.in_line {
-            let _ = writeln!(anstream::stdout());
+            let _ = writeln!(crate::terminal::stdout());
             self.in_line = false;
         }
     }
 
     fn line(&mut self, text: &str) {
         self.fresh_line();
-        let _ = writeln!(anstream::stderr(), "{text}");
+        let _ = writeln!(crate::terminal::stderr(), "{text}");
     }
 
     pub fn json(&mut self, value: &Value) {
-        let _ = writeln!(anstream::stdout(), "{value}");
+        let _ = crate::terminal::write_json(value);
     }
 }
 

@@ -136,7 +136,7 @@ fn by_choice(all: &[Earlier]) -> Result<String> {
         [one] => return Ok(one.id.clone()),
         _ => {}
     }
-    let mut err = anstream::stderr();
+    let mut err = crate::terminal::stderr();
     writeln!(err, "{BOLD}Chats in this project{PLAIN}")?;
     let now = SystemClock.now();
     for (n, one) in listed.iter().enumerate() {

@@ -20,7 +20,7 @@ pub fn flush(context: &Context) -> Result<Outcome> {
         context.print_json(&json!({"stores": flushed.stores}))?;
     } else {
         writeln!(
-            anstream::stdout(),
+            crate::terminal::stdout(),
             "flushed {}",
             counted(flushed.stores.into(), "open store", "open stores")
         )?;
@@ -39,7 +39,7 @@ pub fn compact(context: &Context) -> Result<Outcome> {
     } else {
         let stores = counted(done.stores.into(), "store", "stores");
         writeln!(
-            anstream::stdout(),
+            crate::terminal::stdout(),
             "compacted {stores}: {} before, {} after",
             bytes(done.bytes_before),
             bytes(done.bytes_after)
@@ -57,7 +57,7 @@ pub fn status(context: &Context) -> Result<Outcome> {
         stores.iter().try_for_each(|store| context.print_json(&store_json(store)))?;
         return Ok(found(&stores));
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     if stores.is_empty() {
         writeln!(out, "there are no stores yet")?;
     }
@@ -120,14 +120,14 @@ pub fn verify(context: &Context, asked: &Contents) -> Result<Outcome> {
         let damage = repair::damage_json(&files.damage);
         context.print_json(&json!({"ok": is_fine, "stores": each, "damage": damage}))?;
     } else {
-        repair::print_damage(&mut anstream::stdout().lock(), &files.damage)?;
+        repair::print_damage(&mut crate::terminal::stdout().lock(), &files.damage)?;
         print_checked(&stores, is_fine)?;
     }
     Ok(if is_fine { Outcome::Done } else { Outcome::Failed })
 }
 
 fn print_checked(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for store in stores {
         for finding in &store.findings {
             writeln!(out, "{RED}bad{PLAIN}  {finding}  {DIM}{}{PLAIN}", store.store)?;
@@ -195,14 +195,14 @@ pub async fn tell_each<T: Rebuilt>(
         }
         let (name, number, all) = store.place();
         let place = format!("{DIM}[{number}/{all}]{PLAIN} {name}");
-        let mut out = anstream::stdout().lock();
+        let mut out = crate::terminal::stdout().lock();
         match store.problem() {
             "" => writeln!(out, "{place}: {}", store.changes())?,
             problem => writeln!(out, "{place}: {RED}failed:{PLAIN} {problem}")?,
         }
     }
     if is_empty && !context.json {
-        writeln!(anstream::stderr(), "{nothing}")?;
+        writeln!(crate::terminal::stderr(), "{nothing}")?;
     }
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }

@@ -53,7 +53,7 @@ pub fn show(context: &Context, asked: &Show) -> Result<Outcome> {
 }
 
 fn print(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     if !opened.file.is_empty() {
         writeln!(
             out,

@@ -92,15 +92,18 @@ fn lint(notes: &Notes<'_>) -> Result<Outcome> {
             )?;
         }
     } else if findings.is_empty() {
-        writeln!(anstream::stdout(), "{GREEN}every insight keeps to the store guide{PLAIN}")?;
+        writeln!(
+            crate::terminal::stdout(),
+            "{GREEN}every insight keeps to the store guide{PLAIN}"
+        )?;
     } else {
-        let mut out = anstream::stdout().lock();
+        let mut out = crate::terminal::stdout().lock();
         for found in &findings {
             writeln!(out, "{}:{}: {}", found.path, found.line.max(1), found.problem)?;
         }
         let count = counted(findings.len() as u64, "finding", "findings");
         writeln!(
-            anstream::stderr(),
+            crate::terminal::stderr(),
             "{YELLOW}{count}{PLAIN}; `tome coder tidy` mends what it can, `tome coder guide store` has the rules"
         )?;
     }
@@ -116,7 +119,7 @@ fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
         }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     if done.steps.is_empty() {
         writeln!(out, "nothing to tidy in {}", counted(done.entries_after, "insight", "insights"))?;
         return Ok(Outcome::Done);

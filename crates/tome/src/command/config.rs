@@ -14,7 +14,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
     if context.json {
         context.print_json(&as_json(context))?;
     } else {
-        let mut out = anstream::stdout().lock();
+        let mut out = crate::terminal::stdout().lock();
         let file = config.file.as_ref().map_or_else(
             || "none".to_owned(),
             |path| {
@@ -47,7 +47,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
             config.redact.len()
         )?;
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = crate::terminal::stderr().lock();
     for problem in &config.problems {
         writeln!(err, "{RED}error:{PLAIN} {problem}")?;
     }

@@ -39,7 +39,7 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         context.print_json(&serde_json::json!({ "key": name, "value": given, "file": file }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let said =
         given.map_or_else(|| format!("{name} is as usual"), |given| format!("{name} = {given}"));
     writeln!(out, "{said}  {DIM}{}{PLAIN}", file.display())?;

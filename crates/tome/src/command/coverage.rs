@@ -104,7 +104,7 @@ fn percent(part: u64, whole: u64) -> f64 {
 impl Coverage {
     /// Shows it below the other checks.
     pub fn print(&self) -> Result<()> {
-        let mut out = anstream::stdout().lock();
+        let mut out = crate::terminal::stdout().lock();
         if self.agents.is_empty() {
             writeln!(
                 out,

@@ -13,7 +13,7 @@ pub fn run(context: Context, detached: bool) -> Result<Outcome> {
         platform::leave_session();
     } else {
         let home = context.settings.home.root().display();
-        writeln!(anstream::stderr(), "serving {home}; Ctrl-C ends it")?;
+        writeln!(crate::terminal::stderr(), "serving {home}; Ctrl-C ends it")?;
     }
     match daemon::run(context.settings)? {
         Ran::Served => Ok(Outcome::Done),
@@ -22,7 +22,7 @@ pub fn run(context: Context, detached: bool) -> Result<Outcome> {
         Ran::AlreadyRunning(pid) => {
             let pid = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
             writeln!(
-                anstream::stderr(),
+                crate::terminal::stderr(),
                 "a daemon serves this home already{pid}; `tome stop` ends it"
             )?;
             Ok(Outcome::Failed)

@@ -30,11 +30,11 @@ const LEARNT: &str = r#"{"path": "facts/project.md", "entry": "- Identifiers fol
 
 pub fn run(context: &Context) -> Result<Outcome> {
     let demo = Demo::new()?;
-    let mut out = anstream::stdout();
+    let mut out = crate::terminal::stdout();
     writeln!(out, "{BOLD}A private home{PLAIN} {DIM}{}{PLAIN}\n", demo.home().display())?;
     demo.record(&mut out)?;
     let show = |title: &str, args: &[&str]| -> Result<()> {
-        let mut out = anstream::stdout();
+        let mut out = crate::terminal::stdout();
         let typed: Vec<String> = args.iter().map(|word| quoted(word)).collect();
         let typed = format!("tome {}", typed.join(" "));
         writeln!(out, "\n{BOLD}{title}{PLAIN}  {DIM}$ {}{PLAIN}", typed.trim_end())?;
@@ -80,7 +80,7 @@ fn remember_and_correct(demo: &Demo, show: &dyn Fn(&str, &[&str]) -> Result<()>)
     ensure!(corrected != text, "the note does not say what was remembered");
     tome_engine::write_atomic(&note, corrected.as_bytes())?;
     writeln!(
-        anstream::stdout(),
+        crate::terminal::stdout(),
         "\n{BOLD}A person corrects it{PLAIN}  {DIM}by hand, in {NOTE}{PLAIN}"
     )?;
     show("What the agent reads next", &["memory", "read", NOTE])?;

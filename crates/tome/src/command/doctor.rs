@@ -57,7 +57,7 @@ pub fn run(context: &Context, is_deep: bool) -> Result<Outcome> {
 }
 
 fn print(checks: &[Check]) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for check in checks {
         let (colour, mark) = match check.verdict {
             Verdict::Good => (GREEN, "ok"),

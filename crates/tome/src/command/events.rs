@@ -29,7 +29,7 @@ pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
         };
         if shown == 0 && !context.json {
             let narrowed = if query_is_narrow { "; --all-projects looks everywhere" } else { "" };
-            writeln!(anstream::stderr(), "no events match{narrowed}")?;
+            writeln!(crate::terminal::stderr(), "no events match{narrowed}")?;
         }
         Ok(Outcome::Done)
     })
@@ -102,7 +102,7 @@ async fn page(context: &Context, query: &Query, skipped: &mut BTreeSet<String>) 
     let page = asked.await?;
     for store in &page.skipped {
         if skipped.insert(store.clone()) {
-            writeln!(anstream::stderr(), "left out: {store}")?;
+            writeln!(crate::terminal::stderr(), "left out: {store}")?;
         }
     }
     Ok(page)
@@ -128,7 +128,7 @@ fn print(context: &Context, events: &[Event]) -> Result<()> {
     if context.json {
         return events.iter().try_for_each(|event| context.print_json(event));
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let width = render::terminal_width();
     for event in events {
         let id: String = event.id.as_str().chars().take(8).collect();

@@ -1,6 +1,6 @@
 //! `tome import`: stores the history that agents left on disk.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub fn run(context: &Context, asked: &Asked) -> Result<Outcome> {
     };
     if sources.is_empty() && !context.json {
         let names: Vec<&str> = agents.iter().map(Agent::as_str).collect();
-        writeln!(anstream::stdout(), "there are no transcripts of {}", names.join(", "))?;
+        writeln!(crate::terminal::stdout(), "there are no transcripts of {}", names.join(", "))?;
         return Ok(Outcome::Done);
     }
     let mut done = look(context, sources, since, asked.dry_run)?;
@@ -170,7 +170,7 @@ impl Answers {
 }
 
 fn progress(sources: &[Source]) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !crate::terminal::is_stderr_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(sources.iter().map(|source| source.bytes).sum());
@@ -182,7 +182,7 @@ fn progress(sources: &[Source]) -> ProgressBar {
 }
 
 fn print(report: &Report) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let verb = if report.dry_run { "to import" } else { "imported" };
     for agent in &report.agents {
         print_agent(&mut out, verb, agent)?;

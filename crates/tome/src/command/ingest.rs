@@ -1,7 +1,7 @@
 //! `tome ingest`: stores events from JSON lines.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -44,12 +44,12 @@ pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
     if context.json {
         context.print_json(&report)?;
     } else {
-        let mut err = anstream::stderr().lock();
+        let mut err = crate::terminal::stderr().lock();
         for rejected in &report.rejected {
             writeln!(err, "line {}: {}", rejected.line, rejected.reason)?;
         }
         writeln!(
-            anstream::stdout(),
+            crate::terminal::stdout(),
             "stored {}, already there {}, rejected {}",
             render::count(report.created),
             render::count(report.duplicates),
@@ -60,7 +60,7 @@ pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
 }
 
 fn progress() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !crate::terminal::is_stderr_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();

@@ -32,7 +32,7 @@ pub fn run(context: &Context, asked: &Init) -> Result<Outcome> {
 }
 
 fn print(found: &v1::LocateResponse) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let where_ = if found.in_repository { "in the repository" } else { "in Tome's home" };
     writeln!(out, "The notes of this project are {where_}:\n  {}", found.folder)?;
     match (found.exists, found.notes) {
@@ -59,7 +59,7 @@ fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
         }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let made = if done.created { "made now" } else { "already there" };
     writeln!(out, "The notes of this project are in {} ({made}).", done.folder)?;
     for path in &done.moved {

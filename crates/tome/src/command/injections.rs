@@ -34,7 +34,7 @@ fn list(context: &Context, asked: &Injections) -> Result<Outcome> {
     if listed.is_empty() && !context.json {
         let narrowed =
             if project.is_some() { " here; --all-projects looks everywhere" } else { "" };
-        writeln!(anstream::stderr(), "nothing was injected{narrowed}")?;
+        writeln!(crate::terminal::stderr(), "nothing was injected{narrowed}")?;
     }
     for one in &listed {
         if context.json { context.print_json(&record_json(one))? } else { print(one, asked.full)? }
@@ -43,7 +43,7 @@ fn list(context: &Context, asked: &Injections) -> Result<Outcome> {
 }
 
 fn print(one: &v1::InjectionRecord, full: bool) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let session: String = one.session_id.chars().take(8).collect();
     let late = if one.handed { "" } else { "  not in time" };
     let cut = match one.cut.is_empty() {
@@ -106,12 +106,12 @@ fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
         }))?;
         return Ok(Outcome::Done);
     }
-    let mut err = anstream::stderr();
+    let mut err = crate::terminal::stderr();
     if found.text.is_empty() {
         writeln!(err, "nothing: inject.budget_tokens leaves no room for it")?;
         return Ok(Outcome::Done);
     }
-    writeln!(anstream::stdout(), "{}", render::safe(&found.text))?;
+    writeln!(crate::terminal::stdout(), "{}", render::safe(&found.text))?;
     let (tokens, budget) = (render::count(found.tokens), render::count(settings.budget_tokens));
     let cut = match found.cut.is_empty() {
         true => String::new(),

@@ -26,7 +26,7 @@ pub fn run(context: Context, asked: &Mcp) -> Result<Outcome> {
     };
     if std::io::stdin().is_terminal() {
         let said = "waiting for a client's messages on standard input; `tome mcp --help` says how a client is told of it";
-        writeln!(anstream::stderr(), "{said}")?;
+        writeln!(crate::terminal::stderr(), "{said}")?;
     }
     // The setup names the agent, and wires its hooks in the same step.
     let injects = context.settings.inject.any() && context.settings.inject.start;

@@ -40,7 +40,7 @@ fn as_json(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Value {
 }
 
 fn print(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     if merged.sessions.is_empty() {
         writeln!(out, "every session is in one project; nothing to merge")?;
         return Ok(());

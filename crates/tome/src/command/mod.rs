@@ -49,7 +49,7 @@ use crate::cli::bench::Bench;
 use crate::cli::{Admin, Cli, Color, Command, Global};
 use crate::config::{Config, ConfigError, Flags, Settings};
 use crate::reach::{Reach, ReachError};
-use crate::render;
+use crate::{render, terminal};
 
 /// What a command found, beside failing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,9 +238,7 @@ impl Context {
 
     /// Prints one JSON object.
     pub fn print_json(&self, value: &impl Serialize) -> Result<()> {
-        let mut out = io::stdout().lock();
-        serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
-        Ok(writeln!(out)?)
+        Ok(terminal::write_json(value)?)
     }
 }
 
@@ -254,7 +252,7 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     }) {
         return ExitCode::SUCCESS;
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = terminal::stderr().lock();
     let (red, bold, plain) = (render::RED, render::BOLD, render::PLAIN);
     let _ = writeln!(err, "{red}error:{plain} {error}");
     for cause in error.chain().skip(1) {

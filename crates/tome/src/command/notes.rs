@@ -12,7 +12,8 @@ use tome_proto::{Client, ClientError, v1};
 use super::{Context, Refusal};
 use crate::cli::notes::{Place, ScopeName};
 use crate::reach::{ReachError, Start};
-use crate::render::{BOLD, PLAIN, counted, safe};
+use crate::render::{BOLD, PLAIN, counted};
+use crate::terminal;
 
 /// More than this is not taken from a file or from standard input; a note may hold far less.
 const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -190,7 +191,7 @@ pub fn answered(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
     if answer.secrets_cut > 0 {
         let cut = counted(u64::from(answer.secrets_cut), "text", "texts");
         writeln!(
-            anstream::stderr(),
+            terminal::stderr(),
             "{BOLD}note:{PLAIN} secrets were cut from {cut} before it was written"
         )?;
     }
@@ -240,7 +241,7 @@ pub fn input(typed: Option<&str>, file: Option<&PathBuf>, flag: &str) -> Result<
         (None, _) => {
             if std::io::stdin().is_terminal() {
                 writeln!(
-                    anstream::stderr(),
+                    terminal::stderr(),
                     "reading from the terminal; end with Ctrl-D (or use {flag})"
                 )?;
             }
@@ -263,13 +264,12 @@ fn read_capped(from: impl Read, name: &str) -> Result<String> {
 
 /// Prints a text as it is, so that it can be piped; to a terminal without what could steer it.
 pub fn print_text(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    if out.is_terminal() {
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        write!(out, "{}{end}", safe(text))?;
-    } else {
-        out.write_all(text.as_bytes())?;
+    if !terminal::is_stdout_terminal() {
+        return Ok(terminal::write_raw(text.as_bytes())?);
     }
+    let mut out = terminal::stdout().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    write!(out, "{text}{end}")?;
     Ok(out.flush()?)
 }
 

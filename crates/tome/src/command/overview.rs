@@ -31,7 +31,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
 }
 
 fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let events: u64 = status.projects.iter().map(|project| project.events).sum();
     let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
     let last = status.projects.iter().map(|project| project.last_at_ms).max();

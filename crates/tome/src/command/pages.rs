@@ -1,6 +1,5 @@
 //! `tome completions` and `tome man`.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -12,7 +11,7 @@ use crate::cli::Cli;
 pub fn completions(shell: clap_complete::Shell) -> Result<Outcome> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "tome", &mut text);
-    io::stdout().write_all(&text)?;
+    crate::terminal::write_raw(&text)?;
     Ok(Outcome::Done)
 }
 
@@ -21,7 +20,7 @@ pub fn man(folder: Option<&Path>) -> Result<Outcome> {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-            io::stdout().write_all(&page)?;
+            crate::terminal::write_raw(&page)?;
         }
         Some(folder) => {
             std::fs::create_dir_all(folder)

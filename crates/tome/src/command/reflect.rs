@@ -43,7 +43,7 @@ pub fn run(context: &Context, asked: &Reflect) -> Result<Outcome> {
 }
 
 fn print(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     writeln!(
         out,
         "session  {} {DIM}({}, {}, {}){PLAIN}",

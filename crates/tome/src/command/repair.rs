@@ -29,7 +29,7 @@ pub fn run(context: &Context, asked: &Repair) -> Result<Outcome> {
 }
 
 fn print_repaired(stores: &[v1::StoreRepaired]) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for store in stores {
         if !store.problem.is_empty() {
             writeln!(out, "{}: {RED}not repaired:{PLAIN} {}", store.store, store.problem)?;

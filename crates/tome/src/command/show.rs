@@ -53,7 +53,7 @@ fn event(context: &Context, id: &str, project: &str) -> Result<Outcome> {
     if context.json {
         context.print_json(&event)?;
     } else {
-        print(&event, &mut anstream::stdout().lock())?;
+        print(&event, &mut crate::terminal::stdout().lock())?;
     }
     Ok(Outcome::Done)
 }
@@ -96,7 +96,7 @@ fn grip(context: &Context, id: &str, asked: &Show, project: String) -> Result<Ou
         return Ok(Outcome::Done);
     }
     let labels = Labels::of(&context.settings);
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     toc::print_grip(&mut out, &labels, &grip, &found.project, (before, from, after))?;
     Ok(Outcome::Done)
 }

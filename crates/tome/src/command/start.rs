@@ -25,7 +25,7 @@ pub fn start(context: &Context) -> Result<Outcome> {
     } else {
         let at = status.endpoints.join(" and ");
         writeln!(
-            anstream::stdout(),
+            crate::terminal::stdout(),
             "the daemon runs (process {}, version {}) at {at}",
             status.pid,
             status.version
@@ -39,7 +39,7 @@ pub fn stop(context: &Context, force: bool) -> Result<Outcome> {
     if context.json {
         context.print_json(&json!({"running": false, "stopped_pid": stopped}))?;
     } else {
-        let mut out = anstream::stdout();
+        let mut out = crate::terminal::stdout();
         match stopped {
             Some(pid) => writeln!(out, "the daemon (process {pid}) has left")?,
             None => writeln!(out, "the daemon was not running")?,

@@ -100,7 +100,7 @@ pub fn gather(context: &Context, start: Start) -> Result<Report> {
 }
 
 fn print(context: &Context, report: &Report) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     print_daemon(&mut out, report)?;
     if let Daemon::Running(status) = &report.daemon {
         let created = counted(status.created, "event", "events");

@@ -35,7 +35,7 @@ fn list(context: &Context, toolset: &str) -> Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let rows: Vec<Vec<String>> = tools
         .iter()
         .map(|tool| vec![tool.name.clone(), tool.toolset.clone(), gist(&tool.description)])

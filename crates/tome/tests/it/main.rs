@@ -97,5 +97,6 @@ mod show;
 mod slow_agents;
 mod spool;
 mod tcp_flood;
+mod terminal_escapes;
 mod tools;
 mod transcripts;

@@ -15,7 +15,7 @@ mod timeline;
 mod wait;
 
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -67,12 +67,12 @@ async fn measure_all(
         bar.finish_and_clear();
         let measured = measured?;
         match json {
-            true => writeln!(std::io::stdout(), "{}", measured.json())?,
-            false => measured.print(&mut anstream::stdout())?,
+            true => crate::terminal::write_json(&measured.json())?,
+            false => measured.print(&mut crate::terminal::stdout())?,
         }
     }
     if !json {
-        writeln!(anstream::stdout(), "{LEGEND}")?;
+        writeln!(crate::terminal::stdout(), "{LEGEND}")?;
     }
     if let Some(rows) = rows {
         rows.flush().context("cannot write the rows")?;
@@ -172,7 +172,7 @@ fn rows_into(path: &Path) -> Result<Box<dyn Write>> {
 }
 
 fn progress() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !crate::terminal::is_stderr_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();

@@ -89,7 +89,7 @@ pub fn delete(notes: &Notes<'_>, paths: &[String]) -> Result<Outcome> {
             }
             Err(error) => {
                 if let Some(before) = failed.replace(error) {
-                    writeln!(anstream::stderr(), "{RED}error:{PLAIN} {before}")?;
+                    writeln!(crate::terminal::stderr(), "{RED}error:{PLAIN} {before}")?;
                 }
             }
         }

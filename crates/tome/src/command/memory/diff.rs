@@ -34,7 +34,7 @@ pub fn run(notes: &Notes<'_>, asked: &Diff) -> Result<Outcome> {
         )?;
     } else if diff.is_empty() {
         writeln!(
-            anstream::stderr(),
+            crate::terminal::stderr(),
             "{} says the same at {} and at {}",
             asked.path,
             from.version,
@@ -87,7 +87,7 @@ fn unified(path: &str, from: &Side, to: &Side) -> String {
 }
 
 fn print(diff: &str) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for line in diff.lines() {
         let colour = match line.chars().next() {
             _ if line.starts_with("--- ") || line.starts_with("+++ ") => BOLD,

@@ -98,7 +98,7 @@ fn unchanged(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
     if notes.context.json {
         notes.context.print_json(&json!({"path": path, "changed": false}))?;
     } else {
-        writeln!(anstream::stdout(), "{path} was not changed")?;
+        writeln!(crate::terminal::stdout(), "{path} was not changed")?;
     }
     Ok(Outcome::Done)
 }

@@ -27,7 +27,7 @@ pub fn log(notes: &Notes<'_>, asked: &Log) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if found.versions.is_empty() {
-        writeln!(anstream::stderr(), "nothing has been written yet")?;
+        writeln!(crate::terminal::stderr(), "nothing has been written yet")?;
         return Ok(Outcome::Done);
     }
     print(&found)?;
@@ -52,7 +52,7 @@ pub fn versions(notes: &Notes<'_>, path: Option<&str>, limit: u32) -> Result<v1:
 }
 
 fn print(found: &v1::GetLogResponse) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let rows: Vec<Vec<String>> = found
         .versions
         .iter()
@@ -122,7 +122,7 @@ fn last(notes: &Notes<'_>, path: &str) -> Result<v1::GetVersionResponse> {
     let Some(kept) = kept else { return Err(missing) };
     let restore = notes.hinted("restore", Some(path));
     writeln!(
-        anstream::stderr(),
+        crate::terminal::stderr(),
         "{path} was deleted; this is its last version ({}), `{restore}` brings it back",
         kept.version
     )?;
@@ -162,7 +162,7 @@ pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
         )?;
         return Ok(Outcome::Done);
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::terminal::stdout();
     let path = &done.path;
     match before {
         Some(before) if before == done.version => {

@@ -44,7 +44,7 @@ pub fn run(notes: &Notes<'_>) -> Result<Outcome> {
 }
 
 fn print(notes: &Notes<'_>, listed: &[v1::ListedNote], left_out: u64) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     // One table, so that the columns stand under each other across the groups.
     let mut rows = Vec::new();
     for (group, title) in GROUPS {
@@ -76,7 +76,7 @@ fn group_of(note: &v1::ListedNote) -> &str {
 }
 
 fn nothing_yet(notes: &Notes<'_>) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let (what, first) = match notes.scope() {
         Scope::Session => ("This session has no notes yet.", "overview.md"),
         Scope::Project => ("This project has no notes yet.", "facts/project.md"),

@@ -80,7 +80,7 @@ fn report(notes: &Notes<'_>, answer: &v1::CallToolResponse, done: &str) -> Resul
     if notes.context.json {
         notes.context.print_json(&result(answer))?;
     } else {
-        writeln!(anstream::stdout(), "{done}")?;
+        writeln!(crate::terminal::stdout(), "{done}")?;
     }
     Ok(Outcome::Done)
 }

@@ -39,7 +39,7 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     for unread in &answer.unread {
-        writeln!(anstream::stderr(), "left out: {unread}")?;
+        writeln!(crate::terminal::stderr(), "left out: {unread}")?;
     }
     let shown = print::Shown {
         request: &request,
@@ -51,12 +51,12 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
     };
     if answer.hits.is_empty() {
         // On standard error, so that a program finds an empty answer empty.
-        shown.nothing(&mut anstream::stderr().lock(), &answer)?;
+        shown.nothing(&mut crate::terminal::stderr().lock(), &answer)?;
     } else {
-        shown.print(&mut anstream::stdout().lock(), &answer)?;
+        shown.print(&mut crate::terminal::stdout().lock(), &answer)?;
     }
     if asked.explain {
-        explain::print(&mut anstream::stdout().lock(), &answer.stages, took)?;
+        explain::print(&mut crate::terminal::stdout().lock(), &answer.stages, took)?;
     }
     Ok(Outcome::Done)
 }

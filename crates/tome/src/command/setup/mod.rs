@@ -110,7 +110,7 @@ fn nobody(context: &Context) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let known: Vec<&str> = CLIENTS.iter().map(|client| client.title).collect();
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     writeln!(out, "No coding agent was found here. Tome looks for {}.", known.join(", "))?;
     writeln!(out, "`tome setup --agent NAME` wires one all the same.")?;
     Ok(Outcome::Done)
@@ -157,7 +157,7 @@ fn agreed(asked: &Setup, json: bool) -> Result<bool> {
     if asked.yes || asked.dry_run {
         return Ok(asked.yes);
     }
-    if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+    if json || !io::stdin().is_terminal() || !crate::terminal::is_stdout_terminal() {
         return Ok(false);
     }
     if ask("Do this?")? {
@@ -172,7 +172,7 @@ fn unasked() -> Refusal {
 }
 
 fn ask(question: &str) -> Result<bool> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     write!(out, "{BOLD}{question}{PLAIN} [y/N] ")?;
     out.flush()?;
     let mut answer = String::new();
@@ -189,12 +189,12 @@ fn offer_import(context: &Context, asked: &Setup, clients: &[&'static Client]) -
     for client in clients {
         args.extend(["--agent".to_owned(), client.name.to_owned()]);
     }
-    let can_ask = !asked.yes && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let can_ask = !asked.yes && io::stdin().is_terminal() && crate::terminal::is_stdout_terminal();
     if can_ask && ask("Import what these agents did before, from their transcripts?")? {
         context.reach.program()?.args(&args).status()?;
         return Ok(());
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let line = args.join(" ");
     writeln!(out, "{DIM}`tome {line}` brings in what these agents did before.{PLAIN}")?;
     Ok(())
@@ -217,7 +217,7 @@ fn plugins(
         context.print_json(&json!({ "plugins": bundles }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for bundle in bundles {
         let files = counted(bundle.files as u64, "file", "files");
         let folder = ground.short(&bundle.folder);

@@ -16,7 +16,7 @@ const LINES_AROUND: usize = 1;
 
 /// Lists what will change.
 pub fn plan(ground: &Ground<'_>, clients: &[&'static Client], plan: &Plan) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for client in clients {
         let found = client.found(ground);
         let found = found.map_or("not found here".to_owned(), |path| ground.short(&path));
@@ -95,7 +95,7 @@ pub fn outcome(
     done: bool,
     failed: &[SetupError],
 ) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     let changed = plan.files.iter().filter(|file| file.text().is_some()).count();
     let refused = plan.files.iter().filter(|file| matches!(file.action, Action::Refuse(_))).count();
     writeln!(out)?;

@@ -45,7 +45,7 @@ pub fn run(
 }
 
 fn list(ground: &Ground<'_>, all: &[Undoing]) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for file in all {
         let path = ground.short(&file.path);
         match &file.undone {
@@ -70,7 +70,7 @@ fn list(ground: &Ground<'_>, all: &[Undoing]) -> Result<()> {
 }
 
 fn outcome(all: &[Undoing], done: bool, failed: &[SetupError]) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for error in failed {
         writeln!(out, "{RED}failed{PLAIN}   {error}")?;
     }

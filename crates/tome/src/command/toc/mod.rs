@@ -100,7 +100,7 @@ impl<'a> View<'a> {
         if found.entries.is_empty() {
             return self.nothing("there are no contents yet");
         }
-        let mut out = anstream::stdout().lock();
+        let mut out = crate::terminal::stdout().lock();
         tree::print(&mut out, &self.labels, &found.entries)?;
         let example = tree::latest(&found.entries).map_or("", |entry| entry.id.as_str());
         writeln!(out, "\n{DIM}One of them whole: tome toc {example}{PLAIN}")?;
@@ -134,7 +134,7 @@ impl<'a> View<'a> {
         if found.entries.is_empty() {
             return self.nothing(&format!("nothing happened {}", found.said));
         }
-        let mut out = anstream::stdout().lock();
+        let mut out = crate::terminal::stdout().lock();
         writeln!(out, "{}\n", found.said)?;
         tree::print(&mut out, &self.labels, &found.entries)?;
         if !found.continuation.is_empty() {
@@ -182,7 +182,7 @@ impl<'a> View<'a> {
         if found.entries.is_empty() {
             return self.nothing(&format!("nothing is below {id}"));
         }
-        tree::print(&mut anstream::stdout().lock(), &self.labels, &found.entries)?;
+        tree::print(&mut crate::terminal::stdout().lock(), &self.labels, &found.entries)?;
         Ok(Outcome::Done)
     }
 
@@ -204,7 +204,7 @@ impl<'a> View<'a> {
             ]
         });
         let heads = [">version", "made", "by", ">events", "", "title"];
-        table(&mut anstream::stdout().lock(), &heads, &rows.collect::<Vec<_>>())?;
+        table(&mut crate::terminal::stdout().lock(), &heads, &rows.collect::<Vec<_>>())?;
         Ok(Outcome::Done)
     }
 
@@ -222,7 +222,7 @@ impl<'a> View<'a> {
         if !self.project.is_empty() {
             more = format!("{more} in {}; --all-projects looks everywhere", self.project);
         }
-        writeln!(anstream::stderr(), "{said}{more}")?;
+        writeln!(crate::terminal::stderr(), "{said}{more}")?;
         Ok(Outcome::Done)
     }
 }
@@ -238,7 +238,7 @@ pub fn print_nodes(
         nodes.iter().try_for_each(|node| context.print_json(&json::node(node)))?;
         return Ok(Outcome::Done);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = crate::terminal::stdout().lock();
     for (place, node) in nodes.iter().enumerate() {
         if place > 0 {
             writeln!(out)?;
@@ -251,7 +251,7 @@ pub fn print_nodes(
 /// Says which stores could not be read.
 fn left_out(skipped: &[String]) -> Result<()> {
     for store in skipped {
-        writeln!(anstream::stderr(), "left out: {store}")?;
+        writeln!(crate::terminal::stderr(), "left out: {store}")?;
     }
     Ok(())
 }

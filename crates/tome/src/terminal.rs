@@ -1,0 +1,192 @@
+//! The only way to the terminal: what is printed passes through [`neutralise`].
+//!
+//! Recorded text may hold anything: tool names, paths and titles are chosen by others. An escape sequence
+//! among them could set the clipboard (OSC 52), move the cursor over what was printed or hide it. Only the
+//! few colours that Tome itself prints get through; every other control character becomes `U+FFFD`.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Stderr, StderrLock, Stdout, StdoutLock, Write};
+
+use anstream::AutoStream;
+
+use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW};
+
+/// The sequences that Tome prints itself.
+const STYLES: [&str; 6] = [BOLD, DIM, GREEN, YELLOW, RED, PLAIN];
+
+/// What stands in for a character that could steer a terminal.
+const NEUTRAL: &str = "\u{fffd}";
+
+/// Standard output, for text.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+pub fn stdout() -> Guarded<AutoStream<Stdout>> {
+    Guarded(anstream::stdout())
+}
+
+/// Standard error, for text.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+pub fn stderr() -> Guarded<AutoStream<Stderr>> {
+    Guarded(anstream::stderr())
+}
+
+/// Whether a person reads standard output.
+pub fn is_stdout_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Whether a person reads standard error.
+pub fn is_stderr_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Writes bytes to standard output as they are: a program reads them, or they were made here.
+pub fn write_raw(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// Writes a JSON document and a line end to standard output. Characters that could steer a terminal are
+/// written as `\u` escapes, so that a program reads the same text.
+pub fn write_json(value: &impl serde::Serialize) -> io::Result<()> {
+    let text = serde_json::to_string(value)?;
+    write_raw(format!("{}\n", escape_json(&text)).as_bytes())
+}
+
+/// A writer that lets no control sequence through but Tome's own colours.
+pub struct Guarded<W: Write>(W);
+
+impl Guarded<AutoStream<Stdout>> {
+    /// Holds standard output for several writes.
+    pub fn lock(self) -> Guarded<AutoStream<StdoutLock<'static>>> {
+        Guarded(self.0.lock())
+    }
+}
+
+impl Guarded<AutoStream<Stderr>> {
+    /// Holds standard error for several writes.
+    pub fn lock(self) -> Guarded<AutoStream<StderrLock<'static>>> {
+        Guarded(self.0.lock())
+    }
+}
+
+impl<W: Write> Write for Guarded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match neutralise(&String::from_utf8_lossy(bytes)) {
+            // Unchanged, so that the count of written bytes is the caller's.
+            Cow::Borrowed(text) if text.as_bytes() == bytes => self.0.write(bytes),
+            text => self.0.write_all(text.as_bytes()).map(|()| bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Replaces every character that could steer a terminal, except in the styles that Tome prints itself.
+pub fn neutralise(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_steering) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find(is_steering) {
+        let (before, from) = rest.split_at(at);
+        clean.push_str(before);
+        let style = STYLES.into_iter().find(|style| from.starts_with(style));
+        let is_line_end = from.starts_with("\r\n");
+        let length = match style {
+            Some(style) => style.len(),
+            None => from.chars().next().map_or(1, char::len_utf8),
+        };
+        match style {
+            Some(style) => clean.push_str(style),
+            None if is_line_end => clean.push('\r'),
+            None => clean.push_str(NEUTRAL),
+        }
+        rest = from.get(length..).unwrap_or_default();
+    }
+    clean.push_str(rest);
+    Cow::Owned(clean)
+}
+
+/// JSON text in which characters that could steer a terminal are escaped. In JSON they can only stand
+/// inside strings; those below `U+0020` are escaped already.
+fn escape_json(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_steering) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_steering(c) {
+            true => {
+                let mut units = [0; 2];
+                for unit in c.encode_utf16(&mut units) {
+                    escaped.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            false => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Control characters other than line end and tab, characters that reorder what is shown, and invisible
+/// tags.
+fn is_steering(c: char) -> bool {
+    let is_control = c.is_control() && c != '\n' && c != '\t';
+    let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    is_control || reorders || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn colours_of_our_own_pass_and_nothing_else_does() {
+        let own = format!("{BOLD}title{PLAIN}\n\t{RED}error{PLAIN}");
+        assert_eq!(neutralise(&own), own);
+        let cases = [
+            ("\u{1b}]52;c;aGk=\u{7}", "\u{fffd}]52;c;aGk=\u{fffd}"),
+            ("\u{1b}[2J\u{1b}[1;1H", "\u{fffd}[2J\u{fffd}[1;1H"),
+            ("\u{1b}[8mhidden", "\u{fffd}[8mhidden"),
+            ("\u{9b}31mred", "\u{fffd}31mred"),
+            ("over\rwritten\r\n", "over\u{fffd}written\r\n"),
+            ("evil\u{202e}txt.exe", "evil\u{fffd}txt.exe"),
+            ("a\u{e0041}b", "a\u{fffd}b"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(neutralise(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_reads_the_same_and_holds_no_control_character() {
+        let value = serde_json::json!({"text": "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{e0041}é"});
+        let text = value.to_string();
+        let escaped = escape_json(&text);
+        assert!(!escaped.contains(is_steering), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_in_whatever_pieces_no_sequence_gets_through(
+            pieces in proptest::collection::vec("[\u{1b}\u{9b}\u{7}\r\n\\[\\]0-9;mJHa-c]{0,12}", 0..6)
+        ) {
+            let mut out = Guarded(Vec::new());
+            for piece in &pieces {
+                out.write_all(piece.as_bytes()).unwrap();
+            }
+            let mut text = String::from_utf8(out.0).unwrap();
+            for style in STYLES {
+                text = text.replace(style, "");
+            }
+            prop_assert!(!text.replace("\r\n", "\n").contains(is_steering), "{text:?}");
+        }
+    }
+}
