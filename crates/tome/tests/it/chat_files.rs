@@ -122,7 +122,7 @@ fn what_is_no_text_is_said_to_be_none() {
     assert!(!result(&world, "read .env.txt").contains("wJalrXUtnFEMI"), "secrets are cut");
     let pipe = tool(&world, "read pipe.txt");
     assert!(
-        pipe["failed"] == true && pipe["result"].as_str().unwrap().contains("no ordinary file")
+        pipe["failed"] == true && pipe["result"].as_str().unwrap().contains("not a regular file")
     );
     // A search reads none of them for ever either.
     assert!(result(&world, "search for line 4999").contains("many.txt:4999"));

@@ -14,7 +14,9 @@ fn told() -> World {
     world.ingest(&line_with(
         &json!({"id": "n1", "session_id": "new/er", "at": MORNING_MS + 9, "text": "newest"}),
     ));
-    world.ingest(&line_with(&json!({"id": "o1", "cwd": "/other", "text": "elsewhere"})));
+    world.ingest(&line_with(&json!({
+        "id": "o1", "cwd": "/other", "session_id": "far", "text": "elsewhere",
+    })));
     world
 }
 
@@ -66,7 +68,7 @@ fn a_line_of_another_session_or_project() {
     assert_eq!(found["event"]["id"], "e1");
     let found = opened(&world, &["sessions/~new%2Fer/messages.jsonl#L1", "--session", "s1"]);
     assert_eq!((&found["event"]["id"], &found["session_id"]), (&json!("n1"), &json!("new/er")));
-    let far = "projects/--other--/sessions/s1/messages.jsonl#L1";
+    let far = "projects/--other--/sessions/far/messages.jsonl#L1";
     assert_eq!(opened(&world, &[far])["event"]["text"], "elsewhere");
     // From nowhere, too.
     let ran = world.tome(&["show", far, "--json"]);

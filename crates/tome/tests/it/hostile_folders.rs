@@ -17,7 +17,7 @@ fn named_pipe(path: &Path) {
 /// A prompt typed in a folder.
 fn prompt_in(world: &World, folder: &Path, text: &str) {
     let payload = json!({
-        "session_id": "s1", "cwd": folder, "hook_event_name": "UserPromptSubmit",
+        "session_id": format!("s {text}"), "cwd": folder, "hook_event_name": "UserPromptSubmit",
         "prompt": text, "prompt_id": text,
     });
     world.hook(&["claude-code"], payload.to_string());

@@ -101,7 +101,8 @@ impl Timeline {
         self.events.push(EventLine {
             id: Some(id),
             at,
-            session_id: format!("{name}-{}", group.sessions),
+            // Two sets may have groups of one name, and a session belongs to one project.
+            session_id: format!("{}-{name}-{}", set.name, group.sessions),
             agent: AGENT.to_owned(),
             cwd: group.root.clone(),
             project: Some(group.root.clone()),
@@ -205,14 +206,14 @@ mod tests {
             ["", "g", minute, "out of order"],
         ]);
         expect![[r#"
-            a 2023-05-08T13:56:00.000Z all-1 user_message
-            b 2023-05-08T13:56:01.000Z all-1 user_message
-            c 2023-05-08T13:56:02.000Z all-1 assistant_message
-            d 2023-05-09T00:00:00.000Z all-2 user_message
-            e 2023-05-09T00:00:01.000Z all-2 user_message
-            f 2023-05-09T00:01:01.000Z all-2 user_message
-            f 2023-05-09T00:02:01.000Z all-2 user_message
-            g 2023-05-08T13:56:03.000Z all-3 user_message
+            a 2023-05-08T13:56:00.000Z set-all-1 user_message
+            b 2023-05-08T13:56:01.000Z set-all-1 user_message
+            c 2023-05-08T13:56:02.000Z set-all-1 assistant_message
+            d 2023-05-09T00:00:00.000Z set-all-2 user_message
+            e 2023-05-09T00:00:01.000Z set-all-2 user_message
+            f 2023-05-09T00:01:01.000Z set-all-2 user_message
+            f 2023-05-09T00:02:01.000Z set-all-2 user_message
+            g 2023-05-08T13:56:03.000Z set-all-3 user_message
             untimed 2, repeated 1"#]]
         .assert_eq(&shown);
     }
