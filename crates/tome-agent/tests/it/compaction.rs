@@ -83,7 +83,7 @@ fn the_note_says_when_what_and_by_whom() {
     assert!(file.starts_with("detail/compaction-2026-11-15-") && file.ends_with("-1.md"), "{file}");
     let read = json!({"path": file, "scope": "session"}).to_string();
     let note = memory.call("memory_read", &read).unwrap().text;
-    assert!(note.starts_with("# Compaction: "), "{note}");
+    assert!(note.contains("\n# Compaction: "), "{note}");
     for part in [
         "META:\n- created: 2026-11-15T",
         "- type: compaction\n",

@@ -72,7 +72,10 @@ fn meaningful_work_asks_once_to_store_and_the_storing_is_done() {
     assert_eq!(text, "ported", "the answer is what came before");
     assert_eq!(model.count(), 13);
     let said = words(&model.last());
-    assert!(said.contains("no lesson of it is stored yet") && said.contains("success"), "{said}");
+    assert!(
+        said.contains("nothing learned from it is saved yet") && said.contains("success"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn a_compaction_is_reflected_on_and_then_the_rest() {
     let server = ModelServer::start([Answer::text("none"), Answer::text("none")]);
     let world = configured(&server, "anthropic", "");
     work(&world, "s1", "early");
-    step(&world, "s1", "PreCompact", &json!({"trigger": "auto"}));
+    step(&world, "s1", "PostCompact", &json!({"trigger": "auto"}));
     done(&world, 1);
     work(&world, "s1", "late");
     step(&world, "s1", "SessionEnd", &json!({"reason": "other"}));
