@@ -101,8 +101,9 @@ fn arrival(n: usize, which: usize, at: u64, id: Option<usize>) -> Draft {
     let line = EventLine {
         id: id.map(|id| format!("n{id}")),
         at: Millis(at),
+        // A session belongs to one project, but two agents may use one id.
         session_id: "s".into(),
-        agent: "codex".into(),
+        agent: format!("agent-{which}"),
         cwd: CWDS[which].into(),
         kind: "user_message".into(),
         text: format!("{at} {which} {n:02}"),

@@ -57,7 +57,8 @@ impl Scene {
             id: Some(format!("e\"{}\\", self.said)),
             at: Millis(1_000_000 - self.said),
             session_id: session.into(),
-            agent: "codex".into(),
+            // A session belongs to one project, but two agents may use one id.
+            agent: if root == ROOT { "codex" } else { "gemini" }.into(),
             cwd: root.into(),
             kind: "user_message".into(),
             text: text.into(),
