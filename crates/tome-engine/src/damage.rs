@@ -18,7 +18,7 @@ use crate::{EngineError, Home, Projects, Store, StoreMode, Stores, TALLY, home};
 pub struct Damage {
     /// Which file or store, and what is wrong with it.
     pub found: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -192,7 +192,7 @@ impl Stores {
     }
 }
 
-/// What is in a folder, in order.
+/// The entries of a folder, sorted.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

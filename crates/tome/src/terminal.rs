@@ -14,7 +14,7 @@ use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW};
 /// The sequences that Tome prints itself.
 const STYLES: [&str; 6] = [BOLD, DIM, GREEN, YELLOW, RED, PLAIN];
 
-/// What stands in for a character that could steer a terminal.
+/// Replaces a character that could steer a terminal.
 const NEUTRAL: &str = "\u{fffd}";
 
 /// Standard output, for text.

@@ -134,7 +134,7 @@ impl Injector {
         Ok(())
     }
 
-    /// What changed while a session was away; `None` where it was never active before, or was never
+    /// Changes since a session was last active; `None` where it was never active before, or was never
     /// told what is known at a start: then it is told everything.
     pub fn gather_resume(
         &self,

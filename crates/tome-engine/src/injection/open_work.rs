@@ -29,7 +29,7 @@ const HEADINGS: [&str; 12] = [
     "follow-up",
 ];
 
-/// What a session left open. `tail` is its events, the latest first.
+/// Work that a session left open. `tail` is its events, the latest first.
 pub(super) fn of_session(tail: &[Event], closing: Option<&Event>) -> Vec<String> {
     let plan = tail.iter().find_map(|event| event.tool.as_ref().and_then(open_steps));
     let mut open = plan.unwrap_or_default();

@@ -9,7 +9,7 @@ use super::room::Room;
 use super::session_state::SessionState;
 use super::start::{NoteLine, index_line, minute, session_block};
 
-/// What changed while a session was away.
+/// Changes since a session was last active.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResumeParts {
     /// When the session was active last.

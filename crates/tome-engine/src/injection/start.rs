@@ -1,4 +1,4 @@
-//! What a session begins with: the rules, what is known, where things stand, how to find more.
+//! The start text of a session: the rules, what is known, where things stand, how to find more.
 
 use tome_model::Millis;
 

@@ -91,7 +91,7 @@ const FIXED: &[&str] = &[
     "ssh -p 2222 deploy@host",
     "docker run -p 8080:80 -u 1000:1000 nginx",
     "docker login --password-stdin",
-    "mkdir -p /tmp/work/cache && cp -p a b",
+    "mkdir -p /tmp/build/cache && cp -p a b",
     "zip -r backup.zip data",
     "tar -xzpf backup.tgz",
     "rsync -avzP src/ host:dst/",

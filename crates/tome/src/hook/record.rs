@@ -24,7 +24,7 @@ const A_MOMENT: Duration = Duration::from_millis(25);
 /// How much of the end of a transcript is read for what the last turn said and did.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
-/// What a hook goes on with.
+/// The input of a hook.
 pub enum Input {
     /// What its agent handed over.
     Payload(Arc<Vec<u8>>),
@@ -153,7 +153,7 @@ fn sealer(settings: &Settings) -> Option<Sealer> {
     Some(Sealer::new(redactor, settings.text_bytes_max))
 }
 
-/// What became of drafts that were to be spooled.
+/// The outcome of spooling drafts.
 enum Spooled {
     /// They wait in the spool.
     Written,

@@ -88,7 +88,7 @@ impl InjectionsService {
         Ok(said)
     }
 
-    /// What a session begins with.
+    /// The start text of a session.
     async fn begin(&self, asked: &Arc<Asked>) -> Result<Option<Said>, Status> {
         if !asked.settings.start {
             return Ok(None);
