@@ -58,7 +58,7 @@ struct Known {
     aliases: HashMap<String, String>,
     /// Where working directories that exist belong.
     located: HashMap<String, Located>,
-    /// Folders whose root nobody knows.
+    /// Folders whose `project.toml` is damaged, so that their root is unknown.
     damaged: Vec<PathBuf>,
 }
 
@@ -151,7 +151,7 @@ impl Projects {
     }
 
     /// The same, but fails for a folder that does not answer and whose project nobody has noted:
-    /// what is stored under a guess stays there.
+    /// an event stored under a guessed project would stay there.
     pub fn resolve(&self, cwd: &str, hint: Option<&str>) -> Result<String, EngineError> {
         // Also with a hint: it tells which worktree the folder is in.
         match (hint, self.look_up(cwd)) {

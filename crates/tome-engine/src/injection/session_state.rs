@@ -13,7 +13,7 @@ use super::{Injector, open_work};
 use crate::triggers::texts::is_own;
 use crate::{EngineError, Whose};
 
-/// Events that are looked through for other sessions: an own session of more events hides them.
+/// Events read backwards to find another session. If the current session alone has more, none is found.
 const EVENTS_BACK_MAX: usize = 4_000;
 /// Sessions that are looked at before giving up.
 const SESSIONS_MAX: usize = 24;
@@ -127,7 +127,7 @@ impl Injector {
         Ok(None)
     }
 
-    /// What a session's overview says is pending, if somebody has written one.
+    /// The pending issues in a session's overview, if it has one.
     fn pending_issues(
         &self,
         project: &str,

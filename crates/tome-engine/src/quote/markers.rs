@@ -59,9 +59,9 @@ const BRACKETS: [&str; 5] =
 /// Speakers whose name at the start of a line, with a colon behind it, begins a turn of a chat.
 const SPEAKERS: [&str; 3] = ["human", "assistant", "system"];
 
-/// Longest name of a tag or token that is looked at.
+/// The longest tag or token name that is recognised.
 const NAME_CHARS_MAX: usize = 48;
-/// A tag's closing bracket is looked for within so many characters.
+/// The longest tag, in characters, up to its closing bracket.
 const TAG_CHARS_MAX: usize = 240;
 /// Characters of Markdown and white space that may stand before a speaker.
 const LEAD_CHARS_MAX: usize = 12;

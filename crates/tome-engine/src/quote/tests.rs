@@ -59,7 +59,7 @@ const PIECES: [&str; 18] = [
     "é",
 ];
 
-/// What a reader, or a parser that is not strict, would take for a marker.
+/// Finds text that a reader or a lenient parser would take for a marker.
 fn marker_in(text: &str) -> Option<String> {
     let seen: String = text
         .replace("&lt;", "<")

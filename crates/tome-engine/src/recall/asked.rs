@@ -20,7 +20,7 @@ pub(super) const HELD_MAX: usize = 4;
 /// An index set that was searched.
 pub(super) struct Asked {
     pub desk: Arc<Desk>,
-    /// What stays open until the answer is ready; `None` where it is opened again when needed.
+    /// Kept open until the answer is ready; `None` if it is reopened when needed.
     pub held: Option<OpenDesk>,
     /// The question as the vector index of its events understands it, where that was searched.
     pub question: Option<Bearing>,
