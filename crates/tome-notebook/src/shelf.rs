@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tome_model::{Clock, Millis, Scope, SystemClock};
@@ -35,6 +36,9 @@ pub(crate) struct Shelf {
     pub built: Built,
     pub prepare: Option<Prepare>,
     lock: File,
+    /// Held while waiting for the lock. Without it the lock still holds, but nobody queues for it.
+    turn: OnceLock<File>,
+    turn_file: PathBuf,
     watch: Option<Watch>,
     loaded: bool,
     /// Whether something was found that is not in the history yet.
@@ -77,6 +81,8 @@ impl Shelf {
             built: Built::of(history),
             prepare: None,
             lock,
+            turn: OnceLock::new(),
+            turn_file: history.join("turn"),
             watch: Watch::over(root),
             loaded: false,
             unrecorded: false,
@@ -88,31 +94,21 @@ impl Shelf {
 
     /// Takes the lock between processes; it is given back when the guard is dropped. `since` is when
     /// the caller began to wait.
+    ///
+    /// Waiters poll, so a process that writes again and again could take the lock ahead of them every
+    /// time. Everyone therefore queues for a second lock first: whoever holds that one is next.
     pub fn lock(&self, since: Instant) -> Result<Locked> {
-        let file = self.lock.try_clone();
-        let file = file.map_err(NotebookError::file("lock", &self.folder.full("")))?;
-        let mut pause = Duration::from_micros(100);
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Locked(file)),
-                Err(TryLockError::Error(error)) => {
-                    return Err(NotebookError::file("lock", &self.folder.full(""))(error));
-                }
-                Err(TryLockError::WouldBlock) if since.elapsed() > LOCK_TIMEOUT => {
-                    let busy = "another program has kept it locked for 10 s; try again".to_owned();
-                    let cause = std::io::Error::new(std::io::ErrorKind::WouldBlock, busy);
-                    return Err(NotebookError::file("lock", &self.folder.full(""))(cause));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    #[expect(
-                        clippy::disallowed_methods,
-                        reason = "waiting without end would hang the caller with whoever hangs"
-                    )]
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(5));
-                }
-            }
+        let failed = |error| NotebookError::file("lock", &self.folder.full(""))(error);
+        let _turn = self.turn().map(|turn| wait_for(turn, since)).transpose().map_err(failed)?;
+        wait_for(self.lock.try_clone().map_err(failed)?, since).map_err(failed)
+    }
+
+    /// The lock to queue for; there is none before the notebook has a history.
+    fn turn(&self) -> Option<File> {
+        if self.turn.get().is_none() {
+            let _ = self.turn.set(append_to(&self.turn_file).ok()?);
         }
+        self.turn.get()?.try_clone().ok()
     }
 
     /// Forgets what is known: the next look reads everything.
@@ -356,6 +352,29 @@ pub(crate) fn outside() -> Author {
 
 /// A lock that is held.
 pub(crate) struct Locked(File);
+
+/// Locks a file, or says after a while that somebody else has it.
+fn wait_for(file: File, since: Instant) -> std::io::Result<Locked> {
+    let mut pause = Duration::from_micros(100);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Locked(file)),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if since.elapsed() > LOCK_TIMEOUT => {
+                let busy = "another program has kept it locked for 10 s; try again";
+                return Err(std::io::Error::new(std::io::ErrorKind::WouldBlock, busy));
+            }
+            Err(TryLockError::WouldBlock) => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "waiting without end would hang the caller with whoever hangs"
+                )]
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(5));
+            }
+        }
+    }
+}
 
 impl Drop for Locked {
     fn drop(&mut self) {

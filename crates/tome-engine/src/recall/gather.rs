@@ -15,7 +15,7 @@ use tome_model::{EventId, SessionId};
 use super::asked::{Asked, OpenDesk, TermStats};
 use super::candidate::Candidate;
 use super::inquiry::{self, Inquiry, Replies, Reply};
-use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, number, of_node, said_in};
+use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, known_files, number, of_node, said_in};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::proactive::rarest_words;
@@ -195,6 +195,8 @@ fn has_read_enough(words: &Words, last: u64) -> bool {
 struct Pages {
     cursor: Option<u64>,
     known: Option<Arc<HashSet<String>>>,
+    /// The files that the vectors cover, where they are kept together with the words.
+    known_meanings: Option<Arc<HashSet<String>>>,
     inquiry: Inquiry,
 }
 
@@ -221,13 +223,18 @@ impl Pages {
             let cursors = together.map(|meanings| number(&meanings.cursor()));
             cursors.fold(number(&words.cursor()), u64::min)
         });
-        let known = words.as_ref().filter(|_| !visit.plan.proactive);
-        let known = known.map(|words| visit.keeper.known_files(desk, words));
+        let is_asked = !visit.plan.proactive;
+        let known = words.as_ref().filter(|_| is_asked);
+        let known = known.map(|words| known_files(&desk.known, words));
+        let known_meanings =
+            meanings.as_ref().filter(|_| is_asked && !visit.keeper.embedder.is_far());
+        let known_meanings =
+            known_meanings.map(|meanings| known_files(&desk.known_meanings, meanings));
         let depths = match visit.plan.proactive {
             true => (2 * PROACTIVE_PAGES_MAX, PROACTIVE_PAGES_MAX),
             false => (PAGES_DEPTH, PAGES_DEPTH),
         };
-        Self { cursor, known, inquiry: Inquiry { words, meanings, filter, depths } }
+        Self { cursor, known, known_meanings, inquiry: Inquiry { words, meanings, filter, depths } }
     }
 }
 
@@ -458,7 +465,7 @@ impl Gathered {
         pages: Pages,
         replies: Replies,
     ) -> Result<(), EngineError> {
-        let Pages { cursor, known, inquiry } = pages;
+        let Pages { cursor, known, known_meanings, inquiry } = pages;
         let filter = inquiry.filter;
         visit.filter = filter.clone();
         let (has_words, question) = self.take_replies(visit.number, &desk.pages, replies);
@@ -506,6 +513,13 @@ impl Gathered {
         }
         let known = known.filter(|_| has_words).unwrap_or_default();
         looked += self.look_at_files(&visit, desk, &files, &known)?;
+        if let Some(covered) = known_meanings.filter(|_| has_meanings) {
+            let lacking = files.iter().filter(|file| !covered.contains(&file.stamp())).count();
+            if lacking > 0 {
+                self.behind = self.behind.max(lacking as u64);
+                desk.wanting.store(true, Ordering::Relaxed);
+            }
+        }
         self.stage("literal: pages", since, format!("{looked} pages looked through"));
         Ok(())
     }

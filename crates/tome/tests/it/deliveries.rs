@@ -312,7 +312,8 @@ fn fifty_hooks_at_once() {
             let world = &world;
             scope.spawn(move || {
                 let payload = nameless(text, world.path());
-                World::hook_command(&mut world.command(&["hook", "claude-code"]), payload);
+                let mut command = world.command(&["hook", "claude-code"]);
+                World::hook_command(command.env("TOME_HOOK_PATIENCE", "1"), payload);
             });
         }
     });

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use tome_finder::{Embedder, FinderError, Meanings, Words};
+use tome_model::Millis;
 
 use super::hands::Pass;
 
@@ -39,8 +40,10 @@ pub(crate) struct Desk {
     /// takes them in this order.
     pub keeping: Mutex<Kept>,
     pub keeping_meanings: Mutex<Kept>,
-    /// The files that the BM25 index of pages has; `None` until they were read from it.
-    pub known: RwLock<Option<KnownFiles>>,
+    /// The files that the BM25 index of pages has, and those that its vectors cover; `None` until they
+    /// were read from the index.
+    pub known: RwLock<Option<KnownFiles<Words>>>,
+    pub known_meanings: RwLock<Option<KnownFiles<Meanings>>>,
     /// Whether somebody has seen that something is missing.
     pub wanting: AtomicBool,
     /// The same for vectors that are kept apart. They begin with it: nobody has compared them yet.
@@ -53,18 +56,18 @@ pub(crate) struct Desk {
 
 /// The files that one particular index has. An index that was deleted and created again is another index:
 /// it must not inherit the list, or files that it has not read yet would be skipped as known.
-pub(crate) struct KnownFiles {
-    index: Weak<Words>,
+pub(crate) struct KnownFiles<T> {
+    index: Weak<T>,
     stamps: Arc<HashSet<String>>,
 }
 
-impl KnownFiles {
-    pub(crate) fn new(index: &Arc<Words>, stamps: Arc<HashSet<String>>) -> Self {
+impl<T> KnownFiles<T> {
+    pub(crate) fn new(index: &Arc<T>, stamps: Arc<HashSet<String>>) -> Self {
         Self { index: Arc::downgrade(index), stamps }
     }
 
     /// The stamps of the files that this index has, if the list is about this index.
-    pub(crate) fn stamps_in(&self, index: &Arc<Words>) -> Option<&Arc<HashSet<String>>> {
+    pub(crate) fn stamps_in(&self, index: &Arc<T>) -> Option<&Arc<HashSet<String>>> {
         std::ptr::eq(self.index.as_ptr(), Arc::as_ptr(index)).then_some(&self.stamps)
     }
 }
@@ -104,17 +107,28 @@ pub(crate) struct Slot<T> {
 /// What the two kinds of indexes have in common.
 pub(crate) trait Index: Sized {
     fn is_whole(&self) -> bool;
+
+    /// What is in it by name, with the time of each.
+    fn named(&self) -> Result<Vec<(String, Millis)>, FinderError>;
 }
 
 impl Index for Words {
     fn is_whole(&self) -> bool {
         self.is_whole()
     }
+
+    fn named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
+        self.named()
+    }
 }
 
 impl Index for Meanings {
     fn is_whole(&self) -> bool {
         self.is_whole()
+    }
+
+    fn named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
+        Ok(self.named())
     }
 }
 
@@ -133,6 +147,7 @@ impl Desk {
             keeping: Mutex::default(),
             keeping_meanings: Mutex::default(),
             known: RwLock::default(),
+            known_meanings: RwLock::default(),
             wanting: AtomicBool::new(false),
             wanting_meanings: AtomicBool::new(true),
             problems: Mutex::default(),
@@ -164,6 +179,7 @@ impl Desk {
             self.events.meanings.put(None);
             self.pages.meanings.put(None);
             kept.files = None;
+            *self.known_meanings.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
 

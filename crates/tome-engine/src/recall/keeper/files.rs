@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::UNIX_EPOCH;
 
-use tome_finder::{Entry, Filter, Source, Words};
+use tome_finder::{Entry, Filter, Source};
 use tome_model::{Millis, Scope};
 use tome_notebook::Notebook;
 
 use super::Keeper;
-use super::desk::{Desk, DeskOf, KnownFiles};
+use super::desk::{Desk, DeskOf, Index, KnownFiles};
 use super::entries::{self, NoteText};
 use super::follow::projects_of;
 use super::pages::Page;
@@ -200,27 +200,6 @@ impl Keeper {
         }
     }
 
-    /// The stamps of the files that an index of pages has. They are read from the index once; after that
-    /// whoever writes to it keeps the list.
-    pub(crate) fn known_files(&self, desk: &Desk, words: &Arc<Words>) -> Arc<HashSet<String>> {
-        let stamps_in =
-            |known: &Option<KnownFiles>| Some(Arc::clone(known.as_ref()?.stamps_in(words)?));
-        if let Some(stamps) = stamps_in(&desk.known.read().unwrap_or_else(PoisonError::into_inner))
-        {
-            return stamps;
-        }
-        let mut known = desk.known.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(stamps) = stamps_in(&known) {
-            return stamps;
-        }
-        let named = words.named().unwrap_or_default().into_iter();
-        let is_file = |name: &str| Page::parse(name).is_some_and(|page| page.is_file());
-        let files = named.filter(|(name, _)| is_file(name));
-        let stamps = Arc::new(files.map(|(name, at)| stamp(&name, at)).collect::<HashSet<_>>());
-        *known = Some(KnownFiles::new(words, Arc::clone(&stamps)));
-        stamps
-    }
-
     /// What a file is called: its first heading, else its path.
     pub(crate) fn title_of_file(&self, page: &Page, text: &str) -> String {
         let path = match page {
@@ -238,5 +217,42 @@ impl Keeper {
     fn session_file(&self, project: &str, folder: &str, path: &str) -> Option<PathBuf> {
         let home = self.stores.projects().known_folder(project)?;
         Some(home::sessions_in(&home).join(folder).join("working-memory").join(path))
+    }
+}
+
+/// The stamps of the files that an index of pages has. They are read from the index once; after that
+/// whoever writes to it keeps the list.
+pub(crate) fn known_files<T: Index>(
+    known: &RwLock<Option<KnownFiles<T>>>,
+    index: &Arc<T>,
+) -> Arc<HashSet<String>> {
+    let stamps_in =
+        |known: &Option<KnownFiles<T>>| Some(Arc::clone(known.as_ref()?.stamps_in(index)?));
+    if let Some(stamps) = stamps_in(&known.read().unwrap_or_else(PoisonError::into_inner)) {
+        return stamps;
+    }
+    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(stamps) = stamps_in(&known) {
+        return stamps;
+    }
+    let named = index.named().unwrap_or_default().into_iter();
+    let is_file = |name: &str| Page::parse(name).is_some_and(|page| page.is_file());
+    let files = named.filter(|(name, _)| is_file(name));
+    let stamps = Arc::new(files.map(|(name, at)| stamp(&name, at)).collect::<HashSet<_>>());
+    *known = Some(KnownFiles::new(index, Arc::clone(&stamps)));
+    stamps
+}
+
+/// Shows questions which files an index has after a change.
+pub(super) fn show_known<T>(
+    shown: &RwLock<Option<KnownFiles<T>>>,
+    index: Option<&Arc<T>>,
+    known: &HashSet<String>,
+) {
+    let Some(index) = index else { return };
+    let mut shown = shown.write().unwrap_or_else(PoisonError::into_inner);
+    let stamps = shown.as_ref().and_then(|shown| shown.stamps_in(index));
+    if stamps.is_none_or(|stamps| **stamps != *known) {
+        *shown = Some(KnownFiles::new(index, Arc::new(known.clone())));
     }
 }

@@ -5,16 +5,16 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tome_finder::{Batch, Entry, FinderError};
 use tome_ledger::Ledger;
 use tome_model::Event;
 
 use super::Keeper;
-use super::desk::{Desk, DeskOf, Kept, KnownFiles, Pair};
+use super::desk::{Desk, DeskOf, Kept, Pair};
 use super::entries;
-use super::files::{FileFound, files_of, name_in};
+use super::files::{FileFound, files_of, name_in, show_known};
 use super::hands::{Hands, Pass};
 use super::pages::Page;
 use crate::{COPY, EngineError};
@@ -330,13 +330,8 @@ impl Keeper {
             }
             known.extend(now.iter().map(|file| file.stamp()));
         }
-        if let Some(words) = hands.words() {
-            let mut shown = desk.known.write().unwrap_or_else(PoisonError::into_inner);
-            let stamps = shown.as_ref().and_then(|shown| shown.stamps_in(words));
-            if stamps.is_none_or(|stamps| **stamps != *known) {
-                *shown = Some(KnownFiles::new(words, Arc::new(known.clone())));
-            }
-        }
+        show_known(&desk.known, hands.words(), known);
+        show_known(&desk.known_meanings, hands.meanings(), known);
         Ok(put)
     }
 }

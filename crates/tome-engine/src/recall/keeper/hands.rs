@@ -65,6 +65,11 @@ impl Hands {
         self.words.as_ref()
     }
 
+    /// The index of vectors, if this pass writes to it.
+    pub(super) fn meanings(&self) -> Option<&Arc<Meanings>> {
+        self.meanings.as_ref()
+    }
+
     fn cursors(&self) -> impl Iterator<Item = String> {
         let words = self.words.as_ref().map(|words| words.cursor());
         let meanings = self.meanings.as_ref().map(|meanings| meanings.cursor());

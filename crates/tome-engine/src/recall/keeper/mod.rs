@@ -24,7 +24,7 @@ use crate::{EngineError, Home, Notebooks, SessionCopies, StoreMode, Stores};
 pub(crate) use chunks::chunks;
 pub(crate) use desk::{Desk, DeskOf, Pair};
 pub(crate) use entries::{beside, cut, joined, of_node, said_in};
-pub(crate) use files::FileFound;
+pub(crate) use files::{FileFound, known_files};
 pub use follow::Followed;
 pub(crate) use follow::number;
 pub(crate) use pages::Page;
