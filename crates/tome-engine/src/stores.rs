@@ -398,13 +398,18 @@ impl Slot {
     }
 
     /// Lets go of a ledger that refuses writes, so that the caller opens it anew: what made it fail
-    /// (a full disk) may be over. Not while someone else holds it, and not all the time.
+    /// (a full disk) may be over. Not while someone else holds it, and not all the time; and not while
+    /// its folder takes no files: it could not be opened again, and still answers as it is.
     fn drop_refusing(&mut self, now: Millis) {
         let refuses = self
             .open
             .as_ref()
             .is_some_and(|store| store.is_refusing().is_some() && Arc::strong_count(store) == 1);
-        if refuses && now.distance_ms(self.opened) >= REOPEN_EVERY_MS {
+        if !refuses || now.distance_ms(self.opened) < REOPEN_EVERY_MS {
+            return;
+        }
+        self.opened = now;
+        if self.open.as_ref().is_some_and(|store| tempfile::tempfile_in(store.path()).is_ok()) {
             self.open = None;
         }
     }

@@ -39,6 +39,8 @@ impl Shelf {
         match self.make(by, now, &changes, &undo) {
             Ok(()) => {
                 self.restamp(&changes);
+                // From now on there is a history, and with it a queue for the lock.
+                self.open_turn();
                 Ok(())
             }
             Err(failed) => {

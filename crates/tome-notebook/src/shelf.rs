@@ -105,10 +105,19 @@ impl Shelf {
 
     /// The lock to queue for; there is none before the notebook has a history.
     fn turn(&self) -> Option<File> {
-        if self.turn.get().is_none() {
-            let _ = self.turn.set(append_to(&self.turn_file).ok()?);
+        if self.turn.get().is_none() && self.turn_file.exists() {
+            self.open_turn();
         }
         self.turn.get()?.try_clone().ok()
+    }
+
+    /// Opens the file to queue at, which a notebook has from its first change on.
+    pub fn open_turn(&self) {
+        if self.turn.get().is_none()
+            && let Ok(file) = append_to(&self.turn_file)
+        {
+            let _ = self.turn.set(file);
+        }
     }
 
     /// Forgets what is known: the next look reads everything.

@@ -7,7 +7,7 @@
 //! TOME_WRITE_FIXTURE=1 cargo test -p tome-ledger --test it fixture
 //! ```
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tome_ledger::{Engine, EventRange, GripWrite, Ledger, Work};
 use tome_model::{Draft, SessionTally};
@@ -16,7 +16,7 @@ use crate::contents;
 use crate::scene::*;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/store-v1-fjall")
+    PathBuf::from("tests/fixtures/store-v1-fjall")
 }
 
 /// Everything a store can hold: short and long, words and ids, a tool, a worker's results.
@@ -87,7 +87,7 @@ fn a_store_of_format_1_opens() {
 }
 
 fn contents_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/store-v1-contents-fjall")
+    PathBuf::from("tests/fixtures/store-v1-contents-fjall")
 }
 
 /// Everything that a worker of the contents can leave behind.

@@ -28,7 +28,7 @@ pub enum Unit {
 }
 
 /// What a figure should be.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Aim {
     /// At most this much more than the baseline.
     WithinOfBaseline(f64),

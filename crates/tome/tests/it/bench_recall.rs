@@ -8,7 +8,11 @@ use tome_testkit::{Signal, World, eventually, is_alive, send};
 
 use crate::scene::world;
 
-const SET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/recall");
+/// The programs run elsewhere.
+fn set() -> String {
+    let folder = std::path::absolute("tests/fixtures/recall").unwrap();
+    folder.to_str().unwrap().to_owned()
+}
 
 /// Measures a data set; a line of JSON for each.
 fn measure(world: &World, data: &str, more: &[&str]) -> Vec<Value> {
@@ -31,7 +35,7 @@ fn spoilt(world: &World, name: &str, file: &str, text: Option<&str>) -> PathBuf 
     for one in ["docs.jsonl", "queries.jsonl", "qrels.tsv"] {
         let path = world.write(
             &format!("{name}/{one}"),
-            &std::fs::read_to_string(Path::new(SET).join(one)).unwrap(),
+            &std::fs::read_to_string(Path::new(&set()).join(one)).unwrap(),
         );
         match text {
             _ if one != file => {}
@@ -51,7 +55,7 @@ fn scores<'a>(measured: &'a Value, tier: &str) -> &'a Value {
 fn known_questions_have_known_scores() {
     let world = world();
     let rows = world.path().join("rows.jsonl");
-    let [measured] = &measure(&world, SET, &["--rows", rows.to_str().unwrap()])[..] else {
+    let [measured] = &measure(&world, &set(), &["--rows", rows.to_str().unwrap()])[..] else {
         panic!("one data set")
     };
     assert_eq!((&measured["documents"], &measured["projects"]), (&10.into(), &2.into()));
@@ -96,7 +100,7 @@ fn a_kept_home_gives_the_same_answers_again() {
     let home = home.to_str().unwrap();
     let answers = |name: &str| {
         let rows = world.path().join(name);
-        measure(&world, SET, &["--home", home, "--rows", rows.to_str().unwrap()]);
+        measure(&world, &set(), &["--home", home, "--rows", rows.to_str().unwrap()]);
         let text = std::fs::read_to_string(rows).unwrap();
         let rows = text.lines().map(|line| {
             let mut row: Value = serde_json::from_str(line).unwrap();
@@ -182,7 +186,7 @@ fn a_home_of_yours_is_refused() {
     let world = world();
     world.write("mine/coder/README.md", "a memory\n");
     let mine = world.folder("mine");
-    let ran = world.tome(&["bench", "recall", "--data", SET, "--home", mine.to_str().unwrap()]);
+    let ran = world.tome(&["bench", "recall", "--data", &set(), "--home", mine.to_str().unwrap()]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("is not a home that a bench has made"), "{}", ran.stderr);
     assert_eq!(std::fs::read_dir(&mine).unwrap().count(), 1);
@@ -191,7 +195,7 @@ fn a_home_of_yours_is_refused() {
 #[test]
 fn one_that_is_stopped_leaves_nothing_behind() {
     let world = world();
-    let mut bench = world.command(&["bench", "recall", "--data", SET]);
+    let mut bench = world.command(&["bench", "recall", "--data", &set()]);
     let mut bench = bench.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let daemon = eventually("the bench's daemon", || {
         let home = std::fs::read_dir(world.folder("tmp")).ok()?.flatten().next()?.path();

@@ -132,12 +132,20 @@ impl Interceptor {
         self.connected.recv_timeout(Duration::from_secs(20)).unwrap();
     }
 
-    /// Gives the daemon its socket back, if there is one.
+    /// Gives the daemon its socket back, if there is one. A daemon that has noticed that its socket was
+    /// gone has left: then there is another one afterwards.
     fn remove(self, world: &World) {
         let behind = world.socket().with_extension("behind");
         std::fs::remove_file(world.socket()).unwrap();
         if behind.exists() {
             std::fs::rename(behind, world.socket()).unwrap();
+            eventually("a daemon that stays", || {
+                start(world);
+                let pid = world.daemon_pid();
+                // Longer than from one look of the daemon at its socket to the next.
+                pause(Duration::from_millis(700));
+                (pid.is_some() && world.daemon_pid() == pid).then_some(())
+            });
         }
     }
 }

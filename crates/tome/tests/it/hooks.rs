@@ -14,7 +14,7 @@ use crate::scene::{daemon_up, prompt, strings, texts, tool_result, world};
 fn check(agent: &str, name: &str, expect: &Expect) {
     let world = world();
     daemon_up_now(&world);
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/payloads");
+    let folder = PathBuf::from("tests/fixtures/payloads");
     // The replies of Copilot stand in a log that its payloads name, and are read behind its hooks.
     let log = folder.join("copilot.events.jsonl");
     let session =

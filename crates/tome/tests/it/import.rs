@@ -14,7 +14,7 @@ use crate::scene::{MORNING_MS, world};
 /// A fixture with its times put in: `<T+100>` is 100 ms after the base as RFC 3339, `"<M+100>"` as a
 /// number.
 pub fn fixture(name: &str, base_ms: u64) -> String {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    let folder = std::path::absolute("tests/fixtures/transcripts").unwrap();
     let text = std::fs::read_to_string(folder.join(name)).unwrap();
     let mut out = String::new();
     let mut rest = text.as_str();

@@ -66,7 +66,7 @@ fn the_rules_are_stated_once_per_client() {
     world.write("config.toml", "[inject]\nstart = false\n");
     assert_eq!(instructions(&["--agent", "codex"]).matches(rule).count(), 1);
     for text in ["skill.md", "navigator.md"] {
-        let path = format!("{}/src/setup/texts/{text}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("src/setup/texts/{text}");
         assert!(!std::fs::read_to_string(path).unwrap().contains("Before you start"), "{text}");
     }
 }

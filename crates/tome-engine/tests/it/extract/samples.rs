@@ -10,7 +10,7 @@ use tome_engine::Support;
 use super::{check, events, rendered, summarize};
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sessions")
+    PathBuf::from("tests/fixtures/sessions")
 }
 
 pub fn names() -> Vec<String> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{hear_with, line};
 
 fn fixture(name: &str) -> String {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/payloads");
+    let folder = PathBuf::from("tests/fixtures/payloads");
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
