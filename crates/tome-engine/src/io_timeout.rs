@@ -1,20 +1,35 @@
 //! A deadline for file system calls that may never return: a network mount whose server is gone
 //! blocks whoever looks at it, and no signal ends that.
 //!
-//! The call runs on a thread of its own. If it does not return in time, the thread is abandoned, and
-//! until it returns no other call for the same path is started.
+//! The call runs on another thread. If it does not return in time, the thread is abandoned, and until
+//! it returns no other call for the same path is started. A thread whose call returned waits for the
+//! next one.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
 /// Abandoned threads at most. Each holds a stack until the kernel lets it go.
 const ABANDONED_MAX: usize = 32;
 
+/// Threads that wait for a call at most.
+const IDLE_MAX: usize = 2;
+
+type Job = Box<dyn FnOnce() + Send>;
+/// The threads that wait for a call, by the channel to each.
+type Idle = Mutex<Vec<mpsc::Sender<Work>>>;
+
+/// A job for a thread, with the channel to that thread, which goes back to the list with it.
+struct Work {
+    job: Job,
+    channel: mpsc::Sender<Work>,
+}
+
 /// Runs calls with a deadline and remembers those that hang.
 #[derive(Debug, Default)]
 pub struct TimedCalls {
     hanging: Arc<Mutex<Hanging>>,
+    idle: Arc<Idle>,
 }
 
 #[derive(Debug, Default)]
@@ -44,15 +59,14 @@ impl TimedCalls {
         };
         let (sender, receiver) = mpsc::channel();
         let theirs = Arc::clone(&self.hanging);
-        let spawned = std::thread::Builder::new().name("tome-look".to_owned()).spawn(move || {
+        self.hand_over(Box::new(move || {
             let result = call();
             // Under the lock, so that a caller who gives up at this moment either sees the result
             // or registers the call before it is removed here.
             let mut hanging = lock(&theirs);
             hanging.paths.remove(&number);
             let _ = sender.send(result);
-        });
-        spawned.ok()?;
+        }))?;
         match receiver.recv_timeout(timeout) {
             Ok(result) => Some(result),
             Err(mpsc::RecvTimeoutError::Disconnected) => None,
@@ -72,8 +86,43 @@ impl TimedCalls {
     }
 }
 
-fn lock(hanging: &Mutex<Hanging>) -> MutexGuard<'_, Hanging> {
-    hanging.lock().unwrap_or_else(PoisonError::into_inner)
+impl TimedCalls {
+    /// Has a waiting thread run a job, or a new one. `None` if there can be no new one.
+    fn hand_over(&self, job: Job) -> Option<()> {
+        let waiting = lock(&self.idle).pop();
+        let Some(channel) = waiting else { return self.start(job) };
+        match channel.send(Work { job, channel: channel.clone() }) {
+            Ok(()) => Some(()),
+            // That thread has ended.
+            Err(mpsc::SendError(work)) => self.start(work.job),
+        }
+    }
+
+    /// Has a new thread run a job.
+    fn start(&self, job: Job) -> Option<()> {
+        let (channel, queue) = mpsc::channel();
+        channel.send(Work { job, channel: channel.clone() }).ok()?;
+        let idle = Arc::downgrade(&self.idle);
+        let thread = std::thread::Builder::new().name("tome-look".to_owned());
+        thread.spawn(move || run_jobs(&queue, &idle)).ok().map(drop)
+    }
+}
+
+/// Runs jobs until nobody can hand one over any more, or enough other threads wait for one.
+fn run_jobs(queue: &mpsc::Receiver<Work>, idle: &Weak<Idle>) {
+    while let Ok(Work { job, channel }) = queue.recv() {
+        job();
+        let Some(idle) = idle.upgrade() else { return };
+        let mut idle = lock(&idle);
+        if idle.len() >= IDLE_MAX {
+            return;
+        }
+        idle.push(channel);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -182,6 +182,17 @@ pub fn was_replaced(path: &Path, id: Option<FileId>) -> bool {
     }
 }
 
+/// Lets other threads go first from now on; those that this thread starts inherit it.
+pub fn lower_priority() {
+    // On Linux this is the calling thread's own priority; elsewhere it would be the whole process's.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, BACKGROUND_NICE);
+}
+
+/// A third of the usual share where all processors are busy.
+#[cfg(target_os = "linux")]
+const BACKGROUND_NICE: i32 = 5;
+
 /// Raises the limit on open files as far as the system lets this process, and returns it.
 pub fn raise_descriptor_limit() -> u64 {
     #[cfg(unix)]

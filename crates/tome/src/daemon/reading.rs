@@ -16,6 +16,7 @@ use tome_engine::EngineError;
 
 use super::shared::Shared;
 use super::{reflect, transcripts};
+use crate::platform;
 
 /// What comes together is read together: reading waits until nothing has come for so long. It also
 /// keeps the first reading of a new store, which makes tables, out of the way of the next hook.
@@ -148,7 +149,7 @@ async fn read_in_turn(turn: Turn) {
     let shared = Arc::clone(&turn.shared);
     let Ok(permit) = shared.reading.turns.acquire().await else { return };
     let (theirs, path) = (Arc::clone(&shared), turn.path.clone());
-    let work = tokio::task::spawn_blocking(move || {
+    let work = in_background(move || {
         let read = read(&theirs, &path);
         let wait = match &read {
             Ok(()) => None,
@@ -158,7 +159,6 @@ async fn read_in_turn(turn: Turn) {
         complain(&theirs, &path, read);
         wait
     });
-    // One that panics is logged by its thread.
     let wait = work.await.unwrap_or(Some(RETRY_AFTER));
     drop(permit);
     if let Some(wait) = wait {
@@ -189,6 +189,20 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
     watched
 }
 
+/// Runs work on a thread of lower priority, which the threads that it starts inherit: whoever waits for
+/// an answer comes first. `None` if it panicked, which its thread logs.
+async fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    // The runtime waits for a blocking task when the daemon leaves, and that one for the thread.
+    let task = tokio::task::spawn_blocking(move || {
+        let background = || {
+            platform::lower_priority();
+            work()
+        };
+        std::thread::scope(|scope| scope.spawn(background).join().ok())
+    });
+    task.await.ok().flatten()
+}
+
 /// Brings up to date what is found of notebooks without a store, where a question has asked for it.
 fn keep_up_notes(shared: &Arc<Shared>) {
     let shared = Arc::clone(shared);
@@ -203,7 +217,7 @@ fn keep_up_notes(shared: &Arc<Shared>) {
 /// Goes through stores that nobody has opened: a daemon that was killed may have left some behind.
 async fn read_what_was_left(shared: Arc<Shared>) {
     sleep(START_AFTER).await;
-    let work = tokio::task::spawn_blocking(move || {
+    let work = in_background(move || {
         for path in shared.stores.paths().iter().take(STORES_AT_START_MAX) {
             if shared.is_leaving() {
                 return;
@@ -216,7 +230,7 @@ async fn read_what_was_left(shared: Arc<Shared>) {
             shared.recall.close_unused();
         }
     });
-    // One that panics is logged by its thread; what it left is read when it is asked for.
+    // What it leaves is read when it is needed.
     let _ = work.await;
 }
 
