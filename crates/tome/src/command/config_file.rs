@@ -19,7 +19,7 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         Change::Unset { key } => (key.as_str(), None),
     };
     let Some(key) = KEYS.iter().find(|key| key.name == name) else { return Err(unknown(name)) };
-    if let Some(Err(problem)) = given.map(key.check) {
+    if let Some(Err(problem)) = given.map(|given| key.value.check(given)) {
         return Err(Refusal::bad_input(format!("{name}: {problem}")).hint(key.about).into());
     }
     let Some(file) = &context.config.file else {

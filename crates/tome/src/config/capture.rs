@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::keys;
+use super::value;
 
 /// When the daemon reads transcripts for what hooks missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub struct TranscriptSettings {
 
 pub(super) fn transcripts<'c>(text: &impl Fn(&'static str) -> &'c str) -> TranscriptSettings {
     TranscriptSettings {
-        enabled: keys::truth(text("capture.transcripts")).unwrap_or(true),
-        idle: keys::gap(text("capture.transcripts_idle")).unwrap_or(Duration::from_secs(60)),
+        enabled: value::parse_boolean(text("capture.transcripts")).unwrap_or(true),
+        idle: value::parse_finite_duration(text("capture.transcripts_idle"))
+            .unwrap_or(Duration::from_secs(60)),
     }
 }

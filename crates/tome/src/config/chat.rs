@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tome_llm::Prices;
 
-use super::{duration, keys};
+use super::{duration, value};
 
 /// The model that takes part in conversations: in `tome chat`, and when the daemon reflects.
 #[derive(Debug, Clone)]
@@ -47,8 +47,8 @@ pub enum ChatProvider {
     OpenAi,
 }
 
-/// Reads who takes part in conversations; `None` where nobody has said.
-pub fn provider(text: &str) -> Result<Option<ChatProvider>, String> {
+/// Parses the provider; `None` where none is set.
+pub fn parse_provider(text: &str) -> Result<Option<ChatProvider>, String> {
     match text {
         "" => Ok(None),
         "none" => Ok(Some(ChatProvider::Nobody)),
@@ -58,16 +58,8 @@ pub fn provider(text: &str) -> Result<Option<ChatProvider>, String> {
     }
 }
 
-/// A window that prompt, tools and notes alone would not fill.
-const WINDOW_TOKENS_MIN: u64 = 8_000;
-
-/// Reads what a model can read at once.
-pub fn window(text: &str) -> Result<u64, String> {
-    keys::tokens(text, WINDOW_TOKENS_MIN)
-}
-
-/// Reads the price of a million tokens; `None` where nobody has said it.
-pub fn price(text: &str) -> Result<Option<f64>, String> {
+/// Parses the price of a million tokens; `None` where none is set.
+pub fn parse_price(text: &str) -> Result<Option<f64>, String> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -79,15 +71,16 @@ pub fn price(text: &str) -> Result<Option<f64>, String> {
 
 /// The conversation model that is configured.
 pub(super) fn chat<'c>(text: &impl Fn(&'static str) -> &'c str) -> ChatSettings {
-    let price_of = |name| price(text(name)).ok().flatten();
+    let price_of = |name| parse_price(text(name)).ok().flatten();
     ChatSettings {
-        provider: provider(text("chat.provider")).ok().flatten(),
+        provider: parse_provider(text("chat.provider")).ok().flatten(),
         model: text("chat.model").to_owned(),
         base_url: text("chat.base_url").to_owned(),
         key_env: text("chat.key_env").to_owned(),
         key_file: text("chat.key_file").to_owned(),
-        timeout: keys::gap(text("chat.timeout")).unwrap_or(Duration::from_secs(120)),
-        window_tokens: window(text("chat.window_tokens")).unwrap_or(100_000),
+        timeout: value::parse_finite_duration(text("chat.timeout"))
+            .unwrap_or(Duration::from_secs(120)),
+        window_tokens: text("chat.window_tokens").parse().unwrap_or(100_000),
         prices: Prices {
             input: price_of("chat.price_input"),
             output: price_of("chat.price_output"),
@@ -100,7 +93,7 @@ pub(super) fn chat<'c>(text: &impl Fn(&'static str) -> &'c str) -> ChatSettings 
 /// When the daemon reflects.
 pub(super) fn reflect<'c>(text: &impl Fn(&'static str) -> &'c str) -> ReflectSettings {
     ReflectSettings {
-        enabled: keys::truth(text("reflect.enabled")).unwrap_or(true),
+        enabled: value::parse_boolean(text("reflect.enabled")).unwrap_or(true),
         idle: duration::parse(text("reflect.idle")).unwrap_or(Some(Duration::from_secs(1_800))),
     }
 }

@@ -9,10 +9,10 @@ use tome_model::Zone;
 use tome_notebook::Rules;
 use toml::{Table, Value};
 
-use super::keys::{self, KEYS};
+use super::keys::KEYS;
 use super::{
     EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
-    capture, chat, duration,
+    capture, chat, duration, value,
 };
 use crate::mcp::Toolsets;
 use crate::platform;
@@ -149,7 +149,7 @@ impl Config {
         };
         config.read_file(file_must_exist);
         for key in KEYS {
-            let name = format!("TOME_{}", key.name.replace('.', "_").to_uppercase());
+            let name = key.variable();
             if let Some(value) = var(&name) {
                 config.set(key.name, value, Source::Variable(name));
             }
@@ -242,7 +242,7 @@ impl Config {
                 .problems
                 .push(ConfigError::Unknown { key: name.to_owned(), from: source.to_string() });
         };
-        match (key.check)(&value) {
+        match key.value.check(&value) {
             Ok(()) => drop(self.values.insert(key.name, (value, source))),
             Err(problem) => {
                 let from = source.to_string();
@@ -255,7 +255,7 @@ impl Config {
     pub fn settings(&self) -> Settings {
         let mut settings = self.settings_without_zone();
         let zone = self.values.get("contents.zone").map_or("", |(value, _)| value.as_str());
-        settings.contents.zone = keys::zone(zone).unwrap_or_else(|_| Zone::system());
+        settings.contents.zone = value::parse_zone(zone).unwrap_or_else(|_| Zone::system());
         settings
     }
 
@@ -266,36 +266,38 @@ impl Config {
         Settings {
             home: Home::at(&self.home.0),
             store_mode: text("store.mode").parse().unwrap_or(tome_engine::StoreMode::PerProject),
-            store_engine: keys::engine(text("store.engine"))
+            store_engine: value::parse_engine(text("store.engine"))
                 .unwrap_or(tome_ledger::Engine::DEFAULT),
             store_idle_close: duration::parse(text("store.idle_close"))
                 .ok()
                 .flatten()
                 .unwrap_or(std::time::Duration::MAX),
             daemon_idle_exit: duration::parse(text("daemon.idle_exit")).ok().flatten(),
-            daemon_autostart: keys::truth(text("daemon.autostart")).unwrap_or(true),
-            daemon_tcp: keys::address(text("daemon.tcp")).ok().flatten(),
-            daemon_endpoint: keys::address(text("daemon.endpoint")).ok().flatten(),
-            text_bytes_max: keys::size(text("capture.text_max_bytes"))
+            daemon_autostart: value::parse_boolean(text("daemon.autostart")).unwrap_or(true),
+            daemon_tcp: value::parse_address(text("daemon.tcp")).ok().flatten(),
+            daemon_endpoint: value::parse_address(text("daemon.endpoint")).ok().flatten(),
+            text_bytes_max: text("capture.text_max_bytes")
+                .parse()
                 .unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
             redact: self.redact.clone(),
             transcripts: capture::transcripts(&text),
             notes: Rules {
-                facts_bytes_max: keys::facts_size(text("notes.facts_max_bytes"))
+                facts_bytes_max: text("notes.facts_max_bytes")
+                    .parse()
                     .unwrap_or(tome_notebook::limits::FACTS_BYTES_MAX),
-                facts_allowed: keys::fact_names(text("notes.facts_allowed")).ok().flatten(),
+                facts_allowed: value::parse_fact_names(text("notes.facts_allowed")).ok().flatten(),
             },
             contents: contents(&text),
             summarizer: SummarizerSettings {
-                kind: keys::summarizer(text("summarizer.kind"))
+                kind: value::parse_summarizer_kind(text("summarizer.kind"))
                     .unwrap_or(SummarizerKind::Extractive),
                 model: text("summarizer.model").to_owned(),
                 base_url: text("summarizer.base_url").to_owned(),
                 key_env: text("summarizer.key_env").to_owned(),
                 key_file: text("summarizer.key_file").to_owned(),
                 command: text("summarizer.command").to_owned(),
-                daily_tokens: keys::tokens(text("summarizer.daily_tokens"), 0).unwrap_or(0),
-                timeout: keys::gap(text("summarizer.timeout"))
+                daily_tokens: text("summarizer.daily_tokens").parse().unwrap_or(0),
+                timeout: value::parse_finite_duration(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
             chat: chat::chat(&text),
@@ -309,12 +311,14 @@ impl Config {
 
 /// Who makes vectors.
 fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
-    let time =
-        |name, usual_s| keys::gap(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s));
+    let time = |name, usual_s| {
+        value::parse_finite_duration(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s))
+    };
     EmbedSettings {
-        provider: keys::embedder(text("embed.provider")).unwrap_or(EmbedProvider::Builtin),
+        provider: value::parse_embed_provider(text("embed.provider"))
+            .unwrap_or(EmbedProvider::Builtin),
         model: text("embed.model").to_owned(),
-        dimensions: keys::dimensions(text("embed.dimensions")).unwrap_or(0),
+        dimensions: text("embed.dimensions").parse().unwrap_or(0),
         base_url: text("embed.base_url").to_owned(),
         key_env: text("embed.key_env").to_owned(),
         timeout: time("embed.timeout", 30),
@@ -330,8 +334,8 @@ fn words(items: &[Value]) -> Option<String> {
 
 /// What hooks say to their agents.
 fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
-    let is_on = |name| keys::truth(text(name)).unwrap_or(true);
-    let steps = |name, usual| keys::steps(text(name)).unwrap_or(usual);
+    let is_on = |name| value::parse_boolean(text(name)).unwrap_or(true);
+    let steps = |name, usual| text(name).parse().unwrap_or(usual);
     let enabled = is_on("inject.enabled");
     InjectSettings {
         start: enabled && is_on("inject.start"),
@@ -339,8 +343,8 @@ fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
         plan: enabled && is_on("inject.plan"),
         store: enabled && is_on("inject.store"),
         overview: enabled && is_on("inject.overview"),
-        headless: keys::truth(text("inject.headless")).unwrap_or(false),
-        budget_tokens: keys::tokens(text("inject.budget_tokens"), 0).unwrap_or(2_000),
+        headless: value::parse_boolean(text("inject.headless")).unwrap_or(false),
+        budget_tokens: text("inject.budget_tokens").parse().unwrap_or(2_000),
         plan_steps: steps("inject.plan_steps", 5),
         store_tool_calls: steps("inject.store_tool_calls", 10),
         overview_rounds: steps("inject.overview_rounds", 10),
@@ -351,10 +355,10 @@ fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
 fn contents<'c>(text: &impl Fn(&'static str) -> &'c str) -> ContentsSettings {
     let usual = ContentsSettings::in_zone(Zone::utc());
     let ms = |name, usual| {
-        let length = keys::gap(text(name)).ok();
+        let length = value::parse_finite_duration(text(name)).ok();
         length.and_then(|length| u64::try_from(length.as_millis()).ok()).unwrap_or(usual)
     };
-    let tokens = |name, usual| keys::tokens(text(name), 0).unwrap_or(usual);
+    let tokens = |name, usual| text(name).parse().unwrap_or(usual);
     ContentsSettings {
         gap_ms: ms("contents.gap", usual.gap_ms),
         tokens_max: tokens("contents.segment_tokens", usual.tokens_max),

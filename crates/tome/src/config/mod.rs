@@ -1,18 +1,22 @@
 //! Configuration: defaults, then the config file, then `TOME_*` variables, then flags.
 //!
-//! Every key stands once in `keys.rs`; reading, checking, listing and documenting all come from
-//! that table.
+//! Every setting stands once in `keys.rs`; reading, checking, listing and `docs/configuration.md` all
+//! come from that table.
 
 mod capture;
 mod chat;
 mod duration;
 mod keys;
 mod load;
+#[cfg(test)]
+mod reference;
+mod value;
 
 pub use capture::TranscriptSettings;
 pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
-pub use keys::{EmbedProvider, KEYS, SummarizerKind};
+pub use keys::KEYS;
 pub use load::{Config, ConfigError, Flags};
+pub use value::{EmbedProvider, SummarizerKind};
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -38,6 +38,7 @@ mod daemon_tcp;
 mod daemon_version;
 mod damage;
 mod deliveries;
+mod docs;
 mod embeddings;
 mod events;
 mod hard_places;
