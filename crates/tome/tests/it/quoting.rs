@@ -2,7 +2,7 @@
 //! source, with markers broken, and never promoted.
 
 use serde_json::{Value, json};
-use tome_testkit::World;
+use tome_testkit::{World, eventually};
 
 use crate::injections::{context, hook, says};
 use crate::mcp_client::{McpClient, words};
@@ -202,6 +202,13 @@ fn injections_hold_no_marker() {
     assert_eq!(marker_in(text), None, "{text}");
     // What a tool returned stands in no fact and in no state of a session.
     assert!(!text.contains("evil.example"), "{text}");
+    // A note that was written just now is a hint once the indexes have it.
+    eventually("the indexes", || {
+        let project = app.to_str().unwrap();
+        let args = ["recall", "zorkmid payload", "--project", project, "--json"];
+        let answer = world.tome(&args).json();
+        (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
+    });
     let said = hook(
         &world,
         &["claude-code"],
