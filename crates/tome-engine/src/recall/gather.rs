@@ -56,6 +56,9 @@ pub(super) struct Gathered {
     /// The lowest tier that a desk had to do with; `None` before any was asked.
     pub tier: Option<Tier>,
     pub behind: u64,
+    /// Stores whose events were searched by their vectors, and those that have no vectors yet.
+    pub with_vectors: usize,
+    pub without_vectors: usize,
     pub unread: Vec<String>,
     pub stages: Vec<Stage>,
 }
@@ -320,6 +323,12 @@ impl Gathered {
             asked.question = question;
         }
         self.note_tier(has_words, has_meanings);
+        if visit.plan.wants(Tier::Meanings) {
+            match has_meanings {
+                true => self.with_vectors += 1,
+                false => self.without_vectors += 1,
+            }
+        }
         // What the index has not read, or everything.
         let from = if has_words {
             at_words

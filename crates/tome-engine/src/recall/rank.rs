@@ -73,7 +73,10 @@ impl Gathered {
             true => spread(&matches, near, terms.question.parts()),
             false => vec![None; matches.len()],
         };
-        let own: Vec<Option<f32>> = self.candidates.iter().zip(&matches).map(nearness).collect();
+        let own: Vec<Option<f32>> = match self.is_fair_to_compare_vectors() {
+            true => self.candidates.iter().zip(&matches).map(nearness).collect(),
+            false => vec![None; matches.len()],
+        };
         let meanings = spread_near(&own, &matches, near);
         // Where there is an index of words, its list says the same and knows how rare they are.
         let is_indexed = self.stats.indexes > 0;
@@ -128,6 +131,12 @@ impl Gathered {
         });
         self.stage("rank", since, format!("{} candidates", ranked.len()));
         Ok((ranked, self))
+    }
+
+    /// Whether every store has vectors, or none: where only some have, their events would rank above
+    /// better ones from the others for no other reason.
+    fn is_fair_to_compare_vectors(&self) -> bool {
+        self.with_vectors == 0 || self.without_vectors == 0
     }
 
     /// Keeps the candidates that are worth reading: the best of each tier, pages apart from events.

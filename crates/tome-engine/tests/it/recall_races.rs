@@ -1,5 +1,6 @@
 //! Questions asked while indexes are being rebuilt: an answer is complete, or says what it could not read.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -51,22 +52,24 @@ impl Embedder for Gated {
     }
 }
 
-fn store_event(stores: &Arc<Stores>, root: &str) -> Store {
+fn store_event(stores: &Arc<Stores>, root: &str, text: &str) -> Store {
     let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
     let intake = Intake::new(sealer, Arc::clone(stores), Arc::new(Fixed));
+    let name = Path::new(root).file_name().and_then(|name| name.to_str()).unwrap();
     let line = json!({
-        "id": "e1", "session_id": "s1", "agent": "codex", "cwd": root,
-        "kind": "user_message", "at": 1_774_432_800_000_u64, "text": "the lexer waits for the cache",
+        "id": format!("event-{name}"), "session_id": format!("session-{name}"), "agent": "codex", "cwd": root,
+        "kind": "user_message", "at": 1_774_432_800_000_u64, "text": text,
     });
     let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
     assert!(intake.ingest(vec![draft]).iter().all(Result::is_ok));
     stores.of_project(root).unwrap()
 }
 
-#[test]
-fn a_note_is_found_while_the_indexes_are_rebuilt() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = Home::at(folder.path().join("home"));
+fn open_recall(
+    folder: &Path,
+    embedder: Arc<dyn Embedder>,
+) -> (Recall, Arc<Stores>, Arc<Notebooks>) {
+    let home = Home::at(folder.join("home"));
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
     let mode = StoreMode::PerProject;
     let stores = Arc::new(Stores::new(home.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
@@ -77,6 +80,46 @@ fn a_note_is_found_while_the_indexes_are_rebuilt() {
         Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
     let notebooks =
         Arc::new(Notebooks::new(home.clone(), projects, Rules::default(), Arc::clone(&clock)));
+    let recall = Recall::new(
+        home,
+        Arc::clone(&stores),
+        Arc::clone(&notebooks),
+        Arc::new(calendar),
+        copies,
+        embedder,
+        clock,
+    );
+    (recall, stores, notebooks)
+}
+
+/// Some projects have indexes and others none yet: what has one does not rank higher for that.
+#[test]
+fn stores_without_an_index_rank_as_fairly_as_those_with_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (recall, stores, _) = open_recall(folder.path(), Arc::new(Potion));
+    let root = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for name in ["one", "two", "three"] {
+        let text = format!("the lighthouse of {name} blinks because of zebra{name}");
+        let store = store_event(&stores, &root(name), &text);
+        if name != "three" {
+            recall.keep_up(&store, &|| false).unwrap();
+        }
+    }
+    let question = RecallQuestion {
+        query: "lighthouse zebrathree".into(),
+        across: Across::All,
+        limit: 3,
+        project: Some(root("one")),
+        ..RecallQuestion::default()
+    };
+    let answer = recall.ask(&question).unwrap();
+    let texts: Vec<&str> = answer.hits.iter().map(|hit| hit.text.as_str()).collect();
+    assert!(texts[0].contains("zebrathree"), "{texts:?}");
+}
+
+#[test]
+fn a_note_is_found_while_the_indexes_are_rebuilt() {
+    let folder = tempfile::tempdir().unwrap();
     let (reached, at_gate) = channel();
     let (open_gate, opened) = channel();
     let embedder = Gated {
@@ -84,17 +127,9 @@ fn a_note_is_found_while_the_indexes_are_rebuilt() {
         reached: Mutex::new(reached),
         opened: Mutex::new(opened),
     };
-    let recall = Recall::new(
-        home,
-        Arc::clone(&stores),
-        Arc::clone(&notebooks),
-        Arc::new(calendar),
-        copies,
-        Arc::new(embedder),
-        clock,
-    );
+    let (recall, stores, notebooks) = open_recall(folder.path(), Arc::new(embedder));
     let root = folder.path().join("app").to_str().unwrap().to_owned();
-    let store = store_event(&stores, &root);
+    let store = store_event(&stores, &root, "the lexer waits for the cache");
     let whose = Whose { scope: Scope::Project, cwd: Some(root.clone()), session: None };
     let notebook = notebooks.open(&whose).unwrap();
     let by = Author {

@@ -7,7 +7,7 @@
 //! TOME_WRITE_FIXTURE=1 cargo test -p tome-ledger --test it fixture
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tome_ledger::{Engine, EventRange, GripWrite, Ledger, Work};
 use tome_model::{Draft, SessionTally};
