@@ -27,6 +27,7 @@ pub struct World {
     folder: TempDir,
     home: PathBuf,
     program: PathBuf,
+    reads_transcripts: bool,
 }
 
 /// What a run of the program came to.
@@ -49,7 +50,16 @@ impl World {
         let folder = tempfile::Builder::new().prefix("tome-world").tempdir();
         #[expect(clippy::expect_used, reason = "a test without a folder cannot go on")]
         let folder = folder.expect("a temporary folder");
-        Self { home: folder.path().join("home"), folder, program: program.into() }
+        let home = folder.path().join("home");
+        Self { home, folder, program: program.into(), reads_transcripts: false }
+    }
+
+    /// The same world with a daemon that stores what hooks missed and a transcript has, as it does for
+    /// people.
+    #[must_use]
+    pub fn with_transcripts(mut self) -> Self {
+        self.reads_transcripts = true;
+        self
     }
 
     /// The same world with its home at another path inside it.
@@ -100,7 +110,9 @@ impl World {
         command.env("HOME", self.folder("person")).env("TOME_HOME", self.home()).env("TZ", "UTC");
         command.env("TOME_DAEMON_IDLE_EXIT", "2m").env("TMPDIR", self.folder("tmp"));
         // A test that compares transcripts with what hooks stored does so when it says so.
-        command.env("TOME_CAPTURE_TRANSCRIPTS", "off");
+        if !self.reads_transcripts {
+            command.env("TOME_CAPTURE_TRANSCRIPTS", "off");
+        }
         command.env("XDG_RUNTIME_DIR", self.folder("runtime"));
         if self.config_file().exists() {
             command.env("TOME_CONFIG", self.config_file());

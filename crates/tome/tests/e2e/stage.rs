@@ -24,7 +24,7 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(script: Vec<Step>) -> Self {
-        let world = World::new(env!("CARGO_BIN_EXE_tome"));
+        let world = World::new(env!("CARGO_BIN_EXE_tome")).with_transcripts();
         let app = world.folder("app");
         Self { world, app, model: Model::new(script) }
     }

@@ -4,8 +4,10 @@
 //! the model looks it up through MCP, makes a plan of six steps, says that it is done, is asked to
 //! store what it learned, and says that there is nothing.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tome_testkit::eventually;
+use tome_testkit::{eventually, eventually_within};
 
 use crate::model::{Asked, Call, Step};
 use crate::stage::Stage;
@@ -75,6 +77,9 @@ pub fn begin(stage: &Stage) {
     stage.world.ingest(&(lines.join("\n") + "\n"));
 }
 
+/// By then the daemon has read the transcript of a session that fell silent, also on a busy machine.
+const HEALED_WITHIN: Duration = Duration::from_secs(150);
+
 /// Checks all that was promised, and stops the daemon. Hooks have their usual deadlines here: what is
 /// not ready in time on a busy machine is not told, and then neither is it in a request.
 pub fn end(stage: &Stage, cast: &Cast) {
@@ -87,6 +92,7 @@ pub fn end(stage: &Stage, cast: &Cast) {
     the_model_was_told(&asked, &told);
     the_mcp_server_answered(&asked, cast);
     the_events_are_stored(stage, cast, &told);
+    everything_is_stored_without_an_import(stage, cast);
     an_import_finds_nothing_new(stage, cast);
     let ran = stage.world.tome(&["stop"]);
     assert_eq!(ran.code, 0, "tome stop: {}", ran.stderr);
@@ -183,6 +189,21 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast, told: &Told) {
     let own =
         |event: &&Value| [STORE, REPLAN].iter().any(|own| event["text"].to_string().contains(own));
     assert_eq!(events.iter().find(own), None);
+}
+
+/// Everything in the agent's transcripts is stored once, though nobody imports them.
+fn everything_is_stored_without_an_import(stage: &Stage, cast: &Cast) {
+    let covered = || {
+        let report = stage.world.tome(&["doctor", "--deep", "--json"]).json();
+        let agents = report["coverage"]["agents"].as_array().cloned().unwrap_or_default();
+        agents.into_iter().find(|one| one["agent"] == cast.agent).unwrap_or_default()
+    };
+    let complete = eventually_within(HEALED_WITHIN, || {
+        let covered = covered();
+        (covered["percent"] == 100.0).then_some(covered)
+    });
+    let covered = complete.unwrap_or_else(|| panic!("{}", covered()));
+    assert_eq!(covered["duplicates"], json!([]), "{covered}");
 }
 
 /// What the agent wrote down itself is what its hooks have said already.

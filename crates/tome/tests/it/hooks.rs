@@ -1,6 +1,5 @@
 //! `tome hook`: what agents really send, through the real program, into the ledger.
 
-use std::path::PathBuf;
 use std::process::Stdio;
 
 use expect_test::{Expect, expect};
@@ -14,7 +13,7 @@ use crate::scene::{daemon_up, prompt, strings, texts, tool_result, world};
 fn check(agent: &str, name: &str, expect: &Expect) {
     let world = world();
     daemon_up_now(&world);
-    let folder = PathBuf::from("tests/fixtures/payloads");
+    let folder = std::path::absolute("tests/fixtures/payloads").unwrap();
     // The replies of Copilot stand in a log that its payloads name, and are read behind its hooks.
     let log = folder.join("copilot.events.jsonl");
     let session =

@@ -10,7 +10,7 @@ use tome_engine::Support;
 use super::{check, events, rendered, summarize};
 
 fn folder() -> PathBuf {
-    PathBuf::from("tests/fixtures/sessions")
+    std::path::absolute("tests/fixtures/sessions").unwrap()
 }
 
 pub fn names() -> Vec<String> {
