@@ -15,7 +15,7 @@ use super::{InjectionsService, injector};
 use crate::daemon::shared::{Shared, status_of};
 
 /// An agent waits no longer than this for hints: what is found later comes with its next step.
-const HINT_WITHIN: Duration = Duration::from_millis(24);
+const HINT_WITHIN: Duration = Duration::from_millis(40);
 
 /// Where what was found is handed over, as long as somebody waits for it.
 #[derive(Default)]
