@@ -2,7 +2,8 @@
 
 /// Whether a word, in any case, is in a sorted list.
 fn holds(list: &[&str], word: &str) -> bool {
-    list.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
+    let lower = || word.bytes().map(|byte| byte.to_ascii_lowercase());
+    list.binary_search_by(|entry| entry.bytes().cmp(lower())).is_ok()
 }
 
 /// A value that is a type, a state, or a name for what it stands for.
