@@ -161,19 +161,7 @@ fn id_in(goal: &Ledger, event: &Event) -> Result<Option<EventId>, EngineError> {
 
 fn encoded(event: Event, id: EventId, project: &str) -> NewEvent {
     let arrived = event.arrived;
-    let draft = Draft {
-        identity: Identity::Fixed(id),
-        at: event.at,
-        session: event.session,
-        agent: event.agent,
-        cwd: event.cwd,
-        project: None,
-        kind: event.kind,
-        role: event.role,
-        text: event.text,
-        tool: event.tool,
-        meta: event.meta,
-    };
+    let draft = Draft { identity: Identity::Fixed(id), ..Draft::from_event(event) };
     NewEvent::encode(draft, project.to_owned(), arrived)
 }
 

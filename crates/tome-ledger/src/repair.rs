@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use tome_model::{Draft, Event, EventId, Identity, Millis, SessionId};
+use tome_model::{Draft, Event, EventId, Millis, SessionId};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::counts::{self, Counts};
@@ -240,24 +240,13 @@ impl Rebuild {
     /// Adds an event from a second copy.
     fn add_copy(&mut self, event: Event, number: Option<u64>) -> Result<(), LedgerError> {
         let (id, session) = (event.id.clone(), event.session.clone());
-        let draft = Draft {
-            identity: Identity::Fixed(event.id),
-            at: event.at,
-            session: event.session,
-            agent: event.agent,
-            cwd: event.cwd,
-            project: None,
-            kind: event.kind,
-            role: event.role,
-            text: event.text,
-            tool: event.tool,
-            meta: event.meta,
-        };
+        let (at, arrived, project) = (event.at, event.arrived, event.project.clone());
+        let draft = Draft::from_event(event);
         // A copy that cannot be stored was changed by somebody: it is no event of ours.
-        let Ok(body) = event_value::encode(&draft, &event.project, event.arrived) else {
+        let Ok(body) = event_value::encode(&draft, &project, arrived) else {
             return Ok(());
         };
-        self.add(event.at, number, id, session, body)
+        self.add(at, number, id, session, body)
     }
 
     fn add(

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Agent, EventId, EventKind, Millis, Role, SessionId, Tool, limits};
+use crate::{Agent, Event, EventId, EventKind, Millis, Role, SessionId, Tool, limits};
 
 /// An event on its way in.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,23 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// A draft that is stored as this event again, in whatever project it is put.
+    pub fn from_event(event: Event) -> Self {
+        Self {
+            identity: Identity::Fixed(event.id),
+            at: event.at,
+            session: event.session,
+            agent: event.agent,
+            cwd: event.cwd,
+            project: None,
+            kind: event.kind,
+            role: event.role,
+            text: event.text,
+            tool: event.tool,
+            meta: event.meta,
+        }
+    }
+
     /// Turns JSON that nests too deep to be read back everywhere into its own text.
     pub fn flatten_deep(&mut self) {
         let tool = self.tool.iter_mut().flat_map(|tool| [&mut tool.input, &mut tool.output]);

@@ -49,8 +49,8 @@ impl Asked {
     }
 }
 
-/// What the BM25 indexes that were searched say about the terms of a question, so that they can be
-/// closed before the candidates are ranked.
+/// Statistics of a query's terms from the BM25 indexes that were searched. Keeping them here lets the
+/// indexes be closed before the candidates are ranked.
 #[derive(Default)]
 pub(super) struct TermStats {
     /// BM25 indexes that were searched.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use tome_finder::{Bearing, Entry, Filter, FinderError, Found, Key, Meanings, Part, Source, Words};
+use tome_finder::{Bearing, Filter, FinderError, Found, Key, Meanings, Part, Source, Words};
 use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
 
 use super::asked::{Asked, OpenDesk, TermStats};
 use super::candidate::Candidate;
 use super::inquiry::{self, Inquiry, Replies, Reply};
-use super::keeper::{Desk, DeskOf, FileFound, Keeper, Pair, known_files, number, of_node, said_in};
+use super::keeper::{Desk, DeskOf, Keeper, Pair, known_files, number};
 use super::literal::{self, Hunt, Owner, Scan, Seen};
 use super::plan::Plan;
 use super::proactive::rarest_words;
@@ -28,16 +28,14 @@ use crate::EngineError;
 /// An index that has so many events left to read is not used: what it lacks would have to be looked
 /// through one by one.
 const BEHIND_MAX: u64 = 2_000;
-/// How long texts are looked through without an index, and what they are cut to.
-const LOOK_TIME: Duration = Duration::from_secs(5);
+/// The time limit for a scan without an index, and the most hits that it returns.
+pub(super) const LOOK_TIME: Duration = Duration::from_secs(5);
 const SEEN_MAX: usize = 200;
 /// The same for a proactive query. Its agent does not wait so long: what is found later comes with the
 /// next step.
 const PROACTIVE_LOOK_TIME: Duration = Duration::from_secs(1);
 /// A copy of a session that is longer is not looked through for lines of others.
 const FOREIGN_BYTES_MAX: u64 = 4 << 20;
-/// Nodes that changed since the index read them and are looked at directly.
-const CHANGED_MAX: usize = 200;
 
 /// The indexes of a pair that can be asked.
 type Open = (Option<Arc<Words>>, Option<Arc<Meanings>>);
@@ -141,17 +139,17 @@ impl Gathered {
     }
 }
 
-/// How long texts are looked through without an index.
+/// The time limit for a scan without an index.
 fn look_time(plan: &Plan) -> Duration {
     if plan.proactive { PROACTIVE_LOOK_TIME } else { LOOK_TIME }
 }
 
 /// What is asked of one pair of indexes.
-struct Visit<'a> {
-    keeper: &'a Keeper,
-    plan: &'a Plan,
-    number: usize,
-    filter: Filter,
+pub(super) struct Visit<'a> {
+    pub keeper: &'a Keeper,
+    pub plan: &'a Plan,
+    pub number: usize,
+    pub filter: Filter,
 }
 
 /// What is asked about events, and how far their indexes have come: before they are asked, because what
@@ -482,7 +480,7 @@ impl Gathered {
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
             return Ok(());
         }
-        // What an index has not read yet can wait for a question.
+        // A hint does without the pages that the index has not read yet.
         if visit.plan.proactive && has_words {
             self.note_tier(has_words, has_meanings);
             return Ok(());
@@ -531,112 +529,5 @@ impl Gathered {
         }
         self.stage("literal: pages", since, format!("{looked} pages looked through"));
         Ok(())
-    }
-
-    /// Looks at the nodes that have changed since the index read them.
-    fn look_at_changed(
-        &mut self,
-        visit: &Visit<'_>,
-        ledger: &Ledger,
-        cursor: u64,
-    ) -> Result<u64, EngineError> {
-        // One extra change tells that there are more.
-        let mut changed = ledger.changed_nodes(cursor, CHANGED_MAX + 1)?;
-        self.behind = self.behind.max(changed.len() as u64);
-        if changed.len() > CHANGED_MAX {
-            changed.truncate(CHANGED_MAX);
-            self.leave_out("contents that changed just now: ask again in a moment".to_owned());
-        }
-        for change in &changed {
-            let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
-            let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-            let grips: Result<Vec<_>, _> =
-                grips.filter_map(|grip| ledger.grip(&change.project, grip).transpose()).collect();
-            for entry in of_node(&change.project, &node, &grips?) {
-                self.look_at_entry(visit, &entry);
-            }
-        }
-        Ok(changed.len() as u64)
-    }
-
-    /// Looks at the files that the index does not have as they are now.
-    fn look_at_files(
-        &mut self,
-        visit: &Visit<'_>,
-        desk: &Desk,
-        files: &[FileFound],
-        known: &HashSet<String>,
-    ) -> Result<u64, EngineError> {
-        let since = Instant::now();
-        let (mut looked, mut had, mut late) = (0, 0, 0u64);
-        for file in files {
-            if known.contains(&file.stamp()) {
-                had += 1;
-                continue;
-            }
-            if !file.is_wanted(&visit.filter) {
-                continue;
-            }
-            if since.elapsed() > LOOK_TIME {
-                late += 1;
-                continue;
-            }
-            looked += 1;
-            let Some(text) = visit.keeper.text_of_file(&file.page) else { continue };
-            self.look_at_note(visit, file, &text);
-        }
-        if late > 0 {
-            self.leave_out(format!("{late} notes that are not indexed yet"));
-        }
-        // What the index has of files that are gone says nothing, but still weighs what others say.
-        let gone = known.len().saturating_sub(had) as u64;
-        if looked + gone > 0 {
-            self.behind = self.behind.max(looked + gone);
-            desk.wanting.store(true, Ordering::Relaxed);
-        }
-        Ok(looked)
-    }
-
-    fn look_at_note(&mut self, visit: &Visit<'_>, file: &FileFound, text: &str) {
-        for section in said_in(&file.page, text).sections {
-            let part = Part {
-                from: u32::try_from(section.range.start).unwrap_or(u32::MAX),
-                to: u32::try_from(section.range.end).unwrap_or(u32::MAX),
-            };
-            let title = format!("{} {}", file.name, section.heading);
-            let said = text.get(section.range).unwrap_or_default();
-            let Some(look) = visit.plan.needle.look_under(&title, said) else { continue };
-            let found = Found {
-                key: Key::Named(file.page.name()),
-                part,
-                source: file.source(),
-                at: file.modified,
-                line: section.line,
-                score: look.score(),
-            };
-            if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
-                candidate.looked = Some(found.score);
-            }
-        }
-    }
-
-    /// Looks at an entry that the index does not have yet.
-    fn look_at_entry(&mut self, visit: &Visit<'_>, entry: &Entry) {
-        let title = format!("{} {}", entry.title, entry.keywords);
-        if !visit.filter.admits(entry) {
-            return;
-        }
-        let Some(look) = visit.plan.needle.look_under(&title, &entry.text) else { return };
-        let found = Found {
-            key: entry.key.clone(),
-            part: entry.part,
-            source: entry.source,
-            at: entry.at,
-            line: entry.line,
-            score: look.score(),
-        };
-        if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
-            candidate.looked = Some(found.score);
-        }
     }
 }

@@ -25,6 +25,7 @@ mod rank;
 mod spread;
 mod terms;
 mod then;
+mod unindexed;
 mod weights;
 
 use std::collections::HashMap;

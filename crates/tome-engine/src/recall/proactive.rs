@@ -1,4 +1,4 @@
-//! Queries that nobody asked for: an agent waits while a prompt is looked up for hints. They search for
+//! Proactive queries: while an agent waits, its prompt is looked up for hints. They search for
 //! the rarest words of the prompt only, because common words cost most and decide least.
 
 use std::cmp::Reverse;

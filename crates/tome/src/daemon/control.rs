@@ -333,19 +333,10 @@ fn add(
 mod tests {
     use std::sync::mpsc;
 
-    use tome_model::{Clock, EventLine, SystemClock};
+    use tome_model::EventLine;
 
     use super::*;
-    use crate::config::{Config, Flags};
-    use crate::daemon::log::Log;
-
-    fn shared(home: &Path) -> Arc<Shared> {
-        let flags = Flags { home: Some(home.to_path_buf()), ..Flags::default() };
-        let settings = Config::load(&flags, &|_| None).unwrap().settings();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let log = Log::open(&home.join("daemon.log"), Arc::clone(&clock));
-        Arc::new(Shared::new(settings, clock, log, 1024).unwrap())
-    }
+    use crate::daemon::shared::tests::shared;
 
     #[tokio::test]
     async fn a_status_stores_nothing_and_says_what_is_kept_back() {

@@ -430,7 +430,7 @@ fn code_of(error: &NotebookError) -> Code {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::mpsc;
 
     use tome_model::SystemClock;
@@ -438,7 +438,8 @@ mod tests {
     use super::*;
     use crate::config::{Config, Flags};
 
-    fn shared(home: &Path) -> Arc<Shared> {
+    /// The state of a daemon that serves this home.
+    pub fn shared(home: &Path) -> Arc<Shared> {
         let flags = Flags { home: Some(home.to_path_buf()), ..Flags::default() };
         let settings = Config::load(&flags, &|_| None).unwrap().settings();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);

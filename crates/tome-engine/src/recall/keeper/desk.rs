@@ -108,7 +108,7 @@ pub(crate) struct Slot<T> {
 pub(crate) trait Index: Sized {
     fn is_whole(&self) -> bool;
 
-    /// What is in it by name, with the time of each.
+    /// The names of its entries, with the time of each.
     fn named(&self) -> Result<Vec<(String, Millis)>, FinderError>;
 }
 

@@ -19,7 +19,7 @@ use super::hands::{Hands, Pass};
 use super::pages::Page;
 use crate::{COPY, EngineError};
 
-/// What is put in together at most. A portion is in memory several times over: as events, as
+/// The largest batch that is indexed at once. It is in memory several times over: as events, as
 /// entries, as the documents and the vectors that are made of them.
 struct Portion {
     events: usize,
@@ -255,7 +255,7 @@ impl Keeper {
         ledger: &Ledger,
         nodes_max: usize,
     ) -> Result<u64, EngineError> {
-        // What changes while they are read is put in again afterwards.
+        // Nodes that change during this pass are indexed again afterwards.
         let upto = ledger.last_node_change()?;
         let (mut put, mut nodes) = (0, Vec::new());
         for project in ledger.contents_projects()? {

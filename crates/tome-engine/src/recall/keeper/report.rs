@@ -70,7 +70,7 @@ impl Keeper {
         ledger: Option<&Ledger>,
     ) -> Result<DeskReport, EngineError> {
         let events = ledger.map_or(0, Ledger::last_seq);
-        // Events are numbered without gaps: what is behind a cursor is a difference.
+        // Events are numbered without gaps, so the lag is a difference.
         let events_behind = |cursor| Ok(events.saturating_sub(cursor));
         // Changes of nodes are not: each opening of a store starts a new range of numbers.
         let nodes_behind = |cursor| match ledger {
