@@ -16,6 +16,7 @@ use serde_json::Value;
 use tome_engine::{Extractive, SegmentInput, Summarizer, Summary, Support};
 use tome_llm::{ChatModel, Message, ModelFailure, Stop, SystemPart, Talk, Usage};
 use tome_model::{Event, EventKind, Millis};
+use tome_text::{collapse_whitespace, truncate_chars};
 
 use crate::context::Unit;
 use crate::limits::{LISTED_CHARS_MAX, LISTED_TURNS_MAX};
@@ -199,13 +200,7 @@ fn uncommented(text: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    let mut short: String = line.chars().take(LISTED_CHARS_MAX).collect();
-    if short.len() < line.len() {
-        short.push('…');
-    }
-    short
+    truncate_chars(&collapse_whitespace(text), LISTED_CHARS_MAX)
 }
 
 /// `2026-11-15-093000`, in UTC.

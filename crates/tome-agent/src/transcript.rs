@@ -2,8 +2,8 @@
 //! came from tools fenced as data.
 
 use tome_engine::{quoted_text, said};
-use tome_llm::tokens_about;
 use tome_model::{Event, EventKind};
+use tome_text::budget_tokens;
 
 use crate::context::cap_tokens;
 
@@ -19,7 +19,7 @@ pub(crate) fn transcript(events: &[Event], tokens_max: u64) -> String {
     let mut left = tokens_max.saturating_sub(30);
     let mut kept = 0;
     for text in blocks.iter().rev() {
-        let Some(rest) = left.checked_sub(tokens_about(text) + 2) else { break };
+        let Some(rest) = left.checked_sub(budget_tokens(text) + 2) else { break };
         left = rest;
         kept += 1;
     }

@@ -20,12 +20,13 @@ use std::time::{Duration, Instant};
 
 use tome_engine::{
     ContentsSettings, Evidence, Extractive, RollupInput, SegmentInput, Summarizer, Summary,
-    SummaryBullet, SummaryError, Support, catch_up_contents, estimate_tokens, rebuild_contents,
+    SummaryBullet, SummaryError, Support, catch_up_contents, rebuild_contents,
 };
 use tome_ledger::{Ledger, NewEvent};
 use tome_model::{
     Agent, Clock, Draft, EventId, EventKind, Identity, Millis, NodeId, Role, SessionId, Tool, Zone,
 };
+use tome_text::estimate_tokens;
 
 const PROJECT: &str = "/home/dev/app";
 const START_MS: u64 = 1_767_225_600_000;

@@ -44,8 +44,8 @@ pub use contents::{
     CONTENTS, CaughtUp, ContentsSettings, EXTRACTIVE, Evidence, Expanded, Extractive, Found,
     ModelSummarizer, Rebuilt, Replaced, Report, RollupInput, Segment, SegmentInput, Source,
     Summarizer, Summary, SummaryBullet, SummaryError, Support, Unpolished, Weight,
-    catch_up_contents, estimate_tokens, rebuild_contents, replace_summary, said, segments,
-    source_of, unpolished, verify_contents, weigh,
+    catch_up_contents, rebuild_contents, replace_summary, said, segments, source_of, unpolished,
+    verify_contents, weigh,
 };
 pub use damage::Damage;
 pub use durable::write_atomic;

@@ -22,4 +22,4 @@ pub use error::FinderError;
 pub use filter::Filter;
 pub use meanings::{Bearing, Meanings};
 pub use question::Question;
-pub use words::{Words, WordsQuery, is_spaceless, terms};
+pub use words::{Words, WordsQuery};

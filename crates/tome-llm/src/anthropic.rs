@@ -1,9 +1,10 @@
 //! Anthropic's Messages API: `POST {base}/v1/messages`.
 
 use serde_json::{Value, json};
+use tome_text::budget_tokens;
 
 use crate::http::{Endpoint, Http};
-use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
+use crate::{Completion, LanguageModel, ModelFailure, Prompt};
 
 /// The version of the protocol that is spoken here.
 pub(crate) const VERSION: &str = "2023-06-01";
@@ -52,10 +53,10 @@ impl AnthropicModel {
         let cached: u64 = cached.into_iter().filter_map(used).sum();
         Ok(Completion {
             input_tokens: used("input_tokens").map_or_else(
-                || tokens_about(&prompt.system) + tokens_about(&prompt.user),
+                || budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
                 |fresh| fresh.saturating_add(cached),
             ),
-            output_tokens: used("output_tokens").unwrap_or_else(|| tokens_about(&text)),
+            output_tokens: used("output_tokens").unwrap_or_else(|| budget_tokens(&text)),
             text,
         })
     }

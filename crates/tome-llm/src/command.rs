@@ -12,10 +12,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use tome_model::truncate_to;
+use tome_text::budget_tokens;
 
 use crate::group::Group;
 use crate::limits::{OUTPUT_BYTES_MAX, OUTPUT_GRACE, SAID_BYTES_MAX, STDERR_BYTES_MAX, STOP_LOOK};
-use crate::{Completion, LanguageModel, ModelFailure, Prompt, Stop, tokens_about};
+use crate::{Completion, LanguageModel, ModelFailure, Prompt, Stop};
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,8 +155,8 @@ impl LanguageModel for CommandModel {
             return Err(ModelFailure::Malformed { said });
         }
         Ok(Completion {
-            input_tokens: tokens_about(&prompt.system) + tokens_about(&prompt.user),
-            output_tokens: tokens_about(&text),
+            input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
+            output_tokens: budget_tokens(&text),
             text,
         })
     }
@@ -240,6 +241,5 @@ fn short(bytes: &[u8]) -> String {
         bytes.get(bytes.len().saturating_sub(SAID_BYTES_MAX)..).unwrap_or(bytes),
     )
     .into_owned();
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    truncate_to(&line, SAID_BYTES_MAX).to_owned()
+    truncate_to(&tome_text::collapse_whitespace(&text), SAID_BYTES_MAX).to_owned()
 }

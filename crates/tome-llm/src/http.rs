@@ -169,7 +169,7 @@ impl Http {
 
     /// What somebody said, in one short line, without the key.
     pub(crate) fn short(&self, said: &str) -> String {
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = tome_text::collapse_whitespace(said);
         // First the key, then the cut: half a key is also too much of it.
         let said = self.key.as_ref().map_or(said.clone(), |key| key.cut_from(&said));
         truncate_to(&said, SAID_BYTES_MAX).to_owned()

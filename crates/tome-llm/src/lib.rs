@@ -31,7 +31,6 @@ mod sorting;
 mod stop;
 mod stream;
 mod talk;
-mod tokens;
 
 pub use anthropic::AnthropicModel;
 pub use budget::{Budget, Needed, Reserved, Spent};
@@ -53,4 +52,3 @@ pub use talk::{
     ChatModel, End, Heard, Message, OfferedTool, Part, Reply, Role, SystemPart, Talk, ToolCall,
     ToolResult, Usage,
 };
-pub use tokens::tokens_about;

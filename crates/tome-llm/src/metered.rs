@@ -3,9 +3,11 @@
 //! A call that failed after the model may have worked is counted with what it was to read, and with
 //! what was heard of it: rather too much than too little.
 
+use tome_text::budget_tokens;
+
 use crate::{
     Budget, ChatModel, Completion, Heard, LanguageModel, ModelFailure, Needed, Prompt, Reply,
-    Spent, Stop, Talk, tokens_about,
+    Spent, Stop, Talk,
 };
 
 /// Which day it is, as `2026-11-15`; the caller decides where.
@@ -47,7 +49,8 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
     }
 
     fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
-        let input_tokens = tokens_about(&prompt.system).saturating_add(tokens_about(&prompt.user));
+        let input_tokens =
+            budget_tokens(&prompt.system).saturating_add(budget_tokens(&prompt.user));
         let needed = Needed { input_tokens, output_tokens_max: u64::from(prompt.tokens_max) };
         self.count(needed, || {
             let outcome = self.model.complete(prompt);
@@ -72,15 +75,15 @@ impl<M: ChatModel> ChatModel for Metered<M> {
         stop: &Stop,
     ) -> Result<Reply, ModelFailure> {
         let needed = Needed {
-            input_tokens: talk.tokens_about(),
+            input_tokens: talk.budget_tokens(),
             output_tokens_max: u64::from(talk.tokens_max),
         };
         self.count(needed, || {
             let mut heard_tokens = 0_u64;
             let mut listen = |piece: Heard<'_>| {
                 heard_tokens = heard_tokens.saturating_add(match piece {
-                    Heard::Text(text) => tokens_about(text),
-                    Heard::Call { name } => tokens_about(name),
+                    Heard::Text(text) => budget_tokens(text),
+                    Heard::Call { name } => budget_tokens(name),
                     Heard::Again => 0,
                 });
                 heard(piece);

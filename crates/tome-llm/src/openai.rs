@@ -7,9 +7,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
+use tome_text::budget_tokens;
 
 use crate::http::{Endpoint, Http};
-use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
+use crate::{Completion, LanguageModel, ModelFailure, Prompt};
 
 /// A model behind chat completions.
 #[derive(Debug)]
@@ -109,8 +110,8 @@ impl OpenAiModel {
         Ok(Completion {
             text: text.to_owned(),
             input_tokens: used("/usage/prompt_tokens")
-                .unwrap_or_else(|| tokens_about(&prompt.system) + tokens_about(&prompt.user)),
-            output_tokens: used("/usage/completion_tokens").unwrap_or_else(|| tokens_about(text)),
+                .unwrap_or_else(|| budget_tokens(&prompt.system) + budget_tokens(&prompt.user)),
+            output_tokens: used("/usage/completion_tokens").unwrap_or_else(|| budget_tokens(text)),
         })
     }
 }

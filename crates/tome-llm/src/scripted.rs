@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
+use tome_text::budget_tokens;
 
-use crate::{Completion, LanguageModel, ModelFailure, Prompt, tokens_about};
+use crate::{Completion, LanguageModel, ModelFailure, Prompt};
 
 /// Answers in the order of its script and remembers what it was asked.
 #[derive(Debug, Default)]
@@ -35,8 +36,8 @@ impl LanguageModel for Scripted {
         let text = next
             .unwrap_or_else(|| Err(ModelFailure::Down { said: "the script is over".to_owned() }))?;
         Ok(Completion {
-            input_tokens: tokens_about(&prompt.system) + tokens_about(&prompt.user),
-            output_tokens: tokens_about(&text),
+            input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
+            output_tokens: budget_tokens(&text),
             text,
         })
     }

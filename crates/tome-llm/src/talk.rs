@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tome_text::budget_tokens;
 
-use crate::{ModelFailure, Stop, tokens_about};
+use crate::{ModelFailure, Stop};
 
 /// Takes part in a conversation. A call blocks until the reply is whole, the time is up, or `stop`
 /// is thrown.
@@ -181,7 +182,7 @@ impl Reply {
     /// Words, and nothing to follow; what they cost is estimated.
     pub fn said(text: impl Into<String>) -> Self {
         let text = text.into();
-        let usage = Usage { output: tokens_about(&text), ..Usage::default() };
+        let usage = Usage { output: budget_tokens(&text), ..Usage::default() };
         Self { parts: vec![Part::Text(text)], end: End::Done, usage }
     }
 
@@ -189,7 +190,7 @@ impl Reply {
     pub fn calling(text: &str, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         let words = (!text.is_empty()).then(|| Part::Text(text.to_owned()));
         let parts: Vec<Part> = words.into_iter().chain(calls.into_iter().map(Part::Call)).collect();
-        let output = parts.iter().map(Part::tokens_about).sum();
+        let output = parts.iter().map(Part::budget_tokens).sum();
         Self { parts, end: End::Calls, usage: Usage { output, ..Usage::default() } }
     }
 
@@ -208,29 +209,29 @@ impl Reply {
 }
 
 impl Talk {
-    /// About how many tokens the model has to read, rather more than fewer; see [`tokens_about`].
-    pub fn tokens_about(&self) -> u64 {
-        let system = self.system.iter().map(|part| tokens_about(&part.text));
+    /// About how many tokens the model has to read, rather more than fewer; see [`budget_tokens`].
+    pub fn budget_tokens(&self) -> u64 {
+        let system = self.system.iter().map(|part| budget_tokens(&part.text));
         let tools = self.tools.iter().map(|tool| {
-            tokens_about(&tool.name)
-                .saturating_add(tokens_about(&tool.description))
-                .saturating_add(tokens_about(&tool.schema.to_string()))
+            budget_tokens(&tool.name)
+                .saturating_add(budget_tokens(&tool.description))
+                .saturating_add(budget_tokens(&tool.schema.to_string()))
         });
         let messages = self.messages.iter().flat_map(|message| &message.parts);
-        let parts = messages.map(Part::tokens_about);
+        let parts = messages.map(Part::budget_tokens);
         system.chain(tools).chain(parts).fold(0, u64::saturating_add)
     }
 }
 
 impl Part {
     /// About how many tokens it has.
-    pub fn tokens_about(&self) -> u64 {
+    pub fn budget_tokens(&self) -> u64 {
         match self {
-            Self::Text(text) => tokens_about(text),
+            Self::Text(text) => budget_tokens(text),
             Self::Call(call) => {
-                tokens_about(&call.name).saturating_add(tokens_about(&call.arguments))
+                budget_tokens(&call.name).saturating_add(budget_tokens(&call.arguments))
             }
-            Self::Result(result) => tokens_about(&result.text),
+            Self::Result(result) => budget_tokens(&result.text),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use tome_model::{Millis, Scope};
+use tome_text::{collapse_whitespace, truncate_chars};
 
 use crate::coder::{self, FileHead};
 use crate::folder::Stamp;
@@ -115,11 +116,6 @@ fn summary_of(kind: NoteKind, path: &NotePath, text: &str) -> String {
 
 /// One line, not too long, nothing that a terminal would act on.
 fn shown(text: &str) -> String {
-    let flat: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    let flat: Vec<&str> = flat.into_iter().filter(|word| !word.is_empty()).collect();
-    let flat = flat.join(" ");
-    match flat.char_indices().nth(SHOWN_CHARS_MAX) {
-        Some((at, _)) => format!("{}…", tome_model::truncate_to(&flat, at)),
-        None => flat,
-    }
+    let plain = text.replace(char::is_control, " ");
+    truncate_chars(&collapse_whitespace(&plain), SHOWN_CHARS_MAX + 1)
 }

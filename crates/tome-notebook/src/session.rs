@@ -18,6 +18,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use tome_text::{StopClass, is_stop_word, is_unspaced};
 
 use crate::line::{Place, ending_of, inserted, lines};
 use crate::{frontmatter, title as titles};
@@ -186,24 +187,8 @@ fn keyword(word: &str) -> Option<String> {
     let is_telling = (3..=KEYWORD_CHARS_MAX).contains(&chars)
         && !word.chars().all(|part| part.is_numeric() || part == '-');
     let word = word.to_lowercase();
-    (is_telling && !EMPTY_WORDS.contains(&word.as_str())).then_some(word)
+    (is_telling && !is_stop_word(&word, StopClass::FUNCTION | StopClass::GENERIC)).then_some(word)
 }
-
-/// Chinese and Japanese.
-fn is_unspaced(part: char) -> bool {
-    matches!(part, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-}
-
-/// Words that are in every note.
-const EMPTY_WORDS: [&str; 77] = [
-    "about", "after", "all", "also", "and", "any", "are", "because", "been", "before", "but",
-    "can", "content", "could", "did", "does", "each", "for", "from", "had", "has", "have", "here",
-    "how", "into", "its", "just", "may", "more", "most", "must", "need", "new", "not", "note",
-    "notes", "now", "old", "one", "only", "other", "our", "out", "over", "should", "some", "such",
-    "summary", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
-    "those", "use", "used", "using", "very", "was", "were", "what", "when", "where", "which",
-    "while", "who", "why", "will", "with", "would", "you", "your",
-];
 
 #[cfg(test)]
 mod tests {

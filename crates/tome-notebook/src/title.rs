@@ -29,7 +29,7 @@ pub(crate) fn for_path(path: &str) -> String {
         }
         was_digit = part.is_ascii_digit();
     }
-    let title = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = tome_text::collapse_whitespace(&out);
     if title.is_empty() { "Notes".to_owned() } else { title }
 }
 

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use tome_model::{Event, Millis};
+use tome_text::{collapse_whitespace, truncate_chars};
 
 /// Strong text.
 pub const BOLD: &str = "\x1b[1m";
@@ -109,19 +110,7 @@ pub fn local(at: Millis) -> String {
 
 /// A text on one line of at most so many characters, with `…` where it was cut.
 pub fn one_line(text: &str, chars_max: usize) -> String {
-    let mut line = String::new();
-    let mut used = 0;
-    for word in text.split_whitespace() {
-        for c in (used > 0).then_some(' ').into_iter().chain(word.chars()) {
-            if used + 1 >= chars_max {
-                line.push('…');
-                return line;
-            }
-            line.push(if c.is_control() { '\u{fffd}' } else { c });
-            used += 1;
-        }
-    }
-    line
+    safe(&truncate_chars(&collapse_whitespace(text), chars_max))
 }
 
 /// A text without the control characters that could steer a terminal.

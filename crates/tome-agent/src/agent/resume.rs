@@ -4,8 +4,9 @@
 //! before the latest compaction stays where it is.
 
 use serde_json::Value;
-use tome_llm::{Part, ToolCall, ToolResult, tokens_about};
+use tome_llm::{Part, ToolCall, ToolResult};
 use tome_model::{Event, EventId, EventKind};
+use tome_text::budget_tokens;
 
 use crate::Moment;
 use crate::context::{Compacted, Context, Unit, fenced};
@@ -57,7 +58,7 @@ pub(super) fn latest(file: Option<&str>, summary: &str, tokens_max: u64) -> Stri
     let said = format!(
         "Earlier turns have left this context: {place}recall_memory finds every word of them. In short:\n"
     );
-    let room = tokens_max.saturating_sub(tokens_about(&said) + 1);
+    let room = tokens_max.saturating_sub(budget_tokens(&said) + 1);
     let rest = "memory_read with scope session has all of it";
     said + &fenced("the record of this session", summary, room, rest)
 }

@@ -19,7 +19,7 @@ mod unit;
 
 use std::collections::VecDeque;
 
-use tome_llm::{Message, OfferedTool, Part, Role, SystemPart, Talk, tokens_about};
+use tome_llm::{Message, OfferedTool, Part, Role, SystemPart, Talk};
 
 use crate::AgentError;
 use crate::limits::{PART_TOKENS, ROOM_TOKENS_MIN};
@@ -29,6 +29,7 @@ pub(crate) use cap::fenced;
 pub use settings::ContextSettings;
 pub use unit::Unit;
 
+use tome_text::budget_tokens;
 use unit::cost;
 
 /// A context in the making.
@@ -70,7 +71,7 @@ impl Context {
         system: String,
         tools: Vec<OfferedTool>,
     ) -> Result<Self, AgentError> {
-        let aside = tokens_about(&system)
+        let aside = budget_tokens(&system)
             + tools.iter().map(tool_cost).sum::<u64>()
             + settings.overview()
             + settings.index()
@@ -239,12 +240,12 @@ impl Context {
         }
         let mut head: Vec<String> = Vec::new();
         // Both are fenced and made to fit by whoever hands them over. Cut here, a fence might lose its end.
-        head.extend(index.map(|text| match tokens_about(text) <= self.settings.index() {
+        head.extend(index.map(|text| match budget_tokens(text) <= self.settings.index() {
             true => text.to_owned(),
             false => "Available memory: memory_list shows it.".to_owned(),
         }));
         let latest = self.compacted.latest.as_deref();
-        head.extend(latest.map(|text| match tokens_about(text) <= self.settings.summary() {
+        head.extend(latest.map(|text| match budget_tokens(text) <= self.settings.summary() {
             true => text.to_owned(),
             false => "Earlier turns have left this context: recall_memory finds them.".to_owned(),
         }));
@@ -299,7 +300,7 @@ impl Context {
 
     /// What a request costs, about, with its tools and the room of its reply: for measuring.
     pub fn cost(talk: &Talk) -> u64 {
-        let system = talk.system.iter().map(|part| tokens_about(&part.text) + PART_TOKENS);
+        let system = talk.system.iter().map(|part| budget_tokens(&part.text) + PART_TOKENS);
         let tools = talk.tools.iter().map(tool_cost);
         let said = talk.messages.iter().map(cost);
         system.chain(tools).chain(said).sum::<u64>() + u64::from(talk.tokens_max)
@@ -307,8 +308,8 @@ impl Context {
 }
 
 fn tool_cost(tool: &OfferedTool) -> u64 {
-    let schema = tokens_about(&tool.schema.to_string());
-    tokens_about(&tool.name) + tokens_about(&tool.description) + schema + PART_TOKENS
+    let schema = budget_tokens(&tool.schema.to_string());
+    budget_tokens(&tool.name) + budget_tokens(&tool.description) + schema + PART_TOKENS
 }
 
 /// The same messages with those of one role that follow each other made one, a person's first.

@@ -2,8 +2,9 @@
 //! reply's calls together with all of their results.
 
 use serde_json::json;
-use tome_llm::{Message, Part, Role, ToolCall, ToolResult, tokens_about};
+use tome_llm::{Message, Part, Role, ToolCall, ToolResult};
 use tome_model::truncate_to;
+use tome_text::budget_tokens;
 
 use super::cap::cap_tokens;
 use crate::Moment;
@@ -135,11 +136,11 @@ pub(super) fn cost(message: &Message) -> u64 {
 
 fn part_cost(part: &Part) -> u64 {
     let words = match part {
-        Part::Text(text) => tokens_about(text),
+        Part::Text(text) => budget_tokens(text),
         Part::Call(call) => {
-            tokens_about(&call.name) + tokens_about(&call.id) + tokens_about(&call.arguments)
+            budget_tokens(&call.name) + budget_tokens(&call.id) + budget_tokens(&call.arguments)
         }
-        Part::Result(result) => tokens_about(&result.id) + tokens_about(&result.text),
+        Part::Result(result) => budget_tokens(&result.id) + budget_tokens(&result.text),
     };
     words + PART_TOKENS
 }
@@ -151,16 +152,17 @@ fn shrink(part: &mut Part, tokens_max: u64) {
     match part {
         Part::Text(text) => *text = nonempty(cap_tokens(text, tokens_max, CUT)),
         Part::Result(result) => {
-            let room = tokens_max.saturating_sub(tokens_about(&result.id));
+            let room = tokens_max.saturating_sub(budget_tokens(&result.id));
             result.text = nonempty(cap_tokens(&result.text, room, CUT));
         }
         Part::Call(call) => {
-            let room = tokens_max.saturating_sub(tokens_about(&call.name) + tokens_about(&call.id));
-            if tokens_about(&call.arguments) > room {
+            let room =
+                tokens_max.saturating_sub(budget_tokens(&call.name) + budget_tokens(&call.id));
+            if budget_tokens(&call.arguments) > room {
                 // Still a JSON object, as providers want it.
                 let head = truncate_to(&call.arguments, usize::try_from(room).unwrap_or(0));
                 let cut = json!({ "cut": head }).to_string();
-                call.arguments = if tokens_about(&cut) <= room { cut } else { "{}".to_owned() };
+                call.arguments = if budget_tokens(&cut) <= room { cut } else { "{}".to_owned() };
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use tome_engine::quoted_text;
-use tome_llm::tokens_about;
 use tome_notebook::{InsightKind, RecalledInsight};
+use tome_text::{budget_tokens, collapse_whitespace, first_chars};
 
 /// What is shown of a note's summary.
 const SUMMARY_CHARS_MAX: usize = 160;
@@ -33,11 +33,11 @@ pub fn index_text(project: &Value, coder: &Value, tokens_max: u64) -> Option<Str
         return None;
     }
     let all = lines.len();
-    let frame = tokens_about(&framed(&[more(all)])) + 1;
+    let frame = budget_tokens(&framed(&[more(all)])) + 1;
     let mut left = tokens_max.saturating_sub(frame);
     let kept = lines.iter().take_while(|line| {
         // As it will stand there: disarming replaces signs by ones that cost more.
-        let disarmed = tokens_about(&quoted_text("", line)) - tokens_about(&quoted_text("", ""));
+        let disarmed = budget_tokens(&quoted_text("", line)) - budget_tokens(&quoted_text("", ""));
         let rest = left.checked_sub(disarmed + 1);
         left = rest.unwrap_or(0);
         rest.is_some()
@@ -81,8 +81,7 @@ fn size(bytes: u64) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(SUMMARY_CHARS_MAX).collect()
+    first_chars(&collapse_whitespace(text), SUMMARY_CHARS_MAX).to_owned()
 }
 
 /// The insights of an answer of `coder_memory_recall`.

@@ -15,7 +15,6 @@ use thiserror::Error;
 use tome_engine::quoted_text;
 use tome_llm::{
     ChatModel, Message, ModelFailure, Reply, Stop, SystemPart, Talk, ToolResult, Usage,
-    tokens_about,
 };
 use tome_model::{Event, Millis};
 
@@ -27,6 +26,7 @@ pub use gate::{Activity, Skip, gate};
 
 use guard::{Guarded, path_of};
 use preload::Known;
+use tome_text::budget_tokens;
 
 /// How a reflector works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Work<'_> {
             let reply = match self.model.reply(&talk, &mut |_| {}, self.stop) {
                 // Its window is smaller than was said: once more, with half.
                 Err(ModelFailure::ContextTooLong { .. }) if done.rounds == 1 => {
-                    let half = tokens_about(&transcript(events, room)) / 2;
+                    let half = budget_tokens(&transcript(events, room)) / 2;
                     talk.messages = vec![said(half)];
                     self.model.reply(&talk, &mut |_| {}, self.stop)?
                 }
@@ -200,7 +200,7 @@ impl Work<'_> {
         let chars = |tokens: u64| usize::try_from(tokens).unwrap_or(usize::MAX);
         let chars_max = chars(tokens_max.saturating_mul(3)).min(self.settings.known_chars_max);
         let known = preload::known(self.tools, chars_max)?;
-        if tokens_about(&known.text) <= tokens_max {
+        if budget_tokens(&known.text) <= tokens_max {
             return Ok(known);
         }
         // A character is a token at most.

@@ -113,7 +113,7 @@ fn a_summary_cannot_leave_the_fence_of_the_index() {
     let notes = json!((0..200).map(note).collect::<Vec<_>>());
     for tokens_max in [100, 300, 1_500, 100_000] {
         let text = tome_agent::index_text(&notes, &json!([]), tokens_max).unwrap();
-        assert!(tome_llm::tokens_about(&text) <= tokens_max, "{tokens_max}: {text}");
+        assert!(tome_text::budget_tokens(&text) <= tokens_max, "{tokens_max}: {text}");
         assert_eq!(text.matches("</tome-quoted>").count(), 1, "{text}");
         assert!(text.contains("\n</tome-quoted>\n\nUse memory_read"), "{text}");
         assert_eq!(text.contains("more: memory_list shows them all"), tokens_max < 100_000);

@@ -158,7 +158,7 @@ fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
     let tools: &dyn MemoryTools = &memory;
     reflect(&*model, tools, &settings, &events, memory.now(), &Stop::default()).unwrap();
     let said = words(&model.last());
-    assert!(tome_llm::tokens_about(&said) < 14_000, "{}", tome_llm::tokens_about(&said));
+    assert!(tome_text::budget_tokens(&said) < 14_000, "{}", tome_text::budget_tokens(&said));
     assert!(!said.contains("message 0 ") && said.contains("message 399 "));
     assert!(said.contains("earlier messages are left out]"));
     let fenced = said.split("TOOL fetch:").nth(1).unwrap();

@@ -4,6 +4,7 @@
 //! of what its event says is left out.
 
 use tome_model::{Bullet, Event, Grip, GripId, Node, NodeId};
+use tome_text::first_chars;
 
 use super::limits::{
     BULLETS_MAX, EXCERPT_CHARS_MAX, GRIPS_PER_BULLET_MAX, KEYWORDS_MAX, TEXT_CHARS_MAX,
@@ -81,11 +82,12 @@ fn told(summary: Summary, by: &str, mut grips_of: impl FnMut(&Support) -> Vec<Gr
         let grips = grips_of(&bullet.support);
         // The built-in one says nothing that it has not read; it counts, and a count has no excerpt.
         let unsupported = grips.is_empty() && by != EXTRACTIVE;
-        Bullet { text: shortened(bullet.text), grips, unsupported }
+        Bullet { text: shortened(&bullet.text), grips, unsupported }
     });
     let bullets = bullets.collect();
-    let keywords = summary.keywords.into_iter().take(KEYWORDS_MAX).map(shortened).collect();
-    Told { title: shortened(summary.title), bullets, keywords, grips: Vec::new() }
+    let keywords = summary.keywords.iter().take(KEYWORDS_MAX);
+    let keywords = keywords.map(|keyword| shortened(keyword)).collect();
+    Told { title: shortened(&summary.title), bullets, keywords, grips: Vec::new() }
 }
 
 fn grip_of(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Grip> {
@@ -105,9 +107,6 @@ fn grip_of(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Grip>
     })
 }
 
-fn shortened(text: String) -> String {
-    match text.char_indices().nth(TEXT_CHARS_MAX) {
-        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
-        None => text,
-    }
+fn shortened(text: &str) -> String {
+    first_chars(text, TEXT_CHARS_MAX).to_owned()
 }

@@ -14,7 +14,6 @@ mod segment;
 mod settings;
 mod stitch;
 mod summarizer;
-mod tokens;
 mod verify;
 mod worker;
 
@@ -31,7 +30,5 @@ pub use settings::ContentsSettings;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
-pub use tokens::estimate_tokens;
-pub(crate) use tokens::{units as token_units, units_in};
 pub use verify::{Report, verify_contents};
 pub use worker::{CONTENTS, CaughtUp, catch_up_contents};

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use tome_ledger::Began;
 use tome_model::{Event, EventKind, Millis, Period};
+use tome_text::{token_units, units_to_tokens};
 
 use super::ContentsSettings;
 use super::limits::{EVENT_WEIGHT, TOOL_WEIGHT_MAX};
 use super::said::said;
-use super::tokens::{units, whole};
 
 /// How much an event says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Weight {
 
 /// How much an event says.
 pub fn weigh(event: &Event) -> Weight {
-    let tokens = whole(said(event).map(|text| units(&text)).sum());
+    let tokens = units_to_tokens(said(event).map(|text| token_units(&text)).sum());
     let most = if event.tool.is_some() || event.kind == EventKind::ToolResult {
         TOOL_WEIGHT_MAX
     } else {

@@ -6,7 +6,7 @@ use super::limits::BATCH_EVENTS;
 
 /// What this code makes of events, as a number: whoever changes how segments are cut, tokens are
 /// counted or summaries are made by the built-in summarizer raises it, and stores are made anew.
-const SCHEME: u32 = 2;
+const SCHEME: u32 = 3;
 
 /// How contents are made. Another zone or other thresholds make other contents: what was made
 /// before is then made anew.

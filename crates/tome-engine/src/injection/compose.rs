@@ -1,9 +1,11 @@
 //! From pieces to one text within a room: first every piece gets what it is sure of, then what nobody
 //! needed goes to those that were cut, in their order.
 
+use tome_text::estimate_tokens;
+
 use super::piece::{Fitted, Piece};
 use super::room::{Left, Room};
-use crate::{estimate_tokens, quote};
+use crate::quote;
 
 /// An injected text, whole, between its marks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -90,8 +90,8 @@ fn is_the_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
 /// The words of a text in lower case, each between spaces; one space where there is none.
 fn words_of(text: &str) -> String {
     let mut words = String::from(" ");
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        words.push_str(&word.to_lowercase());
+    for word in tome_text::plain_words(text) {
+        words.push_str(&word);
         words.push(' ');
     }
     words

@@ -60,10 +60,8 @@ impl Block {
 /// A line that cannot close a mark and is not too long.
 fn clipped(text: &str) -> String {
     let text = quote::neutralize(text).replace('\n', " ");
-    match text.char_indices().nth(LINE_CHARS_MAX) {
-        Some((at, _)) => format!("{}… [line cut]", text.get(..at).unwrap_or_default()),
-        None => text,
-    }
+    let kept = tome_text::first_chars(&text, LINE_CHARS_MAX);
+    if kept.len() < text.len() { format!("{kept}… [line cut]") } else { text }
 }
 
 /// What became of a piece.

@@ -4,7 +4,7 @@
 //! break. So what lines cost apart is what they cost together, and a budget is never overrun by
 //! rounding.
 
-use crate::contents::{token_units, units_in};
+use tome_text::{token_units, tokens_to_units};
 
 /// How much text there may be. Both bounds are hard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Left {
 
 impl Left {
     pub(super) fn of(room: Room) -> Self {
-        Self { units: units_in(room.tokens), bytes: room.bytes }
+        Self { units: tokens_to_units(room.tokens), bytes: room.bytes }
     }
 
     /// A share of it, in hundredths.
@@ -81,9 +81,9 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tome_text::estimate_tokens;
 
     use super::*;
-    use crate::estimate_tokens;
 
     proptest! {
         #[test]

@@ -182,7 +182,7 @@ impl SessionEvents {
                 && !is_own(&event.text)
                 && !event.text.trim_start().starts_with(['/', '<'])
         };
-        let says = |event: &&Event| words(&event.text) >= REQUEST_WORDS_MIN;
+        let says = |event: &&Event| tome_text::count_words(&event.text) >= REQUEST_WORDS_MIN;
         let requests: Vec<&Event> = self.tail.iter().filter(is_request).collect();
         let first_request = self.head.iter().filter(is_request).find(says);
         let first_request = first_request
@@ -231,12 +231,5 @@ fn is_answer(event: &Event) -> bool {
 }
 
 fn concludes(event: &Event) -> bool {
-    words(&event.text) >= CLOSING_WORDS_MIN
-}
-
-/// Words of a text, at most as many as anybody asks about. A character of a script without spaces is one.
-fn words(text: &str) -> usize {
-    let wide = text.chars().filter(|c| tome_finder::is_spaceless(*c)).take(20).count();
-    let spaced = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
-    spaced.take(20).count() + wide / 2
+    tome_text::count_words(&event.text) >= CLOSING_WORDS_MIN
 }

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use tome_finder::Source;
 use tome_model::{Millis, strip_injections};
 use tome_notebook::{InsightKind, RecalledInsight};
+use tome_text::estimate_tokens;
 
 use super::*;
-use crate::{RecallHit, estimate_tokens};
+use crate::RecallHit;
 
 const ROOM: Room = Room { tokens: 2_000, bytes: 9_500 };
 /// 2026-11-15T09:30:00Z.

@@ -12,6 +12,7 @@ mod speaker;
 mod tests;
 
 use tome_model::{INJECTION_CLOSE, INJECTION_OPEN};
+use tome_text::{collapse_whitespace, truncate_chars};
 
 pub use markers::neutralize;
 pub use speaker::{Standing, speaker_of_hit, standing_of_hit};
@@ -54,14 +55,5 @@ pub fn fenced_body(text: &str) -> &str {
 
 /// A text on one line of at most so many characters, markers broken, with `…` where it was cut.
 pub(crate) fn quote_line(text: &str, chars_max: usize) -> String {
-    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = neutralize(&folded);
-    match line.char_indices().nth(chars_max) {
-        None => line.into_owned(),
-        Some(_) => {
-            let end = line.char_indices().nth(chars_max.saturating_sub(1));
-            let kept = end.and_then(|(end, _)| line.get(..end)).unwrap_or_default();
-            format!("{}…", kept.trim_end())
-        }
-    }
+    truncate_chars(&neutralize(&collapse_whitespace(text)), chars_max)
 }

@@ -79,7 +79,7 @@ impl Wanted {
             1.0
         });
         plan.needle.clone().weigh(|term| {
-            stems.borrow_mut().extend(tome_finder::terms(term));
+            stems.borrow_mut().extend(tome_text::stemmed_terms(term));
             1.0
         });
         let letters = (0..question.len()).filter_map(|n| question.letters(n).map(str::to_owned));

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use tome_finder::{Part, Source};
 use tome_ledger::{EventRange, Ledger, Mark};
 use tome_model::{Event, EventKind, SessionId};
+use tome_text::plain_words;
 
 use super::candidate::{Body, Candidate, What};
 use super::gather::Gathered;
@@ -68,33 +69,27 @@ pub(super) fn drop_bare_questions(question: &RecallQuestion, hits: &mut Vec<Reca
     });
 }
 
-/// The question in the asker's words, as [`words_of`] reads them.
+/// The question in the asker's words, in lower case.
 struct Asked(Vec<Vec<String>>);
 
 impl Asked {
     fn of(question: &RecallQuestion) -> Self {
-        let texts = question.live_questions.iter().map(|text| words_of(text));
-        Self(texts.filter(|words| !words.is_empty()).collect())
+        let texts = question.live_questions.iter().map(|text| plain_words(text).collect());
+        Self(texts.filter(|words: &Vec<String>| !words.is_empty()).collect())
     }
 
     fn says(&self, text: &str) -> bool {
         const OPENINGS: [&str; 3] = ["Asked: ", "Also asked: ", "Said: "];
         let opened = OPENINGS.iter().find_map(|opening| text.strip_prefix(opening));
-        !self.0.is_empty() && self.0.contains(&words_of(opened.unwrap_or(text)))
+        !self.0.is_empty() && self.0.contains(&plain_words(opened.unwrap_or(text)).collect())
     }
 
     fn is_copy(&self, body: &Body) -> bool {
         let is_said = body.kind == EventKind::UserMessage.as_str();
         let is_event =
             matches!(body.what, What::Event { .. } | What::Grip { .. } | What::Line { .. });
-        is_said && is_event && self.0.contains(&words_of(&body.text))
+        is_said && is_event && self.0.contains(&plain_words(&body.text).collect())
     }
-}
-
-/// The words of a text in lower case: white space, case and punctuation make no other question.
-fn words_of(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
 }
 
 /// The last words of the agent in the turn that a prompt began.

@@ -89,7 +89,7 @@ impl Evidence {
 /// What of a question has to be covered.
 fn least_of(question: &str) -> f32 {
     let letters = || question.chars().filter(|letter| letter.is_alphanumeric());
-    let spaceless = letters().filter(|letter| tome_finder::is_spaceless(*letter)).count();
+    let spaceless = letters().filter(|letter| tome_text::is_unspaced(*letter)).count();
     if 2 * spaceless > letters().count() { PAIRS_COVERAGE_MIN } else { COVERAGE_MIN }
 }
 

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use tome_finder::Source;
 use tome_model::Millis;
+use tome_text::estimate_tokens;
 
 use super::candidate::What;
 use super::cite::Cite;
@@ -16,7 +17,6 @@ use super::keeper::Page;
 use super::plan::Plan;
 use super::rank::Ranked;
 use super::{RecallHit, Within, literal};
-use crate::estimate_tokens;
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 300;
@@ -227,7 +227,7 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
     };
     let Some(body) = &candidate.body else { return hit };
     let place = place_in(one, &body.text, plan);
-    hit.text = literal::snippet(&body.text, &place, SNIPPET_CHARS);
+    hit.text = tome_text::excerpt_around(&body.text, &place, SNIPPET_CHARS);
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);

@@ -4,36 +4,25 @@
 use std::cmp::Reverse;
 
 use tome_finder::Words;
+use tome_text::{StopClass, is_stop_word, is_unspaced, plain_words};
 
 use super::Recall;
 use super::weights::PROACTIVE_WORDS_MAX;
 use crate::EngineError;
-
-/// Words that say nothing of what is wanted, alone or together: "yes, please go on with the next step".
-#[rustfmt::skip]
-const FILLER: [&str; 74] = [
-    "a", "again", "ahead", "all", "also", "and", "another", "are", "at", "both", "but", "can", "carry",
-    "commit", "continue", "correct", "could", "cool", "do", "done", "exactly", "fine", "first", "for",
-    "go", "good", "great", "i", "in", "is", "it", "just", "keep", "let", "lets", "looks", "me", "more",
-    "next", "nice", "no", "not", "now", "of", "ok", "okay", "on", "one", "or", "perfect", "please",
-    "proceed", "right", "s", "same", "so", "step", "sure", "thank", "thanks", "that", "the", "then",
-    "this", "to", "try", "up", "we", "with", "would", "yeah", "yes", "you", "your",
-];
 
 /// Fewer words than this are no question: "fix it".
 const WORDS_MIN: usize = 3;
 
 /// Whether a prompt says enough to look for hints.
 pub fn is_worth_searching(prompt: &str) -> bool {
-    // Scripts without spaces say much in one word.
-    if prompt.chars().filter(|c| tome_finder::is_spaceless(*c)).nth(3).is_some() {
+    // Unspaced scripts say much in one word.
+    if prompt.chars().filter(|c| is_unspaced(*c)).nth(3).is_some() {
         return true;
     }
-    let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let (mut count, mut telling) = (0, 0);
-    for word in words {
+    for word in plain_words(prompt) {
         count += 1;
-        telling += usize::from(!FILLER.contains(&word.to_lowercase().as_str()));
+        telling += usize::from(!is_stop_word(&word, StopClass::SMALL_TALK));
     }
     count >= WORDS_MIN && telling >= 2
 }
@@ -50,7 +39,7 @@ pub(super) fn rarest_words(text: &str, index: &Words) -> String {
         return text.to_owned();
     }
     let rarity = |word: &str| -> Option<f32> {
-        let terms = tome_finder::terms(word);
+        let terms = tome_text::stemmed_terms(word);
         let known = terms.iter().filter(|term| index.has(term).unwrap_or(false));
         known.filter_map(|term| index.idf(term).ok()).reduce(f32::max)
     };

@@ -319,7 +319,7 @@ impl Gathered {
         let mut needle = plan.needle.clone();
         if self.stats.indexes > 0 {
             needle.weigh(|term| {
-                let stems = tome_finder::terms(term);
+                let stems = tome_text::stemmed_terms(term);
                 stems.iter().map(|stem| self.stats.idf(stem)).fold(0.1, f32::max)
             });
         }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use tome_finder::{Found, Key, Part, Source};
 use tome_ledger::Ledger;
 use tome_model::{Millis, NodeId};
+use tome_text::{StopClass, is_stop_word};
 
 use super::asked::{Asked, OpenDesk};
 use super::candidate::Candidate;
@@ -22,19 +23,12 @@ use crate::EngineError;
 /// Stretches of one project that may be named.
 const STRETCHES_MAX: usize = 200;
 
-/// Words that only say that something happened.
-#[rustfmt::skip]
-const HAPPENED: &[&str] = &[
-    "change", "changed", "discuss", "discussed", "done", "go", "going", "happen", "happened", "happening",
-    "progress", "talk", "talked", "went", "work", "worked", "working",
-];
-
 /// Whether a question asks for nothing but what happened.
 pub(super) fn asks_what_happened(text: &str) -> bool {
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
     words.all(|word| {
-        let lower = word.to_lowercase();
-        word.is_empty() || super::literal::is_stop(&lower) || HAPPENED.contains(&lower.as_str())
+        let says_nothing_else = StopClass::FUNCTION | StopClass::ACTIVITY;
+        word.is_empty() || is_stop_word(&word.to_lowercase(), says_nothing_else)
     })
 }
 

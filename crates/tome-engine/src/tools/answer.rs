@@ -155,6 +155,5 @@ pub(super) fn bounded(text: &str, bytes_max: usize) -> String {
 /// The first characters of a text, and how many there are in all.
 pub(super) fn first_chars(text: &str, chars_max: usize) -> (&str, usize) {
     let chars = text.chars().count();
-    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(at, _)| at);
-    (text.get(..end).unwrap_or(text), chars)
+    (tome_text::first_chars(text, chars_max), chars)
 }

@@ -8,13 +8,13 @@ mod lines;
 
 use serde_json::{Value, json};
 use tome_model::{Agent, GripId, Level, NodeId};
+use tome_text::estimate_tokens;
 
 use super::ToolAnswer;
 use super::answer::{Refusal, bounded, put};
 use super::args::Args;
 use super::call::Call;
 use crate::calendar::{Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace};
-use crate::estimate_tokens;
 use lines::{TITLE_BYTES_MAX, entry_json, entry_line, minute, tree};
 
 pub(super) use events::{event_lines, expand_grip, expanded_lines, get_events};

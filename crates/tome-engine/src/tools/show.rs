@@ -3,13 +3,14 @@
 
 use serde_json::{Value, json};
 use tome_model::EventId;
+use tome_text::estimate_tokens;
 
 use super::ToolAnswer;
 use super::answer::{Refusal, bounded};
 use super::args::Args;
 use super::call::Call;
 use super::contents::{event_lines, expanded_lines, node_lines};
-use crate::{Citation, EngineError, Opened, OpenedPlace, Viewpoint, estimate_tokens};
+use crate::{Citation, EngineError, Opened, OpenedPlace, Viewpoint};
 
 type Result<T> = std::result::Result<T, Refusal>;
 

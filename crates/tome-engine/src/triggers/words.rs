@@ -1,6 +1,7 @@
 //! Texts, made small.
 
 use tome_model::truncate_to;
+use tome_text::collapse_whitespace;
 
 use super::limits::{ABOUT_BYTES_MAX, STEP_BYTES_MAX};
 
@@ -33,6 +34,5 @@ fn one_line(text: &str, bytes_max: usize) -> String {
     // What is cut away first is never read, however long the text is.
     let head = truncate_to(text, bytes_max * 4);
     let plain: String = head.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let words: Vec<&str> = plain.split_whitespace().collect();
-    truncate_to(&words.join(" "), bytes_max).trim_end().to_owned()
+    truncate_to(&collapse_whitespace(&plain), bytes_max).trim_end().to_owned()
 }

@@ -7,11 +7,11 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tome_engine::{
-    ModelSummarizer, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, Support,
-    estimate_tokens, said,
+    ModelSummarizer, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, Support, said,
 };
 use tome_llm::{ModelFailure, Scripted};
 use tome_model::{Event, EventKind, Level, Millis, Node, Tool};
+use tome_text::estimate_tokens;
 
 /// `person fix it`, `agent done`, or `tool Bash {"command": "ls"}`: one line an event.
 fn events(timeline: &str) -> Vec<Event> {

@@ -15,8 +15,9 @@ use crate::files::{damaged, failed, replace};
 
 pub(super) const HEAD: &str = "head";
 
-/// The layout of the files beside the head, how their vectors are cut to bits, and of what they are made.
-const SCHEME: u32 = 2;
+/// The layout of the files beside the head, how their vectors are cut to bits, and of which
+/// parts of a text they are made.
+const SCHEME: u32 = 3;
 
 /// A head longer than this was not written here: the cursor is a short text.
 const HEAD_BYTES_MAX: u64 = 1 << 20;

@@ -9,7 +9,10 @@ mod begins;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::words::{Piece, cut, is_stop, stem};
+use tome_text::{
+    StopClass, TERM_BYTES_MAX, TokenKind, is_stop_word, is_unspaced, sentences, stem, tokenize,
+};
+
 use begins::Begins;
 
 /// What an exact word adds to its stem.
@@ -97,15 +100,17 @@ impl Question {
     fn of(text: &str, with_stops: bool) -> Self {
         let mut this = Self::default();
         let mut last: Option<usize> = None;
-        cut(text, &mut |piece, word| {
-            if this.terms.len() >= TERMS_MAX || (!with_stops && is_stop(word)) {
+        tokenize(text, &mut |kind, word| {
+            if this.terms.len() >= TERMS_MAX
+                || (!with_stops && is_stop_word(word, StopClass::FUNCTION))
+            {
                 return;
             }
-            match piece {
-                Piece::Word => {
-                    let root = stem(word);
+            match kind {
+                TokenKind::Word => {
+                    let root = stem(word).into_owned();
                     let number = this.add(Kind::Stem, &root, &[&root], 1.0);
-                    if !is_spaceless(word) {
+                    if !starts_unspaced(word) {
                         this.begins.add_word(word, &root);
                         this.add(Kind::Exact, word, &[&root], EXACT_SHARE);
                         if let Some(before) = last.filter(|before| *before != number) {
@@ -114,14 +119,14 @@ impl Question {
                         last = Some(number);
                     }
                 }
-                Piece::Single => {
+                TokenKind::Character => {
                     this.add(Kind::Single, word, &[word], SINGLE_SHARE);
                 }
-                Piece::Identifier => {
+                TokenKind::Identifier => {
                     this.add(Kind::Identifier, word, &[word], 1.0);
                     this.begins.add_identifier(word);
                 }
-                Piece::Path => {}
+                TokenKind::Path => {}
             }
         });
         this
@@ -195,7 +200,7 @@ impl Question {
     /// be none.
     pub fn letters(&self, number: usize) -> Option<&str> {
         let term = self.terms.get(number).filter(|term| term.kind == Kind::Stem)?;
-        term.stems.first().map(String::as_str).filter(|stem| is_spaceless(stem))
+        term.stems.first().map(String::as_str).filter(|stem| starts_unspaced(stem))
     }
 
     /// Counts the terms of a text into `counts`, and returns how many words it has.
@@ -226,22 +231,12 @@ impl Question {
     }
 }
 
-/// The last sentence of a text. A stop inside of a name (`v1.2`, `main.rs`) ends none.
+/// The last sentence of a text. Questions often follow a line of other text, or a semicolon.
 fn last_sentence(text: &str) -> &str {
-    let mut from = 0;
-    let mut letters = text.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
-        let next = letters.peek().map(|(_, next)| *next);
-        let is_end = match letter {
-            '.' | '!' | ';' => next.is_some_and(char::is_whitespace),
-            '\n' | '。' | '！' | '；' => next.is_some(),
-            _ => false,
-        };
-        if is_end {
-            from = at + letter.len_utf8();
-        }
-    }
-    text.get(from..).unwrap_or(text)
+    let last = sentences(text).pop().unwrap_or(text);
+    let last = last.trim_end().rsplit('\n').next().unwrap_or(last);
+    let last = last.rsplit("; ").next().unwrap_or(last);
+    last.rsplit('；').next().unwrap_or(last)
 }
 
 /// How many words a text has, about: runs of letters and figures, their humps, and every character of
@@ -254,8 +249,7 @@ fn words_in(text: &str) -> usize {
                 && (!before.is_alphanumeric()
                     || (letter.is_ascii_uppercase() && before.is_ascii_lowercase()))
         } else {
-            crate::words::is_spaceless(letter)
-                || (letter.is_alphanumeric() && !before.is_alphanumeric())
+            is_unspaced(letter) || (letter.is_alphanumeric() && !before.is_alphanumeric())
         };
         words += usize::from(is_first);
         before = letter;
@@ -280,12 +274,12 @@ impl<'a> Count<'a> {
 
     /// A run of text that may be anything.
     fn pieces(&mut self, text: &str) {
-        cut(text, &mut |piece, word| match piece {
-            Piece::Word if is_spaceless(word) => self.found(Kind::Stem, word),
-            Piece::Word => self.word(word),
-            Piece::Single => self.found(Kind::Single, word),
-            Piece::Identifier => self.found(Kind::Identifier, word),
-            Piece::Path => {}
+        tokenize(text, &mut |kind, word| match kind {
+            TokenKind::Word if starts_unspaced(word) => self.found(Kind::Stem, word),
+            TokenKind::Word => self.word(word),
+            TokenKind::Character => self.found(Kind::Single, word),
+            TokenKind::Identifier => self.found(Kind::Identifier, word),
+            TokenKind::Path => {}
         });
     }
 
@@ -294,7 +288,7 @@ impl<'a> Count<'a> {
         if self.last.is_none() && !self.question.is_near(word) {
             return;
         }
-        let mut small = [0; crate::words::TERM_BYTES_MAX];
+        let mut small = [0; TERM_BYTES_MAX];
         if let Some(small) = small.get_mut(..word.len()) {
             small.copy_from_slice(word.as_bytes());
             small.make_ascii_lowercase();
@@ -320,7 +314,7 @@ impl<'a> Count<'a> {
                 }
                 self.last = number;
             }
-            (Some(_), None) if is_stop(word) => {}
+            (Some(_), None) if is_stop_word(word, StopClass::FUNCTION) => {}
             _ => self.last = number,
         }
     }
@@ -343,14 +337,14 @@ impl<'a> Count<'a> {
 /// The word that a run is, if it is nothing but one: small letters, the first one maybe not.
 fn plain(run: &str) -> Option<&str> {
     let word = run.trim_matches(['.', '/', '\\', ':', '-', '\'']);
-    let is_plain = word.len() <= crate::words::TERM_BYTES_MAX
+    let is_plain = word.len() <= TERM_BYTES_MAX
         && word.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
         && word.bytes().skip(1).all(|letter| letter.is_ascii_lowercase());
     is_plain.then_some(word)
 }
 
-fn is_spaceless(word: &str) -> bool {
-    word.chars().next().is_some_and(crate::words::is_spaceless)
+fn starts_unspaced(word: &str) -> bool {
+    word.chars().next().is_some_and(is_unspaced)
 }
 
 thread_local! {
@@ -364,7 +358,7 @@ fn stemmed_once<T>(word: &str, take: impl FnOnce(&str) -> T) -> T {
         if let Some(root) = stems.get(word) {
             return take(root);
         }
-        let root = stem(word);
+        let root = stem(word).into_owned();
         let taken = take(&root);
         if stems.len() >= STEMS_MAX {
             stems.clear();

@@ -1,15 +1,14 @@
 //! The index of words: BM25, over tantivy's files.
 //!
 //! A folder holds tantivy's segments and its `meta.json`, whose payload is ours:
-//! `{"scheme":1,"cut":1,"cursor":"…"}`. An index of another scheme, or whose terms were cut in another
-//! way, is damaged: it is made again. Content and cursor are of one commit. Files are checked when
+//! `{"scheme":1,"cut":1,"cursor":"…"}`. An index of another scheme, or of another version of the text
+//! analyzer (`cut`), is damaged: it is made again. Content and cursor are of one commit. Files are checked when
 //! they are opened, and read, never mapped: what is cut short or changed is said, and harms nobody.
 //!
 //! Answers do not depend on how entries are spread over segments, nor on what was there before: see
 //! `ranking.rs` and `snapshot.rs`.
 
 mod allowed;
-mod analysis;
 mod best;
 mod file;
 mod folder;
@@ -38,9 +37,6 @@ use pen::Pen;
 use question::Wanted;
 use schema::Fields;
 use snapshot::Snapshot;
-
-pub(crate) use analysis::{Piece, TERM_BYTES_MAX, cut, is_stop, stem};
-pub use analysis::{is_spaceless, terms};
 
 /// Goes up with every change of the fields or of what is in them.
 const SCHEME: u32 = 2;
@@ -84,7 +80,7 @@ struct Payload {
 
 impl Payload {
     fn new(cursor: &str) -> Self {
-        Self { scheme: SCHEME, cut: analysis::CUT_VERSION, cursor: cursor.to_owned() }
+        Self { scheme: SCHEME, cut: tome_text::ANALYZER_VERSION, cursor: cursor.to_owned() }
     }
 }
 
@@ -341,7 +337,7 @@ fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
     let other = || tantivy::TantivyError::SchemaError("it was made in another way".to_owned());
     let payload: Payload =
         payload.and_then(|text| serde_json::from_str(text).ok()).ok_or_else(other)?;
-    if (payload.scheme, payload.cut) == (SCHEME, analysis::CUT_VERSION) {
+    if (payload.scheme, payload.cut) == (SCHEME, tome_text::ANALYZER_VERSION) {
         Ok(payload)
     } else {
         Err(other())

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use tantivy::Term;
 use tantivy::schema::Field;
+use tome_text::{StopClass, TokenKind, is_stop_word, stem, tokenize};
 
-use super::analysis::{self, Piece};
 use super::schema::Fields;
 use super::snapshot::Snapshot;
 
@@ -67,7 +67,7 @@ pub(crate) struct Clause {
 /// The terms of a question. Words that say nothing are among them only if there is nothing else.
 pub(crate) fn wanted(text: &str) -> Vec<Wanted> {
     let mut pieces = Pieces::default();
-    analysis::cut(text, &mut |piece, term| pieces.take(piece, term));
+    tokenize(text, &mut |kind, term| pieces.take(kind, term));
     pieces.wanted()
 }
 
@@ -76,21 +76,21 @@ struct Pieces {
     words: Vec<String>,
     stop: Vec<String>,
     others: Vec<Wanted>,
-    seen: HashSet<(Piece, String)>,
+    seen: HashSet<(TokenKind, String)>,
 }
 
 impl Pieces {
-    fn take(&mut self, piece: Piece, term: &str) {
-        if self.seen.len() >= TERMS_SEEN_MAX || !self.seen.insert((piece, term.to_owned())) {
+    fn take(&mut self, kind: TokenKind, term: &str) {
+        if self.seen.len() >= TERMS_SEEN_MAX || !self.seen.insert((kind, term.to_owned())) {
             return;
         }
         let term = term.to_owned();
-        match piece {
-            Piece::Word if analysis::is_stop(&term) => self.stop.push(term),
-            Piece::Word => self.words.push(term),
-            Piece::Single => self.other(Place::Words, term, SINGLE_WEIGHT),
-            Piece::Identifier => self.other(Place::Identifiers, term, 1.0),
-            Piece::Path => self.other(Place::Paths, term, 1.0),
+        match kind {
+            TokenKind::Word if is_stop_word(&term, StopClass::FUNCTION) => self.stop.push(term),
+            TokenKind::Word => self.words.push(term),
+            TokenKind::Character => self.other(Place::Words, term, SINGLE_WEIGHT),
+            TokenKind::Identifier => self.other(Place::Identifiers, term, 1.0),
+            TokenKind::Path => self.other(Place::Paths, term, 1.0),
         }
     }
 
@@ -101,10 +101,7 @@ impl Pieces {
     fn wanted(self) -> Vec<Wanted> {
         let words =
             if self.words.is_empty() && self.others.is_empty() { self.stop } else { self.words };
-        let mut wanted = Vec::new();
-        analysis::stemmed(&words.join(" "), &mut |term| {
-            wanted.push(Wanted::new(Place::Words, term.to_owned(), 1.0));
-        });
+        let mut wanted: Vec<Wanted> = words.iter().map(|word| stemmed(word)).collect();
         // `email` is looked for where `e-mail` is, `setup` where `set_up` is.
         let as_identifiers =
             words.into_iter().filter(|word| word.len() >= IDENTIFIER_BYTES_MIN && word.is_ascii());
@@ -119,17 +116,17 @@ impl Pieces {
 
 /// `JavaScript` is looked for where `javascript` is.
 fn plain_of(others: &[Wanted]) -> Vec<Wanted> {
-    let words: Vec<&str> = others
+    others
         .iter()
         .filter(|other| other.place == Place::Identifiers)
         .map(|other| other.term.as_str())
         .filter(|term| term.bytes().all(|byte| byte.is_ascii_alphabetic()))
-        .collect();
-    let mut plain = Vec::new();
-    analysis::stemmed(&words.join(" "), &mut |term| {
-        plain.push(Wanted::new(Place::Words, term.to_owned(), 1.0));
-    });
-    plain
+        .map(stemmed)
+        .collect()
+}
+
+fn stemmed(word: &str) -> Wanted {
+    Wanted::new(Place::Words, stem(word).into_owned(), 1.0)
 }
 
 /// What is looked up for the terms of a question: those that the index has, or the rarest of them.

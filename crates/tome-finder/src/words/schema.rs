@@ -19,7 +19,8 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
 
-use super::analysis::{self, Piece};
+use tome_text::{TokenKind, stem, tokenize};
+
 use crate::{Entry, Key};
 
 /// Names of columns, which tantivy wants as text.
@@ -33,10 +34,8 @@ pub(crate) mod column {
     pub(crate) const SOURCE: &str = "source";
 }
 
-/// Words parted by white space, stemmed.
-const STEMMED: &str = "stemmed";
-/// Terms parted by white space.
-const PARTED: &str = "parted";
+/// Terms separated by white space. Words are stemmed before they get here.
+const SEPARATED: &str = "separated";
 /// All of it is one term.
 const WHOLE: &str = "raw";
 
@@ -66,15 +65,15 @@ impl Fields {
     pub(crate) fn new() -> (Self, Schema) {
         let mut schema = Schema::builder();
         let counted = TextFieldIndexing::default()
-            .set_tokenizer(STEMMED)
+            .set_tokenizer(SEPARATED)
             .set_index_option(IndexRecordOption::WithFreqs);
         let fields = Self {
             text: schema
                 .add_text_field("text", TextOptions::default().set_indexing_options(counted)),
-            identifiers: listed(&mut schema, "identifiers", PARTED),
-            paths: listed(&mut schema, "paths", PARTED),
-            title: listed(&mut schema, "title", STEMMED),
-            keywords: listed(&mut schema, "keywords", STEMMED),
+            identifiers: listed(&mut schema, "identifiers", SEPARATED),
+            paths: listed(&mut schema, "paths", SEPARATED),
+            title: listed(&mut schema, "title", SEPARATED),
+            keywords: listed(&mut schema, "keywords", SEPARATED),
             key: schema.add_text_field(column::KEY, documents_only(WHOLE).set_fast(WHOLE)),
             project: listed(&mut schema, "project", WHOLE),
             session: listed(&mut schema, "session", WHOLE),
@@ -135,7 +134,7 @@ impl Fields {
     }
 }
 
-/// Terms for each field, parted by spaces.
+/// Terms for each field, separated by spaces.
 #[derive(Default)]
 struct Terms {
     words: String,
@@ -145,14 +144,22 @@ struct Terms {
 
 impl Terms {
     fn read(&mut self, text: &str) {
-        analysis::cut(text, &mut |piece, term| {
-            let onto = match piece {
-                Piece::Word | Piece::Single => &mut self.words,
-                Piece::Identifier => &mut self.identifiers,
-                Piece::Path => &mut self.paths,
+        tokenize(text, &mut |kind, term| {
+            let field = match kind {
+                TokenKind::Word | TokenKind::Character => {
+                    self.words.push_str(&stem(term));
+                    &mut self.words
+                }
+                TokenKind::Identifier => {
+                    self.identifiers.push_str(term);
+                    &mut self.identifiers
+                }
+                TokenKind::Path => {
+                    self.paths.push_str(term);
+                    &mut self.paths
+                }
             };
-            onto.push_str(term);
-            onto.push(' ');
+            field.push(' ');
         });
     }
 }
@@ -170,10 +177,9 @@ fn listed(schema: &mut SchemaBuilder, name: &str, analyzer: &str) -> Field {
     schema.add_text_field(name, documents_only(analyzer))
 }
 
-/// What the fields' terms are cut by.
+/// The analyzers of the fields.
 pub(crate) fn analyzers() -> TokenizerManager {
     let analyzers = TokenizerManager::default();
-    analyzers.register(STEMMED, analysis::words_analyzer());
-    analyzers.register(PARTED, TextAnalyzer::from(WhitespaceTokenizer::default()));
+    analyzers.register(SEPARATED, TextAnalyzer::from(WhitespaceTokenizer::default()));
     analyzers
 }

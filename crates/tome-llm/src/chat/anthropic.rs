@@ -247,10 +247,10 @@ impl Reader for Messages {
             _ => End::Done,
         };
         let usage = Usage {
-            input: self.input.unwrap_or_else(|| talk.tokens_about()),
+            input: self.input.unwrap_or_else(|| talk.budget_tokens()),
             cache_read: self.cache_read.unwrap_or(0),
             cache_written: self.cache_written.unwrap_or(0),
-            output: self.output.unwrap_or_else(|| draft.tokens_about()),
+            output: self.output.unwrap_or_else(|| draft.budget_tokens()),
         };
         Ok(Reply { parts: draft.into_parts(talk), end, usage })
     }

@@ -65,8 +65,8 @@ impl<'a> Draft<'a> {
     }
 
     /// About what was said, where the endpoint does not count.
-    pub(crate) fn tokens_about(&self) -> u64 {
-        self.parts.iter().map(Part::tokens_about).sum()
+    pub(crate) fn budget_tokens(&self) -> u64 {
+        self.parts.iter().map(Part::budget_tokens).sum()
     }
 
     /// The parts, without those that say nothing. A call without arguments has an empty object, and

@@ -237,7 +237,7 @@ impl Chunks {
 
     fn used(&self, talk: &Talk, draft: &Draft<'_>) -> Usage {
         let told = |place: &str| self.usage.as_ref()?.pointer(place)?.as_u64();
-        let read = told("/prompt_tokens").unwrap_or_else(|| talk.tokens_about());
+        let read = told("/prompt_tokens").unwrap_or_else(|| talk.budget_tokens());
         let cached = told("/prompt_tokens_details/cached_tokens")
             .or_else(|| told("/prompt_cache_hit_tokens"))
             .map_or(0, |cached| cached.min(read));
@@ -245,7 +245,7 @@ impl Chunks {
             input: read - cached,
             cache_read: cached,
             cache_written: 0,
-            output: told("/completion_tokens").unwrap_or_else(|| draft.tokens_about()),
+            output: told("/completion_tokens").unwrap_or_else(|| draft.budget_tokens()),
         }
     }
 }

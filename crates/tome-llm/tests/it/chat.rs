@@ -145,7 +145,7 @@ fn what_is_not_counted_is_estimated() {
         let answer = Answer::text("seven wooden words").uncounted();
         for answer in [answer.clone(), answer.whole()] {
             let (reply, ..) = reply_to(protocol, answer);
-            let about = Usage { input: talk().tokens_about(), output: 6, ..Usage::default() };
+            let about = Usage { input: talk().budget_tokens(), output: 6, ..Usage::default() };
             assert_eq!(reply.usage, about, "{protocol:?}");
         }
     }

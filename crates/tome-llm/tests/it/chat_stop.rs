@@ -157,7 +157,7 @@ fn a_stop_of_the_call_ends_the_wait_between_tries() {
 #[test]
 fn conversations_and_prompts_share_one_budget() {
     let talk = talk();
-    let needed = talk.tokens_about() + u64::from(talk.tokens_max);
+    let needed = talk.budget_tokens() + u64::from(talk.tokens_max);
     let meter = Arc::new(Meter::new(Some(needed + 30), MeterState::default()));
     let today = || "2026-11-15".to_owned();
     let server = Server::start(vec![Answer::text("first").tokens(10, 5).cached(15, 0)]);
@@ -178,7 +178,7 @@ fn conversations_and_prompts_share_one_budget() {
     assert_eq!((failure.unwrap_err(), said.as_str()), (down(), "abcabc"));
     let reading = meter.reading("2026-11-15");
     assert_eq!(reading.today.output_tokens, 7);
-    assert_eq!(reading.today.input_tokens, 25 + talk.tokens_about());
+    assert_eq!(reading.today.input_tokens, 25 + talk.budget_tokens());
     let over = ask(&scripted, &talk).0.unwrap_err();
     assert!(matches!(over, ModelFailure::OverBudget { .. }), "{over:?}");
     assert_eq!(server.requests().len(), 2);

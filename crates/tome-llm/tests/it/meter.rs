@@ -6,8 +6,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use tome_llm::{
     Budget, LanguageModel, Meter, MeterState, Metered, ModelFailure, Needed, Prompt, Scripted,
-    Spent, tokens_about,
+    Spent,
 };
+use tome_text::budget_tokens;
 
 fn prompt(input_tokens: usize, tokens_max: u32) -> Prompt {
     Prompt { user: "abc".repeat(input_tokens), tokens_max, ..Prompt::default() }
@@ -128,7 +129,7 @@ proptest! {
             let room = u32::try_from(output).unwrap();
             let before = meter.state().tokens();
             let refused = model.complete(&prompt(input, room)).is_err();
-            let needed = tokens_about(&"abc".repeat(input)) + u64::from(room);
+            let needed = budget_tokens(&"abc".repeat(input)) + u64::from(room);
             prop_assert_eq!(refused, before + needed > budget);
             prop_assert!(meter.state().tokens() <= budget);
         }

@@ -2,105 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use tome_text::{CHINESE_QUESTION_WORDS, StopClass, collapse_whitespace, is_stop_word};
+
 use super::limits::{KEYWORDS_MAX, KEYWORDS_MIN, QUESTION_CHARS_MAX};
-use super::sentence::collapse;
-use super::terms::{Word, is_stop_word, stem, words};
+use super::terms::{Word, is_ignored, stem_of, words};
 use super::{Ask, InsightKind};
 
-/// Words of questions, which say how one asks and not what about.
-const ASKING: &[&str] = &[
-    "anyone",
-    "anything",
-    "best",
-    "ever",
-    "experience",
-    "experiences",
-    "find",
-    "general",
-    "good",
-    "happen",
-    "happened",
-    "help",
-    "idea",
-    "insight",
-    "insights",
-    "know",
-    "last",
-    "learn",
-    "learned",
-    "lesson",
-    "lessons",
-    "like",
-    "make",
-    "memory",
-    "need",
-    "past",
-    "please",
-    "practice",
-    "principle",
-    "principles",
-    "problem",
-    "recall",
-    "remember",
-    "right",
-    "rule",
-    "rules",
-    "something",
-    "step",
-    "steps",
-    "tell",
-    "thing",
-    "things",
-    "time",
-    "tried",
-    "try",
-    "want",
-    "way",
-    "went",
-    "work",
-    "wrong",
-];
-const CJK_ASKING: &[&str] = &[
-    "为什么",
-    "怎么办",
-    "怎么样",
-    "是什么",
-    "有什么",
-    "什么",
-    "如何",
-    "怎么",
-    "怎样",
-    "哪些",
-    "上次",
-    "我们",
-    "你们",
-    "可以",
-    "应该",
-    "这个",
-    "那个",
-    "时候",
-    "步骤",
-    "原则",
-    "发生",
-    "经历",
-    "的",
-    "了",
-    "吗",
-    "呢",
-    "是",
-    "在",
-    "我",
-    "你",
-    "有",
-    "和",
-    "与",
-    "或",
-    "请",
-    "把",
-    "被",
-    "会",
-    "要",
-];
 const EPISODIC: &[&str] = &[
     "last time",
     "happened",
@@ -162,7 +69,7 @@ const SEMANTIC: &[&str] = &[
 pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<String>, String> {
     let question = ask.question.as_deref().map(str::trim).filter(|question| !question.is_empty());
     let mut given: Vec<String> = Vec::new();
-    for keyword in ask.keywords.iter().map(|keyword| collapse(keyword)) {
+    for keyword in ask.keywords.iter().map(|keyword| collapse_whitespace(keyword)) {
         let known = given.iter().any(|known| known.to_lowercase() == keyword.to_lowercase());
         if !known && !words(&keyword).is_empty() {
             given.push(keyword);
@@ -183,7 +90,7 @@ pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<S
 
 /// The types a question is about; all of them when it does not say.
 pub(super) fn kinds(question: &str) -> Vec<InsightKind> {
-    let asked = format!("{} ", collapse(&capped(question)).to_lowercase());
+    let asked = format!("{} ", collapse_whitespace(&capped(question)).to_lowercase());
     let cues = [
         (InsightKind::Episodic, EPISODIC),
         (InsightKind::Procedural, PROCEDURAL),
@@ -215,7 +122,7 @@ fn from_question(question: &str, count: impl Fn(&str) -> usize) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<(usize, usize, String)> = Vec::new();
     for candidate in candidates(&capped(question)) {
-        if seen.insert(stem(&candidate)) {
+        if seen.insert(stem_of(&candidate)) {
             let rank = match count(&candidate) {
                 _ if is_identifier(&candidate) => 0,
                 0 => usize::MAX,
@@ -240,8 +147,8 @@ fn candidates(question: &str) -> Vec<String> {
         }
         for word in words(bare) {
             match word {
-                Word::Latin(word) => found.extend(Some(word).filter(|word| tells(word))),
-                Word::Cjk(run) => found.extend(cjk_pieces(&run)),
+                Word::Spaced(word) => found.extend(Some(word).filter(|word| tells(word))),
+                Word::Unspaced(run) => found.extend(cjk_pieces(&run)),
             }
         }
     }
@@ -251,13 +158,13 @@ fn candidates(question: &str) -> Vec<String> {
 fn tells(word: &str) -> bool {
     let lower = word.to_lowercase();
     let long = word.chars().count() > 1;
-    long && !is_stop_word(&lower) && !ASKING.contains(&lower.as_str())
+    long && !is_ignored(&lower) && !is_stop_word(&lower, StopClass::ASKING)
 }
 
 /// A run without the words that only ask.
 fn cjk_pieces(run: &str) -> Vec<String> {
     let mut rest = run.to_owned();
-    for asking in CJK_ASKING {
+    for asking in CHINESE_QUESTION_WORDS {
         rest = rest.replace(asking, " ");
     }
     rest.split_whitespace().map(str::to_owned).collect()

@@ -1,8 +1,10 @@
 //! Two insights made one. Every sentence and every tag of both is in what comes out.
 
+use tome_text::{finish_sentence, normalize_sentence};
+
 use super::entry::{Entry, PREVIOUS, RECONSOLIDATED, Remark, stands_alone};
 use super::limits::SENTENCES_MAX;
-use super::sentence::{finished, joined, normal, normals, paragraphs, sentences};
+use super::sentence::{joined, normals, paragraphs, sentences};
 
 /// How a previous approach says what it was tagged with, as [`normal`] has it.
 const WAS_TAGGED: &str = "it was tagged #";
@@ -26,7 +28,7 @@ pub(super) fn updated_on(today: &str) -> String {
 pub(super) fn absorb(entry: &mut Entry, other: &Entry, into: Into, label: &str) {
     let mut known = entry.sentences();
     let mut new = |text: &str| -> Vec<String> {
-        let fresh = |sentence: &String| known.insert(normal(sentence));
+        let fresh = |sentence: &String| known.insert(normalize_sentence(sentence));
         sentences(text).into_iter().filter(fresh).collect()
     };
     let mut surplus = new(&other.title);
@@ -77,7 +79,7 @@ pub(super) fn replace(entry: &mut Entry, by: &Entry, today: &str) {
 /// What an entry said, as remarks of one that replaces it.
 fn previous(old: &Entry, by: &Entry) -> Vec<Remark> {
     let mut pieces = Vec::new();
-    if normal(&old.title) != normal(&by.title) {
+    if normalize_sentence(&old.title) != normalize_sentence(&by.title) {
         pieces.push(old.title.clone());
     }
     pieces.extend(sentences(&old.description));
@@ -103,12 +105,12 @@ fn named(remark: &Remark, label: &str) -> Remark {
 /// The content with one more sentence, if there is room for it.
 fn with_sentence(content: &str, sentence: &str) -> Option<String> {
     if content.is_empty() {
-        return Some(finished(sentence));
+        return Some(finish_sentence(sentence));
     }
     if !is_plain(content) || sentences(content).len() >= SENTENCES_MAX {
         return None;
     }
-    joined(&finished(content), &finished(sentence))
+    joined(&finish_sentence(content), &finish_sentence(sentence))
 }
 
 /// One paragraph of prose: its sentences can stand elsewhere.

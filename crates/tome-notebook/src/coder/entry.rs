@@ -19,7 +19,9 @@
 //! paragraph without one. What is empty is left out. Reading what [`Entry::text`] writes gives the
 //! same text again.
 
-use super::sentence::{collapse, normals};
+use tome_text::collapse_whitespace;
+
+use super::sentence::normals;
 use super::{InsightDraft, InsightKind};
 
 pub(super) const PREVIOUS: &str = "Previous Approach";
@@ -74,9 +76,9 @@ impl Entry {
     /// A draft that keeps the rules, with its type's tag.
     pub(super) fn of(draft: &InsightDraft) -> Self {
         let mut entry = Self {
-            title: collapse(&draft.title),
-            description: collapse(&draft.description),
-            content: collapse(&draft.content),
+            title: collapse_whitespace(&draft.title),
+            description: collapse_whitespace(&draft.description),
+            content: collapse_whitespace(&draft.content),
             ..Self::default()
         };
         draft.tags.iter().for_each(|tag| entry.tag(&plain_tag(tag)));
@@ -127,7 +129,7 @@ impl Entry {
         }
     }
 
-    /// Every sentence that holds now, as [`super::sentence::normal`] has it.
+    /// Every sentence that holds now, as [`tome_text::normalize_sentence`] has it.
     pub(super) fn sentences(&self) -> std::collections::BTreeSet<String> {
         let remarks = self.remarks.iter().filter(|remark| remark.holds());
         let texts = [&self.title, &self.description, &self.content];

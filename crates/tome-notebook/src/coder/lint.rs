@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use tome_text::normalize_sentence;
+
 use super::entry::Entry;
 use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX};
 use super::page::{Page, is_separator, label};
 use super::place::{self, Known, kind_of};
 use super::readme::{head, readmes};
-use super::sentence::normal;
 use super::similar::{Neighbours, Profile, contradicts};
 use super::{Finding, InsightKind, Tree, guides, rules};
 use crate::limits::CODER_FOLDERS_MAX;
@@ -138,7 +139,7 @@ fn doubles(entries: &[Known]) -> Vec<Finding> {
         let near = neighbours.same_as(profile, &profiles).into_iter();
         let mut near = near.filter_map(|other| entries.get(other));
         let same = near.find(|earlier| !contradicts(&known.entry, &earlier.entry));
-        let titled = titles.insert(normal(&known.entry.title), known);
+        let titled = titles.insert(normalize_sentence(&known.entry.title), known);
         if let Some(earlier) = same {
             found.push(double(known, "it says the same as", earlier, "run `tome coder tidy`"));
         } else {

@@ -6,8 +6,9 @@
 //! In Tome's own layout entries are separated by a line `---` between blank lines. Fenced code and
 //! HTML comments that begin a line are never looked into.
 
+use tome_text::collapse_whitespace;
+
 use super::entry::{Entry, Remark, field_text, is_heading, tags_of};
-use super::sentence::collapse;
 
 /// A file of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -370,8 +371,8 @@ impl Entry {
 
     /// Titles and descriptions on one line, the rest without blank lines around it.
     fn tidy_texts(&mut self) {
-        self.title = collapse(&self.title);
-        self.description = collapse(&self.description);
+        self.title = collapse_whitespace(&self.title);
+        self.description = collapse_whitespace(&self.description);
         self.content = field_text(&self.content);
         for remark in &mut self.remarks {
             let labelled = !remark.label.is_empty();

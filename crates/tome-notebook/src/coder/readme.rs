@@ -11,6 +11,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tome_text::truncate_chars;
+
 use super::limits::{
     HEAD_DESCRIPTION_CHARS_MAX, HEAD_TITLES_MAX, ROOT_TITLES_MAX, TITLE_CHARS_MAX,
 };
@@ -132,12 +134,7 @@ fn insights(count: usize) -> String {
     if count == 1 { "1 insight".to_owned() } else { format!("{count} insights") }
 }
 
-/// On one line, cut between characters.
+/// A text on one line of at most so many characters and an ellipsis.
 fn shortened(text: &str, chars_max: usize) -> String {
-    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut short: String = chars.by_ref().take(chars_max).collect();
-    if chars.next().is_some() {
-        short.push('…');
-    }
-    short
+    truncate_chars(&text.replace(char::is_control, " "), chars_max + 1)
 }

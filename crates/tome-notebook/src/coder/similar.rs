@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::slice::from_ref;
 
+use tome_text::normalize_sentence;
+
 use super::Decision;
 use super::entry::Entry;
 use super::limits::{RELATED_FROM, SAME_ABOVE, SAME_SENTENCE_FROM};
-use super::sentence::{normal, sentences};
+use super::sentence::sentences;
 use super::terms::{Terms, is_against, is_urging};
 
 /// The title says most in the fewest words, but two insights with one title may differ.
@@ -46,7 +48,7 @@ impl Profile {
         paragraphs.extend(remarks.map(|remark| Terms::about(&remark.text)));
         let title = Terms::about(&entry.title);
         let all = paragraphs.iter().fold(title.clone(), |all, paragraph| all.with(paragraph));
-        Self { name: normal(&entry.title), title, paragraphs, all }
+        Self { name: normalize_sentence(&entry.title), title, paragraphs, all }
     }
 
     /// From 0 to 1, the same both ways.

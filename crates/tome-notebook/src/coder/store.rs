@@ -4,13 +4,15 @@
 //! one is added with its date (UPDATE), a contradicting one takes its place and keeps it as the
 //! previous approach, anything else is a new entry (CREATE). What is there already changes nothing.
 
+use tome_text::normalize_sentence;
+
 use super::combine::{Into, absorb, replace, updated_on};
 use super::entry::{Entry, RELATED};
 use super::limits::{
     ALIKE_FROM, GENERALISES_FROM, HINT_TITLES_MAX, PATTERN_EPISODES_MIN, RELATED_FROM, SAME_ABOVE,
 };
 use super::place::{self, Known};
-use super::sentence::{normal, normals};
+use super::sentence::normals;
 use super::similar::{Profile, contradicts, decide};
 use super::{Change, Decision, InsightDraft, InsightKind, Stored, Tree, changes, rules};
 
@@ -184,9 +186,9 @@ fn pattern(work: &Tree, profile: &Profile, stored: &Stored) -> Option<String> {
 
 /// Links a principle with the episodes it generalises: those it names, and those that are like it.
 fn link(work: &mut Tree, fresh: &Entry, profile: &Profile, stored: &Stored) -> Option<String> {
-    let said = normal(&format!("{} {}", fresh.description, fresh.content));
+    let said = normalize_sentence(&format!("{} {}", fresh.description, fresh.content));
     let names = |title: &str| {
-        let title = normal(title);
+        let title = normalize_sentence(title);
         title.chars().count() >= 8 && said.contains(&title)
     };
     let episodes: Vec<Known> = place::entries(work, InsightKind::Episodic)

@@ -1,19 +1,10 @@
-//! Words made comparable: lower case, lightly stemmed; Chinese, Japanese and Korean as pairs of
-//! characters. A set of terms is a sorted list of hashes, so that comparing two is one walk.
+//! Words made comparable: in lower case and stemmed; pairs of characters in scripts without spaces.
+//! A set of terms is a sorted list of hashes, so that comparing two is one walk.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Words that say nothing about a subject.
-const STOP: &[&str] = &[
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because",
-    "been", "before", "but", "by", "can", "could", "did", "does", "for", "from", "had", "has",
-    "have", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may",
-    "me", "more", "most", "my", "of", "on", "once", "only", "or", "other", "our", "out", "own",
-    "same", "she", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
-    "these", "they", "this", "those", "to", "too", "until", "up", "very", "was", "we", "were",
-    "what", "when", "where", "which", "while", "who", "why", "will", "with", "would", "you",
-    "your",
-];
+use tome_text::{StopClass, is_stop_word, is_unspaced, stem, subwords};
+
 /// Words that say whether to do something; they are compared on their own.
 const FOR: &[&str] =
     &["always", "do", "use", "using", "used", "prefer", "should", "must", "enable"];
@@ -61,24 +52,23 @@ impl Terms {
                 text = text.replace(phrase, " ");
             }
         }
-        let dull = |word: &str| [STOP, FOR, AGAINST].iter().any(|list| list.contains(&word));
         Self::of(words(&text).iter().flat_map(|word| match word {
-            Word::Latin(word) if dull(&word.to_lowercase()) => Vec::new(),
-            Word::Latin(word) => vec![stem(word)],
-            Word::Cjk(run) => pairs(run),
+            Word::Spaced(word) if is_ignored(&word.to_lowercase()) => Vec::new(),
+            Word::Spaced(word) => vec![stem_of(word)],
+            Word::Unspaced(run) => pairs(run),
         }))
     }
 
     /// Every word of a text, and the parts of its identifiers: what a keyword is looked up in.
     pub(super) fn searched(text: &str) -> Self {
         Self::of(words(text).iter().flat_map(|word| match word {
-            Word::Latin(word) => {
-                let mut all: Vec<_> = humps(word).iter().map(|part| stem(part)).collect();
-                all.push(stem(word));
+            Word::Spaced(word) => {
+                let mut all: Vec<_> = subwords(word).map(stem_of).collect();
+                all.push(stem_of(word));
                 all
             }
             // Single characters too: a keyword may be one.
-            Word::Cjk(run) => {
+            Word::Unspaced(run) => {
                 let singles = run.chars().map(String::from);
                 pairs(run).into_iter().chain(singles).collect()
             }
@@ -89,13 +79,13 @@ impl Terms {
     pub(super) fn needles(keyword: &str) -> [Self; 2] {
         let whole = words(keyword);
         let parts = whole.iter().flat_map(|word| match word {
-            Word::Latin(word) => humps(word).iter().map(|part| stem(part)).collect(),
-            Word::Cjk(run) => pairs(run),
+            Word::Spaced(word) => subwords(word).map(stem_of).collect(),
+            Word::Unspaced(run) => pairs(run),
         });
         let parts = Self::of(parts);
         let whole = whole.iter().flat_map(|word| match word {
-            Word::Latin(word) => vec![stem(word)],
-            Word::Cjk(run) => pairs(run),
+            Word::Spaced(word) => vec![stem_of(word)],
+            Word::Unspaced(run) => pairs(run),
         });
         [Self::of(whole), parts]
     }
@@ -166,8 +156,8 @@ pub(super) fn is_against(sentence: &str) -> bool {
         rest = rest.replace(phrase, " ");
     }
     let negates = |word: &&Word| match word {
-        Word::Latin(word) => AGAINST.contains(&word.to_lowercase().as_str()),
-        Word::Cjk(_) => false,
+        Word::Spaced(word) => AGAINST.contains(&word.to_lowercase().as_str()),
+        Word::Unspaced(_) => false,
     };
     (count + words(&rest).iter().filter(negates).count()) % 2 == 1
 }
@@ -175,24 +165,24 @@ pub(super) fn is_against(sentence: &str) -> bool {
 /// Whether a sentence tells to do something.
 pub(super) fn is_urging(sentence: &str) -> bool {
     let urges = |word: &Word| match word {
-        Word::Latin(word) => URGING.contains(&word.to_lowercase().as_str()),
-        Word::Cjk(run) => CJK_FOR.iter().any(|phrase| run.contains(phrase)),
+        Word::Spaced(word) => URGING.contains(&word.to_lowercase().as_str()),
+        Word::Unspaced(run) => CJK_FOR.iter().any(|phrase| run.contains(phrase)),
     };
     words(sentence).iter().any(urges)
 }
 
-/// Whether a word says nothing about a subject.
-pub(super) fn is_stop_word(word: &str) -> bool {
-    STOP.contains(&word) || FOR.contains(&word) || AGAINST.contains(&word)
+/// Whether a word, in lower case, says nothing about a subject.
+pub(super) fn is_ignored(word: &str) -> bool {
+    is_stop_word(word, StopClass::FUNCTION) || FOR.contains(&word) || AGAINST.contains(&word)
 }
 
 /// One word of a text as it stands there.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
     /// Letters and digits; apostrophes are left out.
-    Latin(String),
-    /// A run of characters that are written without spaces.
-    Cjk(String),
+    Spaced(String),
+    /// A run of characters of a script without spaces.
+    Unspaced(String),
 }
 
 /// The words of a text, in order.
@@ -208,20 +198,14 @@ pub(super) fn words(text: &str) -> Vec<Word> {
             continue;
         }
         match found.last_mut() {
-            Some(Word::Cjk(run)) if open && is_cjk(c) => run.push(c),
-            Some(Word::Latin(run)) if open && !is_cjk(c) => run.push(c),
-            _ if is_cjk(c) => found.push(Word::Cjk(c.into())),
-            _ => found.push(Word::Latin(c.into())),
+            Some(Word::Unspaced(run)) if open && is_unspaced(c) => run.push(c),
+            Some(Word::Spaced(run)) if open && !is_unspaced(c) => run.push(c),
+            _ if is_unspaced(c) => found.push(Word::Unspaced(c.into())),
+            _ => found.push(Word::Spaced(c.into())),
         }
         open = true;
     }
     found
-}
-
-/// Han, kana and hangul.
-pub(super) fn is_cjk(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
 }
 
 /// Each two neighbours of a run; a lone character is itself.
@@ -233,49 +217,9 @@ fn pairs(run: &str) -> Vec<String> {
     chars.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
-/// `fileLock2` is `file` and `Lock2`.
-fn humps(word: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut low = false;
-    for c in word.chars() {
-        match parts.last_mut() {
-            Some(part) if !(low && c.is_uppercase()) => part.push(c),
-            _ => parts.push(c.into()),
-        }
-        low = !c.is_uppercase();
-    }
-    parts
-}
-
-/// In lower case, without the usual endings of English.
-pub(super) fn stem(word: &str) -> String {
-    let word = word.to_lowercase();
-    if !word.is_ascii() || word.len() < 4 || word.bytes().any(|b| b.is_ascii_digit()) {
-        return word;
-    }
-    for (ending, instead) in [("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", "")] {
-        if let Some(stem) = word.strip_suffix(ending)
-            && stem.len() >= 3
-            && stem.bytes().any(|b| b"aeiouy".contains(&b))
-        {
-            return bared(&format!("{stem}{instead}"));
-        }
-    }
-    match word.strip_suffix('s') {
-        Some(stem) if !stem.ends_with('s') => bared(stem),
-        _ => bared(&word),
-    }
-}
-
-/// `writ(e)`, `run(n)`: what is left over from an ending.
-fn bared(stem: &str) -> String {
-    let stem = stem.strip_suffix('e').filter(|stem| stem.len() >= 3).unwrap_or(stem);
-    let last = stem.chars().next_back();
-    let doubled = last.filter(|c| stem.len() > 3 && !"aeiou".contains(*c));
-    match doubled.and_then(|c| stem.strip_suffix(c).filter(|rest| rest.ends_with(c))) {
-        Some(rest) => rest.to_owned(),
-        None => stem.to_owned(),
-    }
+/// The stem of a word, whatever its case.
+pub(super) fn stem_of(word: &str) -> String {
+    stem(&word.to_lowercase()).into_owned()
 }
 
 /// The same on every run and every machine: tidying must not depend on chance.
@@ -288,24 +232,6 @@ fn hashed(term: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn forms_of_a_word_have_one_stem() {
-        for forms in [
-            &["lock", "locks", "locking", "locked", "Lock"][..],
-            &["write", "writes", "writing"],
-            &["run", "running", "runs"],
-            &["retry", "retries", "retried", "retrying"],
-            &["process", "processes", "processing"],
-            &["cache", "caches", "caching", "cached"],
-        ] {
-            let stems: Vec<_> = forms.iter().map(|form| stem(form)).collect();
-            assert!(stems.iter().all(|stem| Some(stem) == stems.first()), "{stems:?}");
-        }
-        for (a, b) in [("string", "str"), ("lock", "block"), ("port", "part"), ("h2", "h3")] {
-            assert_ne!(stem(a), stem(b));
-        }
-    }
 
     #[test]
     fn polarity_is_no_part_of_what_a_text_is_about() {

@@ -1,6 +1,8 @@
 //! A summary made from what a file says: the titles of its entries, the keys of its bullets, or its
 //! first words. Under ten words, since each of them costs every prompt that lists the file.
 
+use tome_text::{StopClass, is_stop_word, sentences};
+
 use super::said;
 use crate::limits::SUMMARY_WORDS_MAX;
 use crate::line::{Place, lines, list_item};
@@ -25,7 +27,7 @@ pub(crate) fn made_from(text: &str) -> String {
         let each = SUMMARY_WORDS_MAX / said.bullets.len().clamp(1, 3);
         said.bullets.iter().for_each(|bullet| made.add(bullet, each));
     } else {
-        made.add(&tidied(sentence(&said.paragraph)), SUMMARY_WORDS_MAX);
+        made.add(&tidied(first_sentence(&said.paragraph)), SUMMARY_WORDS_MAX);
     }
     made.text
 }
@@ -64,7 +66,7 @@ impl Said {
 
     fn add_bullet(&mut self, item: &str) {
         let Some((key, value)) = key_and_value(item) else {
-            let bullet = tidied(sentence(item));
+            let bullet = tidied(first_sentence(item));
             return self.bullets.extend(Some(bullet).filter(|bullet| !bullet.is_empty()));
         };
         match (key.as_str(), self.titles.last_mut()) {
@@ -139,25 +141,27 @@ fn shortened(label: &str, words_max: usize) -> String {
     out
 }
 
-/// Without a word at the end that waits for another.
+/// Without words at the end that another one has to follow.
 fn ended(cut: &str) -> &str {
-    const WAITING: [&str; 14] =
-        ["and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "to", "via", "with", "→"];
+    let dangles = |word: &str| {
+        is_stop_word(word, StopClass::DANGLING)
+            || word.chars().all(|c| c.is_ascii_punctuation() || c == '→')
+    };
     let mut cut = cut;
     while let Some((before, last)) = cut.rsplit_once(' ')
-        && (WAITING.contains(&last) || last.chars().all(|part| part.is_ascii_punctuation()))
+        && dangles(last)
     {
         cut = before;
     }
     cut.trim_end_matches(LOOSE)
 }
 
-/// The first sentence, so that no word of the next is left hanging.
-fn sentence(text: &str) -> &str {
-    let ends = [". ", "; ", "! ", "? ", "。", "！", "？"];
-    let end = ends.iter().filter_map(|end| text.find(end)).min();
-    let first = end.and_then(|end| text.get(..end)).unwrap_or(text);
-    // A single word before a dot is more likely an abbreviation, or says too little.
+/// The first sentence or clause, without its end.
+fn first_sentence(text: &str) -> &str {
+    let first = sentences(text).into_iter().next().unwrap_or(text);
+    let first = first.split_once("; ").map_or(first, |(clause, _)| clause);
+    let first = first.trim_end_matches(['.', '!', '?', '。', '！', '？']);
+    // A short word alone is more likely an abbreviation, or says too little.
     if first.split_whitespace().nth(1).is_some() || first.chars().count() > 4 {
         first
     } else {

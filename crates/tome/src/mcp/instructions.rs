@@ -17,7 +17,8 @@ pub fn instructions(offered: &[&str], hooks_state_rules: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tome_engine::{CORE_TOOLS, Tools, estimate_tokens};
+    use tome_engine::{CORE_TOOLS, Tools};
+    use tome_text::estimate_tokens;
 
     use super::*;
 

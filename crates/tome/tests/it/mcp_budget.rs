@@ -29,7 +29,7 @@ fn the_default_tools_cost_at_most_1200_tokens() {
     );
     let in_prompt = |tool: &Value| json!({"name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]});
     let prompt = Value::Array(tools.iter().map(in_prompt).collect()).to_string();
-    let tokens = tome_engine::estimate_tokens(&prompt);
+    let tokens = tome_text::estimate_tokens(&prompt);
     println!("default tools: {tokens} tokens, {} bytes", prompt.len());
     assert!(tokens <= TOKENS_MAX, "{tokens} tokens, {} bytes", prompt.len());
     // Clients that load tools on demand show these from the start, and only these.

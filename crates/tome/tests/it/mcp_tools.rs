@@ -68,7 +68,7 @@ fn all_schemas_together_cost_less_than_3000_tokens() {
         let tools = listed(&mut McpClient::open(&world, &["--toolsets", sets]));
         let prompt: Vec<Value> = tools.iter().map(in_prompt).collect();
         let text = serde_json::to_string(&prompt).unwrap();
-        let tokens = tome_engine::estimate_tokens(&text);
+        let tokens = tome_text::estimate_tokens(&text);
         assert!((1_000..3_000).contains(&tokens), "{sets}: {tokens} tokens, {} bytes", text.len());
         assert!(text.len() * 2 / 7 < 3_000, "{sets}: {} bytes at 3.5 a token", text.len());
     }

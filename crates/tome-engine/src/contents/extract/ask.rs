@@ -1,9 +1,11 @@
 //! What the person asked for: the sentence of a message that says it, without the courtesies.
 
+use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word};
+
 use super::clause::question;
 use super::courtesy::{courtesies, courtesy_off, courtesy_off_end};
 use super::prose::{Parts, Sentence, Shape, parts};
-use super::text::{is_wide, plain, strip_start, word_count};
+use super::text::{plain, strip_start};
 use super::trouble::{failure, message};
 use super::words::{Sort, is_stop, terms, wide_runs};
 
@@ -54,7 +56,7 @@ pub(super) fn ask(event: usize, text: &str) -> Option<Ask<'_>> {
     let (text, trouble) = match (text.split_once(": "), raw.split_once(": ")) {
         // A failure pasted behind the request, on the same line.
         (Some((before, after)), Some((_, pasted)))
-            if failure(after) >= 6 && word_count(before) >= 3 =>
+            if failure(after) >= 6 && count_words(before) >= 3 =>
         {
             (before.to_owned(), Some(pasted))
         }
@@ -114,7 +116,7 @@ fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
         if led_in {
             score += 5;
         }
-        led_in = place == 0 && text.ends_with([':', '：']) && word_count(&text) <= 8;
+        led_in = place == 0 && text.ends_with([':', '：']) && count_words(&text) <= 8;
         if led_in {
             score -= 4;
         }
@@ -123,7 +125,7 @@ fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
     let best = ranked.iter().map(|one| one.0).max()?;
     let (_, raw, text, requests) = ranked.iter().find(|one| one.0 == best)?.clone();
     let wish = ranked.iter().find(|one| {
-        one.3 && !requests && one.1 != raw && word_count(&one.2) >= 3 && !is_vague(&one.2)
+        one.3 && !requests && one.1 != raw && count_words(&one.2) >= 3 && !is_vague(&one.2)
     });
     Some((raw, text, wish.map(|one| (one.1, one.2.clone()))))
 }
@@ -146,7 +148,7 @@ pub(super) fn points(text: &str) -> bool {
 }
 
 fn sentence_score(text: &str, sentence: &Sentence<'_>, place: usize) -> i32 {
-    let words = word_count(text);
+    let words = count_words(text);
     let place_score = [6, 3, 2, 1].get(place).copied().unwrap_or(0);
     let length_score = match words {
         0..=1 => -4,
@@ -192,7 +194,7 @@ fn lead_off(text: &str) -> &str {
     };
     match text.split_once(": ") {
         Some((lead, rest))
-            if lead.split_whitespace().count() <= 5 && !says(lead) && word_count(rest) >= 3 =>
+            if lead.split_whitespace().count() <= 5 && !says(lead) && count_words(rest) >= 3 =>
         {
             rest
         }
@@ -262,25 +264,20 @@ fn weight_of(text: &str) -> u32 {
     let names = found.iter().filter(|term| term.sort != Sort::Word).count();
     let wide: usize = wide_runs(text).iter().map(|run| run.chars().count() / 2).sum();
     let content = text
-        .split(|c: char| !c.is_alphanumeric() || is_wide(c))
+        .split(|c: char| !c.is_alphanumeric() || is_han_or_kana(c))
         .filter(|word| word.chars().count() >= 3 && !is_nod(&word.to_lowercase()))
         .count();
-    let asked = usize::from(text.contains(['?', '？']) && word_count(text) >= 5) * 2;
+    let asked = usize::from(text.contains(['?', '？']) && count_words(text) >= 5) * 2;
     u32::try_from(asked + content.min(10) + names.min(3) * 2 + wide.min(10)).unwrap_or(u32::MAX)
 }
 
 /// Words that a nod is made of, and words that hold sentences together; `fix` and `test` are neither.
 fn is_nod(lower: &str) -> bool {
     #[rustfmt::skip]
-    const NODS: &[&str] = &[
-        "continue", "proceed", "ahead", "yes", "yep", "sounds", "looks", "good", "great", "thanks",
-        "thank", "please", "okay", "done", "perfect", "commit", "push", "again", "try", "retry",
-    ];
-    #[rustfmt::skip]
     const KEPT: &[&str] = &[
         "fix", "test", "tests", "add", "error", "write", "review", "comment", "comments", "update",
         "remove", "check", "implement", "change", "file", "files", "run", "fails", "failing",
         "create", "move",
     ];
-    NODS.contains(&lower) || (is_stop(lower) && !KEPT.contains(&lower))
+    is_stop_word(lower, StopClass::SMALL_TALK) || (is_stop(lower) && !KEPT.contains(&lower))
 }

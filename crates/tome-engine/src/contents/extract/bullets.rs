@@ -1,13 +1,14 @@
 //! The bullets of a segment: parts of what was said and done, in a few fixed words.
 
 use tome_model::Event;
+use tome_text::{count_words, truncate_words};
 
 use super::ask::Ask;
 use super::clause::capitalised;
 use super::cues::{Cue, announces};
 use super::deeds::{changed, commands, committed, looked};
 use super::story::{Said, Story, Who, alike, gist};
-use super::text::{cut_to, excerpt, output_texts, word_count};
+use super::text::{excerpt, output_texts};
 use super::trouble::{failure_in, message};
 use crate::contents::{Evidence, SummaryBullet, Support};
 
@@ -45,7 +46,7 @@ impl Candidate {
         text: &str,
         evidence: Vec<Evidence>,
     ) -> Self {
-        Self { order, priority, text: cut_to(text, BULLET_CHARS_MAX), evidence }
+        Self { order, priority, text: truncate_words(text, BULLET_CHARS_MAX), evidence }
     }
 }
 
@@ -135,8 +136,11 @@ fn asked(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) 
     if let Some(trouble) = main.trouble.filter(|line| *line != main.raw) {
         let said = message(trouble);
         if text.chars().count() < 100 && alike(&gist(&said), &gist(&main.text)) < 60 {
-            text =
-                format!("{} ({})", text.trim_end_matches([':', '：', '.', ' ']), cut_to(&said, 80));
+            text = format!(
+                "{} ({})",
+                text.trim_end_matches([':', '：', '.', ' ']),
+                truncate_words(&said, 80)
+            );
             support.push(evidence(main.event, trouble));
         }
     }
@@ -161,7 +165,7 @@ fn asked(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) 
         let each = 150 / others.len();
         let texts: Vec<String> = others
             .iter()
-            .map(|ask| cut_to(ask.text.trim_end_matches(['.', '。', ':']), each))
+            .map(|ask| truncate_words(ask.text.trim_end_matches(['.', '。', ':']), each))
             .collect();
         let support =
             others.iter().map(|ask| evidence(ask.event, ask.raw)).take(EVIDENCE_MAX).collect();
@@ -185,7 +189,7 @@ fn talked(story: &Story<'_>, found: &mut Vec<Candidate>) {
             .filter(|said| said.who != Who::Person && said.event > ask.event && said.event < end);
         let short = reply.clone().next().filter(|said| said.place == 0 && !said.filler);
         let answer = best_of(reply.filter(|said| said.worth() > 0), answers).or(short);
-        let question = cut_to(
+        let question = truncate_words(
             ask.text.trim_end_matches(['.', '。', ':', '：']),
             if answer.is_some() { 70 } else { 150 },
         );
@@ -236,7 +240,7 @@ fn explained(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidat
             }) && main.is_none_or(|ask| ask.raw != said.raw)
                 && !(cue == Cue::Cause && said.who == Who::Person)
                 && !said.filler
-                && word_count(&said.text) >= 6
+                && count_words(&said.text) >= 6
                 && said.worth() > 6
         };
         if let Some(said) = best_of(story.said.iter().filter(fits), Said::worth) {
@@ -275,7 +279,7 @@ fn ended(story: &Story<'_>) -> Option<Candidate> {
     let last = *messages.last()?;
     let final_words = |event: usize| {
         story.said.iter().filter(move |said| {
-            said.event == event && said.closes && !said.filler && word_count(&said.text) >= 3
+            said.event == event && said.closes && !said.filler && count_words(&said.text) >= 3
         })
     };
     // What was said last may be small talk after the work: the turns before it count too.
@@ -295,7 +299,7 @@ fn concluded(said: &Said<'_>, last: usize) -> Candidate {
         // Work that was cut off in the middle did not end with what was said then.
         return Candidate::new((Part::Explained, said.event), 8, &told(&said.text), support);
     }
-    let priority = if word_count(&said.text) < 6 { 6 } else { 13 };
+    let priority = if count_words(&said.text) < 6 { 6 } else { 13 };
     Candidate::new(
         (Part::Ended, said.event),
         priority,
@@ -309,7 +313,7 @@ fn left_open(story: &Story<'_>, last: usize) -> Option<Candidate> {
     let asks = |said: &&Said<'_>| {
         said.event == last
             && said.text.ends_with(['?', '？'])
-            && word_count(&said.text) >= 4
+            && count_words(&said.text) >= 4
             && !announces(&said.text)
     };
     let question = story.said.iter().rev().find(asks)?;

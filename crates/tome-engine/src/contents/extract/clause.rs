@@ -1,6 +1,8 @@
 //! Making a title of a sentence: its first clause, in few words.
 
-use super::text::{cut_to, mostly_wide, strip_start};
+use tome_text::{StopClass, is_stop_word, truncate_words};
+
+use super::text::{mostly_wide, strip_start};
 
 /// A title has at most so many words, or so many characters where words are not told apart.
 const TITLE_WORDS_MAX: usize = 12;
@@ -16,7 +18,7 @@ pub(super) fn title_of(text: &str) -> String {
     let is_question = asked && question(bare);
     let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
     let short = if mostly_wide(bare) { wide_clause(bare) } else { spaced_clause(bare) };
-    capitalised(&cut_to(&short, TITLE_CHARS_MAX))
+    capitalised(&truncate_words(&short, TITLE_CHARS_MAX))
 }
 
 /// Without what stands in parentheses, where enough is left.
@@ -58,7 +60,7 @@ fn wide_clause(text: &str) -> String {
             return text.get(..at).unwrap_or(text).to_owned();
         }
     }
-    cut_to(text, TITLE_WIDE_CHARS_MAX)
+    truncate_words(text, TITLE_WIDE_CHARS_MAX)
 }
 
 fn spaced_clause(text: &str) -> String {
@@ -100,7 +102,7 @@ fn spaced_clause(text: &str) -> String {
         }
     }
     let mut kept: Vec<&str> = words.into_iter().take(TITLE_WORDS_MAX).collect();
-    while kept.len() > 4 && kept.last().is_some_and(|word| holds_together(word)) {
+    while kept.len() > 4 && kept.last().is_some_and(|word| is_dangling(word)) {
         kept.pop();
     }
     format!("{}…", kept.join(" ").trim_end_matches([',', ';', ':', '.']))
@@ -112,15 +114,8 @@ fn is_closed(words: &[&str]) -> bool {
     count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
 }
 
-fn holds_together(word: &str) -> bool {
-    #[rustfmt::skip]
-    const WORDS: &[&str] = &[
-        "the", "could", "can", "would", "will", "a", "an", "of", "to", "and", "or", "in", "on",
-        "for", "with", "that", "is", "are", "by", "from", "at", "as", "it", "this", "we", "i", "и",
-        "в", "на", "с", "что", "и", "der", "die", "das", "und", "zu", "into", "its", "be", "if",
-        "when", "should", "our", "my",
-    ];
-    WORDS.contains(&word.to_lowercase().as_str())
+fn is_dangling(word: &str) -> bool {
+    is_stop_word(&word.to_lowercase(), StopClass::DANGLING)
 }
 
 /// With a capital, unless it begins with an identifier.

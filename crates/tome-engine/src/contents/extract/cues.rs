@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::text::{is_wide, strip_start};
+use tome_text::is_han_or_kana;
+
+use super::text::strip_start;
 
 /// What a sentence does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,7 +149,8 @@ pub(super) fn cue(plain: &str) -> Option<(Cue, u32)> {
 }
 
 fn starts_word(before: Option<char>, c: char) -> bool {
-    is_wide(c) || before.is_none_or(|before| !before.is_alphanumeric() || is_wide(before))
+    is_han_or_kana(c)
+        || before.is_none_or(|before| !before.is_alphanumeric() || is_han_or_kana(before))
 }
 
 /// Whether a text begins with a phrase, as words of its own.
@@ -155,7 +158,7 @@ fn begins_with(text: &str, phrase: &str) -> bool {
     text.strip_prefix(phrase).is_some_and(|rest| {
         let last = phrase.chars().next_back();
         let next = rest.chars().next();
-        last.is_some_and(is_wide)
-            || next.is_none_or(|next| !next.is_alphanumeric() || is_wide(next))
+        last.is_some_and(is_han_or_kana)
+            || next.is_none_or(|next| !next.is_alphanumeric() || is_han_or_kana(next))
     })
 }

@@ -1,10 +1,12 @@
 //! What was done, in words: files changed, commands run and how they came out, commits.
 
+use tome_text::truncate_words;
+
 use super::bullets::{Candidate, EVIDENCE_MAX, Part, evidence};
 use super::commands::{Outcome, Ran, passed_words};
 use super::files::Touch;
 use super::story::{FileTouch, Story};
-use super::text::{cut_to, plain};
+use super::text::plain;
 use super::trouble::message;
 use super::words::base_name;
 use crate::contents::Evidence;
@@ -180,7 +182,7 @@ fn run_words(group: &Runs<'_, '_>, detail_max: usize) -> String {
         return format!("`{called}` passed{counted}");
     }
     let why = failure_line(group)
-        .map(|(_, line)| format!(" ({})", cut_to(&message(line), detail_max)))
+        .map(|(_, line)| format!(" ({})", truncate_words(&message(line), detail_max)))
         .unwrap_or_default();
     let often = match failures {
         1 => String::new(),
@@ -258,5 +260,5 @@ pub(super) fn looked(story: &Story<'_>) -> Option<(String, Vec<Evidence>)> {
     let looks = story.looks.iter().map(|look| (look.event, look.word, look.what));
     let (event, word, what) = ran.chain(looks).min_by_key(|one| one.0)?;
     let line = what.lines().find(|line| !line.trim().is_empty())?;
-    Some((format!("{word} {}", cut_to(&plain(line), 70)), vec![evidence(event, line)]))
+    Some((format!("{word} {}", truncate_words(&plain(line), 70)), vec![evidence(event, line)]))
 }

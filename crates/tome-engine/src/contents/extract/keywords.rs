@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::text::is_wide;
+use tome_text::{Script, is_han_or_kana, stem};
+
 use super::words::{Sort, is_wide_term, terms, wide_runs};
 
 pub(super) const KEYWORDS_MAX: usize = 7;
@@ -41,7 +42,7 @@ impl Keywords {
                 self.add(term.text, term.sort, worth, *times == 1);
             }
         }
-        if text.chars().any(is_wide) {
+        if text.chars().any(is_han_or_kana) {
             self.count_wide(text, worth);
         }
     }
@@ -69,7 +70,7 @@ impl Keywords {
     fn count_wide(&mut self, text: &str, worth: u32) {
         for run in wide_runs(text).into_iter().take(200) {
             let chars: Vec<char> = run.chars().take(60).collect();
-            let kana = chars.first().is_some_and(|c| matches!(u32::from(*c), 0x30a0..=0x30ff));
+            let kana = chars.first().is_some_and(|c| Script::of(*c) == Script::Katakana);
             if kana || chars.len() <= 2 {
                 let whole: String = chars.iter().collect();
                 self.add_wide(whole, worth);
@@ -168,8 +169,8 @@ fn strength(sort: Sort) -> u32 {
 fn says_it(there: &str, other: &str) -> bool {
     let there = there.to_lowercase();
     let other = other.to_lowercase();
-    let stem = |word: &str| word.split('.').next().unwrap_or(word).trim_end_matches('s').to_owned();
-    stem(&there) == stem(&other)
+    let base = |word: &str| stem(word.split('.').next().unwrap_or(word)).into_owned();
+    base(&there) == base(&other)
         || there.strip_suffix(&other).is_some_and(|before| before.ends_with(':'))
         || other.strip_suffix(&there).is_some_and(|before| before.ends_with(':'))
 }

@@ -16,7 +16,6 @@ mod files;
 mod keywords;
 mod prose;
 mod rollup;
-mod stop;
 mod story;
 mod text;
 mod title;

@@ -1,7 +1,9 @@
 //! Telling prose from everything else that stands in a message: code, logs, traces, diffs, tables,
 //! JSON, and what the harness or Tome itself put there.
 
-use super::text::{is_wide, window};
+use tome_text::{is_han_or_kana, sentences};
+
+use super::text::window;
 
 /// Of one message so much is read from its beginning, and so much from its end.
 const HEAD_BYTES_MAX: usize = 12 * 1024;
@@ -252,10 +254,10 @@ fn looks_like_code(line: &str) -> bool {
     let few_words = words <= 2
         && line.chars().any(|c| matches!(c, '/' | '\\' | '=' | ':'))
         && !line.starts_with(['#', '/'])
-        && !line.chars().any(is_wide);
+        && !line.chars().any(is_han_or_kana);
     (keyword && symbols * 16 > length)
         || (symbols * 5 > length && !line.contains('`'))
-        || (longest > 100 && words < 12 && !line.chars().any(is_wide))
+        || (longest > 100 && words < 12 && !line.chars().any(is_han_or_kana))
         || (few_words && length > 24)
 }
 
@@ -267,56 +269,4 @@ fn looks_like_log(line: &str) -> bool {
         .any(|level| start.split(|c: char| !c.is_alphanumeric()).any(|word| word == *level));
     (digits >= 8 && start.starts_with(|c: char| c.is_ascii_digit() || c == '['))
         || (level && (digits >= 4 || start.starts_with(['[', 'E', 'W', 'I', 'D', 'F'])))
-}
-
-/// The sentences of a paragraph, in order.
-fn sentences(paragraph: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    let mut quoted = false;
-    for (at, c) in paragraph.char_indices() {
-        let end = at + c.len_utf8();
-        let rest = paragraph.get(end..).unwrap_or_default();
-        // `**Done.** Then …`, `("No.") Then …`: marks close before the sentence does.
-        let after = rest.trim_start_matches(['*', '"', '”', '」', ')', '）', '_']);
-        let stops = match c {
-            '`' => {
-                quoted = !quoted;
-                false
-            }
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => {
-                !quoted
-                    && after.starts_with(char::is_whitespace)
-                    && !abbreviated(paragraph.get(start..at))
-            }
-            _ => false,
-        };
-        if stops && at >= start {
-            let end = paragraph.len() - after.len();
-            found.extend(paragraph.get(start..end));
-            start = end;
-        }
-    }
-    found.extend(paragraph.get(start..));
-    found
-        .iter()
-        .map(|one| one.trim())
-        .filter(|one| one.chars().any(char::is_alphanumeric))
-        .collect()
-}
-
-fn abbreviated(before: Option<&str>) -> bool {
-    #[rustfmt::skip]
-    const SHORT: &[&str] = &[
-        "e.g", "i.e", "etc", "vs", "z.B", "d.h", "ca", "bzw", "usw", "т.е", "т.к", "т.д", "approx",
-        "max", "min", "incl", "resp", "Nr", "Dr", "Fig", "cf",
-    ];
-    let word = before.unwrap_or_default().rsplit(|c: char| !c.is_alphanumeric() && c != '.').next();
-    word.is_some_and(|word| {
-        SHORT.contains(&word)
-            || (word.len() <= 2
-                && word.chars().all(|c| c.is_ascii_digit())
-                && before.is_some_and(|all| all.trim() == word))
-    })
 }

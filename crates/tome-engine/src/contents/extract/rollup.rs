@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Level, Node};
+use tome_text::truncate_words;
 
 use super::bullets::{BULLET_CHARS_MAX, BULLETS_MAX, body};
 use super::keywords::KEYWORDS_MAX;
 use super::story::{alike, gist};
-use super::text::cut_to;
 use crate::contents::{RollupInput, Summary, SummaryBullet, Support};
 
 /// A title names at most so many themes.
@@ -210,7 +210,7 @@ fn title(themes: &[Theme<'_>], input: &RollupInput<'_>) -> String {
         2 => 58,
         _ => 44,
     };
-    main.iter().map(|text| cut_to(text, each)).collect::<Vec<_>>().join("; ")
+    main.iter().map(|text| truncate_words(text, each)).collect::<Vec<_>>().join("; ")
 }
 
 /// Of a day: what each of its main themes came to, in the order in which they happened.
@@ -247,10 +247,10 @@ fn composed(title: &str, bullet: &str) -> String {
         || bullet.starts_with("Asked: ")
         || bullet.starts_with("Said: ")
     {
-        return cut_to(&super::clause::capitalised(said), BULLET_CHARS_MAX);
+        return truncate_words(&super::clause::capitalised(said), BULLET_CHARS_MAX);
     }
-    let title = cut_to(title.trim_end_matches(['?', '？', '.']), 56);
-    cut_to(&format!("{title}: {said}"), BULLET_CHARS_MAX)
+    let title = truncate_words(title.trim_end_matches(['?', '？', '.']), 56);
+    truncate_words(&format!("{title}: {said}"), BULLET_CHARS_MAX)
 }
 
 /// Of a week, a month, a year: the most important bullets, at most two of one child.
@@ -349,7 +349,7 @@ fn finished(mut taken: Vec<Taken>) -> Vec<SummaryBullet> {
     taken
         .into_iter()
         .map(|one| SummaryBullet {
-            text: cut_to(&one.text, BULLET_CHARS_MAX),
+            text: truncate_words(&one.text, BULLET_CHARS_MAX),
             support: Support::Bullets(vec![one.at]),
         })
         .collect()

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Event, EventKind, Role};
+use tome_text::{count_words, is_han_or_kana, stem};
 
 use super::ask::{Ask, ask, is_harness};
 use super::commands::{Ran, commit_message, ran, typed};
 use super::cues::{Cue, announces, cue, is_filler};
 use super::files::{Touch, in_patch, text_field, touched};
 use super::prose::{Shape, parts};
-use super::text::{is_wide, plain, word_count};
+use super::text::plain;
 use super::words::{Sort, is_stop, terms};
 
 /// Who said something.
@@ -44,7 +45,7 @@ pub(super) struct Said<'a> {
 impl Said<'_> {
     /// How much it is worth as a statement; below 0 it is worth nothing.
     pub(super) fn worth(&self) -> i32 {
-        let words = word_count(&self.text);
+        let words = count_words(&self.text);
         let length = match words {
             0..=4 => -9,
             5..=6 => -4,
@@ -247,13 +248,15 @@ impl<'a> Story<'a> {
 /// characters.
 pub(super) fn gist(text: &str) -> BTreeSet<String> {
     let mut set = BTreeSet::new();
-    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_' || is_wide(c)).take(400) {
+    for word in
+        text.split(|c: char| !c.is_alphanumeric() && c != '_' || is_han_or_kana(c)).take(400)
+    {
         let lower = word.to_lowercase();
         if lower.chars().count() >= 3 && (!is_stop(&lower) || lower.len() > 7) {
-            set.insert(lower.trim_end_matches('s').to_owned());
+            set.insert(stem(&lower).into_owned());
         }
     }
-    let wide: Vec<char> = text.chars().filter(|c| is_wide(*c)).take(400).collect();
+    let wide: Vec<char> = text.chars().filter(|c| is_han_or_kana(*c)).take(400).collect();
     set.extend(wide.windows(2).map(|pair| pair.iter().collect::<String>()));
     set
 }

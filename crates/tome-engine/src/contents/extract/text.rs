@@ -1,10 +1,10 @@
 //! Looking at text without being drowned by it: windows on long texts, cutting, plain reading.
 //!
-//! Everything here returns parts of what it was given, on character boundaries; only `plain` and
-//! `cut_to` write anew.
+//! Everything here but `plain` returns parts of what it was given, on character boundaries.
 
 use serde_json::Value;
 use tome_model::{Event, truncate_to};
+use tome_text::{first_chars, is_han_or_kana};
 
 /// An excerpt has at most so many characters.
 pub(super) const EXCERPT_CHARS_MAX: usize = 200;
@@ -60,45 +60,14 @@ pub(super) fn window(text: &str, head_max: usize, tail_max: usize) -> [&str; 2] 
 
 /// The verbatim beginning of a part of an event's text, as long as an excerpt may be.
 pub(super) fn excerpt(raw: &str) -> String {
-    raw.trim().chars().take(EXCERPT_CHARS_MAX).collect::<String>().trim_end().to_owned()
+    first_chars(raw.trim(), EXCERPT_CHARS_MAX).trim_end().to_owned()
 }
 
-/// At most so many characters, cut between words where there are any, with an ellipsis.
-pub(super) fn cut_to(text: &str, chars_max: usize) -> String {
-    if text.chars().count() <= chars_max {
-        return text.to_owned();
-    }
-    // Room for the ellipsis, and for a backtick that closes a name.
-    let kept: String = text.chars().take(chars_max.saturating_sub(2)).collect();
-    let whole = match kept.rsplit_once(char::is_whitespace) {
-        Some((words, last)) if last.chars().count() < 24 && !words.is_empty() => words,
-        _ => &kept,
-    };
-    let mut cut = whole
-        .trim_end_matches([' ', ',', ';', ':', '.', '-', '—', '–', '(', '，', '、'])
-        .to_owned();
-    if cut.matches('`').count() % 2 == 1 {
-        // Half a name says nothing: leave it out where something stands before it.
-        match cut.rfind('`') {
-            Some(at) if at * 2 > cut.len() => cut.truncate(at),
-            _ => cut.push('`'),
-        }
-        cut.truncate(cut.trim_end().len());
-    }
-    cut.push('…');
-    cut
-}
-
-/// Han, kana and the full-width forms: scripts that put no spaces between words.
-pub(super) fn is_wide(c: char) -> bool {
-    matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3134f)
-}
-
-/// Whether a text is mostly of such a script.
+/// Whether a text is mostly Chinese or Japanese.
 pub(super) fn mostly_wide(text: &str) -> bool {
     let (mut wide, mut other) = (0, 0);
     for c in text.chars().take(400) {
-        if is_wide(c) {
+        if is_han_or_kana(c) {
             wide += 1;
         } else if c.is_alphabetic() {
             other += 1;
@@ -106,15 +75,6 @@ pub(super) fn mostly_wide(text: &str) -> bool {
     }
     // A word of Latin letters weighs about four characters of Han.
     wide * 4 > other
-}
-
-/// How much a text says: its words, or half its characters where words are not told apart.
-pub(super) fn word_count(text: &str) -> usize {
-    let wide = text.chars().filter(|c| is_wide(*c)).count();
-    let spaced = text
-        .split_whitespace()
-        .filter(|word| word.chars().any(|c| c.is_alphanumeric() && !is_wide(c)));
-    spaced.count() + wide / 2
 }
 
 /// The rest of a text that begins so, whatever the case of its letters. A prefix that ends with a
@@ -130,7 +90,7 @@ pub(super) fn strip_start<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = rest.as_str();
     let last = prefix.chars().next_back()?;
     let open = last.is_alphanumeric()
-        && !is_wide(last)
+        && !is_han_or_kana(last)
         && rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '’'));
     (!open).then_some(rest)
 }

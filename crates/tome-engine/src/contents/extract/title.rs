@@ -1,13 +1,14 @@
 //! The title of a segment: what it was about.
 
 use tome_model::{Event, EventKind};
+use tome_text::{count_words, truncate_words};
 
 use super::ask::{Ask, ask, points};
 use super::clause::{capitalised, title_of};
 use super::commands::Outcome;
 use super::deeds::{changed_words, file_name, looked};
 use super::story::{Story, Who};
-use super::text::{cut_to, output_texts, plain, word_count};
+use super::text::{output_texts, plain};
 use super::trouble::{failure_in, message};
 use super::words::{Sort, terms};
 
@@ -30,7 +31,7 @@ pub(super) fn title(story: &Story<'_>, events: &[Event], overlap: &[Event]) -> S
                 .unwrap_or_else(|| seen(story, events)),
         },
     };
-    let text = cut_to(text.replace("; ", ", ").trim(), TITLE_CHARS_MAX);
+    let text = truncate_words(text.replace("; ", ", ").trim(), TITLE_CHARS_MAX);
     if text.chars().any(char::is_alphanumeric) { text } else { of_kinds(story) }
 }
 
@@ -44,9 +45,9 @@ fn sharpened(ask: &Ask<'_>, story: &Story<'_>) -> String {
     let title = title_of(&ask.text);
     let named =
         terms(&title).iter().any(|term| matches!(term.sort, Sort::File | Sort::Name | Sort::Code));
-    let words = word_count(&title);
+    let words = count_words(&title);
     if let (Some(trouble), true) = (ask.trouble, !named && (words < 6 || !is_specific(ask))) {
-        let said = cut_to(&message(trouble), 60);
+        let said = truncate_words(&message(trouble), 60);
         return if is_specific(ask) { format!("{title}: {said}") } else { capitalised(&said) };
     }
     let changed = story.changed();
@@ -114,7 +115,7 @@ fn seen(story: &Story<'_>, events: &[Event]) -> String {
     let trouble =
         events.iter().flat_map(output_texts).filter_map(failure_in).max_by_key(|(_, sure)| *sure);
     if let Some((line, _)) = trouble {
-        return capitalised(&cut_to(&message(line), 80));
+        return capitalised(&truncate_words(&message(line), 80));
     }
     let first_said = events
         .iter()
@@ -123,7 +124,7 @@ fn seen(story: &Story<'_>, events: &[Event]) -> String {
         })
         .find(|text| !text.is_empty());
     if let Some(said) = first_said {
-        return title_of(&cut_to(&said, 80));
+        return title_of(&truncate_words(&said, 80));
     }
     let tools: Vec<&str> = events
         .iter()
@@ -132,7 +133,7 @@ fn seen(story: &Story<'_>, events: &[Event]) -> String {
         .filter(|name| !name.is_empty())
         .collect();
     if let Some(tool) = tools.first() {
-        return format!("Used {}", cut_to(tool, 60));
+        return format!("Used {}", truncate_words(tool, 60));
     }
     of_kinds(story)
 }

@@ -1,7 +1,6 @@
 //! Words: which of them name something, and which only hold a sentence together.
 
-use super::stop::STOP;
-use super::text::is_wide;
+use tome_text::{Script, StopClass, is_han_or_kana, is_han_particle, is_stop_word};
 
 /// What a term is, from the most telling to the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,20 +12,9 @@ pub(super) enum Sort {
     Word,
 }
 
-/// Characters of Han that hold a sentence together; a term does not begin or end with one.
-const WIDE_STOP: &str = "的了是在我你他她它们这那有和与就不也都要会能可以把被让给对从到为吗呢吧啊很再还没请帮用个下上中里后前时着过得地来去说看做想该如果但因所及或其之于并等一二三两些什么怎样哪万条次号件种";
-/// Terms of Han that any session has.
-#[rustfmt::skip]
-const WIDE_COMMON: &[&str] = &[
-    "问题", "现在", "修改", "代码", "文件", "测试", "运行", "使用", "添加", "通过", "失败", "错误", "检查", "需要", "可能", "应该",
-    "没有", "已经", "完成", "方法", "时候", "直接", "增加", "其他", "确认", "修正", "追加", "変更", "実行", "必要", "場合", "対応",
-    "使用", "確認", "以下", "全部", "全て", "原因", "方針", "テスト", "ファイル", "コード", "エラー", "修复", "改成", "处理", "看看",
-    "一下", "之后", "然后", "返回", "结果", "情况",
-];
-
 /// Whether a word, in lower case, says nothing by itself.
 pub(super) fn is_stop(lower: &str) -> bool {
-    STOP.binary_search(&lower).is_ok()
+    is_stop_word(lower, StopClass::FUNCTION | StopClass::FOREIGN | StopClass::COMMON)
 }
 
 /// One term of a text.
@@ -46,7 +34,7 @@ pub(super) fn terms(text: &str) -> Vec<Term<'_>> {
 }
 
 fn is_token(c: char) -> bool {
-    c.is_alphanumeric() && !is_wide(c)
+    c.is_alphanumeric() && !is_han_or_kana(c)
         || matches!(c, '_' | '-' | '.' | '/' | '\\' | ':' | '\'' | '’' | '@')
 }
 
@@ -188,25 +176,21 @@ fn is_kebab(token: &str) -> bool {
 
 /// The runs of Han, or of katakana, of a text.
 pub(super) fn wide_runs(text: &str) -> Vec<&str> {
-    let kind = |c: char| match u32::from(c) {
-        0x30a0..=0x30ff => 1,
-        0x3400..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3134f => 2,
-        _ => 0,
-    };
+    let is_kept = |script: Script| matches!(script, Script::Han | Script::Katakana);
     let mut runs = Vec::new();
     let mut start = 0;
-    let mut last = 0;
+    let mut last = Script::Other;
     for (at, c) in text.char_indices() {
-        let this = kind(c);
+        let this = Script::of(c);
         if this != last {
-            if last != 0 {
+            if is_kept(last) {
                 runs.extend(text.get(start..at));
             }
             start = at;
             last = this;
         }
     }
-    if last != 0 {
+    if is_kept(last) {
         runs.extend(text.get(start..));
     }
     runs
@@ -214,7 +198,7 @@ pub(super) fn wide_runs(text: &str) -> Vec<&str> {
 
 /// Whether a term of Han or kana is worth keeping as it stands.
 pub(super) fn is_wide_term(term: &str) -> bool {
-    let edge = |c: Option<char>| c.is_none_or(|c| WIDE_STOP.contains(c));
+    let edge = |c: Option<char>| c.is_none_or(is_han_particle);
     let count = term.chars().count();
     (2..=8).contains(&count)
         && !edge(term.chars().next())
@@ -222,5 +206,5 @@ pub(super) fn is_wide_term(term: &str) -> bool {
         && !term.chars().skip(1).any(|c| {
             matches!(c, '的' | '了' | '是' | '和' | '与' | '也' | '在' | '就' | '把' | '被' | '都')
         })
-        && !WIDE_COMMON.contains(&term)
+        && !is_stop_word(term, StopClass::COMMON)
 }

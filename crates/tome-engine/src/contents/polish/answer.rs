@@ -5,6 +5,7 @@
 //! characters that hide text are not.
 
 use serde_json::Value;
+use tome_text::collapse_whitespace;
 
 /// Bullets of a good answer.
 pub(super) const BULLETS_MAX: usize = 5;
@@ -133,12 +134,12 @@ fn keywords(object: &Value) -> Result<Vec<String>, String> {
 
 /// One line, without list marks, emphasis and code marks.
 fn cleaned(text: &str) -> String {
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = collapse_whitespace(text);
     loop {
         let plain = line.replace("**", "").replace('`', "");
         let plain = plain.trim().trim_start_matches(['#', '•', '·']);
         let plain = plain.strip_prefix("- ").or_else(|| plain.strip_prefix("* ")).unwrap_or(plain);
-        let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = collapse_whitespace(plain);
         // What one mark hid may be another one; each round is shorter.
         if plain == line {
             return plain;

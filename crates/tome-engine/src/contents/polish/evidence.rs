@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use tome_model::{Event, EventKind, Node};
+use tome_text::sentences_around;
 
 use super::super::limits::EXCERPT_CHARS_MAX;
 use super::super::said::said;
@@ -212,42 +213,20 @@ fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
     let after = text.get(end..).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let line_end = after.find('\n').map_or(text.len(), |at| end + at);
-    let sentence_start = last_sentence(before).max(line_start);
-    let sentence_end = end + first_sentence(after).min(line_end - end);
-    for (start, end) in [(line_start, line_end), (sentence_start, sentence_end)] {
-        if fits(text, start, end) {
-            return trimmed(text, start, end);
-        }
+    if fits(text, line_start, line_end) {
+        return trimmed(text, line_start, line_end);
+    }
+    let line = text.get(line_start..line_end).unwrap_or_default();
+    let sentence = sentences_around(line, start.saturating_sub(line_start)..end - line_start);
+    let (sentence_start, sentence_end) = (line_start + sentence.start, line_start + sentence.end);
+    if fits(text, sentence_start, sentence_end) {
+        return trimmed(text, sentence_start, sentence_end);
     }
     let chars = |start, end| text.get(start..end).map_or(0, |part| part.chars().count());
     let room = EXCERPT_CHARS_MAX.saturating_sub(chars(start, end));
     let ahead = reach_back(text, sentence_start, start, room / 2);
     let left = room.saturating_sub(chars(ahead, start));
     trimmed(text, ahead, reach_on(text, end, sentence_end, left))
-}
-
-/// Where the sentence begins that a text breaks off in.
-fn last_sentence(text: &str) -> usize {
-    // What follows is a term, so the last character ends no sentence by what comes after it.
-    let mut next = 'x';
-    for (at, c) in text.char_indices().rev() {
-        if ends_sentence(c, next) {
-            return at + c.len_utf8();
-        }
-        next = c;
-    }
-    0
-}
-
-/// Where the first sentence of a text ends.
-fn first_sentence(text: &str) -> usize {
-    let followed = text.char_indices().zip(text.chars().skip(1).chain([' ']));
-    let mut ends = followed.filter(|((_, c), next)| ends_sentence(*c, *next));
-    ends.next().map_or(text.len(), |((at, c), _)| at + c.len_utf8())
-}
-
-fn ends_sentence(c: char, next: char) -> bool {
-    matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '!' | '?') && next.is_whitespace())
 }
 
 /// At most so many characters back, but not into the middle of a word.

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use tome_model::{Event, EventKind, Node, cap_text};
+use tome_text::{collapse_whitespace, estimate_tokens};
 
 use super::super::said::said;
 use super::super::summarizer::{RollupInput, SegmentInput};
-use super::super::tokens::estimate_tokens;
 use super::answer::Expected;
 
 /// What a segment is.
@@ -151,6 +151,5 @@ fn sum_of_tokens(parts: &[String]) -> u64 {
 
 /// Names come from outside too.
 fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    tome_model::truncate_to(&line, 80).to_owned()
+    tome_model::truncate_to(&collapse_whitespace(text), 80).to_owned()
 }

@@ -6,6 +6,7 @@
 //! same text always gives the same pieces.
 
 use tome_finder::Part;
+use tome_text::{ends_sentence, is_unspaced};
 
 /// The words of a piece, about.
 const WORDS: usize = 120;
@@ -105,9 +106,7 @@ fn last_of(text: &str, words: &[Word], first: usize, new: usize) -> usize {
             _ => false,
         })
     };
-    at(|_, gap| gap.contains('\n'))
-        .or_else(|| at(|word, _| word.ends_with(['.', '!', '?', '。', '！', '？'])))
-        .unwrap_or(last)
+    at(|_, gap| gap.contains('\n')).or_else(|| at(|word, _| ends_sentence(word))).unwrap_or(last)
 }
 
 /// The words of a text: runs between spaces, cut where they are longer than a piece; each character
@@ -125,7 +124,7 @@ fn word_ends(text: &str) -> Vec<Word> {
         let end = at + char.len_utf8();
         if char.is_whitespace() {
             close(open.take(), at, &mut words, 2);
-        } else if is_spaceless(char) {
+        } else if is_unspaced(char) {
             close(open.take(), at, &mut words, 2);
             close(Some(at), end, &mut words, 1);
         } else {
@@ -137,14 +136,6 @@ fn word_ends(text: &str) -> Vec<Word> {
     }
     close(open, text.len(), &mut words, 2);
     words
-}
-
-/// Scripts that are written without spaces between words.
-fn is_spaceless(char: char) -> bool {
-    matches!(char,
-        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
-        | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
-        | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
 fn cap(bytes: usize) -> u32 {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::fold::is_unspaced;
+use tome_text::{extends_grapheme, is_unspaced};
+
 use super::limits::PLACE_BYTES_MAX;
-use super::snippet::clings;
 
 /// About 120 words, or 230 characters of a script without spaces: what is said in one go.
 const PASSAGE_BYTES: f32 = 700.0;
@@ -123,12 +123,19 @@ impl Stand {
     }
 }
 
+/// The line that a byte is on, from 1.
+pub(crate) fn line_of(text: &str, byte: usize) -> u32 {
+    let before = text.as_bytes().get(..byte.min(text.len())).unwrap_or_default();
+    let lines = memchr::memchr_iter(b'\n', before).count();
+    u32::try_from(lines).unwrap_or(u32::MAX - 1) + 1
+}
+
 /// Whether a word can begin or end here: no letter or digit goes on, or another hump begins.
 fn is_edge(text: &str, at: usize) -> bool {
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     let after = text.get(at..).and_then(|after| after.chars().next());
     let (Some(before), Some(after)) = (before, after) else { return true };
-    let is_part = |c: char| c.is_alphanumeric() || clings(c);
+    let is_part = |c: char| c.is_alphanumeric() || extends_grapheme(c);
     !is_part(before)
         || !is_part(after)
         || is_unspaced(before)

@@ -9,10 +9,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::fold::is_unspaced;
+use tome_text::{extends_grapheme, is_unspaced};
+
 use super::limits::SECTION_WORDS_MAX;
+use super::look::line_of;
 use super::markdown::{Kind, Line, comments, frontmatter, lines};
-use super::snippet::{clings, line_of};
 
 /// A note, ready to be searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,7 +209,7 @@ fn line_cuts(line: &str) -> Vec<usize> {
     let mut was_space = false;
     for (at, c) in line.char_indices() {
         let fits = if was_space { cost < COST_MAX * 9 / 10 } else { cost < COST_MAX };
-        if !fits && !c.is_whitespace() && !clings(c) {
+        if !fits && !c.is_whitespace() && !extends_grapheme(c) {
             found.push(at);
             cost = 0;
         }

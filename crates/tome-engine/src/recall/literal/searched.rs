@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use tome_text::{FoldedText, with_folded};
 
-use super::fold::{Folded, with_folded};
 use super::limits::PLACES_MAX;
 use super::look::{Exact, Look, Place, Sighting, Stand, best_stretch, closeness, places_gain};
 use super::phrase::Phrase;
@@ -137,7 +137,7 @@ impl Searched {
     }
 
     /// One pass over a text; none when nothing of the query is there.
-    fn pass(&self, folded: &Folded<'_>, text: &str) -> Option<Pass> {
+    fn pass(&self, folded: &FoldedText<'_>, text: &str) -> Option<Pass> {
         let mut matches = self.automaton.find_overlapping_iter(folded.text).peekable();
         matches.peek()?;
         let mut pass =
@@ -164,7 +164,7 @@ impl Searched {
 
     fn judge(
         &self,
-        folded: &Folded<'_>,
+        folded: &FoldedText<'_>,
         text: &str,
         title: &str,
         pass: Option<Pass>,
@@ -201,7 +201,12 @@ impl Searched {
     }
 
     /// Where the query as a whole is, between words rather than inside of them.
-    fn exact(&self, folded: &Folded<'_>, text: &str, pass: &Pass) -> Option<(Exact, Range<usize>)> {
+    fn exact(
+        &self,
+        folded: &FoldedText<'_>,
+        text: &str,
+        pass: &Pass,
+    ) -> Option<(Exact, Range<usize>)> {
         let is_there = |term: &Term| pass.stands.get(term.whole).is_some_and(Option::is_some);
         if !self.terms.iter().all(is_there) {
             return None;

@@ -7,9 +7,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use tome_finder::{Filter, Key, Part, Source};
 use tome_model::Millis;
+use tome_text::excerpt_around;
 
 use super::limits::{ASK_EVERY_BYTES, SEEN_MAX, SNIPPET_CHARS_MAX, UNREAD_MAX};
-use super::{Look, Needle, snippet};
+use super::{Look, Needle};
 
 /// What to scan for.
 #[derive(Clone, Copy)]
@@ -264,5 +265,5 @@ pub(super) fn part_of(look: &Look, from: usize) -> Part {
 
 /// What is shown of a text.
 pub(super) fn shown(text: &str, look: &Look) -> String {
-    snippet(text, &look.range, SNIPPET_CHARS_MAX)
+    excerpt_around(text, &look.range, SNIPPET_CHARS_MAX)
 }

@@ -7,13 +7,14 @@
 use std::ops::Range;
 
 use tome_model::truncate_to;
+use tome_text::{
+    StopClass, collapse_whitespace, extends_grapheme, fold_char, fold_text, is_stop_word,
+    is_unspaced, subwords,
+};
 
-use super::fold::{fold, folded, is_unspaced};
 use super::limits::{
     PARTS_MAX, PHRASE_BYTES_MAX, QUERY_BYTES_MAX, QUOTED_MAX, TERM_BYTES_MAX, TERMS_MAX,
 };
-use super::snippet::clings;
-use super::stop::is_stop;
 
 /// A query, taken apart. All of it is folded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,7 +54,7 @@ fn unquoted(query: &str) -> (String, Vec<String>) {
     let (mut plain, mut quoted) = (String::with_capacity(query.len()), Vec::new());
     let mut rest = query;
     while let Some((before, inside, after)) = next_quoted(rest) {
-        let said = squeezed(&folded(inside));
+        let said = collapse_whitespace(&fold_text(inside));
         if quoted.len() < QUOTED_MAX && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX {
             quoted.push(said);
         }
@@ -94,18 +95,13 @@ fn next_quoted(text: &str) -> Option<(&str, &str, &str)> {
 
 /// The query as one phrase. What ends a sentence does not belong to it.
 fn phrase(plain: &str, is_whole: bool) -> Option<String> {
-    let said = squeezed(&folded(plain));
+    let said = collapse_whitespace(&fold_text(plain));
     let is_sentence = said.contains(' ') && said.contains(char::is_alphanumeric);
     let said = match is_sentence {
         true => said.trim_end_matches(['?', '!', '.', '。', '？', '！', ' ']).to_owned(),
         false => said,
     };
     (is_whole && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX).then_some(said)
-}
-
-/// White space folded to single spaces, none at the ends.
-pub(super) fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn terms(plain: &str) -> Vec<Words> {
@@ -116,17 +112,21 @@ fn terms(plain: &str) -> Vec<Words> {
     for chunk in chunks().filter(|chunk| !chunk.is_empty()) {
         let found = words_of(chunk);
         if found.is_empty() {
-            empty.keep(Words { whole: cut(folded(chunk)), parts: Vec::new(), unspaced: false });
+            empty.keep(Words { whole: cut(fold_text(chunk)), parts: Vec::new(), unspaced: false });
         }
         for words in found {
-            let kept = if is_stop(&words.whole) { &mut empty } else { &mut telling };
+            let kept = if is_stop_word(&words.whole, StopClass::FUNCTION) {
+                &mut empty
+            } else {
+                &mut telling
+            };
             kept.keep(words);
         }
     }
     let kept = if telling.0.is_empty() { empty } else { telling };
     if kept.0.is_empty() && !plain.trim().is_empty() {
         // Nothing but commas.
-        let whole = cut(squeezed(plain));
+        let whole = cut(collapse_whitespace(plain));
         return vec![Words { whole, parts: Vec::new(), unspaced: false }];
     }
     kept.0
@@ -171,7 +171,7 @@ fn words_of(chunk: &str) -> Vec<Words> {
 }
 
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || clings(c)
+    c.is_alphanumeric() || c == '_' || extends_grapheme(c)
 }
 
 /// Where words are: runs of letters and digits of one sort of script.
@@ -181,7 +181,7 @@ fn pieces(chunk: &str) -> Vec<Range<usize>> {
     for (at, c) in chunk.char_indices() {
         let sort = match c {
             c if !is_word(c) => None,
-            c if clings(c) && last.is_some() => last,
+            c if extends_grapheme(c) && last.is_some() => last,
             c => Some(is_unspaced(c)),
         };
         let end = at + c.len_utf8();
@@ -204,14 +204,14 @@ fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
     let whole = whole.strip_suffix("'s").or(whole.strip_suffix("’s")).unwrap_or(whole);
     let mut parts: Vec<String> = Vec::new();
     for piece in pieces {
-        for part in humps(chunk.get(piece.clone()).unwrap_or_default()) {
-            let part = cut(folded(part));
+        for part in subwords(chunk.get(piece.clone()).unwrap_or_default()) {
+            let part = cut(fold_text(part));
             if part.chars().nth(1).is_some() && !parts.contains(&part) && parts.len() < PARTS_MAX {
                 parts.push(part);
             }
         }
     }
-    let whole = folded(whole);
+    let whole = fold_text(whole);
     parts.retain(|part| *part != whole);
     if whole.len() > TERM_BYTES_MAX && parts.len() > 1 {
         let alone = |whole| Words { whole, parts: Vec::new(), unspaced: false };
@@ -220,39 +220,9 @@ fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
     vec![Words { whole: cut(whole), parts, unspaced: false }]
 }
 
-/// `get`, `HTTP`, `Body` of `getHTTPBody`; `snake`, `case` of `snake_case`.
-fn humps(word: &str) -> Vec<&str> {
-    let mut cuts = vec![0];
-    let chars: Vec<(usize, char)> = word.char_indices().collect();
-    for window in chars.windows(2) {
-        if let [(_, left), (at, right)] = window
-            && left.is_lowercase()
-            && right.is_uppercase()
-        {
-            cuts.push(*at);
-        }
-    }
-    for window in chars.windows(3) {
-        if let [(_, left), (at, middle), (_, right)] = window
-            && left.is_uppercase()
-            && middle.is_uppercase()
-            && right.is_lowercase()
-        {
-            cuts.push(*at);
-        }
-    }
-    cuts.sort_unstable();
-    cuts.push(word.len());
-    let between = cuts.windows(2).filter_map(|cut| match cut {
-        [from, to] => word.get(*from..*to),
-        _ => None,
-    });
-    between.flat_map(|hump| hump.split('_')).filter(|hump| !hump.is_empty()).collect()
-}
-
 /// A run of a script without spaces, with the pairs of its characters.
 fn run(text: &str) -> Words {
-    let chars: Vec<char> = text.chars().map(fold).collect();
+    let chars: Vec<char> = text.chars().map(fold_char).collect();
     let mut parts: Vec<String> = Vec::new();
     if chars.len() > 2 {
         for pair in chars.windows(2) {

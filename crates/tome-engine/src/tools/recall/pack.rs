@@ -3,11 +3,13 @@
 //! The list is cut from its end. A first hit that alone is too long is shown shorter, around what
 //! matched; where not even that fits, the answer says how much would.
 
+use tome_text::{estimate_tokens, excerpt_around, fold_char, is_unspaced};
+
 use super::text::{self, one_line};
 use super::{HITS, HITS_MAX, TOKENS_MAX};
 use crate::tools::answer::bounded;
 use crate::tools::quoted::FENCE_TOKENS;
-use crate::{RecallAnswer, RecallHit, RecallQuestion, estimate_tokens};
+use crate::{RecallAnswer, RecallHit, RecallQuestion};
 
 /// A query is repeated up to this size, and up to a share of the tokens.
 const QUERY_BYTES_MAX: usize = 200;
@@ -159,24 +161,17 @@ fn shown_query(query: &str, tokens_max: usize) -> String {
     }
 }
 
-/// So many characters of a text, with the first word of the query that it holds among them.
+/// An excerpt of a text around the first word of the query that it contains.
 pub(super) fn around(text: &str, query: &str, chars_max: usize) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    if chars.len() <= chars_max {
-        return text.to_owned();
-    }
-    let lower = |c: &char| c.to_lowercase().next().unwrap_or(*c);
-    let low: Vec<char> = chars.iter().map(lower).collect();
-    let words = query.split(|c: char| !c.is_alphanumeric());
-    let found = words.filter_map(|word| {
-        let word: Vec<char> = word.chars().map(|c| lower(&c)).collect();
-        let is_wide = word.iter().any(|c| *c >= '\u{2e80}');
-        (word.len() >= WORD_CHARS_MIN || is_wide)
-            .then(|| low.windows(word.len().max(1)).position(|part| part == word))?
-    });
-    let at = found.min().unwrap_or(0);
-    let from = at.saturating_sub(chars_max / 3).min(chars.len() - chars_max);
-    let part: String = chars.iter().skip(from).take(chars_max).collect();
-    let (head, tail) = (from > 0, from + chars_max < chars.len());
-    format!("{}{part}{}", if head { "…" } else { "" }, if tail { "…" } else { "" })
+    let folded: Vec<char> = text.chars().map(fold_char).collect();
+    let find = |word: &str| {
+        let word: Vec<char> = word.chars().map(fold_char).collect();
+        let is_telling = word.len() >= WORD_CHARS_MIN || word.iter().any(|c| is_unspaced(*c));
+        let at = folded.windows(word.len().max(1)).position(|part| part == word);
+        at.filter(|_| is_telling).map(|at| (at, at + word.len()))
+    };
+    let found = query.split(|c: char| !c.is_alphanumeric()).filter_map(find).min();
+    let (from, to) = found.unwrap_or_default();
+    let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
+    excerpt_around(text, &(byte(from)..byte(to)), chars_max)
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use tome_finder::Source;
+use tome_text::estimate_tokens;
 
 use super::text::{id_of, minute, notes, one_line};
 use super::{Narrow, Result, answer_json, pack, place, query};
-use crate::estimate_tokens;
 use crate::tools::ToolAnswer;
 use crate::tools::answer::{Refusal, bounded, put};
 use crate::tools::args::Args;

@@ -4,11 +4,12 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use tome_finder::Source;
 use tome_model::Millis;
+use tome_text::estimate_tokens;
 
 use super::pack::{around, packed};
 use super::pointers::pointed;
 use super::{HITS_MAX, TOKENS, TOKENS_MAX, TOKENS_MIN};
-use crate::{Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Tier, estimate_tokens};
+use crate::{Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Tier};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);
@@ -209,14 +210,10 @@ fn what_does_not_fit_can_be_asked_for() {
 #[test]
 fn a_text_is_cut_around_what_was_asked_for() {
     let text = format!("{} the Lexer rejects it {}", "before ".repeat(30), "after ".repeat(30));
-    expect!["…fore before  the Lexer rejects it after …"].assert_eq(&around(
-        &text,
-        "the lexer",
-        40,
-    ));
+    expect!["…before before the Lexer rejects it…"].assert_eq(&around(&text, "the lexer", 40));
     assert_eq!(around("short", "x", 40), "short");
-    expect!["…二三数据库一…"].assert_eq(&around("一二三一二三数据库一二三一二三", "数据库", 6));
-    expect!["aaaa…"].assert_eq(&around(&"a".repeat(100), "zz", 4));
+    expect!["数据库一二三"].assert_eq(&around("一二三一二三数据库一二三一二三", "数据库", 6));
+    expect!["aaaa"].assert_eq(&around(&"a".repeat(100), "zz", 4));
 }
 
 #[test]
@@ -231,7 +228,7 @@ fn pointers_have_previews_and_no_content() {
     let said = pointed(&known, "unicode");
     expect![[r#"
         Found 2 pointer(s) for: "unicode"
-        [1] toc:day:2026-11-14 2026-11-15 09:30 Fix the lexer: unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifier…
+        [1] toc:day:2026-11-14 2026-11-15 09:30 Fix the lexer: unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode…
         [2] grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2: we chose XID
         (get_node reads a node, expand_grip a grip)
         (4 more; call again with a higher limit)
@@ -243,7 +240,7 @@ fn pointers_have_previews_and_no_content() {
             "kind": "node",
             "level": "day",
             "title": "Fix the lexer",
-            "preview": "unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifier…",
+            "preview": "unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode…",
             "at": "2026-11-15T09:30:00.000Z",
             "project": "/app",
             "score": 0.5

@@ -139,5 +139,5 @@ pub(super) fn one_line(text: &str) -> String {
         .chars()
         .map(|c| if c.is_control() && !c.is_whitespace() { '\u{fffd}' } else { c })
         .collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    tome_text::collapse_whitespace(&plain)
 }

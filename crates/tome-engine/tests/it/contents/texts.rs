@@ -1,8 +1,9 @@
 //! What events say, and how much that is.
 
 use serde_json::{Value, json};
-use tome_engine::{estimate_tokens, said};
+use tome_engine::said;
 use tome_model::Tool;
+use tome_text::estimate_tokens;
 
 use super::memory::Memory;
 use super::*;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proptest::prelude::*;
+use tome_text::{TokenKind, stem, stemmed_terms, tokenize};
 
-use super::analysis::Piece;
 use super::question::Place;
 use super::*;
 
@@ -157,21 +157,13 @@ impl Model {
 
 fn own_terms(text: &str) -> HashSet<(Place, String)> {
     let mut own = HashSet::new();
-    let mut words = String::new();
-    cut(text, &mut |piece, term| {
-        let place = match piece {
-            Piece::Word | Piece::Single => {
-                words.push_str(term);
-                words.push(' ');
-                return;
-            }
-            Piece::Identifier => Place::Identifiers,
-            Piece::Path => Place::Paths,
+    tokenize(text, &mut |kind, term| {
+        let (place, term) = match kind {
+            TokenKind::Word | TokenKind::Character => (Place::Words, stem(term).into_owned()),
+            TokenKind::Identifier => (Place::Identifiers, term.to_owned()),
+            TokenKind::Path => (Place::Paths, term.to_owned()),
         };
-        own.insert((place, term.to_owned()));
-    });
-    analysis::stemmed(&words, &mut |term| {
-        own.insert((Place::Words, term.to_owned()));
+        own.insert((place, term));
     });
     own
 }
@@ -239,11 +231,11 @@ proptest! {
         let scene = Scene::new();
         let words = scene.make();
         words.write(put(vec![event(1, &text)], "")).unwrap();
-        for term in terms(&text) {
+        for term in stemmed_terms(&text) {
             let (idf, absent) = (words.idf(&term).unwrap(), words.idf("in no text").unwrap());
             prop_assert!(idf < absent, "{:?}", term);
         }
-        for word in text.split_whitespace().filter(|word| !terms(word).is_empty()) {
+        for word in text.split_whitespace().filter(|word| !stemmed_terms(word).is_empty()) {
             prop_assert_eq!(seqs(&words, word), vec![1], "{:?}", word);
         }
     }

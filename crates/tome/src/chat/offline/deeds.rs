@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tome_llm::Reply;
+use tome_text::{StopClass, is_stop_word, plain_words};
 
 use super::intent::{Fact, Intent};
 use super::turn::{Done, Turn};
@@ -143,9 +144,10 @@ fn paths(listed: &str) -> Vec<String> {
 
 /// The telling words of a topic.
 fn words(about: &str) -> Vec<String> {
-    let small = ["the", "our", "my", "and", "for", "this", "that", "me", "us", "you", "project"];
-    let words = about.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|word| word.chars().count() > 2 && !small.contains(&word.as_str())).collect()
+    let is_telling = |word: &String| {
+        word.chars().count() > 2 && word != "project" && !is_stop_word(word, StopClass::FUNCTION)
+    };
+    plain_words(about).filter(is_telling).collect()
 }
 
 fn recall(turn: &Turn<'_>, query: &str) -> Reply {

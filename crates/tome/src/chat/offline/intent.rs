@@ -148,8 +148,7 @@ impl Fact {
 
 /// On one line, with a capital, without the full stop.
 fn sentence(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
+    let line = tome_text::collapse_whitespace(text);
     let mut chars = line.trim_end_matches(['.', '!']).chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use tome_engine::estimate_tokens;
 use tome_proto::{Client, ClientError, v1};
+use tome_text::estimate_tokens;
 
 use super::resolve::Resolver;
 use super::score::Scored;

@@ -1,48 +1,42 @@
 //! Which characters of a snippet the query asked for. They are shown in bold, and nothing depends on
 //! them: what matched is decided elsewhere.
 
-use crate::render::{BOLD, PLAIN};
+use tome_text::{StopClass, fold_char, is_stop_word, is_unspaced, stem};
 
-/// Words that say little; they are marked only when a query has no others.
-const SMALL: &[&str] = &[
-    "a", "about", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "for", "from",
-    "had", "has", "have", "how", "i", "in", "is", "it", "its", "me", "my", "not", "of", "on", "or",
-    "our", "say", "that", "the", "there", "this", "to", "was", "we", "were", "what", "when",
-    "where", "which", "who", "why", "with", "you",
-];
+use crate::render::{BOLD, PLAIN};
 
 /// A word this long is marked inside longer ones too.
 const INSIDE_CHARS_MIN: usize = 4;
 
-/// Forms of one word share their beginning, and end in at most so many other characters.
-const STEM_CHARS_MIN: usize = 5;
-const ENDING_CHARS_MAX: usize = 3;
-
-/// From here on characters are words, or nearly so: Chinese, Japanese, Korean.
-const WIDE: char = '\u{2e80}';
-
 /// What of a query is worth marking.
 pub struct Marks {
-    words: Vec<Vec<char>>,
+    /// Folded words, with their stems.
+    words: Vec<(Vec<char>, String)>,
     /// Neighbours in writing that has no spaces.
     pairs: Vec<(char, char)>,
 }
 
 impl Marks {
     pub fn of(query: &str) -> Self {
-        let low: Vec<char> = query.chars().map(lower).collect();
+        let low: Vec<char> = query.chars().map(fold_char).collect();
         let mut words: Vec<Vec<char>> = low
-            .split(|c| !is_word(*c) || *c >= WIDE)
+            .split(|c| !is_word(*c) || is_unspaced(*c))
             .filter(|word| !word.is_empty())
             .map(<[char]>::to_vec)
             .collect();
-        let is_small = |word: &Vec<char>| SMALL.contains(&String::from_iter(word).as_str());
+        let is_small =
+            |word: &Vec<char>| is_stop_word(&String::from_iter(word), StopClass::FUNCTION);
         if !words.iter().all(is_small) {
             words.retain(|word| !is_small(word));
         }
+        let words = words.into_iter().map(|word| {
+            let stem = stem_of(&word);
+            (word, stem)
+        });
         let neighbours = low.iter().zip(low.iter().skip(1));
-        let pairs = neighbours.map(|(a, b)| (*a, *b)).filter(|(a, b)| *a >= WIDE && *b >= WIDE);
-        Self { words, pairs: pairs.collect() }
+        let pairs = neighbours.map(|(a, b)| (*a, *b));
+        let pairs = pairs.filter(|(a, b)| is_unspaced(*a) && is_unspaced(*b));
+        Self { words: words.collect(), pairs: pairs.collect() }
     }
 
     /// Nothing is marked.
@@ -69,7 +63,7 @@ impl Marks {
     }
 
     fn marked(&self, chars: &[char]) -> Vec<bool> {
-        let low: Vec<char> = chars.iter().map(|c| lower(*c)).collect();
+        let low: Vec<char> = chars.iter().map(|c| fold_char(*c)).collect();
         let mut marked = vec![false; chars.len()];
         let mut mark = |from: usize, count: usize| {
             marked.iter_mut().skip(from).take(count).for_each(|mark| *mark = true);
@@ -83,8 +77,9 @@ impl Marks {
         }
         let mut at = 0;
         for run in low.split(|c| !is_word(*c)) {
-            for word in &self.words {
-                if run == word || is_form(run, word) {
+            let run_stem = stem_of(run);
+            for (word, stem) in &self.words {
+                if run == word || run_stem == *stem {
                     mark(at, run.len());
                 } else if word.len() >= INSIDE_CHARS_MIN {
                     let places = run.windows(word.len()).enumerate();
@@ -99,20 +94,12 @@ impl Marks {
     }
 }
 
-/// Whether two words are likely forms of one: `identifier` and `identifiers`, `deciding` and
-/// `decided`.
-fn is_form(a: &[char], b: &[char]) -> bool {
-    let shared = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    shared >= STEM_CHARS_MIN && a.len().max(b.len()) - shared <= ENDING_CHARS_MAX
+fn stem_of(word: &[char]) -> String {
+    stem(&String::from_iter(word)).into_owned()
 }
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric()
-}
-
-/// One character for one, so that places stay where they are.
-fn lower(c: char) -> char {
-    c.to_lowercase().next().unwrap_or(c)
 }
 
 #[cfg(test)]
@@ -126,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_bold() {
-        check("JWT refresh", "refresh the jwt, JWTs too", "[refresh] the [jwt], JWTs too");
+        check("JWT refresh", "refresh the jwt, JWTs too", "[refresh] the [jwt], [JWTs] too");
         check("what about the lexer", "the src/lexer.rs", "the src/[lexer].rs");
         check("identifier", "unicode Identifiers", "unicode [Identifiers]");
         check("parser", "fn newParserState()", "fn new[Parser]State()");

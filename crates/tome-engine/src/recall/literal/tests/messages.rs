@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use proptest::prelude::*;
 use tome_finder::{Filter, Key};
 use tome_model::{Draft, EventKind, EventLine, Millis, Tool};
+use tome_text::excerpt_around;
 
 use super::super::heard::Heard;
-use super::super::{Hunt, Needle, Owner, Scan, scan_messages, snippet};
+use super::super::{Hunt, Needle, Owner, Scan, scan_messages};
 use super::{filtered, hunted, shown};
 
 const OWNER: Owner<'static> = Owner { project: "/app", session: "s1" };
@@ -252,7 +253,7 @@ proptest! {
             line = line.replace('中', "\\u4e2d").replace('/', "\\/").replace('a', "\\u0061");
         }
         prop_assert_eq!(&Heard::of(&line).text, &text);
-        let found = Needle::new(&said).look(&text).map(|look| snippet(&text, &look.range, 300));
+        let found = Needle::new(&said).look(&text).map(|look| excerpt_around(&text, &look.range, 300));
         let scan = scan(line, &said);
         prop_assert_eq!(scan.seen.first().map(|seen| seen.snippet.clone()), found);
     }

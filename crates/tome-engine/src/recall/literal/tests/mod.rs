@@ -8,7 +8,6 @@ mod events;
 mod messages;
 mod needle;
 mod page;
-mod snippet;
 
 use tome_finder::Filter;
 use tome_model::{Clock, Millis};

@@ -1,8 +1,9 @@
 //! What is found, and what comes before what.
 
 use proptest::prelude::*;
+use tome_text::{collapse_whitespace, excerpt_around};
 
-use super::super::{Exact, Needle};
+use super::super::{Exact, Needle, line_of};
 
 /// What the query finds in a text: the words at the best place.
 fn place<'t>(query: &str, text: &'t str) -> Option<&'t str> {
@@ -251,7 +252,23 @@ fn hostile_texts_take_no_longer_than_others() {
     assert!(needle.look("nul\0needle\r\n").is_some());
 }
 
+#[test]
+fn lines_are_counted_from_one() {
+    let text = "a\nb\r\nc";
+    assert_eq!([0, 1, 2, 4, 5, 99].map(|at| line_of(text, at)), [1, 1, 2, 2, 3, 3]);
+    assert_eq!(line_of("", 0), 1);
+    assert_eq!(line_of("é\n", 1), 1);
+}
+
 proptest! {
+    #[test]
+    fn the_excerpt_around_a_match_contains_the_terms(filler in "([a-z]{0,9} ){0,90}", more in "([a-z]{0,9} ){0,90}") {
+        let text = format!("{filler} Токен-42 {more}");
+        let look = Needle::new("токен-42").look(&text).unwrap();
+        let shown = excerpt_around(&text, &look.range, 300);
+        prop_assert!(shown.contains("Токен-42") && shown.chars().count() <= 300);
+    }
+
     #[test]
     fn anything_may_be_asked_of_anything(query in "\\PC{0,60}|(?s).{0,60}", text in "(?s).{0,300}") {
         let needle = Needle::new(&query);
@@ -272,7 +289,7 @@ proptest! {
             let look = Needle::new(&query).look(&text);
             prop_assert!(look.as_ref().is_some_and(|look| look.exact != Exact::No), "{:?} {:?}", query, look);
             let place = &text[look.unwrap().range];
-            let folded = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+            let folded = |text: &str| collapse_whitespace(&text.to_lowercase());
             prop_assert_eq!(folded(place).replace("i\u{307}", "i"), folded(&query));
         }
     }
@@ -280,9 +297,9 @@ proptest! {
     /// A phrase is where it would be if all white space were single spaces.
     #[test]
     fn a_phrase_is_found_like_a_substring(phrase in "[ab]{1,3}( [ab]{1,3}){0,3}", text in "[ab \n]{0,40}") {
-        let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let collapsed = collapse_whitespace(&text);
         let look = Needle::new(&phrase).look(&text).filter(|look| look.exact != Exact::No);
-        prop_assert_eq!(look.is_some(), squeezed.contains(&phrase), "{:?}", look);
+        prop_assert_eq!(look.is_some(), collapsed.contains(&phrase), "{:?}", look);
     }
 
     #[test]

@@ -1,19 +1,16 @@
-//! How many tokens a text has, about: an estimate from its bytes.
+//! Estimating how many tokens a language model makes of a text.
 //!
-//! Tokenizers of language models cut text into words and pieces of words. What a piece costs
-//! depends on what kind of character begins it and what goes on with it: a letter behind a letter
-//! is cheap, a letter behind something else begins a word; a Chinese character is about a token of
-//! its own, a Cyrillic one about a third. So every byte has a class, every pair of classes a price,
-//! and a text costs the sum. No vocabulary, no allocation, one pass over the bytes.
+//! The price of a byte depends on its class and on the class of the byte before it: a letter behind a
+//! letter is cheap, a letter behind anything else starts a word; a Chinese character is about a token
+//! of its own, a Cyrillic one about a third. A text costs the sum: no vocabulary, no allocation, one
+//! pass over the bytes.
 //!
-//! Prices are 64ths of a token. They are set by hand so that whole texts come out near what is
-//! commonly told of today's tokenizers (four to five letters of English a token, three of code, one
-//! Chinese character, two to three Cyrillic letters); they have not been fitted to any one of them.
-//! Segments need no more than that: a few percent either way move a cut by an event. What two texts cost together differs from what they cost apart only
-//! by the one pair where they meet.
+//! Prices are 64ths of a token. They were set by hand to what is commonly reported of current
+//! tokenizers (four to five English letters per token, three of code, one Chinese character, two to
+//! three Cyrillic letters) and are not fitted to any one of them. The cost of two texts together
+//! differs from the sum of their costs only by the pair of bytes where they meet.
 
-/// A 64th of a token.
-const UNIT: u64 = 64;
+const UNITS_PER_TOKEN: u64 = 64;
 
 const LOWER: u8 = 0;
 const UPPER: u8 = 1;
@@ -38,13 +35,13 @@ const CLASSES: usize = 16;
 const CLASS: [u8; 256] = classes();
 const PRICE: [[u8; CLASSES]; CLASSES] = prices();
 
-/// How many tokens a text has, about.
+/// The estimated number of tokens of a text.
 pub fn estimate_tokens(text: &str) -> u64 {
-    units(text).div_ceil(UNIT)
+    units_to_tokens(token_units(text))
 }
 
-/// The same in 64ths of a token, for adding up.
-pub(crate) fn units(text: &str) -> u64 {
+/// The estimate in 64ths of a token, which add up without rounding.
+pub fn token_units(text: &str) -> u64 {
     let mut before = LINE;
     let mut sum = 0_u64;
     for &byte in text.as_bytes() {
@@ -56,17 +53,20 @@ pub(crate) fn units(text: &str) -> u64 {
     sum
 }
 
-/// What some tokens are in 64ths.
-pub(crate) fn units_in(tokens: u64) -> u64 {
-    tokens.saturating_mul(UNIT)
+/// Converts tokens to 64ths of a token.
+pub fn tokens_to_units(tokens: u64) -> u64 {
+    tokens.saturating_mul(UNITS_PER_TOKEN)
 }
 
-/// What some 64ths are in tokens.
-pub(super) fn whole(units: u64) -> u64 {
-    units.div_ceil(UNIT)
+/// Converts 64ths of a token to tokens, rounded up.
+pub fn units_to_tokens(units: u64) -> u64 {
+    units.div_ceil(UNITS_PER_TOKEN)
 }
 
-#[expect(clippy::indexing_slicing, reason = "worked out by the compiler, which checks it")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated at compile time, where an index out of bounds is an error"
+)]
 const fn classes() -> [u8; 256] {
     let mut classes = [MARK; 256];
     let mut byte = 0;
@@ -94,7 +94,7 @@ const fn classes() -> [u8; 256] {
 #[expect(
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
-    reason = "worked out by the compiler, which checks it"
+    reason = "evaluated at compile time, where an index out of bounds is an error"
 )]
 const fn prices() -> [[u8; CLASSES]; CLASSES] {
     let mut prices = [[0; CLASSES]; CLASSES];
@@ -110,7 +110,7 @@ const fn prices() -> [[u8; CLASSES]; CLASSES] {
     prices
 }
 
-/// What a byte costs behind another one.
+/// The price of a byte behind another one.
 const fn price(before: u8, class: u8) -> u8 {
     match (before, class) {
         // A word goes on. Behind a capital it has just begun.
@@ -141,15 +141,65 @@ const fn price(before: u8, class: u8) -> u8 {
     }
 }
 
+/// Thirds of a token that a character costs in a budget.
+fn budget_thirds(c: char) -> u64 {
+    if c.is_ascii() { 1 } else { 3 }
+}
+
+/// An estimate to budget with, rather too high than too low: three ASCII characters count as a token
+/// (prose has four per token, code three), any other character as a token of its own. Being a sum
+/// over characters, it allows a text to be cut exactly to a budget.
+pub fn budget_tokens(text: &str) -> u64 {
+    text.chars().map(budget_thirds).sum::<u64>().div_ceil(3)
+}
+
+/// The longest start of a text within so many thirds of a token of a budget.
+pub fn head_within(text: &str, thirds: u64) -> &str {
+    let mut spent = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        spent += budget_thirds(*c);
+        spent > thirds
+    });
+    text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default()
+}
+
+/// The longest end of a text within so many thirds of a token of a budget.
+pub fn tail_within(text: &str, thirds: u64) -> &str {
+    let mut spent = 0;
+    let outside = text.char_indices().rev().find(|(_, c)| {
+        spent += budget_thirds(*c);
+        spent > thirds
+    });
+    let start = outside.map_or(0, |(at, c)| at + c.len_utf8());
+    text.get(start..).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    #[test]
+    fn every_script_counts_in_a_budget() {
+        for (text, tokens) in [("", 0), ("abcdef", 2), ("记忆", 2), ("é🦀a", 3)] {
+            assert_eq!(budget_tokens(text), tokens, "{text}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn texts_cost_together_what_they_cost_apart(a in "\\PC{0,200}", b in "[a-zA-Z0-9 \n日я]{0,200}") {
+        fn a_text_is_cut_to_its_budget(text in "[a-zé日🎈 ]{0,60}", thirds in 0_u64..60) {
+            for part in [head_within(&text, thirds), tail_within(&text, thirds)] {
+                prop_assert!(budget_tokens(part) <= thirds.div_ceil(3));
+                prop_assert!(part == text || budget_tokens(part) * 3 + 5 > thirds);
+            }
+            prop_assert!(text.starts_with(head_within(&text, thirds)));
+            prop_assert!(text.ends_with(tail_within(&text, thirds)));
+        }
+
+        #[test]
+        fn the_cost_of_a_text_is_about_the_sum_of_its_parts(a in "\\PC{0,200}", b in "[a-zA-Z0-9 \n日я]{0,200}") {
             let together = estimate_tokens(&format!("{a}{b}"));
             let apart = estimate_tokens(&a) + estimate_tokens(&b);
             prop_assert!(together.abs_diff(apart) <= 3, "{together} and {apart}");

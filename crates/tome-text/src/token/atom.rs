@@ -1,32 +1,32 @@
 //! Atoms: `parse_http_header`, `HTTPServer2`, `v1.2.3`, `3f9a2b1c`, `don't`.
 //!
-//! An atom gives its words (the humps and the pieces between underscores), and where it is more than
-//! one word, or more than letters, an identifier: all of it in lower case without the joints, so that
-//! `parseHttpHeader`, `parse-http-header` and `PARSE_HTTP_HEADER` are the same. Between two digits the
-//! joint stays, as a dot: `1.23` is not `12.3`.
+//! An atom yields its subwords, and an identifier if it has several of them or mixes letters and
+//! digits: the whole atom in lower case without joints, so that `parseHttpHeader`,
+//! `parse-http-header` and `PARSE_HTTP_HEADER` are equal. Between two digits the joint stays, as a
+//! dot: `1.23` is not `12.3`.
 
-use super::fold::push_folded;
-use super::{Piece, Take, capped};
+use super::{Emit, TokenKind, truncate_term};
+use crate::fold::push_folded;
 
-/// Hexadecimal digits make a hash from here on, if there are letters and figures among them.
+/// Shortest run of hexadecimal digits that is a hash, if it has both letters and digits.
 const HASH_MIN: usize = 7;
 
-/// The beginnings of a hash that people write instead of all of it.
+/// Lengths to which people abbreviate hashes.
 const SHORT_HASHES: [usize; 2] = [7, 8];
 
-/// Hands pieces over, folded and capped.
-pub(super) struct Emit<'a> {
-    take: Take<'a>,
+/// Emits terms, folded and truncated.
+pub(super) struct Sink<'a> {
+    emit: Emit<'a>,
     term: String,
 }
 
-impl<'a> Emit<'a> {
-    pub(super) fn new(take: Take<'a>) -> Self {
-        Self { take, term: String::new() }
+impl<'a> Sink<'a> {
+    pub(super) fn new(emit: Emit<'a>) -> Self {
+        Self { emit, term: String::new() }
     }
 
-    /// One piece, folded.
-    pub(super) fn folded(&mut self, text: &str, piece: Piece) {
+    /// Emits one text as a term.
+    pub(super) fn push(&mut self, text: &str, kind: TokenKind) {
         self.term.clear();
         for letter in text.chars() {
             if self.term.len() >= super::TERM_BYTES_MAX {
@@ -34,14 +34,14 @@ impl<'a> Emit<'a> {
             }
             push_folded(if letter == '\\' { '/' } else { letter }, &mut self.term);
         }
-        let term = capped(&self.term);
+        let term = truncate_term(&self.term);
         if !term.is_empty() {
-            (self.take)(piece, term);
+            (self.emit)(kind, term);
         }
     }
 
-    /// Atoms, as one identifier.
-    pub(super) fn joined(&mut self, atoms: &[&str]) {
+    /// Emits atoms as one identifier.
+    pub(super) fn push_joined(&mut self, atoms: &[&str]) {
         self.term.clear();
         for atom in atoms {
             let mut is_joint = true;
@@ -53,27 +53,27 @@ impl<'a> Emit<'a> {
                     is_joint = true;
                     continue;
                 }
-                if is_joint && letter.is_ascii_digit() && ends_in_figure(&self.term) {
+                if is_joint && letter.is_ascii_digit() && ends_in_digit(&self.term) {
                     self.term.push('.');
                 }
                 is_joint = false;
                 push_folded(letter, &mut self.term);
             }
         }
-        let term = capped(&self.term);
+        let term = truncate_term(&self.term);
         if !term.is_empty() {
-            (self.take)(Piece::Identifier, term);
+            (self.emit)(TokenKind::Identifier, term);
         }
     }
 }
 
-fn ends_in_figure(term: &str) -> bool {
+fn ends_in_digit(term: &str) -> bool {
     term.bytes().next_back().is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// The atoms of a lump: parted by joints, except a dot between figures and an apostrophe between letters.
-pub(super) fn atoms(lump: &str) -> impl Iterator<Item = &str> {
-    let mut rest = lump;
+/// The atoms of a run: split at joints, except at a dot between digits or an apostrophe between letters.
+pub(super) fn atoms(run: &str) -> impl Iterator<Item = &str> {
+    let mut rest = run;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(is_joint);
         let end = atom_end(rest)?;
@@ -107,8 +107,8 @@ fn atom_end(rest: &str) -> Option<usize> {
     Some(rest.len())
 }
 
-/// The words of an atom, and what it is as a whole.
-pub(super) fn words(atom: &str, emit: &mut Emit<'_>) {
+/// Emits the words of an atom, and the atom as a whole if it is more than a word.
+pub(super) fn emit_atom(atom: &str, sink: &mut Sink<'_>) {
     let plain;
     let atom = if atom.contains(['\'', '\u{2019}']) {
         plain = without_apostrophe(atom);
@@ -118,11 +118,11 @@ pub(super) fn words(atom: &str, emit: &mut Emit<'_>) {
     };
     let atom = atom.trim_matches('_');
     if atom.contains('.') {
-        version(atom, emit);
+        emit_version(atom, sink);
     } else if is_hash(atom) {
-        hash(atom, emit);
+        emit_hash(atom, sink);
     } else if !atom.is_empty() {
-        parts(atom, emit);
+        emit_subwords(atom, sink);
     }
 }
 
@@ -138,19 +138,19 @@ fn without_apostrophe(atom: &str) -> String {
     word
 }
 
-/// `1.2.3`, `v1.2.3`, `1.2.3rc1`, `192.168.0.1`, `3.14`: not taken apart, the figures mean nothing alone.
-fn version(atom: &str, emit: &mut Emit<'_>) {
+/// `1.2.3`, `v1.2.3`, `1.2.3rc1`, `192.168.0.1`, `3.14`: not split, the numbers mean nothing alone.
+fn emit_version(atom: &str, sink: &mut Sink<'_>) {
     let number = match atom.strip_prefix(['v', 'V']) {
         Some(number) if number.starts_with(|first: char| first.is_ascii_digit()) => number,
         _ => atom,
     };
-    emit.folded(number, Piece::Word);
-    emit.folded(number, Piece::Identifier);
+    sink.push(number, TokenKind::Word);
+    sink.push(number, TokenKind::Identifier);
     let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let core = end.and_then(|end| number.get(..end)).map(|core| core.trim_end_matches('.'));
     if let Some(core) = core.filter(|core| core.contains('.')) {
-        emit.folded(core, Piece::Word);
-        emit.folded(core, Piece::Identifier);
+        sink.push(core, TokenKind::Word);
+        sink.push(core, TokenKind::Identifier);
     }
 }
 
@@ -161,37 +161,46 @@ fn is_hash(atom: &str) -> bool {
         && atom.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// All of it, and its beginnings; among the words only the shortest.
-fn hash(atom: &str, emit: &mut Emit<'_>) {
-    emit.folded(atom.get(..HASH_MIN).unwrap_or(atom), Piece::Word);
-    emit.folded(atom, Piece::Identifier);
+/// Emits the hash and its usual abbreviations; only the shortest of them as a word.
+fn emit_hash(atom: &str, sink: &mut Sink<'_>) {
+    sink.push(atom.get(..HASH_MIN).unwrap_or(atom), TokenKind::Word);
+    sink.push(atom, TokenKind::Identifier);
     for short in SHORT_HASHES.into_iter().filter(|short| *short < atom.len()) {
-        emit.folded(atom.get(..short).unwrap_or(atom), Piece::Identifier);
+        sink.push(atom.get(..short).unwrap_or(atom), TokenKind::Identifier);
     }
 }
 
-fn parts(atom: &str, emit: &mut Emit<'_>) {
-    let figures_apart = has_figures_apart(atom);
+fn emit_subwords(atom: &str, sink: &mut Sink<'_>) {
     let mut count = 0_usize;
-    for piece in atom.split('_').filter(|piece| !piece.is_empty()) {
-        let mut rest = piece;
-        while !rest.is_empty() {
-            let end = hump_end(rest, figures_apart);
-            let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            emit.folded(part, Piece::Word);
-            rest = after;
-            count += 1;
-        }
+    for subword in split_subwords(atom, splits_digits(atom)) {
+        sink.push(subword, TokenKind::Word);
+        count += 1;
     }
     let is_mixed =
         || atom.bytes().any(|byte| byte.is_ascii_digit()) && atom.chars().any(char::is_alphabetic);
     if count > 1 || is_mixed() {
-        emit.joined(&[atom]);
+        sink.push_joined(&[atom]);
     }
 }
 
-/// Whether figures are words of their own: in `sha256` and `10ms`, not in `e0308`, `x86` or `b2c4`.
-fn has_figures_apart(atom: &str) -> bool {
+/// The words of an identifier: `parse`, `HTTP` and `Header2` of `parse_HTTPHeader2`.
+pub fn subwords(identifier: &str) -> impl Iterator<Item = &str> {
+    split_subwords(identifier, false)
+}
+
+fn split_subwords(identifier: &str, splits_digits: bool) -> impl Iterator<Item = &str> {
+    identifier.split('_').flat_map(move |part| {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let (subword, after) = rest.split_at_checked(subword_end(rest, splits_digits))?;
+            rest = after;
+            (!subword.is_empty()).then_some(subword)
+        })
+    })
+}
+
+/// Whether digits are words of their own: in `sha256` and `10ms`, not in `e0308`, `x86` or `b2c4`.
+fn splits_digits(atom: &str) -> bool {
     let mut run = 0_usize;
     let mut has_short = false;
     for letter in atom.chars() {
@@ -205,16 +214,16 @@ fn has_figures_apart(atom: &str) -> bool {
     !(has_short || run == 1)
 }
 
-/// Where the first hump ends: `parse|Http`, `HTTP|Server`, `URLs`, `sha|256`.
-fn hump_end(rest: &str, figures_apart: bool) -> usize {
+/// The end of the first subword: `parse|Http`, `HTTP|Server`, `URLs`, `sha|256`.
+fn subword_end(rest: &str, splits_digits: bool) -> usize {
     let mut letters = rest.char_indices().peekable();
     let Some((_, mut before)) = letters.next() else { return 0 };
     while let Some((at, letter)) = letters.next() {
         let after = letters.peek().map(|(_, after)| *after);
         let is_edge = if letter.is_ascii_digit() != before.is_ascii_digit() {
-            figures_apart || (before.is_ascii_digit() && letter.is_uppercase())
+            splits_digits || (before.is_ascii_digit() && letter.is_uppercase())
         } else {
-            is_hump(before, letter, after, rest.get(at..).unwrap_or_default())
+            starts_subword(before, letter, after, rest.get(at..).unwrap_or_default())
         };
         if is_edge {
             return at;
@@ -224,14 +233,14 @@ fn hump_end(rest: &str, figures_apart: bool) -> usize {
     rest.len()
 }
 
-fn is_hump(before: char, letter: char, after: Option<char>, from_here: &str) -> bool {
+fn starts_subword(before: char, letter: char, after: Option<char>, from_here: &str) -> bool {
     if !letter.is_uppercase() {
         return false;
     }
     if before.is_lowercase() {
         return true;
     }
-    // The last capital of a row begins the next word, unless only a plural s follows.
+    // The last of several capitals starts the next subword, unless only a plural s follows.
     before.is_uppercase()
         && after.is_some_and(char::is_lowercase)
         && !(after == Some('s') && from_here.chars().count() == 2)

@@ -1,4 +1,4 @@
-//! What comes out for what.
+//! The tokens of sample texts.
 
 use expect_test::{Expect, expect};
 
@@ -6,17 +6,17 @@ use super::*;
 
 fn shown(text: &str) -> String {
     let mut lists = [vec![], vec![], vec![], vec![]];
-    cut(text, &mut |piece, term| {
-        let at = match piece {
-            Piece::Word => 0,
-            Piece::Single => 1,
-            Piece::Identifier => 2,
-            Piece::Path => 3,
+    tokenize(text, &mut |kind, term| {
+        let at = match kind {
+            TokenKind::Word => 0,
+            TokenKind::Character => 1,
+            TokenKind::Identifier => 2,
+            TokenKind::Path => 3,
         };
         lists[at].push(term.to_owned());
     });
     let mut shown = String::new();
-    for (name, list) in ["words", "singles", "identifiers", "paths"].iter().zip(lists) {
+    for (name, list) in ["words", "characters", "identifiers", "paths"].iter().zip(lists) {
         if !list.is_empty() {
             shown.push_str(&format!("{name}: {}\n", list.join(" ")));
         }
@@ -30,7 +30,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn identifiers_are_the_same_however_they_are_written() {
+fn identifiers_are_equal_in_every_case_style() {
     for text in [
         "parse_http_header",
         "parseHttpHeader",
@@ -47,7 +47,7 @@ fn identifiers_are_the_same_however_they_are_written() {
 }
 
 #[test]
-fn every_kind_of_lump_gives_its_words_and_itself() {
+fn every_kind_of_run_yields_its_words_and_itself() {
     check(
         "E0308 HTTP 404 sha256 x86_64 utf-8",
         expect![[r#"
@@ -104,7 +104,7 @@ fn every_kind_of_lump_gives_its_words_and_itself() {
         "我们使用Rust编写 字 カタカナ 한국어",
         expect![[r#"
         words: 我们 们使 使用 rust 编写 字 カタ タカ カナ 한국 국어
-        singles: 我 们 使 用 编 写 カ タ カ ナ 한 국 어
+        characters: 我 们 使 用 编 写 カ タ カ ナ 한 국 어
     "#]],
     );
     check(
@@ -113,4 +113,32 @@ fn every_kind_of_lump_gives_its_words_and_itself() {
         words: straße ecole angstrom σοφοσ σοφοσ й
     "#]],
     );
+}
+
+#[test]
+fn identifiers_are_split_into_subwords() {
+    for (identifier, expected) in [
+        ("getHTTPBody", "get HTTP Body"),
+        ("snake_case", "snake case"),
+        ("fileLock2", "file Lock2"),
+        ("sha256", "sha256"),
+        ("E0308", "E0308"),
+        ("URLs", "URLs"),
+        ("__init__", "init"),
+        ("word", "word"),
+        ("", ""),
+    ] {
+        assert_eq!(subwords(identifier).collect::<Vec<_>>().join(" "), expected);
+    }
+}
+
+#[test]
+fn terms_are_distinct_stems() {
+    assert_eq!(
+        stemmed_terms("Tokens, token: HTTPServer 峰会"),
+        ["token", "http", "server", "峰会"]
+    );
+    let words: Vec<String> = plain_words("It's v1.2 — «Größe»").collect();
+    assert_eq!(words, ["it", "s", "v1", "2", "größe"]);
+    assert_eq!(count_words("- one, two: 解析器修复 한국어 !"), 5);
 }

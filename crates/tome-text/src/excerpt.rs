@@ -1,0 +1,189 @@
+//! Excerpts: the part of a text that is shown, on one line, with `…` where the text continues.
+
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+
+/// Marks where the text continues.
+const ELLIPSIS: char = '…';
+
+/// Fifths of the context around a match that go before it.
+const BEFORE_OF_FIVE: usize = 2;
+
+/// A cut moves at most so far to avoid splitting a grapheme.
+const GRAPHEME_CHARS_MAX: usize = 16;
+
+/// A word longer than this is cut; a shorter one that does not fit is left out.
+const LONG_WORD_CHARS: usize = 40;
+
+/// An excerpt shorter than this gets no ellipsis.
+const MARKED_CHARS_MIN: usize = 8;
+
+/// A text on one line: white space collapsed to single spaces, none at the ends.
+pub fn collapse_whitespace(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// The first characters of a text.
+pub fn first_chars(text: &str, chars_max: usize) -> &str {
+    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or_default()
+}
+
+/// At most so many characters of a text: itself, or its start and an ellipsis.
+pub fn truncate_chars(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some(_) => {
+            let kept = first_chars(text, chars_max.saturating_sub(1)).trim_end();
+            format!("{kept}{ELLIPSIS}")
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// At most so many characters of a text, cut between words where possible, with an ellipsis. A name in
+/// backticks is kept whole or closed.
+pub fn truncate_words(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    // Leaves room for the ellipsis, and for a backtick that closes a name.
+    let kept: String = text.chars().take(chars_max.saturating_sub(2)).collect();
+    let whole = match kept.rsplit_once(char::is_whitespace) {
+        Some((words, last)) if last.chars().count() < 24 && !words.is_empty() => words,
+        _ => &kept,
+    };
+    let mut cut = whole
+        .trim_end_matches([' ', ',', ';', ':', '.', '-', '—', '–', '(', '，', '、'])
+        .to_owned();
+    if cut.matches('`').count() % 2 == 1 {
+        // Half a name says nothing: drop it if enough text is left.
+        match cut.rfind('`') {
+            Some(at) if at * 2 > cut.len() => cut.truncate(at),
+            _ => cut.push('`'),
+        }
+        cut.truncate(cut.trim_end().len());
+    }
+    cut.push(ELLIPSIS);
+    cut
+}
+
+/// The part of a text around a match, of at most so many characters, on one line and between whole
+/// words where possible. Of a match that is longer, the start.
+pub fn excerpt_around(text: &str, matched: &Range<usize>, chars_max: usize) -> String {
+    let whole: Vec<char> =
+        collapsed(text.trim().chars()).take(chars_max.saturating_add(1)).collect();
+    if whole.len() <= chars_max {
+        return whole.into_iter().collect();
+    }
+    let (before, matched, after) = split_at_match(text, matched);
+    if chars_max < MARKED_CHARS_MIN {
+        return collapsed(matched.chars().chain(after.chars())).take(chars_max).collect();
+    }
+    // Both ends may need an ellipsis.
+    let room = chars_max.saturating_sub(2);
+    let mut core: Vec<char> = collapsed(matched.chars()).take(room + 1).collect();
+    let is_long = core.len() > room;
+    if is_long {
+        truncate_graphemes(&mut core, Direction::Forward, room);
+    }
+    let left = room.saturating_sub(core.len());
+    let mut head: Vec<char> = collapsed(before.chars().rev()).take(left + 1).collect();
+    let after = if is_long { "" } else { after };
+    let mut tail: Vec<char> = collapsed(after.chars()).take(left + 1).collect();
+    let for_head = (left * BEFORE_OF_FIVE / 5).max(left.saturating_sub(tail.len()));
+    let more_before = shorten(&mut head, Direction::Backward, for_head);
+    let more_after =
+        shorten(&mut tail, Direction::Forward, left.saturating_sub(head.len())) || is_long;
+
+    head.reverse();
+    let shown: String = head.iter().chain(&core).chain(&tail).collect();
+    let mut excerpt = String::with_capacity(shown.len() + 2 * ELLIPSIS.len_utf8());
+    excerpt.extend(more_before.then_some(ELLIPSIS));
+    excerpt.push_str(shown.trim());
+    excerpt.extend(more_after.then_some(ELLIPSIS));
+    excerpt
+}
+
+/// The text before a match, the match, and the text behind it. White space at its ends belongs to its
+/// surroundings; a match of nothing else moves to the start of the next word.
+fn split_at_match<'a>(text: &'a str, matched: &Range<usize>) -> (&'a str, &'a str, &'a str) {
+    let start = text.floor_char_boundary(matched.start);
+    let end = text.floor_char_boundary(matched.end.max(start));
+    let matched = text.get(start..end).unwrap_or_default();
+    let rest = text.get(start..).unwrap_or_default();
+    let start = start + (rest.len() - rest.trim_start().len());
+    let end = start + matched.trim().len();
+    let part = |range: Range<usize>| text.get(range).unwrap_or_default();
+    (part(0..start).trim_start(), part(start..end), part(end..text.len()).trim_end())
+}
+
+/// Collapses white space to single spaces.
+fn collapsed(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    let mut was_space = false;
+    chars.filter_map(move |c| {
+        let is_space = c.is_whitespace();
+        let skipped = is_space && was_space;
+        was_space = is_space;
+        (!skipped).then_some(if is_space { ' ' } else { c })
+    })
+}
+
+/// The direction in which characters lead away from the match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Backward,
+    Forward,
+}
+
+/// Cuts the text that leads away from the match, between words if possible. Returns whether it did.
+fn shorten(away: &mut Vec<char>, direction: Direction, room: usize) -> bool {
+    if away.len() <= room {
+        return false;
+    }
+    let beyond = away.get(room).is_some_and(|c| c.is_whitespace());
+    let last_space = away.iter().take(room).rposition(|c| c.is_whitespace());
+    match last_space {
+        _ if beyond => away.truncate(room),
+        // In an unspaced script, or in one long word, cutting at the space would leave nothing.
+        Some(at) if at * 2 >= room || room - at <= LONG_WORD_CHARS => away.truncate(at),
+        _ => truncate_graphemes(away, direction, room),
+    }
+    true
+}
+
+/// Cuts without splitting a grapheme.
+fn truncate_graphemes(chars: &mut Vec<char>, direction: Direction, room: usize) {
+    let splits = |at: usize| {
+        let inner = at.checked_sub(1).and_then(|inner| chars.get(inner)).copied();
+        let (left, right) = match direction {
+            Direction::Forward => (inner, chars.get(at).copied()),
+            Direction::Backward => (chars.get(at).copied(), inner),
+        };
+        left == Some(JOINER) || right.is_some_and(extends_grapheme)
+    };
+    let whole = (room.saturating_sub(GRAPHEME_CHARS_MAX)..=room).rev().find(|at| !splits(*at));
+    chars.truncate(whole.filter(|at| *at > 0).unwrap_or(room));
+}
+
+/// Joins the parts of an emoji.
+const JOINER: char = '\u{200d}';
+
+/// Whether a character is drawn with the one before it: combining marks, variation selectors, Hangul
+/// vowels and final consonants, skin tones, tags and joiners.
+pub fn extends_grapheme(c: char) -> bool {
+    c >= '\u{300}'
+        && (is_combining_mark(c)
+            || matches!(c, JOINER | '\u{1160}'..='\u{11ff}' | '\u{1f3fb}'..='\u{1f3ff}'
+                | '\u{e0020}'..='\u{e007f}'))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! The excerpts of sample texts.
+
+// A range that splits a character has to fail a test.
+#![allow(clippy::string_slice)]
+
+use expect_test::expect;
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn a_short_text_is_shown_whole() {
+    assert_eq!(excerpt_around("  one\n\ttwo \r\n three ", &(3..6), 300), "one two three");
+    assert_eq!(excerpt_around("", &(0..0), 300), "");
+    assert_eq!(excerpt_around("abc", &(7..9), 300), "abc");
+    assert_eq!(excerpt_around("é", &(1..1), 300), "é");
+}
+
+#[test]
+fn a_long_text_is_cut_between_words() {
+    let text = "The quick brown fox jumps over the lazy dog and runs away from all the others";
+    let at = text.find("lazy").unwrap();
+    let place = at..at + 8;
+    expect!["…over the lazy dog and runs away from all…"]
+        .assert_eq(&excerpt_around(text, &place, 42));
+    expect!["The quick brown…"].assert_eq(&excerpt_around(text, &(0..3), 20));
+    expect!["…all the others"].assert_eq(&excerpt_around(text, &(text.len() - 6..text.len()), 20));
+    expect!["…jumps over the lazy dog a…"].assert_eq(&excerpt_around(text, &(20..50), 27));
+}
+
+#[test]
+fn no_grapheme_is_split() {
+    let marks = "e\u{301}\u{302}".repeat(200);
+    for at in [0, 300, 600] {
+        let shown = excerpt_around(&marks, &(at..at + 5), 50);
+        let inner = shown.trim_matches('…');
+        assert!(inner.starts_with('e') && inner.ends_with('\u{302}'), "{inner}");
+    }
+    let family = "👩\u{200d}👩\u{200d}👧\u{200d}👦".repeat(60);
+    let shown = excerpt_around(&family, &(1_000..1_004), 50);
+    let inner = shown.trim_matches('…');
+    assert!(inner.starts_with('👩') && !inner.ends_with('\u{200d}'), "{inner}");
+    let shown = excerpt_around(&"汉字".repeat(500), &(1500..1506), 300);
+    assert_eq!(shown.chars().count(), 300);
+}
+
+#[test]
+fn a_text_is_truncated_by_characters() {
+    assert_eq!(collapse_whitespace(" a\n\tb  c "), "a b c");
+    assert_eq!(first_chars("héllo", 2), "hé");
+    assert_eq!(truncate_chars("héllo", 5), "héllo");
+    assert_eq!(truncate_chars("héllo", 4), "hél…");
+    assert_eq!(truncate_chars("", 0), "");
+}
+
+#[test]
+fn a_text_is_truncated_between_words() {
+    for (text, chars_max, expected) in [
+        ("short enough", 12, "short enough"),
+        ("one two, three four", 12, "one two…"),
+        ("call `parse_http_header` twice", 20, "call…"),
+        ("the call of `parse_http_header`", 26, "the call of…"),
+        ("`parse_http_header_and_body_too`", 12, "`parse_htt`…"),
+        ("汉字汉字汉字", 5, "汉字汉…"),
+    ] {
+        assert_eq!(truncate_words(text, chars_max), expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn an_excerpt_is_a_part_of_the_text_and_contains_the_match(
+        text in "([a-zé中\u{301}👩\u{200d} \n\r\t.]{0,12}| {0,40}|[a-z]{60}){0,20}",
+        from in 0usize..400, len in 0usize..500, max in 8usize..301,
+    ) {
+        let start = text.floor_char_boundary(from);
+        let end = text.floor_char_boundary(start + len);
+        let shown = excerpt_around(&text, &(start..end), max);
+        prop_assert!(shown.chars().count() <= max);
+        let inner = shown.strip_prefix('…').unwrap_or(&shown);
+        let inner = inner.strip_suffix('…').unwrap_or(inner);
+        prop_assert!(collapse_whitespace(&text).contains(inner), "{:?} in {:?}", inner, text);
+        let matched = collapse_whitespace(&text[start..end]);
+        if matched.chars().count() <= max - 2 {
+            prop_assert!(inner.contains(&matched), "{:?} in {:?}", matched, shown);
+        } else {
+            let beginning: String = matched.chars().take((max - 2).saturating_sub(16)).collect();
+            prop_assert!(inner.contains(beginning.trim_end()), "{:?} in {:?}", beginning, shown);
+        }
+    }
+}

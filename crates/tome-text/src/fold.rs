@@ -1,0 +1,195 @@
+//! Folding: making equal what is written differently and means the same.
+//!
+//! There are two ways, for two purposes. [`fold_char`] maps one character to one, so that a match in
+//! the folded text can be shown in the original: case, the forms of a Greek sigma, the four letters i
+//! of Turkish, typographic quotes and hyphens, and white space are folded; accents stay. Terms of an
+//! index need no positions and are folded further: to compatibility forms (full-width letters,
+//! ligatures), and to Latin letters without accents. Accented letters of other scripts stay, since
+//! they are letters of their own there.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{decompose_canonical, is_combining_mark};
+
+/// The compatibility form (NFKC) of a text.
+pub(crate) fn compatibility_form(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) }
+}
+
+/// Appends a character to a term, in lower case and, if it is Latin, without its accent. Called after
+/// a text was split, because case shows where the words of an identifier begin.
+pub(crate) fn push_folded(c: char, term: &mut String) {
+    if c.is_ascii() {
+        term.push(c.to_ascii_lowercase());
+    } else if is_latin(c) {
+        decompose_canonical(c, |part| {
+            if !is_combining_mark(part) {
+                term.extend(part.to_lowercase().filter(|lower| !is_combining_mark(*lower)));
+            }
+        });
+    } else if is_combining_mark(c) {
+        // An accent without a composed letter is dropped like those of composed ones.
+        if !term.chars().next_back().is_some_and(|last| last.is_ascii() || is_latin(last)) {
+            term.push(c);
+        }
+    } else if c == 'ς' {
+        term.push('σ');
+    } else {
+        term.extend(c.to_lowercase());
+    }
+}
+
+/// Letters of the Latin script beyond ASCII.
+fn is_latin(c: char) -> bool {
+    matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
+}
+
+/// The folded form of a character.
+pub fn fold_char(c: char) -> char {
+    match c {
+        c if c.is_ascii() => c.to_ascii_lowercase(),
+        'İ' | 'ı' => 'i',
+        'ς' => 'σ',
+        'ſ' => 's',
+        'µ' => 'μ',
+        '‘' | '’' => '\'',
+        '“' | '”' => '"',
+        '‐' | '‑' => '-',
+        // Scripts without case, where most characters of a text without spaces are.
+        '\u{3001}'..='\u{a63f}' | '\u{ac00}'..='\u{d7ff}' => c,
+        c if c.is_whitespace() => ' ',
+        c => {
+            let mut lower = c.to_lowercase();
+            match (lower.next(), lower.next()) {
+                (Some(one), None) => one,
+                _ => c,
+            }
+        }
+    }
+}
+
+/// A text with every character folded.
+pub fn fold_text(text: &str) -> String {
+    text.chars().map(fold_char).collect()
+}
+
+/// A folded text that knows the positions of its bytes in the original.
+pub struct FoldedText<'a> {
+    /// The folded text. ASCII letters keep their case: search it case-insensitively.
+    pub text: &'a str,
+    shifts: &'a [(usize, usize)],
+}
+
+impl FoldedText<'_> {
+    /// The offset in the original of an offset in the folded text.
+    pub fn origin(&self, at: usize) -> usize {
+        let before = self.shifts.partition_point(|(folded, _)| *folded <= at);
+        match before.checked_sub(1).and_then(|last| self.shifts.get(last)) {
+            Some((folded, origin)) => origin + (at - folded),
+            None => at,
+        }
+    }
+}
+
+/// A buffer that is reused for every text.
+#[derive(Default)]
+struct Buffer {
+    text: String,
+    /// Offsets in the folded text and in the original, behind each character that changed its length.
+    shifts: Vec<(usize, usize)>,
+}
+
+/// A larger buffer is freed after use.
+const BUFFER_BYTES_MAX: usize = 1024 * 1024;
+
+thread_local! {
+    static BUFFER: RefCell<Buffer> = RefCell::default();
+}
+
+/// Folds a text into a reused buffer and passes it to `search`. ASCII text is passed as it is.
+pub fn with_folded<T>(text: &str, search: impl FnOnce(&FoldedText<'_>) -> T) -> T {
+    if text.is_ascii() {
+        return search(&FoldedText { text, shifts: &[] });
+    }
+    // Taken, so that a nested call has a buffer of its own.
+    let mut buffer = BUFFER.take();
+    buffer.fill(text);
+    let result = search(&FoldedText { text: &buffer.text, shifts: &buffer.shifts });
+    if buffer.text.capacity() <= BUFFER_BYTES_MAX {
+        BUFFER.set(buffer);
+    }
+    result
+}
+
+impl Buffer {
+    fn fill(&mut self, text: &str) {
+        self.text.clear();
+        self.shifts.clear();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (plain, after) = rest.split_at_checked(ascii_len(rest)).unwrap_or((rest, ""));
+            self.text.push_str(plain);
+            let others = after.find(|c: char| c.is_ascii()).unwrap_or(after.len());
+            let (others, after) = after.split_at_checked(others).unwrap_or((after, ""));
+            let at = text.len() - after.len() - others.len();
+            for (index, c) in others.char_indices() {
+                let folded = fold_char(c);
+                self.text.push(folded);
+                if folded.len_utf8() != c.len_utf8() {
+                    self.shifts.push((self.text.len(), at + index + c.len_utf8()));
+                }
+            }
+            rest = after;
+        }
+    }
+}
+
+/// The length of the ASCII prefix of a text.
+fn ascii_len(text: &str) -> usize {
+    const STEP: usize = 32;
+    let whole = text.as_bytes().chunks(STEP).take_while(|chunk| chunk.is_ascii()).count();
+    let from = (whole * STEP).min(text.len());
+    let rest = text.as_bytes().iter().skip(from).take(STEP);
+    from + rest.take_while(|byte| byte.is_ascii()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn case_quotes_and_spaces_are_folded() {
+        assert_eq!(fold_text("İIı ΣΟΦΟΣ ς “a”‑’b’\u{3000}ſµÉ"), "iii σοφοσ σ \"a\"-'b' sμé");
+    }
+
+    #[test]
+    fn terms_lose_case_and_latin_accents() {
+        let term = |text: &str| {
+            let mut term = String::new();
+            compatibility_form(text).chars().for_each(|c| push_folded(c, &mut term));
+            term
+        };
+        for (text, expected) in
+            [("ＡＢ", "ab"), ("Ångström", "angstrom"), ("й", "й"), ("x\u{301}", "x"), ("ﬁ", "fi")]
+        {
+            assert_eq!(term(text), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn positions_lead_back_to_the_original(text in "[a-zA-Zéİßſ汉🦀\u{3000} ]{0,60}") {
+            with_folded(&text, |folded| {
+                for (at, c) in folded.text.char_indices() {
+                    let original = text.get(folded.origin(at)..).and_then(|rest| rest.chars().next());
+                    prop_assert_eq!(original.map(fold_char), Some(fold_char(c)));
+                }
+                Ok(())
+            })?;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Text analysis: scripts, folding, tokens, stems, stop words, sentences, excerpts and estimates of
+//! tokens. Each of them exists once in the workspace, here, so that an index, a query and a title
+//! agree about what a word is.
+//!
+//! Pure functions over strings: no I/O, no state but buffers, no other crate of the workspace.
+
+mod estimate;
+mod excerpt;
+mod fold;
+mod script;
+mod sentence;
+mod stem;
+mod stop_words;
+mod token;
+
+pub use estimate::{
+    budget_tokens, estimate_tokens, head_within, tail_within, token_units, tokens_to_units,
+    units_to_tokens,
+};
+pub use excerpt::{
+    collapse_whitespace, excerpt_around, extends_grapheme, first_chars, truncate_chars,
+    truncate_words,
+};
+pub use fold::{FoldedText, fold_char, fold_text, with_folded};
+pub use script::{Script, is_han_or_kana, is_unspaced};
+pub use sentence::{
+    ends_sentence, finish_sentence, normalize_sentence, sentences, sentences_around,
+};
+pub use stem::stem;
+pub use stop_words::{CHINESE_QUESTION_WORDS, StopClass, is_han_particle, is_stop_word};
+pub use token::{
+    ANALYZER_VERSION, TERM_BYTES_MAX, TokenKind, count_words, plain_words, stemmed_terms, subwords,
+    tokenize,
+};

@@ -1,0 +1,310 @@
+//! Sentences: where they end, and when two of them are the same.
+//!
+//! A sentence ends with `.`, `?`, `!`, `…` or a run of them, closing quotes and brackets included,
+//! before white space or the end of the text; with `。`, `！`, `？` anywhere; and at a blank line.
+//! Text between backticks ends nothing, and neither do `e.g.`, `1.2.3`, `a.rs` or `...` before a
+//! small letter.
+
+use std::ops::Range;
+
+use crate::excerpt::collapse_whitespace;
+use crate::script::is_unspaced;
+
+const ENDS: &[char] = &['.', '?', '!', '…'];
+const CJK_ENDS: &[char] = &['。', '！', '？', '｡'];
+const CLOSERS: &[char] =
+    &[')', ']', '}', '"', '\'', '”', '’', '»', '*', '_', '」', '』', '）', '》', '】'];
+/// Longer than every abbreviation.
+const WORD_CHARS_MAX: usize = 16;
+/// No sentence ends after these.
+const OPEN_ABBREVIATIONS: &[&str] = &[
+    "e.g", "i.e", "eg", "ie", "vs", "cf", "mr", "mrs", "dr", "fig", "incl", "approx", "ca", "z.b",
+    "d.h", "bzw", "т.е", "т.к",
+];
+/// A sentence ends after these only if a capital letter follows.
+const CLOSING_ABBREVIATIONS: &[&str] =
+    &["etc", "al", "resp", "no", "nr", "a.m", "p.m", "usw", "max", "min", "т.д"];
+/// An opening run of backticks looks for its end among so many of the runs behind it, which keeps
+/// the search linear.
+const BACKTICK_RUNS_MAX: usize = 64;
+
+/// The sentences of a text, verbatim and in order, without the white space around them. Text without
+/// a letter or digit (`…`, an emoji) belongs to the sentence before it.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let ranges = sentence_ranges(text).into_iter();
+    ranges.filter_map(|range| text.get(range)).map(str::trim).collect()
+}
+
+/// The bytes of the sentences that a part of a text lies in.
+pub fn sentences_around(text: &str, part: Range<usize>) -> Range<usize> {
+    let ranges = sentence_ranges(text);
+    let first = ranges.iter().rfind(|range| range.start <= part.start);
+    let last = ranges.iter().find(|range| range.end >= part.end);
+    first.map_or(0, |range| range.start)..last.map_or(text.len(), |range| range.end)
+}
+
+fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    for paragraph in paragraphs(text) {
+        let (from, text) = (paragraph.start, text.get(paragraph).unwrap_or_default());
+        let found = paragraph_sentences(text).into_iter();
+        ranges.extend(found.map(|range| from + range.start..from + range.end));
+    }
+    ranges
+}
+
+/// The same for every spelling of a sentence: case (outside of code), white space and the
+/// punctuation at its end make no difference.
+pub fn normalize_sentence(sentence: &str) -> String {
+    let chars: Vec<char> = collapse_whitespace(sentence).chars().collect();
+    let mut normal = String::with_capacity(sentence.len());
+    for (&c, is_code) in chars.iter().zip(code_spans(&chars)) {
+        if is_code {
+            normal.push(c);
+        } else {
+            normal.extend(c.to_lowercase());
+        }
+    }
+    normal.trim_end_matches(is_end).trim().to_owned()
+}
+
+/// A sentence on one line, with a full stop if it has no end.
+pub fn finish_sentence(text: &str) -> String {
+    let line = collapse_whitespace(text);
+    if ends_sentence(&line) { line } else { line + "." }
+}
+
+/// Whether a text ends as a sentence does.
+pub fn ends_sentence(text: &str) -> bool {
+    text.trim_end_matches(CLOSERS).ends_with(is_end)
+}
+
+fn is_end(c: char) -> bool {
+    ENDS.contains(&c) || CJK_ENDS.contains(&c)
+}
+
+/// The parts of a text between blank lines.
+fn paragraphs(text: &str) -> Vec<Range<usize>> {
+    let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.trim().is_empty() {
+            found.push(start..at);
+            start = at + line.len();
+        }
+        at += line.len();
+    }
+    found.push(start..text.len());
+    found
+}
+
+fn paragraph_sentences(text: &str) -> Vec<Range<usize>> {
+    let (offsets, chars): (Vec<usize>, Vec<char>) = text.char_indices().unzip();
+    let code = code_spans(&chars);
+    let offset = |at: usize| offsets.get(at).copied().unwrap_or(text.len());
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while at < chars.len() {
+        let end = match code.get(at) {
+            Some(false) => sentence_end(&chars, start, at),
+            _ => None,
+        };
+        if let Some(end) = end {
+            push(&mut found, text, offset(start)..offset(end));
+            start = end;
+        }
+        at = end.unwrap_or(at + 1);
+    }
+    push(&mut found, text, offset(start)..text.len());
+    found.retain(|range| has_word(text, range));
+    found
+}
+
+/// Adds a sentence, or extends the last one where either of them has no word.
+fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
+    match found.last_mut() {
+        Some(last) if !has_word(text, &range) || !has_word(text, last) => last.end = range.end,
+        _ => found.push(range),
+    }
+}
+
+fn has_word(text: &str, range: &Range<usize>) -> bool {
+    text.get(range.clone()).is_some_and(|part| part.contains(char::is_alphanumeric))
+}
+
+/// Marks the characters between backticks, including these.
+fn code_spans(chars: &[char]) -> Vec<bool> {
+    let mut code = vec![false; chars.len()];
+    let runs = backtick_runs(chars);
+    let mut next = 0;
+    while let Some(&(open, length)) = runs.get(next) {
+        next += 1;
+        let rest = runs.get(next..).unwrap_or_default();
+        let close = rest.iter().take(BACKTICK_RUNS_MAX).position(|run| run.1 == length);
+        if let Some(close) = close
+            && let Some(&(at, _)) = rest.get(close)
+        {
+            code.iter_mut().take(at + length).skip(open).for_each(|c| *c = true);
+            next += close + 1;
+        }
+    }
+    code
+}
+
+/// The start and length of every run of backticks.
+fn backtick_runs(chars: &[char]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in chars.iter().enumerate().filter(|(_, c)| **c == '`') {
+        match runs.last_mut() {
+            Some((open, length)) if *open + *length == at => *length += 1,
+            _ => runs.push((at, 1)),
+        }
+    }
+    runs
+}
+
+/// The end of the sentence that began at `start`, if its last character is at `at`.
+fn sentence_end(chars: &[char], start: usize, at: usize) -> Option<usize> {
+    let c = *chars.get(at)?;
+    if CJK_ENDS.contains(&c) {
+        return Some(skip_while(chars, at, |c| is_end(c) || CLOSERS.contains(&c)));
+    }
+    let within_run = at > start && chars.get(at - 1).is_some_and(|c| ENDS.contains(c));
+    if !ENDS.contains(&c) || within_run {
+        return None;
+    }
+    let run_end = skip_while(chars, at, |c| ENDS.contains(&c));
+    let end = skip_while(chars, run_end, |c| CLOSERS.contains(&c));
+    let Some(next) = chars.get(end) else { return Some(end) };
+    if !next.is_whitespace() {
+        return (is_unspaced(*next) && c != '.').then_some(end);
+    }
+    let following = chars.iter().skip(end).copied().find(|c| !c.is_whitespace()).unwrap_or(' ');
+    let run = chars.get(at..run_end).unwrap_or_default();
+    let ends = match run {
+        ['.'] => is_full_stop(chars.get(start..at).unwrap_or_default(), following),
+        _ if run.iter().all(|c| matches!(c, '.' | '…')) => !following.is_lowercase(),
+        _ => true,
+    };
+    ends.then_some(end)
+}
+
+/// Whether a single dot after `before` ends a sentence.
+fn is_full_stop(before: &[char], following: char) -> bool {
+    let is_number = before.iter().all(|c| c.is_whitespace() || c.is_ascii_digit());
+    if is_number {
+        return false;
+    }
+    // Only the last word counts; going no further back keeps a long text linear.
+    let last = before.iter().rev().take(WORD_CHARS_MAX);
+    let word = last.take_while(|c| c.is_alphanumeric() || **c == '.');
+    let mut word: Vec<char> = word.flat_map(|c| c.to_lowercase()).collect();
+    word.reverse();
+    let word: String = word.into_iter().collect();
+    if OPEN_ABBREVIATIONS.contains(&word.as_str()) {
+        return false;
+    }
+    !CLOSING_ABBREVIATIONS.contains(&word.as_str()) || following.is_uppercase()
+}
+
+fn skip_while(chars: &[char], from: usize, matches: impl Fn(char) -> bool) -> usize {
+    from + chars.iter().skip(from).take_while(|c| matches(**c)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_have_as_many_sentences_as_people_count() {
+        for (count, text) in [
+            (0, ""),
+            (0, "  ...  "),
+            (1, "No full stop"),
+            (2, "No full stop\n\nNone here"),
+            (1, "One."),
+            (2, "One. Two."),
+            (2, "One.  Two\nwrapped over lines."),
+            (1, "Use a lock, e.g. flock, i.e. an advisory one."),
+            (1, "Nimm ein Schloss, z.B. flock."),
+            (2, "Use a lock (e.g. flock). Release it."),
+            (1, "Version 1.2.3 of a.rs and b.tar.gz is fine."),
+            (2, "It needs 1.2.3. Older ones fail."),
+            (1, "Wait... what is this."),
+            (2, "Wait... What is this."),
+            (2, "Wait… What is this."),
+            (1, "Wait… what is this."),
+            (2, "Really?! Yes."),
+            (2, "He said \"stop.\" Then he left."),
+            (2, "(It failed.) It was fixed."),
+            (1, "Call `foo. Bar. Baz` once."),
+            (2, "Call `foo()`. Then `bar. Baz`."),
+            (1, "Call ``a ` b. C`` once."),
+            (2, "A lone ` is no code. Two."),
+            (3, "第一句。第二句！第三句？"),
+            (2, "他说“好。”然后走了。"),
+            (2, "好!然后走了。"),
+            (1, "Locks, files, etc. are shared."),
+            (2, "Locks, files, etc. They are shared."),
+            (1, "It takes 5 min. at most."),
+            (2, "It takes 5 min. Then it stops."),
+            (1, "1. Only one."),
+            (2, "Is it done? yes it is."),
+            (2, "Restart it. tokio holds the lock."),
+            (2, "**Never do it.** It hurts."),
+            (2, "Done. 🎉 All green."),
+            (1, "Done. 🎉"),
+            (1, "Run it at 5 p.m. each day."),
+            (1, "See https://example.org/a.b?c=d!e for more."),
+        ] {
+            assert_eq!(sentences(text).len(), count, "{text:?} gave {:?}", sentences(text));
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_text_has_sentences_around_it() {
+        let text = "One two. Three four! Five.\n\nSix";
+        let around = |part: &str| {
+            let at = text.find(part).unwrap();
+            text.get(sentences_around(text, at..at + part.len())).unwrap().trim()
+        };
+        assert_eq!(around("two"), "One two.");
+        assert_eq!(around("two. Three"), "One two. Three four!");
+        assert_eq!(around("Six"), "Six");
+        assert_eq!(sentences_around("", 0..0), 0..0);
+    }
+
+    #[test]
+    fn spelling_variants_of_a_sentence_are_equal() {
+        assert_eq!(normalize_sentence("Use  a Lock."), normalize_sentence("use a lock"));
+        assert_ne!(normalize_sentence("Use `A`."), normalize_sentence("Use `a`."));
+        assert_ne!(normalize_sentence("Use a+b."), normalize_sentence("Use a-b."));
+    }
+
+    #[test]
+    fn a_sentence_gets_one_full_stop() {
+        for (text, expected) in
+            [("a\nb", "a b."), ("a.", "a."), ("(a.)", "(a.)"), ("好。", "好。"), ("a!", "a!")]
+        {
+            assert_eq!(finish_sentence(text), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sentences_are_the_text(text in "([a-zA-Z `.?!…。\\n🎉)]|e\\.g\\. |etc\\. [A-Za-z]){0,80}") {
+            let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+            if text.contains(char::is_alphanumeric) && !text.contains("\n") {
+                prop_assert_eq!(squeezed(&sentences(&text).concat()), squeezed(&text));
+            }
+            let mut rest = text.as_str();
+            for sentence in sentences(&text) {
+                prop_assert!(sentence.contains(char::is_alphanumeric));
+                let at = rest.find(sentence);
+                prop_assert!(at.is_some(), "{sentence:?} in {rest:?}");
+                rest = at.and_then(|at| rest.get(at + sentence.len()..)).unwrap_or_default();
+            }
+        }
+    }
+}

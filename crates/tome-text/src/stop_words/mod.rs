@@ -1,0 +1,106 @@
+//! Stop words: one table of words that say little by themselves, each with the classes it is in.
+//!
+//! What says little depends on the purpose. `test` is a poor title for a coding session and a fine
+//! search term; `die` is an article in German and a verb in English. So a caller names the classes
+//! to ignore instead of keeping a list of its own.
+
+mod table;
+
+use std::ops::BitOr;
+
+/// A class of stop words, or several of them combined with `|`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StopClass(u8);
+
+impl StopClass {
+    /// English function words: articles, pronouns, prepositions, auxiliaries, question words. The
+    /// only class that searches ignore.
+    pub const FUNCTION: Self = Self(1);
+    /// Function words of German, French, Spanish and Russian. Some are content words in English.
+    pub const FOREIGN: Self = Self(1 << 1);
+    /// Words of nearly every coding session (`fix`, `file`, `error`), which make no title or keyword.
+    pub const COMMON: Self = Self(1 << 2);
+    /// Words of nearly every note (`use`, `new`, `summary`).
+    pub const GENERIC: Self = Self(1 << 3);
+    /// Words of prompts that only agree or urge: `yes, please continue`.
+    pub const SMALL_TALK: Self = Self(1 << 4);
+    /// Words of a question about past experience that do not say what it is about: `lessons`.
+    pub const ASKING: Self = Self(1 << 5);
+    /// Words that cannot end a title: another word has to follow.
+    pub const DANGLING: Self = Self(1 << 6);
+    /// Words that say that something happened and not what: `worked`, `discussed`.
+    pub const ACTIVITY: Self = Self(1 << 7);
+
+    /// Both classes, for constants; elsewhere use `|`.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOr for StopClass {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.with(other)
+    }
+}
+
+/// Whether a word, in lower case and not stemmed, is in one of the classes.
+pub fn is_stop_word(word: &str, classes: StopClass) -> bool {
+    let found = table::WORDS.binary_search_by_key(&word, |(word, _)| *word);
+    let own = found.ok().and_then(|at| table::WORDS.get(at)).map_or(0, |(_, own)| *own);
+    own & classes.0 != 0
+}
+
+/// Chinese words of questions, the longest first: removing them in this order leaves the subject.
+#[rustfmt::skip]
+pub const CHINESE_QUESTION_WORDS: &[&str] = &[
+    "为什么", "怎么办", "怎么样", "是什么", "有什么", "什么", "如何", "怎么", "怎样", "哪些", "上次", "我们",
+    "你们", "可以", "应该", "这个", "那个", "时候", "步骤", "原则", "发生", "经历", "的", "了", "吗", "呢",
+    "是", "在", "我", "你", "有", "和", "与", "或", "请", "把", "被", "会", "要",
+];
+
+/// Han characters that hold a sentence together; no term begins or ends with one.
+const HAN_PARTICLES: &str = "的了是在我你他她它们这那有和与就不也都要会能可以把被让给对从到为吗呢吧啊很再还没请帮用个下上中里后前时着过得地来去说看做想该如果但因所及或其之于并等一二三两些什么怎样哪万条次号件种";
+
+/// Whether a Han character holds a sentence together rather than being part of a term.
+pub fn is_han_particle(c: char) -> bool {
+    HAN_PARTICLES.contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_every_word_has_a_class() {
+        assert!(table::WORDS.is_sorted_by(|(a, _), (b, _)| a < b));
+        assert!(table::WORDS.iter().all(|(word, own)| *own != 0 && *word == word.to_lowercase()));
+        assert!(CHINESE_QUESTION_WORDS.is_sorted_by_key(|word| usize::MAX - word.len()));
+    }
+
+    #[test]
+    fn a_word_is_ignored_for_the_purposes_of_its_classes() {
+        use StopClass as C;
+        for (word, ignored, kept) in [
+            ("the", C::FUNCTION | C::DANGLING, C::COMMON | C::ASKING),
+            ("don't", C::FUNCTION, C::COMMON),
+            ("dont", C::FUNCTION, C::COMMON),
+            ("die", C::FOREIGN, C::FUNCTION | C::GENERIC),
+            ("test", C::COMMON, C::FUNCTION | C::GENERIC | C::SMALL_TALK),
+            ("using", C::GENERIC, C::FUNCTION),
+            ("please", C::SMALL_TALK | C::ASKING, C::FUNCTION),
+            ("lessons", C::ASKING, C::FUNCTION | C::COMMON),
+            ("worked", C::ACTIVITY, C::FUNCTION),
+            ("问题", C::COMMON, C::FUNCTION),
+        ] {
+            assert!(is_stop_word(word, ignored), "{word}");
+            assert!(!is_stop_word(word, kept), "{word}");
+        }
+        let all = StopClass(u8::MAX);
+        for word in ["", "parser", "id", "tokio", "Ada", "会議"] {
+            assert!(!is_stop_word(word, all), "{word}");
+        }
+    }
+}
