@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tome_agent::{
     Agent, AgentSettings, CompactBy, ContextSettings, Local, LocalSettings, Said, Who,
 };
-use tome_engine::{
+use tome_contents::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
 use tome_llm::{End, Part, Reply, ScriptedChat, Stop, Usage};

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_engine::{Extractive, SegmentInput, Summarizer, Summary, Support};
+use tome_contents::{Extractive, SegmentInput, Summarizer, Summary, Support};
 use tome_llm::{ChatModel, Message, ModelFailure, Stop, SystemPart, Talk, Usage};
 use tome_model::{Event, EventKind, Millis};
 use tome_text::{collapse_whitespace, truncate_chars};
@@ -136,7 +136,7 @@ fn read(text: &str, built_in: Summary) -> Option<Summary> {
     let mut bullets = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
-            Some(bullet) => bullets.push(tome_engine::SummaryBullet {
+            Some(bullet) => bullets.push(tome_contents::SummaryBullet {
                 text: bullet.to_owned(),
                 support: Support::Excerpts(Vec::new()),
             }),

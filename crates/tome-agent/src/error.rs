@@ -1,16 +1,20 @@
 //! What can go wrong between an agent and its memory.
 
 use thiserror::Error;
-use tome_engine::EngineError;
+use tome_home::HomeError;
 use tome_llm::ModelFailure;
 use tome_model::ModelError;
+use tome_recall::RecallError;
 
 /// Memory that did not do what it was asked. A tool that refuses is an answer, not this.
 #[derive(Debug, Error)]
 pub enum MemoryError {
     /// The engine failed.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Engine(#[from] HomeError),
+    /// An index or a query failed.
+    #[error(transparent)]
+    Recall(#[from] RecallError),
     /// What was handed over cannot be taken.
     #[error(transparent)]
     Invalid(#[from] ModelError),

@@ -1,7 +1,8 @@
 //! What was said and done, as a text for a model: the person's words and the agent's as they are, what
 //! came from tools fenced as data.
 
-use tome_engine::{quoted_text, said};
+use tome_contents::said;
+use tome_engine::quoted_text;
 use tome_model::{Event, EventKind};
 use tome_text::budget_tokens;
 

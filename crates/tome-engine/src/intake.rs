@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tome_ledger::{Appended, NewEvent};
 use tome_model::{Clock, Delivered, Draft, ModelError};
 
-use crate::{EngineError, Sealer, SessionIndex, StoreMode, Stores};
+use crate::Sealer;
+use tome_home::{HomeError, SessionIndex, StoreMode, Stores};
 
 /// The way in.
 pub struct Intake {
@@ -20,7 +21,7 @@ pub struct Intake {
 }
 
 /// What became of one draft. An error is shared by all drafts that it kept out.
-pub type Ingested = Result<Appended, Arc<EngineError>>;
+pub type Ingested = Result<Appended, Arc<HomeError>>;
 
 /// Drafts that are sealed and encoded, by project.
 pub struct Prepared {
@@ -79,7 +80,7 @@ impl Intake {
             }
         };
         // Most of what comes together comes from one place, and finding its project asks the disk.
-        let mut roots: HashMap<(String, Option<String>), Result<String, Arc<EngineError>>> =
+        let mut roots: HashMap<(String, Option<String>), Result<String, Arc<HomeError>>> =
             HashMap::new();
         for (place, delivered) in drafts.into_iter().enumerate() {
             let Delivered { mut draft, delivery } = delivered.into();
@@ -140,7 +141,7 @@ impl Intake {
         self.stores.projects().is_resolved(&draft.cwd)
     }
 
-    fn root_of(&self, draft: &Draft) -> Result<String, EngineError> {
+    fn root_of(&self, draft: &Draft) -> Result<String, HomeError> {
         self.stores.projects().resolve(&draft.cwd, draft.project.as_deref())
     }
 
@@ -165,7 +166,7 @@ impl Intake {
                 // whoever has the answer may close the store and open it again.
                 let held = Arc::clone(&store);
                 store.append_then(events, move |result| {
-                    gathering.settle(&places, result.map_err(EngineError::from));
+                    gathering.settle(&places, result.map_err(HomeError::from));
                     drop(held);
                     drop(gathering);
                 });
@@ -176,7 +177,7 @@ impl Intake {
 }
 
 fn unanswered() -> Ingested {
-    Err(Arc::new(EngineError::Closed))
+    Err(Arc::new(HomeError::Closed))
 }
 
 /// The events of one project, with their places among all that came in together.
@@ -191,7 +192,7 @@ struct Share {
 struct Gathering<D: FnOnce(Vec<Ingested>)>(Mutex<Option<(Vec<Ingested>, D)>>);
 
 impl<D: FnOnce(Vec<Ingested>)> Gathering<D> {
-    fn settle(&self, places: &[usize], result: Result<Vec<Appended>, EngineError>) {
+    fn settle(&self, places: &[usize], result: Result<Vec<Appended>, HomeError>) {
         let mut gathered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((answers, _)) = gathered.as_mut() else { return };
         let mut set = |place: usize, answer: Ingested| {

@@ -19,9 +19,9 @@ use std::time::{Duration, SystemTime};
 
 use tome_model::{Delivered, Millis};
 
-use crate::durable::sync_folder;
 use crate::spool_line;
-use crate::{EngineError, Home};
+use tome_home::sync_folder;
+use tome_home::{Home, HomeError};
 
 /// A line longer than this was never written by a hook: sealed events are far smaller.
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -128,7 +128,7 @@ impl Spool {
 
     /// Takes away what waits, together with what an interrupted daemon had taken before, and with
     /// what is held if it is time to try it again. What hooks have locked for long stays for later.
-    pub fn take(&self, now: Millis) -> Result<Vec<SpoolFile>, EngineError> {
+    pub fn take(&self, now: Millis) -> Result<Vec<SpoolFile>, HomeError> {
         let is_paused = self.is_paused(now);
         let earlier = if is_paused { Vec::new() } else { self.files("draining-") };
         let held = Some(self.folder.join("held.jsonl")).filter(|held| !is_paused && held.exists());
@@ -136,8 +136,7 @@ impl Spool {
         let waiting = self.folder.join("events.jsonl");
         let mut taken = None;
         if waiting.exists()
-            && let Some(_lock) =
-                self.lock_soon().map_err(EngineError::file("lock", &self.folder))?
+            && let Some(_lock) = self.lock_soon().map_err(HomeError::file("lock", &self.folder))?
             && waiting.exists()
         {
             taken = Some(self.rename_away(&waiting, now)?);
@@ -146,10 +145,10 @@ impl Spool {
         Ok(paths.map(|path| SpoolFile { path }).collect())
     }
 
-    fn rename_away(&self, path: &Path, now: Millis) -> Result<PathBuf, EngineError> {
+    fn rename_away(&self, path: &Path, now: Millis) -> Result<PathBuf, HomeError> {
         let name = |n: u32| self.folder.join(format!("draining-{:015}-{n}.jsonl", now.0));
         let free = (0u32..).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(u32::MAX));
-        std::fs::rename(path, &free).map_err(EngineError::file("rename", path))?;
+        std::fs::rename(path, &free).map_err(HomeError::file("rename", path))?;
         Ok(free)
     }
 
@@ -324,25 +323,25 @@ impl SpoolFile {
     /// Reads the file line by line, holding one line in memory at a time.
     pub fn lines(
         &self,
-    ) -> Result<impl Iterator<Item = Result<SpoolLine, EngineError>> + use<>, EngineError> {
+    ) -> Result<impl Iterator<Item = Result<SpoolLine, HomeError>> + use<>, HomeError> {
         let path = self.path.clone();
-        let file = File::open(&path).map_err(EngineError::file("read", &path))?;
+        let file = File::open(&path).map_err(HomeError::file("read", &path))?;
         let mut reader = BufReader::new(file);
         Ok(std::iter::from_fn(move || next_line(&mut reader, &path).transpose()))
     }
 
     /// Deletes the file: everything in it is stored, held or set aside.
-    pub fn done(self) -> Result<(), EngineError> {
-        std::fs::remove_file(&self.path).map_err(EngineError::file("delete", &self.path))
+    pub fn done(self) -> Result<(), HomeError> {
+        std::fs::remove_file(&self.path).map_err(HomeError::file("delete", &self.path))
     }
 }
 
-fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLine>, EngineError> {
+fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLine>, HomeError> {
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
-        if read.map_err(EngineError::file("read", path))? == 0 {
+        if read.map_err(HomeError::file("read", path))? == 0 {
             return Ok(None);
         }
         if !line.trim_ascii().is_empty() {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use tome_engine::Home;
+use tome_home::Home;
 use tome_proto::{Client, ClientError};
 
 use crate::config::Settings;

@@ -10,15 +10,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_engine::{
-    Calendar, Caller, Composed, ContentsSettings, Extractive, Home, InjectionRecord, Injector,
-    Intake, Notebooks, Question, Recall, Redactor, Sealer, SessionCopies, StoreMode, Stores,
-    ToolAnswer, Tools,
-};
+use tome_contents::{Calendar, ContentsSettings, Extractive};
+use tome_engine::{Caller, Composed, InjectionRecord, Injector, Intake, Sealer, ToolAnswer, Tools};
 use tome_finder::Potion;
+use tome_home::{Home, Notebooks, Question, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, Event, EventKind, Millis, SystemClock, Zone, limits};
 use tome_notebook::Rules;
+use tome_recall::{Recall, SessionCopies};
+use tome_redact::Redactor;
 
 use super::{Memory, MemoryTools, Moment, Who};
 use crate::MemoryError;
@@ -136,7 +136,7 @@ impl Local {
             self.calendar.catch_up(&store)?;
             self.recall.keep_up(&store, &go_on)?;
         }
-        tome_engine::catch_up(&store)?;
+        tome_home::catch_up(&store)?;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use tome_agent::{
     Agent, AgentError, AgentSettings, CompactBy, Context, ContextSettings, FnTool, MemorySet,
     Toolbox,
 };
-use tome_engine::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
+use tome_contents::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
 use tome_llm::{Message, Part, Stop, Talk};
 
 use crate::paper::Paper;

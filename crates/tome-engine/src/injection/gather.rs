@@ -13,7 +13,8 @@ use super::Injector;
 use super::resumed::ResumeParts;
 use super::session_state::SessionState;
 use super::start::{FactFile, NoteLine, StartParts};
-use crate::{Across, EngineError, RecallHit, RecallQuestion, Whose};
+use tome_home::{HomeError, Whose};
+use tome_recall::{Across, RecallError, RecallHit, RecallQuestion};
 
 /// Of a prompt or a plan, so much is asked recall with: its beginning says what it is about.
 const QUERY_CHARS_MAX: usize = 400;
@@ -48,7 +49,7 @@ pub enum StartMoment {
 }
 
 /// Reads one part.
-type Step<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), EngineError>;
+type Step<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), HomeError>;
 
 impl Injector {
     /// Reads what there is to say at the start of a session into `parts`, one after the other. What
@@ -71,7 +72,7 @@ impl Injector {
         }
     }
 
-    fn read_notes(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), EngineError> {
+    fn read_notes(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), HomeError> {
         let notebook = self.notebooks.open(&whose(Scope::Project, starting))?;
         let root = notebook.root();
         if root.starts_with(Path::new(&starting.project)) {
@@ -89,11 +90,7 @@ impl Injector {
         Ok(())
     }
 
-    fn read_overview(
-        &self,
-        starting: &Starting,
-        parts: &mut StartParts,
-    ) -> Result<(), EngineError> {
+    fn read_overview(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), HomeError> {
         if starting.session.is_none() {
             return Ok(());
         }
@@ -105,7 +102,7 @@ impl Injector {
         Ok(())
     }
 
-    fn read_insights(&self, parts: &mut StartParts) -> Result<(), EngineError> {
+    fn read_insights(&self, parts: &mut StartParts) -> Result<(), HomeError> {
         let files = newest(&*self.notebooks.open(&CODER)?)?;
         let insights = files.into_iter().filter(|file| file.kind == NoteKind::Insight);
         // A file that has only its heading has nothing to say.
@@ -114,7 +111,7 @@ impl Injector {
         Ok(())
     }
 
-    fn read_last(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), EngineError> {
+    fn read_last(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), HomeError> {
         let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
         parts.last = match (starting.moment, own) {
             (StartMoment::Compacted, Some(own)) => {
@@ -140,7 +137,7 @@ impl Injector {
         &self,
         project: &str,
         session: &SessionId,
-    ) -> Result<Option<ResumeParts>, EngineError> {
+    ) -> Result<Option<ResumeParts>, HomeError> {
         let Some(since) = self.active_before(project, session)? else { return Ok(None) };
         if !self.hinted(project, session.as_str()).started {
             return Ok(None);
@@ -174,7 +171,7 @@ impl Injector {
     }
 
     /// Opens what hints for the prompts of a session are looked up in.
-    pub fn warm(&self, project: &str) -> Result<(), EngineError> {
+    pub fn warm(&self, project: &str) -> Result<(), RecallError> {
         self.recall.warm(project)
     }
 
@@ -184,7 +181,7 @@ impl Injector {
         project: &str,
         session: &str,
         prompt: &str,
-    ) -> Result<Vec<RecallHit>, EngineError> {
+    ) -> Result<Vec<RecallHit>, RecallError> {
         let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
         let question = RecallQuestion {
             query,
@@ -203,7 +200,7 @@ impl Injector {
     }
 
     /// The coder's insights for a plan, the best first, at most three.
-    pub fn lessons_for(&self, plan: &str) -> Result<Vec<RecalledInsight>, EngineError> {
+    pub fn lessons_for(&self, plan: &str) -> Result<Vec<RecalledInsight>, HomeError> {
         let ask = Ask { question: Some(plan.to_owned()), ..Ask::default() };
         let mut insights = self.notebooks.open(&CODER)?.recall(&ask)?.insights;
         insights.iter_mut().for_each(|one| one.text = self.cut(&one.text));
@@ -254,7 +251,7 @@ fn whose(scope: Scope, starting: &Starting) -> Whose {
 }
 
 /// The notes of a notebook, the newest first.
-fn newest(notebook: &Notebook) -> Result<Vec<Listed>, EngineError> {
+fn newest(notebook: &Notebook) -> Result<Vec<Listed>, HomeError> {
     let mut notes = notebook.list()?;
     notes.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     Ok(notes)

@@ -10,8 +10,8 @@ use super::compose::{Composed, Frame, compose};
 use super::piece::{Block, Piece};
 use super::room::Room;
 use super::start::minute;
-use crate::RecallHit;
 use crate::quote::{Standing, quote_line, speaker_of_hit, standing_of_hit};
+use tome_recall::RecallHit;
 
 /// At most so many.
 pub const HINTS_MAX: usize = 3;

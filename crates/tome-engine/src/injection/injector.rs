@@ -10,7 +10,9 @@ use super::hints::Hint;
 use super::record::{InjectionRecord, Records};
 use super::remembered::{Hinted, Remembered};
 use crate::triggers::{Due, Seen, Settings, State};
-use crate::{EngineError, Notebooks, Recall, Redactor, Stores};
+use tome_home::{HomeError, Notebooks, Stores};
+use tome_recall::Recall;
+use tome_redact::Redactor;
 
 /// What injections of one home are made of.
 pub struct Injector {
@@ -42,14 +44,14 @@ impl Injector {
     }
 
     /// An event that was stored just now, sealed as it is on disk.
-    pub fn event(&self, project: &str, id: &EventId) -> Result<Option<Event>, EngineError> {
+    pub fn event(&self, project: &str, id: &EventId) -> Result<Option<Event>, HomeError> {
         let Some(path) = self.stores.existing(project) else { return Ok(None) };
         Ok(self.stores.open(&path)?.event(id)?)
     }
 
     /// Shows an event to the triggers of its session, and says what is due in answer to it. What they
     /// make of it is kept before this returns.
-    pub fn hear(&self, event: &Event, settings: &Settings) -> Result<Option<Due>, EngineError> {
+    pub fn hear(&self, event: &Event, settings: &Settings) -> Result<Option<Due>, HomeError> {
         self.remember(&event.project, event.session.as_str(), |remembered| {
             let mut state = State::from_bytes(&remembered.triggers);
             let due = state.step(&Seen::of_event(event), settings);
@@ -65,7 +67,7 @@ impl Injector {
         session: &str,
         due: &Due,
         settings: &Settings,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), HomeError> {
         self.remember(project, session, |remembered| {
             let mut state = State::from_bytes(&remembered.triggers);
             state.missed(due, settings);
@@ -74,7 +76,7 @@ impl Injector {
     }
 
     /// Whether the session is a subagent's: with some agents those are sessions of their own.
-    pub fn is_subagent(&self, project: &str, session: &SessionId) -> Result<bool, EngineError> {
+    pub fn is_subagent(&self, project: &str, session: &SessionId) -> Result<bool, HomeError> {
         let Some(path) = self.stores.existing(project) else { return Ok(false) };
         let store = self.stores.open(&path)?;
         let range = EventRange { session: Some(session.clone()), ..EventRange::default() };
@@ -91,27 +93,22 @@ impl Injector {
     }
 
     /// Keeps hints that came too late for the session's next prompt.
-    pub fn put_off(
-        &self,
-        project: &str,
-        session: &str,
-        hints: Vec<Hint>,
-    ) -> Result<(), EngineError> {
+    pub fn put_off(&self, project: &str, session: &str, hints: Vec<Hint>) -> Result<(), HomeError> {
         self.remember(project, session, |remembered| remembered.put_off(hints))
     }
 
     /// Notes that a session is given these hints.
-    pub fn give(&self, project: &str, session: &str, keys: Vec<String>) -> Result<(), EngineError> {
+    pub fn give(&self, project: &str, session: &str, keys: Vec<String>) -> Result<(), HomeError> {
         self.remember(project, session, |remembered| remembered.give(keys))
     }
 
     /// Notes that a session was given the text of its start.
-    pub fn note_start(&self, project: &str, session: &str) -> Result<(), EngineError> {
+    pub fn note_start(&self, project: &str, session: &str) -> Result<(), HomeError> {
         self.remember(project, session, |remembered| remembered.started = true)
     }
 
     /// Records an injection.
-    pub fn record(&self, record: &InjectionRecord) -> Result<(), EngineError> {
+    pub fn record(&self, record: &InjectionRecord) -> Result<(), HomeError> {
         self.records.add(record)
     }
 
@@ -130,7 +127,7 @@ impl Injector {
         project: &str,
         session: &str,
         change: impl FnOnce(&mut Remembered) -> T,
-    ) -> Result<T, EngineError> {
+    ) -> Result<T, HomeError> {
         let folder = self.folder(project)?;
         let _one_at_a_time = self.remembering.lock().unwrap_or_else(PoisonError::into_inner);
         let before = Remembered::read(&folder, session);
@@ -143,8 +140,8 @@ impl Injector {
     }
 
     /// The folder of a project that has events; one that has none has nothing to remember either.
-    fn folder(&self, project: &str) -> Result<PathBuf, EngineError> {
+    fn folder(&self, project: &str) -> Result<PathBuf, HomeError> {
         let folder = self.stores.projects().known_folder(project);
-        folder.ok_or_else(|| EngineError::NotFound(format!("there is no project {project}")))
+        folder.ok_or_else(|| HomeError::NotFound(format!("there is no project {project}")))
     }
 }

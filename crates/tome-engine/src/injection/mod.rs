@@ -28,7 +28,7 @@ pub use hints::{HINT_TOKENS_MAX, HINTS_MAX, Hint, choose_hints, hints_text, with
 pub use injector::Injector;
 pub use nudge::{PLAN_TOKENS_MAX, nudge_text, plan_text};
 pub use record::InjectionRecord;
-pub(crate) use record::damaged_injections;
+pub use record::damage_of_injections;
 pub use remembered::Hinted;
 pub use resumed::{ResumeParts, resume_text};
 pub use room::Room;

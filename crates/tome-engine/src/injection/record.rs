@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use tome_model::Millis;
 
-use crate::{EngineError, Projects};
+use tome_home::{Damage, HomeError, Projects};
 
 /// A file that is longer is set aside; the one set aside before goes.
 const FILE_BYTES_MAX: u64 = 512 * 1024;
@@ -65,7 +65,7 @@ impl Records {
     }
 
     /// Adds a line.
-    pub(super) fn add(&self, record: &InjectionRecord) -> Result<(), EngineError> {
+    pub(super) fn add(&self, record: &InjectionRecord) -> Result<(), HomeError> {
         let folder = self.projects.folder(&record.project, Millis(record.at_ms))?;
         let path = latest(&folder);
         let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ impl Records {
             line.push(b'\n');
             file.write_all(&line)
         };
-        add().map_err(EngineError::file("write", &path))
+        add().map_err(HomeError::file("write", &path))
     }
 
     /// The latest so many, in order, of a project or of all, of a session or of all.
@@ -107,6 +107,10 @@ impl Records {
     }
 }
 
+/// Only people read this log.
+const REMEDY: &str =
+    "its other lines are not affected, and it is replaced as it grows: nothing to do";
+
 fn latest(folder: &Path) -> PathBuf {
     folder.join("injections.jsonl")
 }
@@ -115,8 +119,14 @@ fn before(folder: &Path) -> PathBuf {
     folder.join("injections.old.jsonl")
 }
 
+/// Damaged or torn lines in the injection logs of all projects, by file and line number.
+pub fn damage_of_injections(projects: &Projects) -> Vec<Damage> {
+    let folders = projects.all().into_iter().map(|(_, folder)| folder);
+    folders.flat_map(|folder| damaged_lines(&folder)).map(|one| Damage::new(one, REMEDY)).collect()
+}
+
 /// The lines of the records in a project's folder that are damaged or torn, by file and number.
-pub(crate) fn damaged_injections(folder: &Path) -> Vec<String> {
+fn damaged_lines(folder: &Path) -> Vec<String> {
     let mut findings = Vec::new();
     for path in [before(folder), latest(folder)] {
         let damaged = (1..).zip(lines(&path)).filter(|(_, line)| line.is_err());
@@ -165,7 +175,7 @@ fn is_unended(file: &mut std::fs::File) -> std::io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Home;
+    use tome_home::Home;
 
     fn record(n: u64, project: &str) -> InjectionRecord {
         InjectionRecord {

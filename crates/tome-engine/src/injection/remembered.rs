@@ -19,8 +19,8 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::hints::{HINTS_MAX, Hint};
-use crate::home::session_name;
-use crate::{EngineError, home};
+use tome_home::layout::session_name;
+use tome_home::{HomeError, layout};
 
 /// Sessions of a project that are remembered; the ones that were silent for longest go.
 const SESSIONS_MAX: usize = 64;
@@ -82,9 +82,9 @@ impl Remembered {
     }
 
     /// Keeps it for the next step.
-    pub(super) fn write(&self, project: &Path, session: &str) -> Result<(), EngineError> {
+    pub(super) fn write(&self, project: &Path, session: &str) -> Result<(), HomeError> {
         let path = file(project, session);
-        let folder = home::triggers_in(project);
+        let folder = layout::triggers_in(project);
         let write = || -> std::io::Result<()> {
             if !path.exists() {
                 std::fs::create_dir_all(&folder)?;
@@ -99,7 +99,7 @@ impl Remembered {
             file.persist(&path).map_err(|failed| failed.error)?;
             Ok(())
         };
-        write().map_err(EngineError::file("write", &path))
+        write().map_err(HomeError::file("write", &path))
     }
 
     /// Its hints.
@@ -135,7 +135,7 @@ impl Remembered {
 }
 
 fn file(project: &Path, session: &str) -> PathBuf {
-    home::triggers_in(project).join(session_name(session))
+    layout::triggers_in(project).join(session_name(session))
 }
 
 /// Makes room for one more session.
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(Remembered::read(folder.path(), &format!("s{n}")), one);
             assert!(one.hinted().given.len() <= GIVEN_MAX);
         }
-        let left = std::fs::read_dir(home::triggers_in(folder.path())).unwrap().count();
+        let left = std::fs::read_dir(layout::triggers_in(folder.path())).unwrap().count();
         assert_eq!(left, SESSIONS_MAX);
     }
 

@@ -11,7 +11,7 @@ use tome_notebook::OVERVIEW;
 
 use super::{Injector, open_work};
 use crate::triggers::texts::is_own;
-use crate::{EngineError, Whose};
+use tome_home::{HomeError, Whose};
 
 /// Events read backwards to find another session. If the current session alone has more, none is found.
 const EVENTS_BACK_MAX: usize = 4_000;
@@ -60,7 +60,7 @@ impl Injector {
         &self,
         project: &str,
         own: Option<&SessionId>,
-    ) -> Result<Option<SessionState>, EngineError> {
+    ) -> Result<Option<SessionState>, HomeError> {
         Ok(self.sessions_since(project, own, Millis(0), 1)?.pop())
     }
 
@@ -71,7 +71,7 @@ impl Injector {
         own: Option<&SessionId>,
         since: Millis,
         count: usize,
-    ) -> Result<Vec<SessionState>, EngineError> {
+    ) -> Result<Vec<SessionState>, HomeError> {
         let Some(path) = self.stores.existing(project) else { return Ok(Vec::new()) };
         let store = self.stores.open(&path)?;
         let range = EventRange { direction: Direction::Backward, ..EventRange::default() };
@@ -97,7 +97,7 @@ impl Injector {
         store: &Ledger,
         project: &str,
         session: &SessionId,
-    ) -> Result<Option<SessionState>, EngineError> {
+    ) -> Result<Option<SessionState>, HomeError> {
         let Some(read) = SessionEvents::read(store, project, session)? else { return Ok(None) };
         let Some(mut state) = read.state() else { return Ok(None) };
         state.open.extend(self.pending_issues(project, session)?);
@@ -110,7 +110,7 @@ impl Injector {
         &self,
         project: &str,
         session: &SessionId,
-    ) -> Result<Option<Millis>, EngineError> {
+    ) -> Result<Option<Millis>, HomeError> {
         let Some(path) = self.stores.existing(project) else { return Ok(None) };
         let store = self.stores.open(&path)?;
         let range = EventRange {
@@ -128,11 +128,7 @@ impl Injector {
     }
 
     /// The pending issues in a session's overview, if it has one.
-    fn pending_issues(
-        &self,
-        project: &str,
-        session: &SessionId,
-    ) -> Result<Vec<String>, EngineError> {
+    fn pending_issues(&self, project: &str, session: &SessionId) -> Result<Vec<String>, HomeError> {
         let name = Some(session.as_str().to_owned());
         let whose = Whose { scope: Scope::Session, cwd: Some(project.to_owned()), session: name };
         let text = self.notebooks.open(&whose)?.read("overview.md").map(|note| note.text);
@@ -150,12 +146,8 @@ struct SessionEvents {
 
 impl SessionEvents {
     /// Reads a session; `None` for one that is not to be told of.
-    fn read(
-        store: &Ledger,
-        project: &str,
-        session: &SessionId,
-    ) -> Result<Option<Self>, EngineError> {
-        let read = |direction, count| -> Result<Vec<Event>, EngineError> {
+    fn read(store: &Ledger, project: &str, session: &SessionId) -> Result<Option<Self>, HomeError> {
+        let read = |direction, count| -> Result<Vec<Event>, HomeError> {
             let range =
                 EventRange { session: Some(session.clone()), direction, ..EventRange::default() };
             let mut events = Vec::new();

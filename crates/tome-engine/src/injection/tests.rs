@@ -10,7 +10,7 @@ use tome_notebook::{InsightKind, RecalledInsight};
 use tome_text::estimate_tokens;
 
 use super::*;
-use crate::RecallHit;
+use tome_recall::RecallHit;
 
 const ROOM: Room = Room { tokens: 2_000, bytes: 9_500 };
 /// 2026-11-15T09:30:00Z.

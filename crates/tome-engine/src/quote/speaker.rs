@@ -4,7 +4,7 @@ use tome_finder::Source;
 use tome_model::EventKind;
 
 use super::quote_line;
-use crate::RecallHit;
+use tome_recall::RecallHit;
 
 /// Longest name of a tool that is repeated.
 const TOOL_CHARS_MAX: usize = 60;

@@ -6,7 +6,8 @@ use tome_model::truncate_to;
 use tome_notebook::{NotebookError, Written};
 
 use super::{Failure, ToolAnswer};
-use crate::EngineError;
+use tome_home::HomeError;
+use tome_recall::RecallError;
 
 /// A refusal is a message, not a document, however long the path or text it speaks of.
 const REFUSAL_BYTES_MAX: usize = 4_000;
@@ -86,15 +87,24 @@ impl From<NotebookError> for Refusal {
     }
 }
 
-impl From<EngineError> for Refusal {
-    fn from(error: EngineError) -> Self {
+impl From<HomeError> for Refusal {
+    fn from(error: HomeError) -> Self {
         let failure = match error {
-            EngineError::Notebook(error) => return error.into(),
-            EngineError::Invalid(_) => Failure::Invalid,
-            EngineError::NotFound(_) => Failure::NotFound,
+            HomeError::Notebook(error) => return error.into(),
+            HomeError::Invalid(_) => Failure::Invalid,
+            HomeError::NotFound(_) => Failure::NotFound,
             _ => Failure::Failed,
         };
         Self::new(failure, error.explained())
+    }
+}
+
+impl From<RecallError> for Refusal {
+    fn from(error: RecallError) -> Self {
+        match error {
+            RecallError::Home(error) => error.into(),
+            error => Self::new(Failure::Failed, error.explained()),
+        }
     }
 }
 

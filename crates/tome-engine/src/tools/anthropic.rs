@@ -58,7 +58,7 @@ fn find(notebook: &Notebook, path: &MemoryPath) -> Result<Found> {
     }
 }
 
-fn whose(call: &Call<'_>) -> crate::Whose {
+fn whose(call: &Call<'_>) -> tome_home::Whose {
     call.whose((Scope::Project, None))
 }
 

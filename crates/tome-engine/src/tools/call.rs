@@ -9,7 +9,10 @@ use tome_notebook::{Author, Notebook, NotebookError, Who};
 
 use super::answer::Refusal;
 use super::{Caller, Failure, ToolAnswer, Tools};
-use crate::{Calendar, Notebooks, Recall, Redactor, Whose};
+use tome_contents::Calendar;
+use tome_home::{Notebooks, Whose};
+use tome_recall::Recall;
+use tome_redact::Redactor;
 
 /// A command or a tool's name in the history.
 const COMMAND_BYTES_MAX: usize = 200;

@@ -9,7 +9,7 @@ use super::ToolAnswer;
 use super::answer::{Refusal, bounded};
 use super::args::Args;
 use super::call::Call;
-use crate::Whose;
+use tome_home::Whose;
 
 type Result<T> = std::result::Result<T, Refusal>;
 

@@ -14,8 +14,8 @@ use super::ToolAnswer;
 use super::answer::{Refusal, bounded, put};
 use super::args::Args;
 use super::call::Call;
-use crate::calendar::{Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace};
 use lines::{TITLE_BYTES_MAX, entry_json, entry_line, minute, tree};
+use tome_contents::{Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace};
 
 pub(super) use events::{event_lines, expand_grip, expanded_lines, get_events};
 

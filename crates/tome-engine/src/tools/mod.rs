@@ -19,7 +19,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Calendar, Notebooks, Recall, Redactor};
+use tome_contents::Calendar;
+use tome_home::Notebooks;
+use tome_recall::Recall;
+use tome_redact::Redactor;
 
 use answer::Refusal;
 use args::Args;

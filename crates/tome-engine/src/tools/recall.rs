@@ -17,8 +17,9 @@ use super::answer::{Refusal, bounded, put};
 use super::args::Args;
 use super::call::Call;
 use super::quoted::FENCE_TOKENS;
-use crate::{
-    Across, Calendar, OwnPrompt, RecallAnswer, RecallHit, RecallQuestion, Within, source_name,
+use tome_contents::Calendar;
+use tome_recall::{
+    Across, OwnPrompt, RecallAnswer, RecallHit, RecallQuestion, Within, source_name,
 };
 
 pub(super) use pointers::teleport_query;

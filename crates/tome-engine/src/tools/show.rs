@@ -10,7 +10,8 @@ use super::answer::{Refusal, bounded};
 use super::args::Args;
 use super::call::Call;
 use super::contents::{event_lines, expanded_lines, node_lines};
-use crate::{Citation, EngineError, Opened, OpenedPlace, Viewpoint};
+use tome_home::HomeError;
+use tome_recall::{Citation, Opened, OpenedPlace, Viewpoint};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
@@ -52,8 +53,8 @@ fn event_of(
     call: &Call<'_>,
     id: &str,
     project: Option<&str>,
-) -> std::result::Result<Opened, EngineError> {
-    let missing = || EngineError::NotFound(format!("there is no event {id}"));
+) -> std::result::Result<Opened, HomeError> {
+    let missing = || HomeError::NotFound(format!("there is no event {id}"));
     let id = EventId::parse(id)?;
     let stores = call.calendar().map_err(|_| missing())?.stores();
     let path = project.and_then(|root| stores.existing(root)).ok_or_else(missing)?;

@@ -3,9 +3,11 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use tome_engine::{Home, Intake, Redactor, Sealer, StoreMode, Stores};
+use tome_engine::{Intake, Sealer};
+use tome_home::{Home, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, SystemClock};
+use tome_redact::Redactor;
 
 fn said(id: &str) -> EventLine {
     EventLine {

@@ -8,12 +8,8 @@
     reason = "a test that cannot go on should say where"
 )]
 
-mod citations;
-mod contents;
-mod extract;
 mod intake;
 mod notebooks;
-mod polish;
 mod reading;
 mod recall_races;
 mod session_copy;

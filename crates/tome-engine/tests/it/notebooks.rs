@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use tome_engine::{EngineError, Whose, folder_name};
+use tome_home::{HomeError, Whose, folder_name};
 use tome_model::Scope;
 use tome_notebook::{Author, Who};
 
@@ -218,7 +218,7 @@ fn a_new_folder_in_the_repository_may_be_read_by_others() {
         assert_eq!(mode & 0o022, 0);
     }
     let gone = scene.notebooks.move_into_repository("/nowhere/at/all");
-    assert!(matches!(gone, Err(EngineError::File { .. })));
+    assert!(matches!(gone, Err(HomeError::File { .. })));
 }
 
 #[test]

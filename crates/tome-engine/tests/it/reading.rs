@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use tome_engine::{Home, Intake, Question, Redactor, Sealer, StoreMode, Stores, catch_up};
+use tome_engine::{Intake, Sealer};
+use tome_home::{Home, Question, StoreMode, Stores, catch_up};
 use tome_ledger::{Engine, Outcome};
 use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
+use tome_redact::Redactor;
 
 /// A clock that moves one millisecond each time it is looked at.
 #[derive(Default)]

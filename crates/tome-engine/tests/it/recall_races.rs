@@ -6,14 +6,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use tome_engine::{
-    Across, Calendar, ContentsSettings, Extractive, Home, Intake, Notebooks, Recall,
-    RecallQuestion, Redactor, Sealer, SessionCopies, Store, StoreMode, Stores, Whose, Within,
-};
+use tome_contents::{Calendar, ContentsSettings, Extractive};
+use tome_engine::{Intake, Sealer};
 use tome_finder::{EmbedError, Embedder, Potion};
+use tome_home::{Home, Notebooks, Store, StoreMode, Stores, Whose};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::{Author, Rules, Who};
+use tome_recall::{Across, Recall, RecallQuestion, SessionCopies, Within};
+use tome_redact::Redactor;
 
 struct Fixed;
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use tome_engine::{
-    CopiedLine, Home, Intake, Question, Redactor, Sealer, SessionCopies, Store, StoreMode, Stores,
-};
+use tome_engine::{Intake, Sealer};
+use tome_home::{Home, Question, Store, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, Event, EventLine, Millis, SessionId};
+use tome_recall::{CopiedLine, SessionCopies};
+use tome_redact::Redactor;
 
 /// A clock that moves one millisecond each time it is looked at.
 #[derive(Default)]

@@ -3,7 +3,8 @@
 use std::fs::OpenOptions;
 
 use proptest::prelude::*;
-use tome_engine::{Home, Spool, SpoolLine};
+use tome_engine::{Spool, SpoolLine};
+use tome_home::Home;
 use tome_model::{Draft, EventLine, Millis};
 
 fn draft(text: &str, at: u64) -> Draft {

@@ -8,7 +8,8 @@
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tome_agent::{Memory, MemoryError, MemoryTools, Moment, Who};
-use tome_engine::{Composed, Effect, Failure, Projects, SessionIndex, ToolAnswer, Tools};
+use tome_engine::{Composed, Effect, Failure, ToolAnswer, Tools};
+use tome_home::{Projects, SessionIndex};
 use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::{Client, ClientError, Query, limits, v1};
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::{Context as _, Result};
 use tome_agent::Who;
-use tome_engine::Projects;
+use tome_home::Projects;
 use tome_model::{Clock, Event, EventKind, Millis, SystemClock};
 use tome_proto::Query;
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use tome_agent::{AgentSettings, CompactBy, ContextSettings, MemorySet, PlanTool, Toolbox};
-use tome_engine::{Redactor, triggers};
+use tome_engine::triggers;
 use tome_model::{Clock, SystemClock};
+use tome_redact::Redactor;
 
 use super::files::{Root, with_files};
 use super::model::Chosen;
@@ -46,7 +47,7 @@ pub fn of_agent(
 
 /// The folder that the model may look into, or why there is none.
 fn root(context: &Context, cwd: &str) -> Result<Root, String> {
-    let located = tome_engine::locate(Path::new(cwd)).ok_or("the folder is gone")?;
+    let located = tome_home::locate(Path::new(cwd)).ok_or("the folder is gone")?;
     let top = located.worktree.unwrap_or(located.root);
     let redactor = Redactor::new(&context.settings.redact).map_err(|error| error.to_string())?;
     let home = context.settings.home.root();

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_engine::{Citation, Projects};
+use tome_home::Projects;
 use tome_proto::v1::open_response::Place;
 use tome_proto::{event_from_wire, v1};
+use tome_recall::Citation;
 
 use super::events::project_of;
 use super::{Context, Outcome, Refusal, show, toc};

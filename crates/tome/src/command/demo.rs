@@ -78,7 +78,7 @@ fn remember_and_correct(demo: &Demo, show: &dyn Fn(&str, &[&str]) -> Result<()>)
         .with_context(|| format!("cannot read {}", note.display()))?;
     let corrected = text.replace("cargo test lexer", "cargo nextest run lexer");
     ensure!(corrected != text, "the note does not say what was remembered");
-    tome_engine::write_atomic(&note, corrected.as_bytes())?;
+    tome_home::write_atomic(&note, corrected.as_bytes())?;
     writeln!(
         crate::terminal::stdout(),
         "\n{BOLD}A person corrects it{PLAIN}  {DIM}by hand, in {NOTE}{PLAIN}"
@@ -108,10 +108,7 @@ impl Demo {
             .tempdir()
             .context("cannot make a temporary folder")?;
         std::fs::create_dir_all(folder.path().join("lexer/.git"))?;
-        tome_engine::write_atomic(
-            &folder.path().join("lexer/.git/HEAD"),
-            b"ref: refs/heads/main\n",
-        )?;
+        tome_home::write_atomic(&folder.path().join("lexer/.git/HEAD"), b"ref: refs/heads/main\n")?;
         Ok(Self { folder, program: std::env::current_exe().context("cannot find this program")? })
     }
 
@@ -139,7 +136,7 @@ impl Demo {
     }
 
     fn record(&self, out: &mut dyn Write) -> Result<()> {
-        tome_engine::write_atomic(&self.folder.path().join("config.toml"), b"")?;
+        tome_home::write_atomic(&self.folder.path().join("config.toml"), b"")?;
         for (agent, payloads) in SESSIONS {
             let mut fed = 0;
             for payload in payloads.lines().filter(|line| !line.is_empty()) {

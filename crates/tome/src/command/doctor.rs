@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use serde::Serialize;
-use tome_engine::{Damage, Notebooks, Projects, StoreMode, Whose};
+use tome_engine::damage_of_injections;
+use tome_home::{Damage, Notebooks, Projects, StoreMode, Whose};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
@@ -81,7 +82,9 @@ fn check(context: &Context) -> Result<Vec<Check>> {
     checks.push(check_daemon(&report.daemon));
     if matches!(report.daemon, Daemon::Away) {
         let home = &context.settings.home;
-        let damage = Damage::of_files(home, &Projects::load(home));
+        let projects = Projects::load(home);
+        let mut damage = Damage::of_files(home, &projects);
+        damage.extend(damage_of_injections(&projects));
         checks.extend(damage.iter().map(|one| bad("damage", &one.found, &one.remedy)));
     }
     if let Daemon::Running(status) = &report.daemon {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use tome_engine::Projects;
+use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{Page, Query};
 
@@ -66,7 +66,7 @@ fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
 pub fn project_of(context: &Context, folder: Option<&Path>) -> Result<Option<String>> {
     if let Some(folder) = folder {
         let folder = std::path::absolute(folder)?;
-        let root = tome_engine::locate(&folder).map_or(folder, |found| found.root);
+        let root = tome_home::locate(&folder).map_or(folder, |found| found.root);
         return Ok(Some(root.to_string_lossy().into_owned()));
     }
     let here = std::env::current_dir()?;

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Handle;
-use tome_engine::{Projects, Redactor, Sealer, SessionIndex};
+use tome_engine::Sealer;
+use tome_home::{Projects, SessionIndex};
 use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::v1;
+use tome_redact::Redactor;
 
 use super::{Context, Outcome, Refusal, time};
 use crate::bulk;

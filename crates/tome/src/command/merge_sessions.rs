@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_engine::SessionIndex;
+use tome_home::SessionIndex;
 use tome_proto::v1;
 
 use super::{Context, Outcome};

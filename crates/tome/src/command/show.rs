@@ -4,9 +4,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_engine::Citation;
 use tome_model::{Event, Millis};
 use tome_proto::{Client, event_from_wire, v1};
+use tome_recall::Citation;
 
 use super::events::project_of;
 use super::toc::{self, Labels};

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use tome_engine::{ContentsSettings, Home, OwnPattern, Redactor};
+use tome_contents::ContentsSettings;
+use tome_home::Home;
 use tome_model::Zone;
 use tome_notebook::Rules;
+use tome_redact::{OwnPattern, Redactor};
 use toml::{Table, Value};
 
 use super::keys::KEYS;
@@ -265,7 +267,7 @@ impl Config {
         let text = |name: &str| self.values.get(name).map_or("", |(value, _)| value.as_str());
         Settings {
             home: Home::at(&self.home.0),
-            store_mode: text("store.mode").parse().unwrap_or(tome_engine::StoreMode::PerProject),
+            store_mode: text("store.mode").parse().unwrap_or(tome_home::StoreMode::PerProject),
             store_engine: value::parse_engine(text("store.engine"))
                 .unwrap_or(tome_ledger::Engine::DEFAULT),
             store_idle_close: duration::parse(text("store.idle_close"))

@@ -21,9 +21,11 @@ pub use value::{EmbedProvider, SummarizerKind};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tome_engine::{ContentsSettings, Home, OwnPattern, StoreMode};
+use tome_contents::ContentsSettings;
+use tome_home::{Home, StoreMode};
 use tome_ledger::Engine;
 use tome_notebook::Rules;
+use tome_redact::OwnPattern;
 
 use crate::mcp::Toolsets;
 

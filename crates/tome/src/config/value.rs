@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tome_engine::StoreMode;
+use tome_home::StoreMode;
 use tome_ledger::Engine;
 use tome_model::Zone;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tome_engine::catch_up;
+use tome_home::catch_up;
 
 use super::shared::Shared;
 use super::{damage, drain, far, losses, polish, reading, reflect, transcripts};

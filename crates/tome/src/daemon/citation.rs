@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tome_engine::{
-    Citation, Citations as Places, CopiesRebuilt, EngineError, Expanded, NodeInPlace, Opened,
-    OpenedPlace, Viewpoint,
-};
+use tome_contents::{Expanded, NodeInPlace};
+use tome_home::HomeError;
 use tome_proto::v1::citations_server::Citations;
 use tome_proto::v1::open_response::Place;
 use tome_proto::{event_to_wire, v1};
+use tome_recall::{Citation, Citations as Places, CopiesRebuilt, Opened, OpenedPlace, Viewpoint};
 use tonic::{Request, Response, Status};
 
 use super::contents::{grip_to_wire, node_to_wire};
@@ -98,11 +97,11 @@ fn rebuild_store(
     shared: &Shared,
     path: &Path,
     project: Option<&str>,
-) -> Result<CopiesRebuilt, EngineError> {
+) -> Result<CopiesRebuilt, HomeError> {
     shared.copies.rebuild(&*shared.stores.open(path)?, project)
 }
 
-fn rebuilt_to_wire(outcome: Result<CopiesRebuilt, EngineError>) -> v1::RebuildMessagesResponse {
+fn rebuilt_to_wire(outcome: Result<CopiesRebuilt, HomeError>) -> v1::RebuildMessagesResponse {
     match outcome {
         Ok(rebuilt) => v1::RebuildMessagesResponse {
             files: rebuilt.files,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tome_engine::{
-    Ask, Calendar, Depth, EngineError, Entries, EntriesPage, Entry, Found, NodeInPlace, Share,
-    StoreChecked, StoreRebuilt,
+use tome_contents::{
+    Ask, Calendar, Depth, Entries, EntriesPage, Entry, Found, NodeInPlace, Share, StoreChecked,
+    StoreRebuilt,
 };
+use tome_home::HomeError;
 use tome_model::{Agent, Grip, Level, ModelError, NodeId};
 use tome_proto::v1::contents_server::Contents;
 use tome_proto::{event_to_wire, limits, v1};
@@ -28,7 +29,7 @@ impl ContentsService {
     /// Asks the calendar on a thread made for waiting.
     async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Calendar, Option<String>) -> Result<T, EngineError> + Send + 'static,
+        question: impl FnOnce(&Calendar, Option<String>) -> Result<T, HomeError> + Send + 'static,
     ) -> Result<Response<T>, Status> {
         let answer = self.0.wait_for(move |shared| {
             let waiting = drain(shared);
@@ -204,7 +205,7 @@ fn browse(
     asked: &v1::BrowseTocRequest,
     ask: &Ask,
     page: &EntriesPage,
-) -> Result<v1::BrowseTocResponse, EngineError> {
+) -> Result<v1::BrowseTocResponse, HomeError> {
     let listing = match (given(&asked.node_id), given(&asked.time)) {
         (Some(id), _) => {
             let id = calendar.node_id(id, ask.project.as_deref())?;

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tome_engine::{DeskReport, EngineError, Store, TALLY, catch_up};
+use tome_home::{HomeError, Store, TALLY, catch_up};
 use tome_model::SessionTally;
 use tome_proto::v1;
 use tome_proto::v1::daemon_server::Daemon;
+use tome_recall::DeskReport;
+use tome_recall::RecallError;
 use tonic::{Request, Response, Status};
 
 use super::damage;
@@ -57,7 +59,7 @@ impl Daemon for DaemonService {
                 catch_up(store)?;
                 store.flush()?;
             }
-            Ok::<_, EngineError>(stores.len())
+            Ok::<_, HomeError>(stores.len())
         });
         let stores = flushed.await?.map_err(|error| status_of(&error))?;
         Ok(Response::new(v1::FlushResponse { stores: u32::try_from(stores).unwrap_or(u32::MAX) }))
@@ -100,7 +102,7 @@ impl Daemon for DaemonService {
             tries += 1;
             match work.await? {
                 // Workers hold a store for moments only.
-                Err(EngineError::InUse(_)) if tries < REPAIR_TRIES => {
+                Err(HomeError::InUse(_)) if tries < REPAIR_TRIES => {
                     tokio::time::sleep(REPAIR_RETRY).await;
                 }
                 repaired => break repaired.map_err(|error| status_of(&error))?,
@@ -155,7 +157,7 @@ fn compact(
     shared: &Shared,
     path: &Path,
     answer: &mut v1::CompactResponse,
-) -> Result<(), EngineError> {
+) -> Result<(), HomeError> {
     let store = shared.stores.open(path)?;
     answer.bytes_before += store.disk_bytes();
     store.compact()?;
@@ -200,7 +202,7 @@ fn status(shared: &Arc<Shared>, counts: bool) -> v1::StatusResponse {
             let described = shared.counting.run(&shown, COUNT_TIMEOUT, move || describe(&store));
             status.stores.push(match described {
                 Some(Ok(described)) => described,
-                Some(Err(error)) => broken(&path, &error),
+                Some(Err(error)) => broken(&path, error.explained()),
                 None => no_answer(&path),
             });
         }
@@ -209,9 +211,9 @@ fn status(shared: &Arc<Shared>, counts: bool) -> v1::StatusResponse {
 }
 
 /// A store that cannot be read. It keeps nothing else from being told.
-fn broken(path: &Path, error: &EngineError) -> v1::Store {
+fn broken(path: &Path, problem: String) -> v1::Store {
     let path = path.display().to_string();
-    v1::Store { path, problem: error.explained(), ..v1::Store::default() }
+    v1::Store { path, problem, ..v1::Store::default() }
 }
 
 /// A store that did not answer in time.
@@ -220,7 +222,7 @@ fn no_answer(path: &Path) -> v1::Store {
     v1::Store { path: path.display().to_string(), problem, no_answer: true, ..v1::Store::default() }
 }
 
-fn describe(store: &Store) -> Result<v1::Store, EngineError> {
+fn describe(store: &Store) -> Result<v1::Store, HomeError> {
     let seen = store.cursor(TALLY)?;
     Ok(v1::Store {
         path: store.path().display().to_string(),
@@ -260,7 +262,7 @@ fn count_up(shared: &Arc<Shared>, status: &mut v1::StatusResponse) {
                 (counted.tallies, counted.disk_bytes)
             }
             Err(error) => {
-                status.stores.push(broken(path, &error));
+                status.stores.push(broken(path, error.explained()));
                 continue;
             }
         };
@@ -292,7 +294,7 @@ struct Counted {
     damage: Vec<v1::Damage>,
 }
 
-fn counted(shared: &Shared, path: &Path) -> Result<Counted, EngineError> {
+fn counted(shared: &Shared, path: &Path) -> Result<Counted, RecallError> {
     let store = shared.stores.open(path)?;
     catch_up(&store)?;
     let tallies = store.session_tallies()?;

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tome_engine::{Damage, Store, StoreMode};
+use tome_engine::damage_of_injections;
+use tome_home::{Damage, Store, StoreMode};
 use tome_model::{Millis, SessionTally};
 use tome_proto::v1;
 
@@ -82,7 +83,9 @@ pub fn of_store(
 
 /// The damage of all other files of the home.
 pub fn of_files(shared: &Shared) -> Vec<v1::Damage> {
-    let damage = Damage::of_files(&shared.settings.home, shared.stores.projects());
+    let projects = shared.stores.projects();
+    let mut damage = Damage::of_files(&shared.settings.home, projects);
+    damage.extend(damage_of_injections(projects));
     damage.into_iter().map(to_wire).collect()
 }
 

@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use tome_engine::{EngineError, SpoolFile, SpoolLine};
+use tome_engine::{SpoolFile, SpoolLine};
+use tome_home::HomeError;
 use tome_model::{Delivered, Draft};
 
 use super::shared::Shared;
@@ -119,7 +120,7 @@ fn place(draft: &Draft) -> Place {
 
 /// Stores what is in a file, holds what its store does not take, sets aside what is no event or
 /// cannot be stored, and deletes the file.
-fn drain_file(shared: &Shared, file: SpoolFile) -> Result<Drained, EngineError> {
+fn drain_file(shared: &Shared, file: SpoolFile) -> Result<Drained, HomeError> {
     let mut drained = Drained::default();
     let mut batch = Batch::default();
     for line in file.lines()? {
@@ -153,16 +154,16 @@ impl Drained {
     }
 
     /// Writes down, synced, what could not be stored.
-    fn put_by(&mut self, shared: &Shared) -> Result<(), EngineError> {
+    fn put_by(&mut self, shared: &Shared) -> Result<(), HomeError> {
         let folder = shared.settings.home.spool();
         if !self.aside.is_empty() {
             let path = folder.join("damaged.jsonl");
-            shared.spool.set_aside(&self.aside).map_err(EngineError::file("write", &path))?;
+            shared.spool.set_aside(&self.aside).map_err(HomeError::file("write", &path))?;
             shared.log.say("set lines of the spool aside in damaged.jsonl");
         }
         if !self.hold.is_empty() {
             let path = folder.join("held.jsonl");
-            shared.spool.hold(&self.hold).map_err(EngineError::file("write", &path))?;
+            shared.spool.hold(&self.hold).map_err(HomeError::file("write", &path))?;
         }
         self.aside.clear();
         self.hold.clear();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tome_engine::Question;
+use tome_home::Question;
 use tome_model::{Agent, Millis, ModelError, SessionId};
 use tome_proto::v1::events_server::Events;
 use tome_proto::{event_to_wire, limits, v1};

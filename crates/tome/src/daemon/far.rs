@@ -10,8 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tome_engine::{EndpointEmbedder, EngineError, Followed, Redactor, Store};
+use tome_home::Store;
 use tome_llm::{ApiKey, Embeddings, Endpoint, ModelFailure, OpenAiModel, Retry, Stop, Waited};
+use tome_recall::RecallError;
+use tome_recall::{EndpointEmbedder, Followed};
+use tome_redact::Redactor;
 
 use super::shared::Shared;
 use crate::config::{EmbedProvider, EmbedSettings, Settings};
@@ -137,7 +140,7 @@ impl Work {
     }
 
     /// What the endpoint says is told once, by `tell`; anything else here.
-    fn is_well(&self, of: &str, kept: &Result<Followed, EngineError>) -> bool {
+    fn is_well(&self, of: &str, kept: &Result<Followed, RecallError>) -> bool {
         if let Err(error) = kept
             && self.far.reading().problem.is_none()
         {

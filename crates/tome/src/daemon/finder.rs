@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
-use tome_engine::{DeskReport, EngineError, StoreReport, WorkerReport};
+use tome_contents::StoreReport;
+use tome_home::ProjectionReport;
 use tome_proto::v1;
+use tome_recall::DeskReport;
+use tome_recall::RecallError;
 
 use super::shared::Shared;
 
@@ -35,7 +38,7 @@ pub fn desk_to_wire(report: DeskReport) -> v1::FinderDesk {
 }
 
 /// One worker.
-fn worker_to_wire(worker: WorkerReport) -> v1::Worker {
+fn worker_to_wire(worker: ProjectionReport) -> v1::Worker {
     v1::Worker {
         name: worker.name.to_owned(),
         cursor: worker.cursor,
@@ -68,7 +71,7 @@ fn add_workers(
     shared: &Shared,
     path: &Path,
     told: &mut v1::StoreWorkers,
-) -> Result<(), EngineError> {
+) -> Result<(), RecallError> {
     let store = shared.stores.open(path)?;
     told.workers.push(worker_to_wire(shared.copies.report(&store)?));
     if let Some(desk) = shared.recall.report(&store)? {

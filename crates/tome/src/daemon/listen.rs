@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tokio::task::JoinSet;
-use tome_engine::write_atomic;
+use tome_home::write_atomic;
 use tome_proto::v1::capture_server::CaptureServer;
 use tome_proto::v1::citations_server::CitationsServer;
 use tome_proto::v1::contents_server::ContentsServer;

@@ -63,7 +63,7 @@ impl Budget for DayBudget {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let state = serde_json::to_vec(&self.meter.state()).unwrap_or_default();
         // What cannot be written is still counted, until the daemon leaves.
-        let _ = tome_engine::write_atomic(&self.memo, &state);
+        let _ = tome_home::write_atomic(&self.memo, &state);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tome_engine::{EngineError, Whose};
+use tome_home::{HomeError, Whose};
 use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use tome_model::{ModelError, Scope, truncate_to};
 use tome_notebook::{Author, Listed, Notebook as Book, NotebookError, Version, Who};
@@ -153,7 +153,7 @@ impl NotebookService {
             let book = shared.notebooks.open(&whose)?;
             Ok(work(&book)?)
         });
-        let answer: Result<T, EngineError> = done.await?;
+        let answer: Result<T, HomeError> = done.await?;
         answer.map(Response::new).map_err(|error| status_of(&error))
     }
 }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tome_engine::{
-    EngineError, Found, ModelSummarizer, Replaced, Store, SummaryError, replace_summary, source_of,
-    unpolished,
+use tome_contents::{
+    Found, ModelSummarizer, Replaced, SummaryError, replace_summary, source_of, unpolished,
 };
+use tome_home::{HomeError, Store};
 use tome_llm::{
     AnthropicModel, CommandLine, CommandModel, CommandSettings, Endpoint, LanguageModel, Metered,
     ModelFailure, OpenAiModel, Retry, Retrying, Stop,
@@ -110,7 +110,7 @@ impl Polish {
     }
 
     /// Words what is closed in one store, until nothing is left or the model needs a rest.
-    fn polish(&self, shared: &Shared, store: &Store) -> Result<(), EngineError> {
+    fn polish(&self, shared: &Shared, store: &Store) -> Result<(), HomeError> {
         let Ok(summarizer) = &self.summarizer else { return Ok(()) };
         let mut after = None;
         loop {
@@ -134,7 +134,7 @@ impl Polish {
         store: &Store,
         summarizer: &ModelSummarizer,
         found: &Found,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), HomeError> {
         let name = format!("{} {} {}", found.project, found.node.id, found.node.version);
         if self.rest().tries.get(&name).is_some_and(|tries| *tries >= TRIES_MAX) {
             return Ok(());

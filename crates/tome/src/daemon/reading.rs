@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep, timeout_at};
-use tome_engine::EngineError;
+use tome_recall::RecallError;
 
 use super::shared::Shared;
 use super::{reflect, transcripts};
@@ -153,7 +153,7 @@ async fn read_in_turn(turn: Turn) {
         let read = read(&theirs, &path);
         let wait = match &read {
             Ok(()) => None,
-            Err(EngineError::Finder(_)) => Some(INDEX_RETRY_AFTER),
+            Err(RecallError::Index(_)) => Some(INDEX_RETRY_AFTER),
             Err(_) => Some(RETRY_AFTER),
         };
         complain(&theirs, &path, read);
@@ -167,7 +167,7 @@ async fn read_in_turn(turn: Turn) {
 }
 
 /// Reads a store until it is up to date.
-fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
+fn read(shared: &Shared, path: &Path) -> Result<(), RecallError> {
     if shared.is_leaving() {
         return Ok(());
     }
@@ -186,7 +186,7 @@ fn read(shared: &Shared, path: &Path) -> Result<(), EngineError> {
     found.and_then(|_| shared.recall.keep_up(&store, &is_leaving))?;
     // Indexes take file descriptors too: those of stores that were closed meanwhile are not kept.
     shared.recall.close_unused();
-    watched
+    Ok(watched?)
 }
 
 /// Runs work on a thread of lower priority, which the threads that it starts inherit: whoever waits for
@@ -234,7 +234,7 @@ async fn read_what_was_left(shared: Arc<Shared>) {
     let _ = work.await;
 }
 
-fn complain(shared: &Shared, path: &Path, read: Result<(), EngineError>) {
+fn complain(shared: &Shared, path: &Path, read: Result<(), RecallError>) {
     let problem = read.err().map(|error| error.explained());
     if shared.reading.is_news(path, problem.as_deref())
         && let Some(problem) = problem

@@ -3,16 +3,17 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use tome_engine::{
-    Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, source_name,
-};
 use tome_model::{Agent, EventKind, Millis, ModelError};
 use tome_proto::v1::recall_server::Recall;
 use tome_proto::{limits, v1};
+use tome_recall::{
+    Across, Elsewhere, RecallAnswer, RecallError, RecallHit, RecallQuestion, Stage, Tier,
+    source_name,
+};
 use tonic::{Request, Response, Status};
 
 use super::drain::drain;
-use super::shared::{Shared, status_of};
+use super::shared::{Shared, recall_status};
 
 /// The recall service.
 pub struct RecallService(pub Arc<Shared>);
@@ -28,13 +29,13 @@ impl Recall for RecallService {
             let waiting = drain(shared);
             let mut answer = shared.recall.ask(&question)?;
             answer.unread.extend(waiting);
-            Ok(answer)
+            Ok::<_, RecallError>(answer)
         });
         let answer = tokio::time::timeout(limits::RECALL_TIMEOUT, answer).await.map_err(|_| {
             let within = limits::RECALL_TIMEOUT.as_secs();
             Status::deadline_exceeded(format!("recall did not finish within {within} s"))
         })?;
-        let answer = answer?.map_err(|error| status_of(&error))?;
+        let answer = answer?.map_err(|error| recall_status(&error))?;
         Ok(Response::new(answer_to_wire(answer)))
     }
 }

@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
-use tome_engine::{
-    Calendar, CaptureError, EndpointEmbedder, EngineError, Extractive, Ingested, Injector, Intake,
-    Notebooks, Prepared, Recall, Redactor, Sealer, SessionCopies, Spool, Stores, TimedCalls, Tools,
-};
+use tome_contents::{Calendar, Extractive};
+use tome_engine::{Ingested, Injector, Intake, Prepared, Sealer, Spool, Tools};
 use tome_finder::{Embedder, Potion};
+use tome_home::{HomeError, Notebooks, Stores, TimedCalls};
 use tome_ledger::Outcome;
 use tome_model::{Clock, Delivered, Draft, Millis};
 use tome_notebook::NotebookError;
+use tome_recall::{EndpointEmbedder, Recall, RecallError, SessionCopies};
+use tome_redact::{PatternError as CaptureError, Redactor};
 use tonic::{Code, Status};
 
 use super::activity::{Activity, Busy};
@@ -393,19 +394,24 @@ impl Shared {
 }
 
 /// What a caller is told of a failure.
-pub fn status_of(error: &EngineError) -> Status {
+pub fn status_of(error: &HomeError) -> Status {
     let code = match error {
-        EngineError::Invalid(_) | EngineError::Ambiguous { .. } => Code::InvalidArgument,
-        EngineError::NotFound(_) => Code::NotFound,
-        EngineError::Closed | EngineError::InUse(_) => Code::Unavailable,
-        EngineError::Notebook(error) => code_of(error),
+        HomeError::Invalid(_) | HomeError::Ambiguous { .. } => Code::InvalidArgument,
+        HomeError::NotFound(_) => Code::NotFound,
+        HomeError::Closed | HomeError::InUse(_) => Code::Unavailable,
+        HomeError::Notebook(error) => code_of(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
-        EngineError::Ledger(_)
-        | EngineError::File { .. }
-        | EngineError::Finder(_)
-        | EngineError::Summary(_) => Code::Internal,
+        HomeError::Ledger(_) | HomeError::File { .. } | HomeError::Summary(_) => Code::Internal,
     };
     Status::new(code, error.to_string())
+}
+
+/// The gRPC status of an error of recall.
+pub fn recall_status(error: &RecallError) -> Status {
+    match error {
+        RecallError::Home(error) => status_of(error),
+        RecallError::Index(_) => Status::internal(error.to_string()),
+    }
 }
 
 /// What a caller is told of a note that cannot be had.

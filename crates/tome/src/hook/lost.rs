@@ -22,7 +22,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tome_engine::Home;
+use tome_home::Home;
 use tome_model::{DeliveryId, Millis};
 
 use crate::platform;

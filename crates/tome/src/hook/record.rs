@@ -6,9 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tome_engine::{FinalLink, Redactor, Sealer, Spool, open_regular};
+use tome_engine::{Sealer, Spool};
+use tome_home::{FinalLink, open_regular};
 use tome_model::{Agent, Clock, Delivered, Draft, SystemClock};
 use tome_proto::{Client, ClientError, limits};
+use tome_redact::Redactor;
 
 use super::ask::{self, Question};
 use super::owner::Ownership;
@@ -129,7 +131,7 @@ const LOCATE_TIMEOUT: Duration = Duration::from_millis(25);
 /// Notes the project while its folder is sure to exist.
 fn place(mut draft: Draft) -> Draft {
     draft.flatten_deep();
-    if let Some(found) = tome_engine::locate_within(Path::new(&draft.cwd), LOCATE_TIMEOUT) {
+    if let Some(found) = tome_home::locate_within(Path::new(&draft.cwd), LOCATE_TIMEOUT) {
         draft.project = Some(found.root.to_string_lossy().into_owned());
     }
     draft

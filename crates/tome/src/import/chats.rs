@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use tome_engine::{FinalLink, open_regular, read_regular, read_regular_text};
+use tome_home::{FinalLink, open_regular, read_regular, read_regular_text};
 
 use super::find::Source;
 use super::lines::{LINE_BYTES_MAX, Lines};

@@ -16,7 +16,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use tome_engine::{FinalLink, open_regular};
+use tome_home::{FinalLink, open_regular};
 use tome_model::{Agent, Millis};
 
 use super::lines::Lines;

@@ -192,7 +192,7 @@ impl Running<'_> {
     fn unreadable(&mut self, source: &Source, error: anyhow::Error) -> Result<()> {
         let is_ours = error.chain().any(|cause| {
             cause.downcast_ref::<tome_proto::ClientError>().is_some()
-                || cause.downcast_ref::<tome_engine::EngineError>().is_some()
+                || cause.downcast_ref::<tome_home::HomeError>().is_some()
                 || cause.downcast_ref::<Stopped>().is_some()
         });
         if is_ours {

@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result, bail};
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use tome_engine::{FinalLink, open_regular, read_regular};
+use tome_home::{FinalLink, open_regular, read_regular};
 use tome_model::SessionId;
 
 use super::find::Source;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value};
-use tome_engine::{FinalLink, open_regular};
+use tome_home::{FinalLink, open_regular};
 
 use super::find::{Form, Source};
 use super::lines::Lines;

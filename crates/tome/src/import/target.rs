@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tome_engine::{Projects, SessionIndex, project_root};
+use tome_home::{Projects, SessionIndex, project_root};
 use tome_model::{Agent, Draft, Event, SessionId};
 use tome_proto::{Client, Query, draft_to_wire, limits};
 

@@ -4,7 +4,8 @@
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
-use tome_engine::{Effect, Home, Projects};
+use tome_engine::Effect;
+use tome_home::{Home, Projects};
 use tome_model::Agent;
 use tome_proto::{ClientError, Query, v1};
 

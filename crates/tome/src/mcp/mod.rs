@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rmcp::service::ServerInitializeError;
-use tome_engine::Home;
+use tome_home::Home;
 
 use crate::reach::Reach;
 

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tome_engine::{FinalLink, read_regular};
+use tome_home::{FinalLink, read_regular};
 
 /// A config file that is larger is not a config file.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -5,7 +5,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tome_engine::{FinalLink, open_regular};
+use tome_home::{FinalLink, open_regular};
 
 use super::{FilePlan, Ground, MARK};
 use crate::agents::wiring::{CLIENTS, Client};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tome_engine::{Home, StoreMode, Stores};
+use tome_home::{Home, StoreMode, Stores};
 use tome_ledger::{Engine, NewEvent};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, SessionId, SystemClock};
 use tome_testkit::World;

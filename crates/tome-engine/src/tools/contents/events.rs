@@ -9,7 +9,8 @@ use crate::tools::ToolAnswer;
 use crate::tools::answer::{Refusal, bounded, put};
 use crate::tools::args::Args;
 use crate::tools::call::Call;
-use crate::{Expanded, Question, said};
+use tome_contents::{Expanded, said};
+use tome_home::Question;
 
 /// Events on a page, where the caller does not say, and at most.
 const PAGE_EVENTS: usize = 20;

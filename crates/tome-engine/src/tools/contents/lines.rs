@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tome_model::{Level, Millis};
 
-use crate::calendar::Entry;
 use crate::tools::answer::{bounded, put};
+use tome_contents::Entry;
 
 /// What is shown of a title.
 pub(super) const TITLE_BYTES_MAX: usize = 120;

@@ -9,7 +9,7 @@ use super::text::{self, one_line};
 use super::{HITS, HITS_MAX, TOKENS_MAX};
 use crate::tools::answer::bounded;
 use crate::tools::quoted::FENCE_TOKENS;
-use crate::{RecallAnswer, RecallHit, RecallQuestion};
+use tome_recall::{RecallAnswer, RecallHit, RecallQuestion};
 
 /// A query is repeated up to this size, and up to a share of the tokens.
 const QUERY_BYTES_MAX: usize = 200;

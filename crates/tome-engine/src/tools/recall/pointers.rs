@@ -10,7 +10,7 @@ use crate::tools::ToolAnswer;
 use crate::tools::answer::{Refusal, bounded, put};
 use crate::tools::args::Args;
 use crate::tools::call::Call;
-use crate::{RecallAnswer, RecallHit, RecallQuestion, Within};
+use tome_recall::{RecallAnswer, RecallHit, RecallQuestion, Within};
 
 /// Pointers where the caller does not say, and at most.
 const POINTERS: usize = 10;

@@ -9,7 +9,7 @@ use tome_text::estimate_tokens;
 use super::pack::{around, packed};
 use super::pointers::pointed;
 use super::{HITS_MAX, TOKENS, TOKENS_MAX, TOKENS_MIN};
-use crate::{Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Tier};
+use tome_recall::{Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Tier};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);

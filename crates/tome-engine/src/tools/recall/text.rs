@@ -21,7 +21,7 @@ use tome_model::Millis;
 
 use crate::quote::{quote_line, speaker_of_hit};
 use crate::tools::answer::bounded;
-use crate::{RecallAnswer, RecallHit, source_name};
+use tome_recall::{RecallAnswer, RecallHit, source_name};
 
 /// What is shown of one thing that could not be looked through, and of another project's root.
 const NAME_BYTES_MAX: usize = 120;

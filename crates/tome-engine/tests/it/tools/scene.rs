@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
-use tome_engine::{
-    Calendar, Caller, ContentsSettings, Extractive, Failure, Home, Intake, Notebooks, Recall,
-    Redactor, Sealer, SessionCopies, StoreMode, Stores, ToolAnswer, Tools, Whose,
-};
+use tome_contents::{Calendar, ContentsSettings, Extractive};
+use tome_engine::{Caller, Failure, Intake, Sealer, ToolAnswer, Tools};
 use tome_finder::Potion;
+use tome_home::{Home, Notebooks, StoreMode, Stores, Whose};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::Rules;
+use tome_recall::{Recall, SessionCopies};
+use tome_redact::Redactor;
 
 /// 2026-03-25 and a millisecond more each time it is looked at.
 #[derive(Default)]

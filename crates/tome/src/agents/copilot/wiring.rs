@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tome_engine::{FinalLink, open_regular};
+use tome_home::{FinalLink, open_regular};
 
 use crate::agents::wiring::{
     Client, bundled, manifest, own, pretty, server_args, shared_skills,

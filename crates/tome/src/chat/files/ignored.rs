@@ -8,7 +8,7 @@ use std::path::Path;
 
 use regex::{Regex, RegexBuilder};
 
-use tome_engine::{FinalLink, open_regular};
+use tome_home::{FinalLink, open_regular};
 
 /// Folders that tools leave behind.
 const LEFT_BEHIND: [&str; 13] = [

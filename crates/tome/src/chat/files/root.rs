@@ -7,7 +7,9 @@
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
-use tome_engine::{FinalLink, Redactor, open_regular, quoted_text};
+use tome_engine::quoted_text;
+use tome_home::{FinalLink, open_regular};
+use tome_redact::Redactor;
 
 /// A folder to look into.
 pub struct Root {

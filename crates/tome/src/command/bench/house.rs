@@ -49,7 +49,7 @@ impl House {
             Some(config) => config.clone(),
             None => {
                 let config = home.join(MARK).join("config.toml");
-                tome_engine::write_atomic(&config, b"")?;
+                tome_home::write_atomic(&config, b"")?;
                 config
             }
         };

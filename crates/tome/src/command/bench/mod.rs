@@ -126,7 +126,7 @@ async fn store(
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let lines: String = timeline.events.iter().map(|event| event.to_json() + "\n").collect();
     let file = folder.join("events.jsonl");
-    tome_engine::write_atomic(&file, lines.as_bytes())?;
+    tome_home::write_atomic(&file, lines.as_bytes())?;
     bar.set_message("storing");
     let begun = Instant::now();
     let report = ingest::send(client, Some(file), bar).await?;

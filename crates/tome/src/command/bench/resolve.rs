@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use tome_engine::Citation;
 use tome_proto::v1::open_response::Place;
 use tome_proto::{Client, ClientError, v1};
+use tome_recall::Citation;
 
 use super::timeline::Timeline;
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
-use tome_engine::CONTENTS;
+use tome_contents::CONTENTS;
 use tome_proto::{Client, v1};
 
 use crate::render;

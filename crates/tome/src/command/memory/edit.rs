@@ -164,7 +164,7 @@ impl Copy {
             .context("cannot make a temporary folder")?;
         let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("note.md");
         let file = folder.path().join(name);
-        tome_engine::write_atomic(&file, text.as_bytes())?;
+        tome_home::write_atomic(&file, text.as_bytes())?;
         Ok(Self { folder, file })
     }
 

@@ -47,7 +47,7 @@ pub(super) fn ground<'a>(
     let project = if in_project {
         let here = std::env::current_dir()?;
         // A linked worktree has settings of its own.
-        let found = tome_engine::locate(&here);
+        let found = tome_home::locate(&here);
         Some(found.map_or(here, |found| found.worktree.unwrap_or(found.root)))
     } else {
         None

@@ -126,7 +126,7 @@ fn around(out: &mut dyn Write, labels: &Labels, event: &Event) -> std::io::Resul
 
 /// The text that holds the excerpt, with the excerpt marked and what is far from it left out.
 fn in_context(event: &Event, excerpt: &str) -> String {
-    let texts: Vec<_> = tome_engine::said(event).collect();
+    let texts: Vec<_> = tome_contents::said(event).collect();
     let found = texts.iter().find_map(|text| text.split_once(excerpt));
     let Some((before, after)) = found else { return safe(&render::gist(event)) };
     let kept_before = before.chars().count().saturating_sub(CONTEXT_CHARS);

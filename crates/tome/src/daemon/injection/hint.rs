@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tome_engine::{Hint, choose_hints, hints_text, is_worth_searching, with_late};
+use tome_engine::{Hint, choose_hints, hints_text, with_late};
 use tome_model::Event;
+use tome_recall::is_worth_searching;
 use tonic::Status;
 
 use super::asked::Asked;
 use super::say::Said;
 use super::{InjectionsService, injector};
-use crate::daemon::shared::{Shared, status_of};
+use crate::daemon::shared::{Shared, recall_status, status_of};
 
 /// An agent waits no longer than this for hints: what is found later comes with its next step.
 const HINT_WITHIN: Duration = Duration::from_millis(40);
@@ -88,7 +89,7 @@ fn look(
     let (project, session) = (&asked.project, asked.session.as_str());
     let injector = injector(shared)?;
     let hits = injector.hits_for(project, session, &event.text);
-    let hits = hits.map_err(|error| status_of(&error))?;
+    let hits = hits.map_err(|error| recall_status(&error))?;
     let hints = choose_hints(&hits, session, &event.text, given);
     let mut found = place.lock().unwrap_or_else(PoisonError::into_inner);
     if !matches!(*found, Found::TooLate) {

@@ -1,7 +1,8 @@
 //! What is kept of what was said: the record; and that it is not said again, or, if it came too late,
 //! that it is.
 
-use tome_engine::{EngineError, InjectionRecord, Injector};
+use tome_engine::{InjectionRecord, Injector};
+use tome_home::HomeError;
 
 use super::asked::Asked;
 use super::injector;
@@ -36,7 +37,7 @@ pub(super) fn keep(shared: &Shared, asked: &Asked, said: Vec<Said>, handed: bool
     }
 }
 
-fn given(injector: &Injector, asked: &Asked, said: Said) -> Result<(), EngineError> {
+fn given(injector: &Injector, asked: &Asked, said: Said) -> Result<(), HomeError> {
     if said.is_start {
         injector.note_start(&asked.project, asked.session.as_str())?;
     }
@@ -48,7 +49,7 @@ fn given(injector: &Injector, asked: &Asked, said: Said) -> Result<(), EngineErr
     }
 }
 
-fn missed(injector: &Injector, asked: &Asked, said: Said) -> Result<(), EngineError> {
+fn missed(injector: &Injector, asked: &Asked, said: Said) -> Result<(), HomeError> {
     let (project, session) = (&asked.project, asked.session.as_str());
     if !said.hints.is_empty() {
         injector.put_off(project, session, said.hints)?;

@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 use tome_engine::triggers::{self, Due};
 use tome_engine::{
-    Composed, EngineError, Hint, Injector, PLAN_TOKENS_MAX, Room, StartMoment, StartParts,
-    Starting, nudge_text, plan_text, resume_text, start_text,
+    Composed, Hint, Injector, PLAN_TOKENS_MAX, Room, StartMoment, StartParts, Starting, nudge_text,
+    plan_text, resume_text, start_text,
 };
+use tome_home::HomeError;
 use tome_model::{Event, EventKind};
 use tonic::Status;
 
 use super::asked::Asked;
 use super::{InjectionsService, injector};
+use crate::daemon::shared::recall_status;
 use crate::daemon::shared::status_of;
 
 /// What a few words of Tome's own may take.
@@ -122,7 +124,7 @@ impl InjectionsService {
             // Hints open what they need themselves; that is only slower.
             let _ = shared
                 .wait_for_recall(move |shared| {
-                    injector(shared)?.warm(&project).map_err(|error| status_of(&error))
+                    injector(shared)?.warm(&project).map_err(|error| recall_status(&error))
                 })
                 .await;
         });
@@ -220,7 +222,7 @@ struct Heard {
 }
 
 /// Shows an event to the triggers of its session.
-fn hear(injector: &Injector, asked: &Asked) -> Result<Heard, EngineError> {
+fn hear(injector: &Injector, asked: &Asked) -> Result<Heard, HomeError> {
     let Some(id) = &asked.event else { return Ok(Heard::default()) };
     let Some(event) = injector.event(&asked.project, id)? else { return Ok(Heard::default()) };
     let due = injector.hear(&event, &asked.trigger_settings())?;

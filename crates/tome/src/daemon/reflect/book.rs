@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tome_engine::{EngineError, write_atomic};
+use tome_home::{HomeError, write_atomic};
 use tome_model::{Event, EventKind, Millis};
 use tome_proto::v1;
 
@@ -134,7 +134,7 @@ impl Book {
     }
 
     /// Takes note of events of a store, in the order of their arrival. When it returns, that is on disk.
-    pub fn heard(&self, store: &Path, events: &[(u64, Event)]) -> Result<(), EngineError> {
+    pub fn heard(&self, store: &Path, events: &[(u64, Event)]) -> Result<(), HomeError> {
         let mut state = self.lock();
         let mut is_changed = false;
         for (seq, event) in events {
@@ -146,7 +146,7 @@ impl Book {
 
     /// The next session to reflect on, its try already counted. Sessions that were tried often enough
     /// are left alone here, and those that are too old forgotten.
-    pub fn begin(&self, now: &Now<'_>) -> Result<Option<Waiting>, EngineError> {
+    pub fn begin(&self, now: &Now<'_>) -> Result<Option<Waiting>, HomeError> {
         let mut state = self.lock();
         state.sessions.retain(|one| now.ms.saturating_sub(one.last_ms) <= KEPT_MS);
         let is_spent = |one: &Waiting| one.tries >= TRIES_MAX && !one.is_held(now);
@@ -178,7 +178,7 @@ impl Book {
         of: &Waiting,
         now: &Now<'_>,
         change: impl FnOnce(&mut State),
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), HomeError> {
         let mut next = state.clone();
         change(&mut next);
         let saved = self.save(&next);
@@ -191,7 +191,7 @@ impl Book {
     }
 
     /// Writes down what came of a try on a session, up to where it was read.
-    pub fn end(&self, tried: &Waiting, came: Came, now_ms: u64) -> Result<(), EngineError> {
+    pub fn end(&self, tried: &Waiting, came: Came, now_ms: u64) -> Result<(), HomeError> {
         let mut state = self.lock();
         state.end(tried, came, now_ms);
         self.save(&state)
@@ -203,7 +203,7 @@ impl Book {
         on: &Waiting,
         written: Vec<String>,
         now_ms: u64,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), HomeError> {
         self.end(on, Came::Done { written }, now_ms)
     }
 
@@ -246,7 +246,7 @@ impl Book {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn save(&self, state: &State) -> Result<(), EngineError> {
+    fn save(&self, state: &State) -> Result<(), HomeError> {
         write_atomic(&self.path, &serde_json::to_vec(state).unwrap_or_default())
     }
 }

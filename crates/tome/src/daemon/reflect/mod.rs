@@ -20,7 +20,8 @@ use std::time::Duration;
 use tome_agent::{
     EngineTools, ReflectCause, ReflectError, ReflectSettings, Reflection, Who, reflect,
 };
-use tome_engine::{Caller, EngineError, Store};
+use tome_engine::Caller;
+use tome_home::{HomeError, Store};
 use tome_ledger::{Direction, EventRange, LedgerError, Work};
 use tome_llm::{ChatModel, ModelFailure};
 use tome_model::{Event, ModelError, SessionId};
@@ -92,7 +93,7 @@ fn with_now<T>(shared: &Shared, work: impl FnOnce(&Now<'_>) -> T) -> T {
 }
 
 /// Takes note of what has arrived in a store. It is on disk before the cursor moves.
-pub fn watch(shared: &Shared, store: &Store) -> Result<(), EngineError> {
+pub fn watch(shared: &Shared, store: &Store) -> Result<(), HomeError> {
     if own_model(shared).is_none() {
         return Ok(());
     }
@@ -182,7 +183,7 @@ fn try_on(
     shared: &Shared,
     model: &dyn ChatModel,
     waiting: &Waiting,
-) -> Result<Result<Reflection, ReflectError>, EngineError> {
+) -> Result<Result<Reflection, ReflectError>, HomeError> {
     let events = events_of(shared, waiting)?;
     let tools =
         shared.tools().map_err(|error| ModelError::invalid("capture.redact", error.to_string()))?;
@@ -201,7 +202,7 @@ fn try_on(
 }
 
 /// The events of a session that are meant, oldest first.
-fn events_of(shared: &Shared, waiting: &Waiting) -> Result<Vec<Event>, EngineError> {
+fn events_of(shared: &Shared, waiting: &Waiting) -> Result<Vec<Event>, HomeError> {
     let store = shared.stores.open(&waiting.store)?;
     let session = SessionId::parse(&waiting.session)?;
     let range = EventRange {

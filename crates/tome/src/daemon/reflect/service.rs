@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use tome_agent::{Activity, ReflectError, Reflection, gate};
-use tome_engine::{EngineError, Question};
+use tome_home::{HomeError, Question};
 use tome_llm::ChatModel;
 use tome_model::{Event, SessionId};
 use tome_proto::v1;
@@ -88,7 +88,7 @@ fn ask(
     shared: &Shared,
     model: &dyn ChatModel,
     on: &Waiting,
-) -> Result<(Reflection, String), EngineError> {
+) -> Result<(Reflection, String), HomeError> {
     let _turn = shared.reflector.turn.lock().unwrap_or_else(PoisonError::into_inner);
     // What is read here is in the book before it is struck out: heard later, it would be news again.
     watch(shared, &shared.stores.open(&on.store)?)?;

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tome_engine::{EngineError, write_atomic};
+use tome_home::{HomeError, write_atomic};
 use tome_model::{Agent, Event, EventKind, SessionId};
 
 /// Version of the file.
@@ -87,7 +87,7 @@ impl Book {
     }
 
     /// Takes note of events. When it returns, each of their sessions is on disk as due.
-    pub fn note(&self, events: &[Event]) -> Result<(), EngineError> {
+    pub fn note(&self, events: &[Event]) -> Result<(), HomeError> {
         let mut state = self.lock();
         let mut is_changed = false;
         for event in events {
@@ -110,7 +110,7 @@ impl Book {
         read: &Session,
         files: Vec<FileState>,
         now_ms: u64,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), HomeError> {
         let mut state = self.lock();
         let Some(one) = state.find(&read.agent, &read.session) else { return Ok(()) };
         let is_changed = one.is_due || one.files != files;
@@ -135,7 +135,7 @@ impl Book {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn save(&self, state: &State) -> Result<(), EngineError> {
+    fn save(&self, state: &State) -> Result<(), HomeError> {
         write_atomic(&self.path, &serde_json::to_vec(state).unwrap_or_default())
     }
 }

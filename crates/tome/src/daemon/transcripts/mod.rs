@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use tome_engine::{EngineError, Question, Store};
+use tome_home::{HomeError, Question, Store};
 use tome_ledger::{LedgerError, Outcome, Work};
 use tome_model::{Agent, Event, SessionId};
 use tome_proto::limits;
@@ -61,7 +61,7 @@ impl Transcripts {
 
 /// Takes note of the sessions of events that arrived in a store. They are on disk before the cursor
 /// moves.
-pub fn watch(shared: &Shared, store: &Store) -> Result<(), EngineError> {
+pub fn watch(shared: &Shared, store: &Store) -> Result<(), HomeError> {
     if !shared.transcripts.is_enabled {
         return Ok(());
     }

@@ -1,0 +1,181 @@
+//! One node, its versions, one grip: by id, or by enough of it.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use tome_ledger::Ledger;
+use tome_model::{GripId, Level, Node, NodeId, truncate_to};
+
+use super::walk::no_node;
+use super::{Calendar, Entry};
+use crate::expand;
+use crate::{Expanded, Found};
+use tome_home::HomeError;
+
+/// A node, where it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeInPlace {
+    /// Whose it is.
+    pub project: String,
+    /// The node.
+    pub node: Node,
+    /// The node above it; none above a year.
+    pub parent: Option<NodeId>,
+    /// The nodes below it, as lines.
+    pub children: Vec<Entry>,
+}
+
+/// Ids that are named when the beginning of one is that of several.
+const NAMED_MAX: usize = 4;
+
+/// What the ids begin with of which the beginning is enough.
+const SEGMENT: &str = "toc:segment:";
+const GRIP: &str = "grip:";
+
+/// Versions of one answer, of one project.
+const VERSIONS_MAX: usize = 200;
+
+impl Calendar {
+    /// A node at its latest version or an earlier one, of each project that has it.
+    pub fn node(
+        &self,
+        id: &str,
+        version: Option<u32>,
+        project: Option<&str>,
+    ) -> Result<Vec<NodeInPlace>, HomeError> {
+        let (id, mut found) = (self.node_id(id, project)?, Vec::new());
+        self.each(project, |store, project| {
+            if let Some(node) = store.node(project, &id, version)? {
+                let children = children(store, project, &node)?;
+                let parent = parent(&node.id);
+                found.push(NodeInPlace { project: project.to_owned(), node, parent, children });
+            }
+            Ok(())
+        })?;
+        match (found.is_empty(), version) {
+            (false, _) => Ok(found),
+            (true, None) => Err(no_node(id.as_str(), project)),
+            (true, Some(version)) => Err(HomeError::NotFound(format!(
+                "there is no version {version} of {id}: --versions lists those there are"
+            ))),
+        }
+    }
+
+    /// The latest versions of a node, of each project that has it, the oldest first.
+    pub fn versions(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>, HomeError> {
+        let (id, mut found) = (self.node_id(id, project)?, Vec::new());
+        self.each(project, |store, project| {
+            let mut latest = VecDeque::new();
+            for node in store.node_versions(project, &id, 0) {
+                latest.push_back(Found { project: project.to_owned(), node: node? });
+                if latest.len() > VERSIONS_MAX {
+                    latest.pop_front();
+                }
+            }
+            found.extend(latest);
+            Ok(())
+        })?;
+        if found.is_empty() { Err(no_node(id.as_str(), project)) } else { Ok(found) }
+    }
+
+    /// A grip with so many events before and after it.
+    pub fn grip(
+        &self,
+        id: &str,
+        (before, after): (usize, usize),
+        project: Option<&str>,
+    ) -> Result<Expanded, HomeError> {
+        let id = self.grip_id(id, project)?;
+        let mut found = None;
+        self.each(project, |store, project| {
+            if found.is_none()
+                && let Some(grip) = store.grip(project, &id)?
+            {
+                found = Some(expand(store, project, grip, before, after)?);
+            }
+            Ok(())
+        })?;
+        found.ok_or_else(|| HomeError::NotFound(format!("there is no grip {id}")))
+    }
+
+    /// The node that is meant: of a segment the beginning of its id is enough.
+    pub fn node_id(&self, id: &str, project: Option<&str>) -> Result<NodeId, HomeError> {
+        let parsed = NodeId::parse(id);
+        let Some(place) = id.trim().strip_prefix(SEGMENT) else { return Ok(parsed?) };
+        // The day has to be whole: nobody knows a segment of which not even that is known.
+        let (Err(error), Some((_, some))) = (&parsed, place.split_once(':')) else {
+            return Ok(parsed?);
+        };
+        if some.is_empty() || !some.chars().all(|c| c.is_ascii_alphanumeric()) {
+            return Err(error.clone().into());
+        }
+        let prefix = id.trim().to_uppercase().replacen("TOC:SEGMENT:", SEGMENT, 1);
+        let mut like = BTreeSet::new();
+        self.each(project, |store, project| {
+            for head in store.heads(project, &prefix, None).take(NAMED_MAX) {
+                like.insert(head?.id);
+            }
+            Ok(())
+        })?;
+        only(id, like).unwrap_or_else(|| Err(no_node(id, project)))
+    }
+
+    /// The grip that is meant: `grip:` and its time are enough where it is the only one of it.
+    fn grip_id(&self, id: &str, project: Option<&str>) -> Result<GripId, HomeError> {
+        let parsed = GripId::parse(id);
+        let (Err(error), Some(place)) = (&parsed, id.trim().strip_prefix(GRIP)) else {
+            return Ok(parsed?);
+        };
+        let (at_ms, some) = place.split_once(':').unwrap_or((place, ""));
+        // The first id that a grip of this moment can have.
+        let first = GripId::parse(&format!("{GRIP}{at_ms}:{}", "0".repeat(26)));
+        let (Ok(first), true) = (first, some.chars().all(|c| c.is_ascii_alphanumeric())) else {
+            return Err(error.clone().into());
+        };
+        let prefix = format!("{GRIP}{at_ms}:{}", some.to_uppercase());
+        let mut like = BTreeSet::new();
+        self.each(project, |store, project| {
+            for grip in store.grips(project, Some(&first)) {
+                let id = grip?.id;
+                if !id.as_str().starts_with(&format!("{GRIP}{at_ms}:")) || like.len() > NAMED_MAX {
+                    break;
+                }
+                if id.as_str().starts_with(&prefix) {
+                    like.insert(id);
+                }
+            }
+            Ok(())
+        })?;
+        only(id, like).unwrap_or_else(|| Err(no_grip(id)))
+    }
+}
+
+/// The only id of these; none when there is none.
+fn only<I: Ord + ToString>(asked: &str, mut like: BTreeSet<I>) -> Option<Result<I, HomeError>> {
+    if like.len() > 1 {
+        let some = like.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+        let prefix = truncate_to(asked, 120).to_owned();
+        return Some(Err(HomeError::Ambiguous { prefix, some }));
+    }
+    like.pop_first().map(Ok)
+}
+
+fn no_grip(id: &str) -> HomeError {
+    HomeError::NotFound(format!("there is no grip {}", truncate_to(id, 120)))
+}
+
+fn parent(id: &NodeId) -> Option<NodeId> {
+    let period = match id.level() {
+        Level::Segment => id.day(),
+        _ => id.period()?.parent(),
+    };
+    period.map(|period| period.id())
+}
+
+/// What is below a node, as lines; also what has gone since the version was made.
+fn children(store: &Ledger, project: &str, node: &Node) -> Result<Vec<Entry>, HomeError> {
+    let mut children = Vec::with_capacity(node.children.len());
+    for id in &node.children {
+        children.extend(store.head(project, id)?.map(|head| Entry::of(head, project)));
+    }
+    Ok(children)
+}

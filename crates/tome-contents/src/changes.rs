@@ -1,0 +1,273 @@
+//! What one commit will change: nodes, grips, where segments begin. Seen from here, what is about to
+//! be written is there already.
+//!
+//! The rule of versions lives here. While a node is open its last version is replaced; a change of a
+//! closed one adds a version; no change, no version. A version in a model's words stands as long as
+//! what it says in other words has not changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tome_ledger::{
+    GripWrite, Head, Ledger, Mark, NodeChange, NodeWrite, Stretch, StretchWrite, Work,
+};
+use tome_model::{Grip, GripId, Millis, Node, NodeId, Period, SessionId};
+
+use tome_home::HomeError;
+
+/// How closely to look at what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Care {
+    /// It was written by this code and is as it should be.
+    Usual,
+    /// Grips and heads are compared as well.
+    Thorough,
+}
+
+/// A node that was just made from events or from its children.
+pub(super) struct Made {
+    /// Its version and when it was made are yet to be said.
+    pub(super) node: Node,
+    pub(super) firsts: [u64; 4],
+    pub(super) grips: Vec<Grip>,
+}
+
+/// What will be written.
+pub(super) struct Changes<'a> {
+    pub(super) ledger: &'a Ledger,
+    now: Millis,
+    care: Care,
+    /// By project and id.
+    nodes: BTreeMap<(String, String), Pending>,
+    stretches: BTreeMap<(String, SessionId, Mark), Option<Stretch>>,
+    grips: Vec<GripWrite>,
+    /// Days whose segments have changed.
+    pub(super) touched: BTreeSet<(String, Period)>,
+}
+
+struct Pending {
+    id: NodeId,
+    /// The latest version that was seen.
+    seen: u32,
+    /// The node as it will be; none if it goes.
+    put: Option<(Node, u32, [u64; 4])>,
+}
+
+/// What a commit changes, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Counted {
+    pub(super) written: u64,
+    pub(super) removed: u64,
+}
+
+impl<'a> Changes<'a> {
+    pub(super) fn new(ledger: &'a Ledger, now: Millis, care: Care) -> Self {
+        Self {
+            ledger,
+            now,
+            care,
+            nodes: BTreeMap::new(),
+            stretches: BTreeMap::new(),
+            grips: Vec::new(),
+            touched: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.stretches.is_empty() && self.grips.is_empty()
+    }
+
+    pub(super) fn counted(&self) -> Counted {
+        let written = self.nodes.values().filter(|pending| pending.put.is_some()).count() as u64;
+        Counted { written, removed: self.nodes.len() as u64 - written }
+    }
+
+    /// Fills a commit.
+    pub(super) fn into_work(self, work: Work) -> Work {
+        let nodes = self.nodes.into_iter().map(|((project, _), pending)| {
+            let change = match pending.put {
+                Some((node, base, firsts)) => {
+                    NodeChange::Put { node: Box::new(node), base, firsts }
+                }
+                None => NodeChange::Remove,
+            };
+            NodeWrite { project, id: pending.id, seen: pending.seen, change }
+        });
+        let stretches = self.stretches.into_iter().map(|((project, session, first), stretch)| {
+            StretchWrite { project, session, first, stretch }
+        });
+        Work { nodes: nodes.collect(), stretches: stretches.collect(), grips: self.grips, ..work }
+    }
+
+    /// Says what a node is now. Returns whether that is new.
+    pub(super) fn put(&mut self, project: &str, made: Made) -> Result<bool, HomeError> {
+        let Made { mut node, firsts, grips } = made;
+        let head = self.ledger.head(project, &node.id)?;
+        let before = match head.as_ref().filter(|head| !head.removed) {
+            Some(head) => self.ledger.node(project, &node.id, Some(head.base))?,
+            None => None,
+        };
+        if let (Some(head), Some(before)) = (&head, &before) {
+            (node.version, node.made_at) = (before.version, before.made_at);
+            if node == *before {
+                return self.keep(project, head, firsts, grips);
+            }
+        }
+        let seen = head.as_ref().map_or(0, |head| head.version);
+        // What has gone is not open, so it comes back with another version.
+        let replaces = head.is_some_and(|head| head.open);
+        node.version = if replaces { seen } else { seen + 1 };
+        node.made_at = self.now;
+        if let Some(before) = before.filter(|_| replaces) {
+            self.drop_grips(project, &before, &grips);
+        }
+        self.put_grips(project, grips, !node.open);
+        let (id, base) = (node.id.clone(), node.version);
+        self.pend(project, Pending { id, seen, put: Some((node, base, firsts)) });
+        Ok(true)
+    }
+
+    /// Leaves a node as it is, but mends what should go with it.
+    fn keep(
+        &mut self,
+        project: &str,
+        head: &Head,
+        firsts: [u64; 4],
+        grips: Vec<Grip>,
+    ) -> Result<bool, HomeError> {
+        let thorough = self.care == Care::Thorough;
+        if thorough {
+            let mut lost = Vec::new();
+            for grip in grips {
+                if self.ledger.grip(project, &grip.id)?.as_ref() != Some(&grip) {
+                    lost.push(grip);
+                }
+            }
+            self.put_grips(project, lost, !head.open);
+        }
+        if head.firsts == firsts && !thorough {
+            return Ok(false);
+        }
+        let latest = self.ledger.node(project, &head.id, Some(head.version))?;
+        match latest {
+            Some(latest) if head.firsts != firsts || !head.agrees_with(&latest) => {
+                let put = Some((latest, head.base, firsts));
+                self.pend(project, Pending { id: head.id.clone(), seen: head.version, put });
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Takes a node out. Returns whether it was there.
+    pub(super) fn remove(&mut self, project: &str, id: &NodeId) -> Result<bool, HomeError> {
+        let Some(head) = self.ledger.head(project, id)?.filter(|head| !head.removed) else {
+            return Ok(false);
+        };
+        if head.open
+            && let Some(before) = self.ledger.node(project, id, Some(head.version))?
+        {
+            self.drop_grips(project, &before, &[]);
+        }
+        self.pend(project, Pending { id: id.clone(), seen: head.version, put: None });
+        Ok(true)
+    }
+
+    /// Says which segment of a session begins at a place now.
+    pub(super) fn begin(
+        &mut self,
+        project: &str,
+        session: &SessionId,
+        first: Mark,
+        stretch: Option<Stretch>,
+    ) {
+        let place = (project.to_owned(), session.clone(), first);
+        self.stretches.insert(place, stretch);
+    }
+
+    /// The segments of a day, in order, as they will be: what a period is made of.
+    pub(super) fn segments(
+        &self,
+        project: &str,
+        day: &NodeId,
+    ) -> Result<Vec<(Node, [u64; 4])>, HomeError> {
+        let prefix = segments_of(day);
+        let mut ids = BTreeMap::new();
+        for head in self.ledger.heads(project, &prefix, None) {
+            let head = head?;
+            if !head.removed {
+                ids.insert(head.id.clone(), Some(head));
+            }
+        }
+        for ((at, id), pending) in self.nodes.range((project.to_owned(), prefix.clone())..) {
+            if at != project || !id.starts_with(&prefix) {
+                break;
+            }
+            match pending.put {
+                Some(_) => ids.insert(pending.id.clone(), None),
+                None => ids.remove(&pending.id),
+            };
+        }
+        let found = ids.into_iter().map(|(id, head)| self.child(project, &id, head));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// A node as it will be, made from events alone: what a period is made of. None if it has gone.
+    pub(super) fn child(
+        &self,
+        project: &str,
+        id: &NodeId,
+        head: Option<Head>,
+    ) -> Result<Option<(Node, [u64; 4])>, HomeError> {
+        if let Some(pending) = self.nodes.get(&(project.to_owned(), id.as_str().to_owned())) {
+            match &pending.put {
+                Some((node, base, firsts)) if node.version == *base => {
+                    return Ok(Some((node.clone(), *firsts)));
+                }
+                // Only what goes with a version in a model's words was mended.
+                Some((_, base, firsts)) => {
+                    let node = self.ledger.node(project, id, Some(*base))?;
+                    return Ok(node.map(|node| (node, *firsts)));
+                }
+                None => return Ok(None),
+            }
+        }
+        let head = match head {
+            Some(head) => Some(head),
+            None => self.ledger.head(project, id)?,
+        };
+        let Some(head) = head.filter(|head| !head.removed) else {
+            return Ok(None);
+        };
+        let node = self.ledger.node(project, id, Some(head.base))?;
+        Ok(node.map(|node| (node, head.firsts)))
+    }
+
+    fn pend(&mut self, project: &str, pending: Pending) {
+        let place = (project.to_owned(), pending.id.as_str().to_owned());
+        self.nodes.insert(place, pending);
+    }
+
+    /// What the version before needed and the new one does not.
+    fn drop_grips(&mut self, project: &str, before: &Node, grips: &[Grip]) {
+        if before.source.is_none() {
+            // The grips of a period belong to its segments.
+            return;
+        }
+        let needed: BTreeSet<&GripId> = grips.iter().map(|grip| &grip.id).collect();
+        let old = before.bullets.iter().flat_map(|bullet| &bullet.grips);
+        for id in old.filter(|id| !needed.contains(id)) {
+            let (project, id) = (project.to_owned(), id.clone());
+            self.grips.push(GripWrite::Drop { project, id, node: before.id.clone() });
+        }
+    }
+
+    fn put_grips(&mut self, project: &str, grips: Vec<Grip>, closed: bool) {
+        let put = |grip| GripWrite::Put { project: project.to_owned(), grip, closed };
+        self.grips.extend(grips.into_iter().map(put));
+    }
+}
+
+/// What the ids of a day's segments begin with.
+fn segments_of(day: &NodeId) -> String {
+    format!("{}:", day.as_str().replacen("toc:day:", "toc:segment:", 1))
+}

@@ -1,0 +1,356 @@
+//! A period from the nodes below it: its main themes, the most important of their bullets, and
+//! their keywords by weight. Costs as much as there are children, however many.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tome_model::{Level, Node};
+use tome_text::truncate_words;
+
+use super::bullets::{BULLET_CHARS_MAX, BULLETS_MAX, body};
+use super::keywords::KEYWORDS_MAX;
+use super::story::{alike, gist};
+use crate::{RollupInput, Summary, SummaryBullet, Support};
+
+/// A title names at most so many themes.
+const THEMES_MAX: usize = 3;
+/// Only the heaviest themes are compared with each other: a year has few that matter.
+const COMPARED_MAX: usize = 40;
+const TITLE_CHARS_MAX: usize = 120;
+/// Two themes that share so much of their words, in hundredths, are one.
+const SAME_THEME: usize = 60;
+
+/// What a child was about, or a part of it.
+#[derive(Debug)]
+struct Theme<'a> {
+    text: &'a str,
+    about: BTreeSet<String>,
+    weight: u64,
+    child: usize,
+    /// The children that are about it, this one included.
+    children: BTreeSet<usize>,
+}
+
+/// Summarises a period.
+pub(super) fn rollup(input: &RollupInput<'_>) -> Summary {
+    if let [only] = input.children {
+        return as_it_is(only);
+    }
+    let keywords = keywords(input.children);
+    let themes = themes(input.children);
+    let bullets = match input.level {
+        Level::Day => of_segments(input.children, &themes, &keywords),
+        _ => of_periods(input.children, &keywords),
+    };
+    Summary { title: title(&themes, input), bullets, keywords: top(&keywords) }
+}
+
+/// One child says it all.
+fn as_it_is(only: &Node) -> Summary {
+    let bullets = only.bullets.iter().take(BULLETS_MAX).enumerate();
+    Summary {
+        title: only.title.clone(),
+        bullets: bullets
+            .map(|(place, bullet)| SummaryBullet {
+                text: bullet.text.clone(),
+                support: Support::Bullets(vec![(0, place)]),
+            })
+            .collect(),
+        keywords: only.keywords.iter().take(KEYWORDS_MAX).cloned().collect(),
+    }
+}
+
+/// How much a child weighs: what happened in it, and whether anything came of it.
+fn weight(node: &Node) -> u64 {
+    let outcomes: u64 =
+        node.bullets.iter().map(|bullet| u64::try_from(class(&bullet.text)).unwrap_or(0)).sum();
+    10 + node.events.min(400) + (node.tokens / 100).min(400) + outcomes * 4
+}
+
+/// What kind of bullet it is, by its first words: decisions and outcomes last longer than requests.
+fn class(text: &str) -> i64 {
+    if text.starts_with("Decided: ") {
+        6
+    } else if text.starts_with("Found: ") || text.starts_with("Ended: ") {
+        5
+    } else if text.starts_with("Committed: ") {
+        4
+    } else if text.starts_with("Changed ") || text.starts_with("Created ") || text.starts_with('`')
+    {
+        3
+    } else if text.starts_with("Also asked: ") || text.starts_with("Left open: ") {
+        0
+    } else {
+        2
+    }
+}
+
+/// Keywords with their weights, and how many children have them.
+fn keywords(children: &[Node]) -> BTreeMap<String, (u64, usize, String)> {
+    let mut found: BTreeMap<String, (u64, usize, String)> = BTreeMap::new();
+    for (at, child) in children.iter().enumerate() {
+        let heavy = weight(child);
+        for (place, word) in child.keywords.iter().take(KEYWORDS_MAX).enumerate() {
+            let share = heavy * u64::try_from(KEYWORDS_MAX + 3 - place).unwrap_or(1);
+            let entry = found.entry(word.to_lowercase()).or_insert_with(|| (0, at, word.clone()));
+            entry.0 += share;
+        }
+    }
+    found
+}
+
+fn top(keywords: &BTreeMap<String, (u64, usize, String)>) -> Vec<String> {
+    let mut ranked: Vec<&(u64, usize, String)> = keywords.values().collect();
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(&b.2)));
+    ranked.into_iter().take(KEYWORDS_MAX).map(|(.., word)| word.clone()).collect()
+}
+
+/// The themes of the children, near-duplicates merged, the heaviest first.
+fn themes(children: &[Node]) -> Vec<Theme<'_>> {
+    let mut all: Vec<Theme<'_>> = Vec::new();
+    for (at, child) in children.iter().enumerate() {
+        let heavy = weight(child);
+        // A period's title lists its themes, the heaviest first.
+        for (place, part) in child.title.split("; ").take(THEMES_MAX).enumerate() {
+            let share = heavy / (u64::try_from(place).unwrap_or(0) + 1);
+            let text = part.trim();
+            if is_deed(text) {
+                carry_on(&mut all, children, at, share);
+            } else if !text.is_empty() && !is_idle(text) {
+                let about = gist(text);
+                all.push(Theme {
+                    text,
+                    about,
+                    weight: share,
+                    child: at,
+                    children: BTreeSet::from([at]),
+                });
+            }
+        }
+    }
+    all.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.child.cmp(&b.child)));
+    let mut merged: Vec<Theme<'_>> = Vec::new();
+    for theme in all {
+        let room = merged.len() < COMPARED_MAX;
+        match merged.iter_mut().find(|other| {
+            other.text == theme.text || alike(&other.about, &theme.about) >= SAME_THEME
+        }) {
+            Some(other) => {
+                other.weight += theme.weight;
+                other.children.extend(theme.children);
+            }
+            None if room => merged.push(theme),
+            None => {}
+        }
+    }
+    for theme in &mut merged {
+        // A title that names little ("Investigate 3 and 7") is hardly a theme.
+        theme.weight =
+            theme.weight * (u64::try_from(theme.about.len().min(5)).unwrap_or(0) + 1) / 6;
+    }
+    merged.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.child.cmp(&b.child)));
+    merged
+}
+
+/// A stretch that only did something goes on with what was asked before it in its session: its
+/// weight is that theme's. Where nothing was, it is a theme of its own after all.
+fn carry_on<'a>(all: &mut Vec<Theme<'a>>, children: &'a [Node], at: usize, share: u64) {
+    let Some(child) = children.get(at) else { return };
+    let before = all.iter_mut().rev().take(COMPARED_MAX).find(|theme| {
+        children.get(theme.child).is_some_and(|other| {
+            other.sessions == child.sessions
+                || other.keywords.iter().filter(|word| child.keywords.contains(word)).count() >= 2
+        })
+    });
+    match before {
+        Some(theme) => {
+            theme.weight += share;
+            theme.children.insert(at);
+        }
+        None => all.push(Theme {
+            text: child.title.split("; ").next().unwrap_or_default(),
+            about: gist(&child.title),
+            weight: share / 3,
+            child: at,
+            children: BTreeSet::from([at]),
+        }),
+    }
+}
+
+/// Titles that say what was done, for want of anybody saying why.
+fn is_deed(title: &str) -> bool {
+    ["Changed ", "Created ", "Deleted ", "Read ", "Ran ", "Used "]
+        .iter()
+        .any(|start| title.starts_with(start))
+        || title.ends_with(" passed")
+        || title.ends_with(" failed")
+}
+
+/// Titles of stretches in which nothing happened.
+fn is_idle(title: &str) -> bool {
+    ["Session opened", "Session closed", "Context compacted", "Nothing said"]
+        .iter()
+        .any(|start| title.starts_with(start))
+}
+
+fn title(themes: &[Theme<'_>], input: &RollupInput<'_>) -> String {
+    let Some(first) = themes.first() else {
+        let said =
+            input.children.iter().map(|child| child.title.trim()).find(|title| !title.is_empty());
+        return said.unwrap_or("Nothing said").to_owned();
+    };
+    // A theme that weighs little beside the first is not one of the period's.
+    let main: Vec<&str> = themes
+        .iter()
+        .filter(|theme| theme.weight * 5 >= first.weight)
+        .take(THEMES_MAX)
+        .map(|theme| theme.text)
+        .collect();
+    let each = match main.len() {
+        1 => TITLE_CHARS_MAX,
+        2 => 58,
+        _ => 44,
+    };
+    main.iter().map(|text| truncate_words(text, each)).collect::<Vec<_>>().join("; ")
+}
+
+/// Of a day: what each of its main themes came to, in the order in which they happened.
+fn of_segments(
+    children: &[Node],
+    themes: &[Theme<'_>],
+    keywords: &BTreeMap<String, (u64, usize, String)>,
+) -> Vec<SummaryBullet> {
+    let mut taken: Vec<Taken> = Vec::new();
+    for theme in themes.iter().take(BULLETS_MAX) {
+        let candidates = theme.children.iter().flat_map(|at| places(children, *at));
+        if let Some(one) = best(candidates, keywords, &taken) {
+            // Where the day has one theme its title says it already.
+            let alone = themes.len() == 1;
+            let text = if alone { one.text } else { composed(theme.text, &one.text) };
+            taken.push(Taken { text, ..one });
+        }
+    }
+    while taken.len() < 3 {
+        let all = (0..children.len()).flat_map(|at| places(children, at));
+        match best(all, keywords, &taken) {
+            Some(one) if themes.len() == 1 => taken.push(one),
+            Some(one) => taken.push(in_context(one, children)),
+            None => break,
+        }
+    }
+    finished(taken)
+}
+
+/// `title: outcome`, or the outcome alone where it says the title.
+fn composed(title: &str, bullet: &str) -> String {
+    let said = body(bullet);
+    if alike(&gist(title), &gist(said)) >= 50
+        || bullet.starts_with("Asked: ")
+        || bullet.starts_with("Said: ")
+    {
+        return truncate_words(&super::clause::capitalised(said), BULLET_CHARS_MAX);
+    }
+    let title = truncate_words(title.trim_end_matches(['?', '？', '.']), 56);
+    truncate_words(&format!("{title}: {said}"), BULLET_CHARS_MAX)
+}
+
+/// Of a week, a month, a year: the most important bullets, at most two of one child.
+fn of_periods(
+    children: &[Node],
+    keywords: &BTreeMap<String, (u64, usize, String)>,
+) -> Vec<SummaryBullet> {
+    let mut order: Vec<usize> = (0..children.len()).collect();
+    order.sort_by_cached_key(|at| (std::cmp::Reverse(children.get(*at).map_or(0, weight)), *at));
+    let mut taken: Vec<Taken> = Vec::new();
+    for _round in 0..2 {
+        for at in order.iter().take(COMPARED_MAX) {
+            if taken.len() >= BULLETS_MAX {
+                break;
+            }
+            if let Some(one) = best(places(children, *at), keywords, &taken) {
+                taken.push(in_context(one, children));
+            }
+        }
+    }
+    finished(taken)
+}
+
+/// A bullet of a segment says what it is about only together with the segment's title. A day of
+/// several segments has put their titles into its bullets already.
+fn in_context(one: Taken, children: &[Node]) -> Taken {
+    let Some(child) = children.get(one.at.0) else { return one };
+    let title = child.title.as_str();
+    let bare = body(&one.text).len() < one.text.len()
+        || ["`", "Changed ", "Created "].iter().any(|start| one.text.starts_with(start));
+    let whole = title.is_empty() || title.contains("; ") || is_deed(title) || is_idle(title);
+    if whole || !(bare || child.children.len() <= 1) {
+        return one;
+    }
+    Taken { text: composed(title, &one.text), ..one }
+}
+
+/// A bullet that was chosen, and where it stands.
+#[derive(Debug)]
+struct Taken {
+    at: (usize, usize),
+    text: String,
+    about: BTreeSet<String>,
+}
+
+fn places(children: &[Node], at: usize) -> impl Iterator<Item = (usize, usize, &str)> {
+    let bullets = children.get(at).map(|child| child.bullets.as_slice()).unwrap_or_default();
+    bullets
+        .iter()
+        .take(BULLETS_MAX)
+        .enumerate()
+        .map(move |(place, bullet)| (at, place, bullet.text.as_str()))
+}
+
+/// The best of some bullets that is not yet taken and says something new.
+fn best<'a>(
+    candidates: impl Iterator<Item = (usize, usize, &'a str)>,
+    keywords: &BTreeMap<String, (u64, usize, String)>,
+    taken: &[Taken],
+) -> Option<Taken> {
+    let heaviest = keywords.values().map(|(weight, ..)| *weight).max().unwrap_or(1).max(1);
+    let mut best: Option<(i64, Taken)> = None;
+    for (at, place, text) in candidates {
+        let about = gist(text);
+        let central: u64 = about
+            .iter()
+            .filter_map(|word| keywords.get(word))
+            .map(|(weight, ..)| weight * 4 / heaviest)
+            .sum();
+        let score = class(text) * 3
+            + i64::try_from(central.min(8)).unwrap_or(0)
+            + i64::try_from(about.len().min(12) / 2).unwrap_or(0)
+            - if about.len() < 4 { 8 } else { 0 };
+        // Another theme before more of the same one.
+        let again = taken
+            .iter()
+            .any(|one| theme_of(&one.text).is_some_and(|theme| text.starts_with(theme)));
+        let score = score - if again { 8 } else { 0 };
+        let new = !taken
+            .iter()
+            .any(|one| one.at == (at, place) || alike(&one.about, &about) >= SAME_THEME);
+        if new && best.as_ref().is_none_or(|(so_far, _)| score > *so_far) {
+            best = Some((score, Taken { at: (at, place), text: text.to_owned(), about }));
+        }
+    }
+    best.map(|(_, one)| one)
+}
+
+/// The title that a composed bullet begins with.
+fn theme_of(text: &str) -> Option<&str> {
+    text.split_once(": ").map(|(theme, _)| theme).filter(|theme| theme.chars().count() >= 8)
+}
+
+fn finished(mut taken: Vec<Taken>) -> Vec<SummaryBullet> {
+    taken.sort_by_key(|one| one.at);
+    taken
+        .into_iter()
+        .map(|one| SummaryBullet {
+            text: truncate_words(&one.text, BULLET_CHARS_MAX),
+            support: Support::Bullets(vec![one.at]),
+        })
+        .collect()
+}

@@ -1,0 +1,126 @@
+//! Days from their segments, weeks from their days, months from their weeks, years from their months.
+//!
+//! A period is made from what its children say when they are made from events alone, so that it
+//! depends on events alone too.
+
+use std::collections::BTreeSet;
+
+use tome_model::{Agent, Level, Millis, Node, Period, SessionId};
+
+use super::changes::{Changes, Made};
+use super::evidence;
+use super::limits::SESSIONS_NAMED_MAX;
+use super::{RollupInput, Summarizer};
+use tome_home::HomeError;
+
+/// Makes the periods anew whose children have changed, all the way up.
+pub(super) fn roll_up(
+    changes: &mut Changes<'_>,
+    summarizer: &dyn Summarizer,
+) -> Result<(), HomeError> {
+    let mut level = std::mem::take(&mut changes.touched);
+    while !level.is_empty() {
+        let mut above = BTreeSet::new();
+        for (project, period) in level {
+            if roll(changes, summarizer, &project, period)?
+                && let Some(parent) = period.parent()
+            {
+                above.insert((project, parent));
+            }
+        }
+        level = above;
+    }
+    Ok(())
+}
+
+/// Makes one period anew. Returns whether it has changed.
+pub(super) fn roll(
+    changes: &mut Changes<'_>,
+    summarizer: &dyn Summarizer,
+    project: &str,
+    period: Period,
+) -> Result<bool, HomeError> {
+    let children = children_of(changes, project, period)?;
+    if children.is_empty() {
+        return changes.remove(project, &period.id());
+    }
+    changes.put(project, made(summarizer, period, children)?)
+}
+
+fn children_of(
+    changes: &Changes<'_>,
+    project: &str,
+    period: Period,
+) -> Result<Vec<(Node, [u64; 4])>, HomeError> {
+    if period.level() == Level::Day {
+        return changes.segments(project, &period.id());
+    }
+    let children = period.children();
+    let found = children.iter().map(|child| changes.child(project, &child.id(), None));
+    found.filter_map(Result::transpose).collect()
+}
+
+fn made(
+    summarizer: &dyn Summarizer,
+    period: Period,
+    children: Vec<(Node, [u64; 4])>,
+) -> Result<Made, HomeError> {
+    let (mut children, firsts): (Vec<Node>, Vec<[u64; 4]>) = children.into_iter().unzip();
+    for child in &mut children {
+        // Which version it is depends on the way here and must not show.
+        (child.version, child.made_at) = (1, Millis(0));
+    }
+    let firsts = firsts.into_iter().fold([0; 4], |[y, m, w, d], [year, month, week, day]| {
+        [y + year, m + month, w + week, d + day]
+    });
+    let title = period.title();
+    let input = RollupInput { level: period.level(), period: &title, children: &children };
+    let name = summarizer.name();
+    let told = evidence::of_period(summarizer.rollup(&input)?, name, &children);
+    let node = Node {
+        id: period.id(),
+        version: 0,
+        open: children.iter().any(|child| child.open),
+        title: told.title,
+        bullets: told.bullets,
+        keywords: told.keywords,
+        first_at: children.iter().map(|child| child.first_at).min().unwrap_or_default(),
+        last_at: children.iter().map(|child| child.last_at).max().unwrap_or_default(),
+        events: children.iter().map(|child| child.events).sum(),
+        tokens: children.iter().map(|child| child.tokens).sum(),
+        agents: agents_of(&children),
+        sessions: sessions_of(&children),
+        session_count: sessions_in(period.level(), firsts),
+        children: children.into_iter().map(|child| child.id).collect(),
+        source: None,
+        summarizer: name.to_owned(),
+        made_at: Millis(0),
+    };
+    Ok(Made { node, firsts, grips: Vec::new() })
+}
+
+/// How many sessions a period has, from how many have their first segment of each level in it.
+pub(super) fn sessions_in(level: Level, [year, month, week, day]: [u64; 4]) -> u64 {
+    match level {
+        Level::Year => year,
+        Level::Month => month,
+        Level::Week => week,
+        Level::Day => day,
+        Level::Segment => 1,
+    }
+}
+
+fn agents_of(children: &[Node]) -> Vec<Agent> {
+    let agents: BTreeSet<&Agent> = children.iter().flat_map(|child| &child.agents).collect();
+    agents.into_iter().cloned().collect()
+}
+
+/// The sessions, each at its last place, and of those the latest.
+fn sessions_of(children: &[Node]) -> Vec<SessionId> {
+    let mut seen = BTreeSet::new();
+    let all = children.iter().rev().flat_map(|child| child.sessions.iter().rev());
+    let latest = all.filter(|session| seen.insert(*session)).take(SESSIONS_NAMED_MAX);
+    let mut latest: Vec<SessionId> = latest.cloned().collect();
+    latest.reverse();
+    latest
+}

@@ -1,0 +1,449 @@
+//! One session's part in a project, cut into segments again from where something new came in.
+//!
+//! Cutting is greedy, so it begins with the segment that holds the first new event, or the one right
+//! before it, and ends as soon as a segment comes out as it was: from there on nothing changes until
+//! the next new event. For what comes at the end of a session that is its open segment and nothing
+//! else.
+
+use std::collections::{BTreeSet, HashMap};
+use std::iter::Peekable;
+
+use tome_ledger::{Began, Direction, EventRange, Ledger, LedgerError, Mark, Stretch};
+use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
+
+use super::changes::{Changes, Made};
+use super::evidence;
+use super::segment::{Cutter, Weight, ends, goes_on, overlap_len, weigh};
+use super::{ContentsSettings, SegmentInput, Summarizer};
+use tome_home::HomeError;
+
+/// Whose events, and which of them count.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) ledger: &'a Ledger,
+    pub(super) settings: &'a ContentsSettings,
+    pub(super) project: &'a str,
+    pub(super) session: &'a SessionId,
+    /// What arrived later is for another time.
+    pub(super) upto_seq: u64,
+}
+
+/// Events that were read already, by their numbers.
+pub(super) type Read = HashMap<u64, Event>;
+
+/// Before all events.
+const START: Mark = Mark { at: Millis(0), seq: 0 };
+/// Behind all events.
+const END: Mark = Mark { at: Millis(u64::MAX), seq: u64::MAX };
+
+/// Cuts again where these places are new.
+pub(super) fn stitch(
+    part: Part<'_>,
+    summarizer: &dyn Summarizer,
+    new: &BTreeSet<Mark>,
+    read: &mut Read,
+    changes: &mut Changes<'_>,
+) -> Result<(), HomeError> {
+    let Some(last_new) = new.last() else {
+        return Ok(());
+    };
+    let known = part.ledger.stretch_before(part.project, part.session, END)?;
+    let end = known.map_or(*last_new, |known| known.last.max(*last_new));
+    let mut left = new.clone();
+    while let Some(first) = left.first() {
+        let start = part.ledger.stretch_before(part.project, part.session, *first)?;
+        let mut needle = Needle::at(part, summarizer, start, left)?;
+        needle.walk(end, read, changes)?;
+        left = needle.new;
+    }
+    Ok(())
+}
+
+/// Cuts all of it again. Returns the other projects that the session has events of.
+pub(super) fn stitch_whole(
+    part: Part<'_>,
+    summarizer: &dyn Summarizer,
+    changes: &mut Changes<'_>,
+) -> Result<BTreeSet<String>, HomeError> {
+    let mut needle = Needle::at(part, summarizer, None, BTreeSet::new())?;
+    needle.until = Until::TheEnd;
+    needle.walk(END, &mut Read::new(), changes)?;
+    Ok(needle.others)
+}
+
+/// How far to go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// To where everything is as it was.
+    InStep,
+    TheEnd,
+}
+
+type Stretches<'a> = Box<dyn Iterator<Item = Result<Stretch, LedgerError>> + 'a>;
+
+struct Needle<'a> {
+    part: Part<'a>,
+    summarizer: &'a dyn Summarizer,
+    until: Until,
+    /// Places that are new and not yet passed.
+    new: BTreeSet<Mark>,
+    /// The first segment as it was; where it began does not change.
+    start: Option<Stretch>,
+    /// The segment before the next one to be finished.
+    before: Option<Stretch>,
+    /// The segments as they were, from the first one on.
+    known: Peekable<Stretches<'a>>,
+    others: BTreeSet<String>,
+}
+
+/// A segment in the making.
+struct Cut {
+    began: Began,
+    overlap: Vec<Event>,
+    events: Vec<Event>,
+    /// When each happened and what it counts for.
+    counts: Vec<(Millis, u64)>,
+    first: Mark,
+    last: Mark,
+    weight: u64,
+    tokens: u64,
+}
+
+/// Whether to go on.
+#[derive(PartialEq, Eq)]
+enum Step {
+    On,
+    InStep,
+}
+
+impl<'a> Needle<'a> {
+    fn at(
+        part: Part<'a>,
+        summarizer: &'a dyn Summarizer,
+        start: Option<Stretch>,
+        new: BTreeSet<Mark>,
+    ) -> Result<Self, HomeError> {
+        let (project, session) = (part.project, part.session);
+        let before = match &start {
+            Some(start) => part.ledger.stretch_before(project, session, before(start.first))?,
+            None => None,
+        };
+        let from = start.as_ref().map_or(START, |start| start.first);
+        let known: Stretches<'a> = Box::new(part.ledger.stretches(project, session, from));
+        let known = known.peekable();
+        let (until, others) = (Until::InStep, BTreeSet::new());
+        Ok(Self { part, summarizer, until, new, start, before, known, others })
+    }
+
+    /// Goes through the events from the start, up to `end` or to where everything is as it was.
+    fn walk(
+        &mut self,
+        end: Mark,
+        read: &mut Read,
+        changes: &mut Changes<'_>,
+    ) -> Result<(), HomeError> {
+        let Part { ledger, settings, .. } = self.part;
+        let from = self.start.as_ref().map_or(START, |start| start.first);
+        let mut cutter = Cutter::new(settings);
+        let mut cut: Option<Cut> = None;
+        let range = self.part.range(before(from), Direction::Forward);
+        for position in ledger.positions(&range) {
+            let position = position?;
+            let mark = position.mark();
+            if mark > end {
+                break;
+            }
+            if position.seq > self.part.upto_seq {
+                continue;
+            }
+            let Some(event) = self.part.event(&position, read)? else {
+                continue;
+            };
+            if event.project != self.part.project {
+                self.others.insert(event.project);
+                continue;
+            }
+            let weight = weigh(&event);
+            let began = cutter.step(event.at, weight.counted, ends(&event));
+            if let (None, Some(cut)) = (began, &mut cut) {
+                cut.push(event, mark, weight);
+                continue;
+            }
+            let next = self.begin(began, cut.as_ref(), event, mark, weight)?;
+            if let Some(done) = cut.replace(next)
+                && self.finish(&done, false, changes)? == Step::InStep
+            {
+                return Ok(());
+            }
+        }
+        if let Some(done) = cut {
+            let open = !done.ended();
+            self.finish(&done, open, changes)?;
+        }
+        self.new.clear();
+        self.forget_known(END, changes)
+    }
+
+    fn begin(
+        &self,
+        began: Option<Began>,
+        done: Option<&Cut>,
+        event: Event,
+        mark: Mark,
+        weight: Weight,
+    ) -> Result<Cut, HomeError> {
+        let (began, overlap) = match done {
+            Some(done) => {
+                let began = began.unwrap_or(Began::Session);
+                (began, done.tail(began, event.at, self.part.settings))
+            }
+            None => {
+                let began = self.start.as_ref().map_or(Began::Session, |start| start.began);
+                (began, self.part.overlap(began, mark, self.before.as_ref())?)
+            }
+        };
+        let mut cut = Cut {
+            began,
+            overlap,
+            events: Vec::new(),
+            counts: Vec::new(),
+            first: mark,
+            last: mark,
+            weight: 0,
+            tokens: 0,
+        };
+        cut.push(event, mark, weight);
+        Ok(cut)
+    }
+
+    /// Writes a segment, and says whether everything behind it is as it was.
+    fn finish(
+        &mut self,
+        cut: &Cut,
+        open: bool,
+        changes: &mut Changes<'_>,
+    ) -> Result<Step, HomeError> {
+        let Part { project, session, .. } = self.part;
+        let stretch = self.part.stretch(cut, self.before.as_ref());
+        self.forget_known(stretch.first, changes)?;
+        let known = self
+            .known
+            .next_if(|known| known.as_ref().is_ok_and(|known| known.first == stretch.first));
+        let known = known.transpose()?;
+        if let Some(known) = known.as_ref().filter(|known| known.id != stretch.id) {
+            self.remove(known, changes)?;
+        }
+        let made = self.part.make(self.summarizer, cut, &stretch, open)?;
+        if changes.put(project, made)? {
+            changes.touched.extend(day_of(project, &stretch.id));
+        }
+        let is_known = known.as_ref() == Some(&stretch);
+        if !is_known {
+            changes.begin(project, session, stretch.first, Some(stretch.clone()));
+        }
+        self.new = self.new.split_off(&after(stretch.last));
+        self.before = Some(stretch);
+        Ok(if is_known && self.is_in_step()? { Step::InStep } else { Step::On })
+    }
+
+    /// Whether what is new lies behind the beginning of the next segment there was.
+    fn is_in_step(&mut self) -> Result<bool, HomeError> {
+        if self.until == Until::TheEnd {
+            return Ok(false);
+        }
+        let Some(next_new) = self.new.first().copied() else {
+            return Ok(true);
+        };
+        match self.known.peek() {
+            Some(Ok(next)) => Ok(next.first <= next_new),
+            Some(Err(_)) | None => Ok(false),
+        }
+    }
+
+    /// Takes out the segments that began before a place and begin there no longer.
+    fn forget_known(&mut self, upto: Mark, changes: &mut Changes<'_>) -> Result<(), HomeError> {
+        loop {
+            let known = self.known.next_if(|known| match known {
+                Ok(known) => known.first < upto,
+                Err(_) => true,
+            });
+            let Some(known) = known.transpose()? else {
+                return Ok(());
+            };
+            self.remove(&known, changes)?;
+            changes.begin(self.part.project, self.part.session, known.first, None);
+        }
+    }
+
+    fn remove(&self, known: &Stretch, changes: &mut Changes<'_>) -> Result<(), HomeError> {
+        let project = self.part.project;
+        if changes.remove(project, &known.id)? {
+            changes.touched.extend(day_of(project, &known.id));
+        }
+        Ok(())
+    }
+}
+
+impl Cut {
+    fn push(&mut self, event: Event, mark: Mark, weight: Weight) {
+        self.counts.push((event.at, weight.counted));
+        self.weight += weight.counted;
+        self.tokens += weight.tokens;
+        self.events.push(event);
+        self.last = mark;
+    }
+
+    fn ended(&self) -> bool {
+        self.events.last().is_some_and(ends)
+    }
+
+    /// The last of its events, as the next segment is shown them.
+    fn tail(&self, began: Began, first_at: Millis, settings: &ContentsSettings) -> Vec<Event> {
+        let len = overlap_len(began, first_at, self.counts.iter().rev().copied(), settings);
+        let from = self.events.len().saturating_sub(len);
+        self.events.get(from..).unwrap_or_default().to_vec()
+    }
+}
+
+impl Part<'_> {
+    fn range(&self, after: Mark, direction: Direction) -> EventRange {
+        let session = Some(self.session.clone());
+        EventRange { session, after: Some(after), direction, ..EventRange::default() }
+    }
+
+    /// The event at a place, from what was read already if it is there and of this project.
+    fn event(
+        &self,
+        position: &tome_ledger::Position,
+        read: &mut Read,
+    ) -> Result<Option<Event>, HomeError> {
+        match read.get(&position.seq) {
+            Some(event) if event.project == self.project => Ok(read.remove(&position.seq)),
+            // It is kept for its own project.
+            Some(_) => Ok(None),
+            None => Ok(self.ledger.event_at(position)?),
+        }
+    }
+
+    /// The events that a segment is shown from the one before it, in order.
+    pub(super) fn overlap(
+        &self,
+        began: Began,
+        first: Mark,
+        before: Option<&Stretch>,
+    ) -> Result<Vec<Event>, HomeError> {
+        let Some(before) = before.filter(|_| goes_on(began)) else {
+            return Ok(Vec::new());
+        };
+        let mut events: Vec<Event> = Vec::new();
+        let mut counts: Vec<(Millis, u64)> = Vec::new();
+        for position in self.ledger.positions(&self.range(first, Direction::Backward)) {
+            let position = position?;
+            if position.mark() < before.first
+                || position.at.distance_ms(first.at) > self.settings.overlap_ms
+            {
+                break;
+            }
+            let is_there = position.seq <= self.upto_seq;
+            let event = if is_there { self.ledger.event_at(&position)? } else { None };
+            let Some(event) = event.filter(|event| event.project == self.project) else {
+                continue;
+            };
+            counts.push((event.at, weigh(&event).counted));
+            events.push(event);
+            let fits = overlap_len(began, first.at, counts.iter().copied(), self.settings);
+            if fits < events.len() {
+                events.pop();
+                break;
+            }
+        }
+        events.reverse();
+        Ok(events)
+    }
+
+    fn stretch(&self, cut: &Cut, before: Option<&Stretch>) -> Stretch {
+        let day = Period::day_of(cut.first.at, &self.settings.zone);
+        let id = match cut.events.first() {
+            Some(first) => NodeId::segment(&day, first.at, self.session, &first.id),
+            // A segment has at least the event that began it.
+            None => day.id(),
+        };
+        Stretch {
+            id,
+            first: cut.first,
+            last: cut.last,
+            events: cut.events.len() as u64,
+            weight: cut.weight,
+            began: cut.began,
+            ended: cut.ended(),
+            first_of: first_of(before.and_then(|before| before.id.day()), day),
+        }
+    }
+
+    fn make(
+        &self,
+        summarizer: &dyn Summarizer,
+        cut: &Cut,
+        stretch: &Stretch,
+        open: bool,
+    ) -> Result<Made, HomeError> {
+        let input = SegmentInput { events: &cut.events, overlap: &cut.overlap };
+        let name = summarizer.name();
+        let told =
+            evidence::of_segment(summarizer.segment(&input)?, name, &stretch.id, &cut.events);
+        let mut agents: Vec<_> = cut.events.iter().map(|event| event.agent.clone()).collect();
+        agents.sort();
+        agents.dedup();
+        let source = cut.events.first().zip(cut.events.last());
+        let node = Node {
+            id: stretch.id.clone(),
+            version: 0,
+            open,
+            title: told.title,
+            bullets: told.bullets,
+            keywords: told.keywords,
+            children: Vec::new(),
+            first_at: stretch.first.at,
+            last_at: stretch.last.at,
+            events: stretch.events,
+            tokens: cut.tokens,
+            agents,
+            sessions: vec![self.session.clone()],
+            session_count: 1,
+            source: source.map(|(first, last)| (first.id.clone(), last.id.clone())),
+            summarizer: name.to_owned(),
+            made_at: Millis(0),
+        };
+        Ok(Made { node, firsts: firsts(stretch.first_of), grips: told.grips })
+    }
+}
+
+/// The coarsest period in which a segment is the first of its session, if the one before it was on
+/// another day.
+fn first_of(before: Option<Period>, day: Period) -> Option<Level> {
+    let Some(before) = before else {
+        return Some(Level::Year);
+    };
+    let coarser = |day: Period| std::iter::once(day).chain(day.ancestors());
+    let differ = coarser(before).zip(coarser(day)).filter(|(before, day)| before != day);
+    differ.last().map(|(_, period)| period.level())
+}
+
+/// The same, counted by level from the year down.
+fn firsts(first_of: Option<Level>) -> [u64; 4] {
+    [Level::Year, Level::Month, Level::Week, Level::Day]
+        .map(|level| u64::from(first_of.is_some_and(|first_of| first_of <= level)))
+}
+
+fn day_of(project: &str, segment: &NodeId) -> Option<(String, Period)> {
+    segment.day().map(|day| (project.to_owned(), day))
+}
+
+/// The last place before another one. Numbers begin with 1.
+pub(super) fn before(mark: Mark) -> Mark {
+    Mark { seq: mark.seq.saturating_sub(1), ..mark }
+}
+
+fn after(mark: Mark) -> Mark {
+    Mark { seq: mark.seq.saturating_add(1), ..mark }
+}

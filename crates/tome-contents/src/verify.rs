@@ -1,0 +1,168 @@
+//! Whether the contents are true: every excerpt is there letter for letter, every bullet's grips
+//! exist, every node's children do, and times and counts add up.
+
+use std::collections::BTreeSet;
+
+use tome_ledger::{Head, Ledger};
+use tome_model::{Event, EventId, Grip, Level, Node};
+
+use super::ContentsSettings;
+use super::evidence::{hash_of, is_said, is_short};
+use super::limits::PROBLEMS_MAX;
+use super::replace::{Source, segment_source};
+use tome_home::HomeError;
+
+/// What was looked at and what is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Nodes that were looked at, in their latest versions.
+    pub nodes: u64,
+    /// Grips that were looked at.
+    pub grips: u64,
+    /// How many problems there are.
+    pub problem_count: u64,
+    /// The problems, a line each; of very many only the first.
+    pub problems: Vec<String>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_fine(&self) -> bool {
+        self.problem_count == 0
+    }
+
+    fn add(&mut self, problem: String) {
+        self.problem_count += 1;
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(problem);
+        }
+    }
+}
+
+/// Checks all contents of a ledger. What cannot be read is a problem; only a ledger that cannot be
+/// read at all is an error.
+pub fn verify_contents(ledger: &Ledger, settings: &ContentsSettings) -> Result<Report, HomeError> {
+    let mut report = Report::default();
+    for project in ledger.contents_projects()? {
+        let mut check = Check { ledger, settings, project: &project, report: &mut report };
+        for grip in ledger.grips(&project, None) {
+            match grip {
+                Ok(grip) => check.grip(&grip)?,
+                Err(error) => check.report.add(error.to_string()),
+            }
+        }
+        for head in ledger.heads(&project, "", None) {
+            match head {
+                Ok(head) if !head.removed => check.node(&head)?,
+                Ok(_) => {}
+                Err(error) => check.report.add(error.to_string()),
+            }
+        }
+    }
+    Ok(report)
+}
+
+struct Check<'a> {
+    ledger: &'a Ledger,
+    settings: &'a ContentsSettings,
+    project: &'a str,
+    report: &'a mut Report,
+}
+
+impl Check<'_> {
+    fn grip(&mut self, grip: &Grip) -> Result<(), HomeError> {
+        self.report.grips += 1;
+        if hash_of(&grip.excerpt) != grip.hash {
+            self.report.add(format!("{}: its hash is not that of its excerpt", grip.id));
+        }
+        if !is_short(&grip.excerpt) {
+            self.report.add(format!("{}: its excerpt is too long", grip.id));
+        }
+        let mut events: Vec<Event> = Vec::new();
+        for id in BTreeSet::from([&grip.first, &grip.last]) {
+            match self.ledger.event(id)? {
+                Some(event) => events.push(event),
+                None => self.report.add(format!("{}: its event {id} is missing", grip.id)),
+            }
+        }
+        if !events.is_empty() && !events.iter().any(|event| is_said(event, &grip.excerpt)) {
+            self.report.add(format!("{}: its event does not say what it says", grip.id));
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, head: &Head) -> Result<(), HomeError> {
+        self.report.nodes += 1;
+        let id = &head.id;
+        let node = match self.ledger.node(self.project, id, Some(head.version)) {
+            Ok(Some(node)) => node,
+            Ok(None) => {
+                self.report.add(format!("{id}: version {} is missing", head.version));
+                return Ok(());
+            }
+            Err(error) => {
+                self.report.add(error.to_string());
+                return Ok(());
+            }
+        };
+        if !head.agrees_with(&node) {
+            self.report.add(format!("{id}: its line does not say what it says"));
+        }
+        for grip in node.bullets.iter().flat_map(|bullet| &bullet.grips) {
+            if !matches!(self.ledger.grip(self.project, grip), Ok(Some(_))) {
+                self.report.add(format!("{id}: its grip {grip} is missing"));
+            }
+        }
+        match id.level() {
+            Level::Segment => self.segment(&node),
+            _ => self.period(&node),
+        }
+    }
+
+    fn segment(&mut self, node: &Node) -> Result<(), HomeError> {
+        let source = segment_source(self.ledger, self.settings, self.project, node)?;
+        let Some(Source::Segment { events, .. }) = source else {
+            self.report.add(format!("{}: its events are not those of its session", node.id));
+            return Ok(());
+        };
+        let ends = |event: Option<&Event>| event.map(|event| (event.at, event.id.clone()));
+        let (first, last) = (ends(events.first()), ends(events.last()));
+        let said: Option<(EventId, EventId)> = node.source.clone();
+        let said = said.map(|(first, last)| ((node.first_at, first), (node.last_at, last)));
+        if first.zip(last) != said {
+            self.report.add(format!("{}: its first and last events are others", node.id));
+        }
+        Ok(())
+    }
+
+    fn period(&mut self, node: &Node) -> Result<(), HomeError> {
+        let mut children = Vec::with_capacity(node.children.len());
+        for child in &node.children {
+            match self.ledger.head(self.project, child)?.filter(|head| !head.removed) {
+                Some(head) => children.push(head),
+                None => self.report.add(format!("{}: its child {child} is missing", node.id)),
+            }
+        }
+        if children.is_empty() {
+            self.report.add(format!("{}: it has no children", node.id));
+        }
+        let sums = [
+            ("events", node.events, children.iter().map(|child| child.events).sum::<u64>()),
+            ("tokens", node.tokens, children.iter().map(|child| child.tokens).sum()),
+        ];
+        for (what, said, sum) in sums {
+            if said != sum {
+                self.report.add(format!("{}: {said} {what}, its children have {sum}", node.id));
+            }
+        }
+        let first_at = children.iter().map(|child| child.first_at).min();
+        let last_at = children.iter().map(|child| child.last_at).max();
+        if first_at.zip(last_at) != Some((node.first_at, node.last_at)) {
+            self.report.add(format!("{}: its times are not those of its children", node.id));
+        }
+        if node.open != children.iter().any(|child| child.open) {
+            self.report.add(format!("{}: it is open or closed and its children are not", node.id));
+        }
+        Ok(())
+    }
+}

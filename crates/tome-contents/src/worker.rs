@@ -1,0 +1,133 @@
+//! The worker: follows the outbox and keeps the contents true to it.
+//!
+//! It takes up events in batches. What a batch changes is written in one commit with the cursor, so
+//! that wherever it is killed, it goes on with the next batch as if nothing had been. Contents after
+//! a batch are made from the events up to it and no others, in whatever order they came.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tome_ledger::{Ledger, LedgerError, Mark, Work};
+use tome_model::{Clock, SessionId};
+
+use super::changes::{Care, Changes};
+use super::limits::{BATCH_BYTES, TRIES_MAX};
+use super::rollup::roll_up;
+use super::said::said;
+use super::stitch::{Part, Read, stitch};
+use super::{ContentsSettings, Summarizer, rebuild};
+use tome_home::HomeError;
+
+/// The worker's name, under which its cursor is kept.
+pub const CONTENTS: &str = "contents";
+
+/// What was done to bring the contents up to date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CaughtUp {
+    /// Events that were taken up.
+    pub events: u64,
+    /// Nodes that were written.
+    pub nodes: u64,
+    /// Nodes that are there no longer.
+    pub removed: u64,
+    /// Whether everything was made anew because the settings have changed, or because an earlier
+    /// attempt to do so was cut short.
+    pub rebuilt: bool,
+}
+
+/// Takes up everything that has arrived since the last time. Several may do this at once: whoever
+/// comes second looks again.
+pub fn catch_up_contents(
+    ledger: &Ledger,
+    settings: &ContentsSettings,
+    summarizer: &dyn Summarizer,
+    clock: &dyn Clock,
+) -> Result<CaughtUp, HomeError> {
+    let memo = settings.fingerprint(summarizer.name());
+    let mut done = CaughtUp::default();
+    let mut tries = 0;
+    loop {
+        let from_seq = ledger.cursor(CONTENTS)?;
+        if from_seq > 0 && ledger.memo(CONTENTS)? != memo {
+            let rebuilt = rebuild::rebuild_upto_cursor(ledger, settings, summarizer, clock)?;
+            done.nodes += rebuilt.nodes;
+            done.removed += rebuilt.removed;
+            done.rebuilt = true;
+            continue;
+        }
+        let Some(batch) = Batch::next(ledger, from_seq, settings.batch_events)? else {
+            return Ok(done);
+        };
+        let (upto_seq, events) = (batch.upto_seq, batch.events);
+        let changes = batch.work(ledger, settings, summarizer, clock)?;
+        let counted = changes.counted();
+        let work = Work { worker: CONTENTS.to_owned(), from_seq, upto_seq, ..Work::default() };
+        let work = Work { memo: Some(memo.clone()), ..changes.into_work(work) };
+        match ledger.commit(work) {
+            Ok(()) => {
+                done.events += events;
+                done.nodes += counted.written;
+                done.removed += counted.removed;
+                tries = 0;
+            }
+            // Whoever has moved the cursor has done a part of the work.
+            Err(error) if is_overtaken(&error) && ledger.cursor(CONTENTS)? != from_seq => tries = 0,
+            Err(error) if is_overtaken(&error) && tries < TRIES_MAX => tries += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether somebody else was quicker, so that looking again helps.
+pub(super) fn is_overtaken(error: &LedgerError) -> bool {
+    matches!(error, LedgerError::Changed { .. } | LedgerError::Cursor { .. })
+}
+
+/// Events that are taken up together.
+struct Batch {
+    upto_seq: u64,
+    events: u64,
+    read: Read,
+    /// Where something is new, by project and session.
+    new: BTreeMap<(String, SessionId), BTreeSet<Mark>>,
+}
+
+impl Batch {
+    fn next(ledger: &Ledger, from_seq: u64, events_max: usize) -> Result<Option<Self>, HomeError> {
+        let entries = ledger.outbox(from_seq, events_max.max(1))?;
+        let mut batch =
+            Self { upto_seq: from_seq, events: 0, read: Read::new(), new: BTreeMap::new() };
+        let mut bytes = 0;
+        for entry in entries {
+            if bytes > BATCH_BYTES {
+                break;
+            }
+            batch.upto_seq = entry.seq;
+            batch.events += 1;
+            let Some(event) = ledger.event_at(&entry.position)? else {
+                continue;
+            };
+            bytes += said(&event).map(|text| text.len()).sum::<usize>();
+            let whose = (event.project.clone(), event.session.clone());
+            batch.new.entry(whose).or_default().insert(entry.position.mark());
+            batch.read.insert(entry.seq, event);
+        }
+        Ok((batch.upto_seq > from_seq).then_some(batch))
+    }
+
+    fn work<'a>(
+        mut self,
+        ledger: &'a Ledger,
+        settings: &ContentsSettings,
+        summarizer: &dyn Summarizer,
+        clock: &dyn Clock,
+    ) -> Result<Changes<'a>, HomeError> {
+        let mut changes = Changes::new(ledger, clock.now(), Care::Usual);
+        for ((project, session), new) in &self.new {
+            let upto_seq = self.upto_seq;
+            let part = Part { ledger, settings, project, session, upto_seq };
+            stitch(part, summarizer, new, &mut self.read, &mut changes)?;
+        }
+        roll_up(&mut changes, summarizer)?;
+        Ok(changes)
+    }
+}

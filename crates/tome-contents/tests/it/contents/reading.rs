@@ -1,0 +1,197 @@
+//! The way back, over one project and over all.
+
+use std::sync::Arc;
+
+use tome_contents::{Ask, Calendar, Depth, Entries, EntriesPage};
+use tome_home::{Home, HomeError, StoreMode, Stores};
+use tome_ledger::Engine;
+use tome_model::GripId;
+
+use super::*;
+
+struct Scene {
+    _folder: tempfile::TempDir,
+    calendar: Calendar,
+}
+
+fn calendar(stores: Stores) -> Calendar {
+    let clock = Arc::new(Ticking::default());
+    Calendar::new(Arc::new(stores), settings(), Arc::new(Plain), clock)
+}
+
+/// One level of this project, or of all.
+fn of(project: Option<&str>) -> Ask {
+    let project = project.map(str::to_owned);
+    Ask { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
+}
+
+/// Two projects: one worked on in two months by two agents, one on one day.
+fn scene(mode: StoreMode) -> Scene {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Ticking::default());
+    let stores = Stores::new(Home::at(folder.path()), mode, Engine::DEFAULT, clock);
+    let a = stores.of_project("/nowhere/a").unwrap();
+    for (n, time) in ["2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z"]
+        .into_iter()
+        .enumerate()
+    {
+        append(&a, "/nowhere/a", draft(&format!("a{n}"), "s1", at(time), &format!("a says {n}")));
+    }
+    let mut later = draft("a9", "s2", at("2026-04-02T09:00:00Z"), "a in april");
+    later.agent = Agent::parse("gemini").unwrap();
+    append(&a, "/nowhere/a", later);
+    let b = stores.of_project("/nowhere/b").unwrap();
+    append(&b, "/nowhere/b", draft("b0", "s3", at("2026-03-02T09:30:00Z"), "b says so"));
+    drop((a, b));
+    Scene { calendar: calendar(stores), _folder: folder }
+}
+
+fn told(listing: &Entries) -> String {
+    let mut text = String::new();
+    for entry in &listing.entries {
+        let shares: Vec<String> = entry
+            .shares
+            .iter()
+            .map(|share| format!("{} {}", share.project, share.events))
+            .collect();
+        let id = short(&entry.id);
+        writeln!(text, "{id} {} events: {}", entry.events, shares.join(", ")).unwrap();
+    }
+    text
+}
+
+#[test]
+fn one_walks_from_the_years_to_what_was_said() {
+    for mode in [StoreMode::PerProject, StoreMode::Unified] {
+        let calendar = &scene(mode).calendar;
+        let (root, ask) = (Some("/nowhere/a"), of(Some("/nowhere/a")));
+        assert_eq!(told(&calendar.root(&ask).unwrap()), "toc:year:2026 4 events: /nowhere/a 4\n");
+        let walk = [
+            (
+                "toc:year:2026",
+                "toc:month:2026-03 3 events: /nowhere/a 3\ntoc:month:2026-04 1 events: /nowhere/a 1\n",
+            ),
+            ("toc:month:2026-03", "toc:week:2026-W10 3 events: /nowhere/a 3\n"),
+            ("toc:week:2026-W10", "toc:day:2026-03-02 3 events: /nowhere/a 3\n"),
+        ];
+        for (node, expected) in walk {
+            assert_eq!(told(&calendar.below(&id(node), &ask).unwrap()), expected);
+        }
+        let segments = calendar.below(&id("toc:day:2026-03-02"), &ask).unwrap();
+        assert_eq!(segments.entries.len(), 3);
+        let segment = segments.entries[1].id.as_str();
+        let found = calendar.node(segment, None, root).unwrap().remove(0);
+        assert_eq!((found.project.as_str(), found.node.title.as_str()), ("/nowhere/a", "a says 1"));
+        calendar.below(&found.node.id, &ask).unwrap_err();
+        let grip = found.node.bullets[0].grips[0].as_str();
+        let expanded = calendar.grip(grip, (3, 3), root).unwrap();
+        assert_eq!(expanded.events[0].text, "a says 1");
+        // What lies an hour away is not around it.
+        assert!(expanded.before.is_empty() && expanded.after.is_empty() && !expanded.shortened);
+    }
+}
+
+#[test]
+fn all_projects_are_one_calendar() {
+    for mode in [StoreMode::PerProject, StoreMode::Unified] {
+        let calendar = &scene(mode).calendar;
+        let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
+        assert_eq!(told(&calendar.root(&of(None)).unwrap()), format!("toc:year:2026 {both}"));
+        let day = calendar.below(&id("toc:day:2026-03-02"), &of(None)).unwrap();
+        let projects: Vec<_> =
+            day.entries.iter().map(|entry| entry.shares[0].project.as_str()).collect();
+        assert_eq!(projects, ["/nowhere/a", "/nowhere/b", "/nowhere/a", "/nowhere/a"]);
+        assert_eq!(calendar.node("toc:year:2026", None, None).unwrap().len(), 2);
+
+        // By agent, and the days of a month by name.
+        let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..of(None) };
+        let months = calendar.below(&id("toc:year:2026"), &gemini).unwrap();
+        assert_eq!(told(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
+        let days = calendar.at("2026-03", &of(None)).unwrap();
+        assert_eq!(told(&days), "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n");
+    }
+}
+
+#[test]
+fn lists_come_in_pages() {
+    let calendar = &scene(StoreMode::PerProject).calendar;
+    for (node, entries_max, pages) in
+        [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
+    {
+        for newest_first in [false, true] {
+            let whole = || calendar.below(&id(node), &of(None)).unwrap();
+            let ids = |listing: &Entries| -> Vec<NodeId> {
+                listing.entries.iter().map(|entry| entry.id.clone()).collect()
+            };
+            let mut expected = ids(&whole());
+            if newest_first {
+                expected.reverse();
+            }
+            let (mut seen, mut count, mut after) = (Vec::new(), 0, None);
+            loop {
+                let (page, next) = whole().page(&EntriesPage { newest_first, after, entries_max });
+                assert!(page.entries.len() <= entries_max);
+                seen.extend(ids(&page));
+                count += 1;
+                after = next;
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!((seen, count), (expected, pages));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said_to_be() {
+    let calendar = &scene(StoreMode::PerProject).calendar;
+    let not_found = |error: HomeError| match error {
+        HomeError::NotFound(what) => what,
+        other => panic!("{other}"),
+    };
+    let error = calendar.node("toc:day:2020-01-01", None, None).unwrap_err();
+    assert!(not_found(error).starts_with("there is no node toc:day:2020-01-01"));
+    let error = calendar.node("toc:year:2026", Some(9), None).unwrap_err();
+    assert!(not_found(error).starts_with("there is no version 9 of toc:year:2026"));
+    let grip = GripId::of(Millis(1), &EventId::parse("x").unwrap(), "x");
+    let error = calendar.grip(grip.as_str(), (3, 3), None).unwrap_err();
+    assert_eq!(not_found(error), format!("there is no grip {grip}"));
+    not_found(calendar.below(&id("toc:day:2020-01-01"), &of(None)).unwrap_err());
+    assert!(calendar.root(&of(Some("/nowhere/c"))).unwrap().entries.is_empty());
+    assert!(calendar.node("toc:year:2026", None, Some("/nowhere/c")).is_err());
+    assert_eq!(calendar.versions("toc:year:2026", None).unwrap().len(), 2);
+    assert!(calendar.versions("toc:year:2025", None).is_err());
+}
+
+#[test]
+fn a_grip_shows_what_was_around_it_in_its_session_and_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Ticking::default());
+    let stores = Stores::new(Home::at(folder.path()), StoreMode::Unified, Engine::DEFAULT, clock);
+    let store = stores.of_project("/nowhere/a").unwrap();
+    for minute in 10..30 {
+        let when = at(&format!("2026-03-02T09:{minute}:00Z"));
+        let project = if minute % 5 == 0 { "/nowhere/b" } else { "/nowhere/a" };
+        let session = if minute % 7 == 0 { "s2" } else { "s1" };
+        let name = format!("m{minute}");
+        append(&store, project, draft(&name, session, when, &name));
+    }
+    let huge = draft("huge", "s1", at("2026-03-02T09:40:00Z"), &"much ".repeat(200_000));
+    append(&store, "/nowhere/a", huge);
+    caught_up(&store, &settings());
+    let calendar = calendar(stores);
+    let expand =
+        |grip: &Grip, around| calendar.grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap();
+    let texts = |events: &[Event]| {
+        let texts: Vec<_> = events.iter().map(|event| event.text.clone()).collect();
+        texts.join(" ")
+    };
+    let grips: Vec<_> = store.grips("/nowhere/a", None).map(Result::unwrap).collect();
+    let grip = grips.iter().find(|grip| grip.excerpt == "m29").unwrap();
+    let expanded = expand(grip, (3, 3));
+    assert_eq!(texts(&expanded.before), "m24 m26 m27");
+    assert_eq!(texts(&expanded.events), "m29");
+    assert!(expanded.after.is_empty() && expanded.shortened, "a megabyte is too much");
+    assert_eq!(expand(grip, (1_000, 0)).before.len(), 12);
+}

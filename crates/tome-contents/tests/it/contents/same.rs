@@ -1,0 +1,214 @@
+//! The same contents whatever the way: in any order, in any batches, killed anywhere.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use proptest::prelude::*;
+use tome_contents::{
+    ContentsSettings, Extractive, catch_up_contents, rebuild_contents, segments, verify_contents,
+};
+use tome_ledger::{EventRange, Ledger};
+use tome_model::{Draft, EventKind, Zone};
+
+use super::memory::Memory;
+use super::*;
+
+/// Thresholds small enough that a few events meet all of them.
+fn small(zone: &str) -> ContentsSettings {
+    let mut settings = ContentsSettings::in_zone(Zone::named(zone).unwrap());
+    settings.gap_ms = 600_000;
+    settings.tokens_max = 60;
+    settings.overlap_tokens_max = 30;
+    settings
+}
+
+#[derive(Debug, Clone)]
+struct Told {
+    project: String,
+    draft: Draft,
+}
+
+fn told(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Told {
+    // Around the end of a year that is in the middle of a week, some of it on the day after.
+    let start = at("2026-12-31T22:40:00Z").0;
+    let at = Millis(start + u64::from(minute) * 60_000);
+    let text = "word ".repeat(usize::from(words)) + &n.to_string();
+    let mut draft = draft(&format!("e{n}"), ["s1", "s2"][usize::from(who % 2)], at, &text);
+    draft.kind = match kind {
+        0 => EventKind::SessionEnd,
+        1 => EventKind::Compaction,
+        2..4 => EventKind::ToolResult,
+        _ => EventKind::UserMessage,
+    };
+    if kind == 5 {
+        draft.agent = Agent::parse("gemini").unwrap();
+    }
+    Told { project: ["/a", "/b"][usize::from(who / 2 % 2)].into(), draft }
+}
+
+fn history() -> impl Strategy<Value = Vec<Told>> {
+    let minute =
+        prop_oneof![8 => 50..100u32, 3 => 0..180u32, 1 => 1_400..1_600u32, 1 => 20_000..20_100u32];
+    let one = (0..4u8, minute, 0..24u8, 0..12u8);
+    proptest::collection::vec(one, 1..50)
+        .prop_map(|all| all.into_iter().enumerate().map(|(n, one)| told(n, one)).collect())
+}
+
+/// What happens on the way: how many events come before the worker runs, how many it takes at a
+/// time, and which of its writes fails, if one does.
+#[derive(Debug, Clone, Copy)]
+struct Leg {
+    events: usize,
+    batch: usize,
+    killed_at: usize,
+}
+
+fn legs() -> impl Strategy<Value = Vec<Leg>> {
+    let leg = (1..12usize, 1..9usize, 0..5usize);
+    let leg = leg.prop_map(|(events, batch, killed_at)| Leg { events, batch, killed_at });
+    proptest::collection::vec(leg, 1..10)
+}
+
+fn store(ledger: &Ledger, told: &[Told]) {
+    let new = told.iter().cloned();
+    let new = new.map(|one| NewEvent::encode(one.draft, one.project, Millis(1)));
+    ledger.append(new.collect()).unwrap();
+}
+
+fn by_and_by(
+    told: &[Told],
+    legs: &[Leg],
+    settings: &ContentsSettings,
+    summarizer: &dyn Summarizer,
+) -> Memory {
+    let memory = Memory::default();
+    let mut rest = told;
+    for leg in legs.iter().cycle() {
+        let (now, later) = rest.split_at(leg.events.min(rest.len()));
+        let ledger = memory.open();
+        store(&ledger, now);
+        memory.fails_in.store(leg.killed_at, Ordering::SeqCst);
+        let settings = ContentsSettings { batch_events: leg.batch, ..settings.clone() };
+        let caught_up = catch_up_contents(&ledger, &settings, summarizer, &Ticking::default());
+        assert!(caught_up.is_ok() || leg.killed_at > 0, "{caught_up:?}");
+        memory.fails_in.store(0, Ordering::SeqCst);
+        rest = later;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    catch_up_contents(&memory.open(), settings, summarizer, &Ticking::default()).unwrap();
+    memory
+}
+
+fn at_once(told: &[Told], settings: &ContentsSettings, summarizer: &dyn Summarizer) -> Memory {
+    let memory = Memory::default();
+    let ledger = memory.open();
+    store(&ledger, told);
+    catch_up_contents(&ledger, settings, summarizer, &Ticking::default()).unwrap();
+    drop(ledger);
+    memory
+}
+
+/// The segments as the pure function cuts them, by project and id of the first event.
+fn cut(ledger: &Ledger, settings: &ContentsSettings) -> BTreeMap<(String, String), Vec<String>> {
+    let mut sessions: BTreeMap<(String, SessionId), Vec<Event>> = BTreeMap::new();
+    for event in ledger.events(&EventRange::default()) {
+        let (_, event) = event.unwrap();
+        sessions.entry((event.project.clone(), event.session.clone())).or_default().push(event);
+    }
+    let mut found = BTreeMap::new();
+    for ((project, _), events) in sessions {
+        for segment in segments(&events, settings) {
+            let ids = events[segment.events].iter().map(|event| event.id.to_string());
+            let ids: Vec<String> = ids.collect();
+            found.insert((project.clone(), ids[0].clone()), ids);
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn by_and_by_is_as_at_once(told in history(), legs in legs(), zone in 0..3usize) {
+        let settings = small(["UTC", "Asia/Kathmandu", "America/St_Johns"][zone]);
+        let memory = by_and_by(&told, &legs, &settings, &Plain);
+        let ledger = memory.open();
+        let expected = latest(&at_once(&told, &settings, &Plain).open());
+        prop_assert_eq!(&latest(&ledger), &expected);
+
+        // Every event is in one segment, the one where the pure function puts it.
+        let cut = cut(&ledger, &settings);
+        let nodes: BTreeMap<_, _> = expected
+            .iter()
+            .filter(|(_, (node, _))| node.source.is_some())
+            .map(|((project, _), (node, _))| {
+                let (first, last) = node.source.clone().unwrap();
+                ((project.clone(), first.to_string()), (last.to_string(), node.events))
+            })
+            .collect();
+        let cut: BTreeMap<_, _> = cut
+            .into_iter()
+            .map(|(place, ids)| (place, (ids.last().unwrap().clone(), ids.len() as u64)))
+            .collect();
+        prop_assert_eq!(nodes, cut);
+
+        // It is true, and making it anew changes nothing.
+        let report = verify_contents(&ledger, &settings).unwrap();
+        prop_assert!(report.is_fine(), "{:?}", report);
+        let rebuilt = rebuild_contents(&ledger, &settings, &Plain, &Ticking::default()).unwrap();
+        prop_assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
+        prop_assert_eq!(&latest(&ledger), &expected);
+    }
+
+    #[test]
+    fn other_settings_make_what_they_would_have_made(told in history(), legs in legs(), killed_at in 0..6usize) {
+        let (before, after) = (small("UTC"), small("Pacific/Kiritimati"));
+        let memory = by_and_by(&told, &legs, &before, &Plain);
+        memory.fails_in.store(killed_at, Ordering::SeqCst);
+        let _ = catch_up_contents(&memory.open(), &after, &Plain, &Ticking::default());
+        memory.fails_in.store(0, Ordering::SeqCst);
+        let ledger = memory.open();
+        caught_up(&ledger, &after);
+        prop_assert_eq!(latest(&ledger), latest(&at_once(&told, &after, &Plain).open()));
+        prop_assert_eq!(caught_up(&ledger, &after), CaughtUp::default());
+        let report = verify_contents(&ledger, &after).unwrap();
+        prop_assert!(report.is_fine(), "{:?}", report);
+    }
+
+    #[test]
+    fn sessions_are_counted_once(told in history()) {
+        let settings = small("UTC");
+        let ledger = at_once(&told, &settings, &Plain).open();
+        prop_assert!(latest(&ledger).keys().any(|(_, id)| id.as_str().starts_with("toc:year:")));
+        for ((project, id), (node, _)) in latest(&ledger) {
+            let Some(period) = id.period().filter(|_| node.source.is_none()) else { continue };
+            let days: Vec<_> = match period.children().as_slice() {
+                [] => vec![period],
+                _ => told.iter().map(|one| tome_model::Period::day_of(one.draft.at, &settings.zone))
+                    .filter(|day| day.ancestors().any(|above| above == period)).collect(),
+            };
+            let mut sessions: Vec<_> = told.iter().filter(|one| one.project == project)
+                .filter(|one| days.contains(&tome_model::Period::day_of(one.draft.at, &settings.zone)))
+                .map(|one| one.draft.session.clone()).collect();
+            sessions.sort();
+            sessions.dedup();
+            prop_assert_eq!(node.session_count, sessions.len() as u64, "{}", id);
+            let mut named = node.sessions.clone();
+            named.sort();
+            prop_assert_eq!(named, sessions);
+        }
+    }
+
+    #[test]
+    fn with_the_built_in_summarizer_too(told in history(), legs in legs()) {
+        let settings = small("UTC");
+        let memory = by_and_by(&told, &legs, &settings, &Extractive);
+        let ledger = memory.open();
+        prop_assert_eq!(latest(&ledger), latest(&at_once(&told, &settings, &Extractive).open()));
+        let rebuilt = rebuild_contents(&ledger, &settings, &Extractive, &Ticking::default()).unwrap();
+        prop_assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
+    }
+}

@@ -1,0 +1,137 @@
+//! Where segments are cut.
+
+use proptest::prelude::*;
+use tome_contents::{Segment, segments, weigh};
+use tome_ledger::Began;
+use tome_model::Period;
+
+use super::*;
+
+fn event(n: usize, at: Millis, kind: EventKind, text: &str) -> Event {
+    Event {
+        id: EventId::parse(&format!("e{n}")).unwrap(),
+        at,
+        arrived: at,
+        session: session("s1"),
+        agent: Agent::parse("codex").unwrap(),
+        project: PROJECT.into(),
+        cwd: PROJECT.into(),
+        kind,
+        role: Role::User,
+        text: text.into(),
+        tool: None,
+        meta: serde_json::Map::new(),
+    }
+}
+
+fn story() -> impl Strategy<Value = Vec<Event>> {
+    let pause = prop_oneof![5 => 0..120_000u64, 2 => 0..3_600_000u64, 1 => 0..90_000_000u64];
+    let one = (pause, 0..12u8, 0..900usize);
+    proptest::collection::vec(one, 0..80).prop_map(|all| {
+        let mut now = at("2026-03-28T20:00:00Z").0;
+        let mut events = Vec::new();
+        for (n, (pause, kind, words)) in all.into_iter().enumerate() {
+            now += pause;
+            let kind = match kind {
+                0 => EventKind::SessionEnd,
+                1 => EventKind::Compaction,
+                2..5 => EventKind::ToolResult,
+                _ => EventKind::AssistantMessage,
+            };
+            events.push(event(n, Millis(now), kind, &"some words ".repeat(words)));
+        }
+        events
+    })
+}
+
+fn counted(events: &[Event]) -> u64 {
+    events.iter().map(|event| weigh(event).counted).sum()
+}
+
+fn limits_hold(events: &[Event], segment: &Segment, settings: &ContentsSettings) {
+    let own = &events[segment.events.clone()];
+    let (first, last) = (own.first().unwrap(), own.last().unwrap());
+    assert!(counted(own) <= settings.tokens_max || own.len() == 1);
+    assert!(own.windows(2).all(|two| two[0].at.distance_ms(two[1].at) <= settings.gap_ms));
+    let day = |event: &Event| Period::day_of(event.at, &settings.zone);
+    assert_eq!(day(first), day(last));
+    let ends = |event: &Event| matches!(event.kind, EventKind::SessionEnd | EventKind::Compaction);
+    assert!(own[..own.len() - 1].iter().all(|event| !ends(event)));
+    assert_eq!(segment.ended, ends(last));
+
+    let overlap = &events[segment.overlap.clone()];
+    assert_eq!(segment.overlap.end, segment.events.start);
+    assert!(overlap.is_empty() || matches!(segment.began, Began::Full | Began::Midnight));
+    assert!(counted(overlap) <= settings.overlap_tokens_max);
+    assert!(overlap.iter().all(|event| event.at.distance_ms(first.at) <= settings.overlap_ms));
+}
+
+/// There is a reason for every cut, and one that comes earlier would have been taken.
+fn cut_for_a_reason(events: &[Event], two: &[Segment], settings: &ContentsSettings) {
+    let (before, next) = (&two[0], &two[1]);
+    let own = &events[before.events.clone()];
+    let (last, first) = (own.last().unwrap(), &events[next.events.start]);
+    let expected = if before.ended {
+        Began::Ended
+    } else if last.at.distance_ms(first.at) > settings.gap_ms {
+        Began::Gap
+    } else if Period::day_of(last.at, &settings.zone) != Period::day_of(first.at, &settings.zone) {
+        Began::Midnight
+    } else {
+        assert!(counted(own) + weigh(first).counted > settings.tokens_max);
+        Began::Full
+    };
+    assert_eq!(next.began, expected);
+    assert_eq!(before.events.end, next.events.start);
+    assert!(next.overlap.start >= before.events.start, "no more than the one before");
+    // As much as may be: one more would be too much.
+    if matches!(expected, Began::Full | Began::Midnight) && next.overlap.start > before.events.start
+    {
+        let one_more = &events[next.overlap.start - 1];
+        let too_long_ago = one_more.at.distance_ms(first.at) > settings.overlap_ms;
+        let with = counted(&events[next.overlap.start - 1..next.overlap.end]);
+        assert!(too_long_ago || with > settings.overlap_tokens_max);
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_event_is_in_one_segment_and_limits_hold(events in story(), zone in 0..2usize) {
+        let zone = Zone::named(["UTC", "Europe/Berlin"][zone]).unwrap();
+        let settings = ContentsSettings::in_zone(zone);
+        let found = segments(&events, &settings);
+        let covered: usize = found.iter().map(|segment| segment.events.len()).sum();
+        prop_assert_eq!(covered, events.len());
+        prop_assert_eq!(found.first().map(|one| (one.began, one.events.start)),
+            events.first().map(|_| (Began::Session, 0)));
+        for segment in &found {
+            limits_hold(&events, segment, &settings);
+        }
+        for two in found.windows(2) {
+            cut_for_a_reason(&events, two, &settings);
+        }
+    }
+
+    #[test]
+    fn what_comes_later_changes_nothing_before(events in story(), upto in 0..80usize) {
+        let upto = upto.min(events.len());
+        let (all, some) = (segments(&events, &settings()), segments(&events[..upto], &settings()));
+        for (a, b) in all.iter().zip(&some) {
+            let end = a.events.end.min(upto);
+            prop_assert_eq!((a.began, a.events.start, end, &a.overlap), (b.began, b.events.start, b.events.end, &b.overlap));
+        }
+    }
+}
+
+#[test]
+fn a_tool_counts_for_little_however_much_it_prints() {
+    let quiet = event(1, Millis(1), EventKind::AssistantMessage, &"word ".repeat(3_000));
+    let mut loud = event(2, Millis(1), EventKind::ToolResult, "");
+    loud.tool = Some(tome_model::Tool {
+        name: "Bash".into(),
+        input: serde_json::json!({"command": "cat everything"}),
+        output: serde_json::json!({"stdout": "line of output\n".repeat(20_000)}),
+    });
+    assert!(weigh(&quiet).counted > 2_500);
+    assert!(weigh(&loud).tokens > 60_000 && weigh(&loud).counted < 300);
+}

@@ -1,0 +1,108 @@
+//! What is wrong is found, and mended by making it anew.
+
+use tome_contents::{Rebuilt, Report, rebuild_contents, verify_contents};
+use tome_ledger::Family;
+
+use super::memory::Memory;
+use super::*;
+
+const STORY: &str = "s1 2026-03-02T09:00:00Z parser
+     s1 2026-03-02T09:10:00Z bye
+     s2 2026-03-03T10:00:00Z lexer";
+
+fn told() -> (Memory, Ledger) {
+    let memory = Memory::default();
+    let ledger = memory.open();
+    tell(&ledger, STORY);
+    caught_up(&ledger, &settings());
+    (memory, ledger)
+}
+
+fn report(ledger: &Ledger) -> Report {
+    verify_contents(ledger, &settings()).unwrap()
+}
+
+fn rebuilt(ledger: &Ledger) -> Rebuilt {
+    rebuild_contents(ledger, &settings(), &Plain, &Ticking::default()).unwrap()
+}
+
+#[test]
+fn what_was_just_made_is_fine() {
+    let (_, ledger) = told();
+    let report = report(&ledger);
+    assert_eq!((report.nodes, report.grips, report.problem_count), (7, 3, 0));
+    let rebuilt = rebuilt(&ledger);
+    assert_eq!((rebuilt.sessions, rebuilt.compared), (2, 7));
+    assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
+}
+
+#[test]
+fn lost_grips_are_named_and_come_back() {
+    let (memory, ledger) = told();
+    let before = latest(&ledger);
+    memory.lose(Family::Grips);
+    let found = report(&ledger);
+    assert!(!found.is_fine());
+    assert!(found.problems.iter().all(|problem| problem.contains("grip:")), "{found:?}");
+    rebuilt(&ledger);
+    assert!(report(&ledger).is_fine());
+    assert_eq!(latest(&ledger), before);
+}
+
+#[test]
+fn lost_contents_are_made_again() {
+    let (memory, ledger) = told();
+    let before = latest(&ledger);
+    for family in [Family::TocNodes, Family::TocLatest, Family::Grips] {
+        memory.lose(family);
+    }
+    assert_eq!(rebuilt(&ledger).nodes, 7);
+    assert_eq!(latest(&ledger), before);
+    // Without even a cursor, too.
+    for family in [Family::TocNodes, Family::TocLatest, Family::Grips, Family::Checkpoints] {
+        memory.lose(family);
+    }
+    caught_up(&ledger, &settings());
+    assert_eq!(latest(&ledger), before);
+}
+
+#[test]
+fn an_excerpt_that_nobody_said_is_found() {
+    let (memory, ledger) = told();
+    memory.spoil(Family::Grips, |value| {
+        let place = value.windows(6).position(|six| six == b"parser");
+        if let Some(place) = place {
+            value[place..place + 6].copy_from_slice(b"barser");
+        }
+    });
+    let problems = report(&ledger).problems.join("\n");
+    assert!(problems.contains("its hash is not that of its excerpt"), "{problems}");
+    assert!(problems.contains("its event does not say what it says"), "{problems}");
+    rebuilt(&ledger);
+    assert!(report(&ledger).is_fine());
+}
+
+#[test]
+fn a_node_that_says_something_else_is_found_and_made_again() {
+    let (memory, ledger) = told();
+    let before = latest(&ledger);
+    memory.spoil(Family::TocNodes, |value| {
+        let place = value.windows(6).position(|six| six == b"parser");
+        if let Some(place) = place {
+            value[place..place + 6].copy_from_slice(b"barser");
+        }
+    });
+    assert!(!report(&ledger).is_fine());
+    assert!(rebuilt(&ledger).nodes > 0);
+    assert_eq!(latest(&ledger), before);
+    assert!(report(&ledger).is_fine());
+}
+
+#[test]
+fn an_unknown_version_is_named_and_not_guessed() {
+    let (memory, ledger) = told();
+    memory.spoil(Family::TocNodes, |value| value[0] = 9);
+    let problems = report(&ledger).problems.join("\n");
+    assert!(problems.contains("version 9 is not known here: upgrade Tome"), "{problems}");
+    assert!(ledger.node(PROJECT, &id("toc:day:2026-03-02"), None).is_err());
+}

@@ -1,0 +1,89 @@
+//! Sixteen sessions written for this, each with what is made of it beside it, to be read by a
+//! person: `UPDATE_EXPECT=1 cargo test -p tome-engine --test it samples` writes them anew.
+
+use std::path::PathBuf;
+
+use expect_test::expect_file;
+
+use tome_contents::Support;
+
+use super::{check, events, rendered, summarize};
+
+fn folder() -> PathBuf {
+    std::path::absolute("tests/fixtures/sessions").unwrap()
+}
+
+pub fn names() -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder())
+        .unwrap()
+        .filter_map(|entry| {
+            entry.unwrap().file_name().to_str()?.strip_suffix(".jsonl").map(str::to_owned)
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+pub fn lines_of(name: &str) -> String {
+    std::fs::read_to_string(folder().join(format!("{name}.jsonl"))).unwrap()
+}
+
+#[test]
+fn every_sample_reads_as_it_did() {
+    assert!(names().len() >= 16);
+    for name in names() {
+        let events = events(&lines_of(&name));
+        let summary = summarize(&events);
+        check(&summary, &events);
+        assert!(summary.bullets.len() >= 3, "{name} has enough to tell");
+        assert!(summary.keywords.len() >= 3, "{name} names something");
+        expect_file![folder().join(format!("{name}.md"))].assert_eq(&rendered(&summary));
+    }
+}
+
+#[test]
+fn the_same_events_give_the_same_summary() {
+    for name in names() {
+        let events = events(&lines_of(&name));
+        assert_eq!(summarize(&events), summarize(&events.clone()), "{name}");
+    }
+}
+
+#[test]
+fn every_beginning_of_a_session_has_a_summary() {
+    for name in names() {
+        let events = events(&lines_of(&name));
+        for end in 1..=events.len() {
+            check(&summarize(&events[..end]), &events[..end]);
+        }
+        for start in 1..events.len() {
+            check(&summarize(&events[start..]), &events[start..]);
+        }
+    }
+}
+
+#[test]
+fn an_excerpt_holds_what_its_bullet_is_about() {
+    for name in names() {
+        for bullet in summarize(&events(&lines_of(&name))).bullets {
+            let Support::Excerpts(excerpts) = &bullet.support else {
+                panic!("a segment has excerpts")
+            };
+            let (_, said) = bullet.text.split_once(": ").unwrap_or(("", &bullet.text));
+            let words = said
+                .split_whitespace()
+                .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+            let fixed = |word: &&str| {
+                ["", "Changed", "created", "edits", "passed", "failed", "then", "and", "more"]
+                    .contains(word)
+            };
+            let words: Vec<&str> = words.filter(|word| !fixed(word)).collect();
+            let held = |word: &&&str| {
+                excerpts.iter().any(|one| one.excerpt.to_lowercase().contains(&word.to_lowercase()))
+            };
+            let share = words.iter().filter(held).count() * 100 / words.len();
+            // What is left are counts, and files and commands beyond the third excerpt.
+            assert!(share >= 50, "{name}: {share} of {:?} is in {excerpts:?}", bullet.text);
+        }
+    }
+}

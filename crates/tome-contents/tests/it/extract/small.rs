@@ -1,0 +1,243 @@
+//! Stretches with little in them, or with too much.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tome_contents::{Extractive, SegmentInput, Summarizer};
+use tome_model::Event;
+
+use super::{check, events, rendered, summarize};
+
+fn lines(values: &[Value]) -> Vec<Event> {
+    let line = |(place, value): (usize, &Value)| {
+        let mut line = json!({"at": 1_772_442_000_000_u64 + u64::try_from(place).unwrap() * 1000, "session_id": "s", "agent": "claude-code", "cwd": "/home/dev/app"});
+        line.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+        line.to_string()
+    };
+    events(&values.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+#[track_caller]
+fn check_summary(values: &[Value], expected: &Expect) {
+    let events = lines(values);
+    let summary = summarize(&events);
+    check(&summary, &events);
+    expected.assert_eq(&rendered(&summary));
+}
+
+fn said(kind: &str, text: &str) -> Value {
+    json!({"kind": kind, "text": text})
+}
+
+fn bash(command: &str, stdout: &str) -> Value {
+    json!({"kind": "tool_result", "tool": {"name": "Bash", "input": {"command": command}, "output": {"stdout": stdout, "stderr": ""}}})
+}
+
+fn bash_failed(command: &str, output: &str) -> Value {
+    json!({"kind": "tool_result", "meta": {"failed": true}, "tool": {"name": "Bash", "input": {"command": command}, "output": output}})
+}
+
+fn edit(path: &str) -> Value {
+    json!({"kind": "tool_result", "tool": {"name": "Edit", "input": {"file_path": path, "old_string": "a", "new_string": "b"}, "output": {"filePath": path}}})
+}
+
+#[test]
+fn nothing_but_a_start() {
+    check_summary(
+        &[json!({"kind": "session_start", "meta": {"source": "startup"}})],
+        &expect![[r#"
+            # Session opened, nothing asked yet
+            []
+        "#]],
+    );
+}
+
+#[test]
+fn no_events_at_all() {
+    check_summary(
+        &[],
+        &expect![[r#"
+        # Nothing said
+        []
+    "#]],
+    );
+}
+
+#[test]
+fn only_tool_calls() {
+    check_summary(
+        &[
+            edit("/home/dev/app/src/lexer.rs"),
+            bash_failed(
+                "cargo test 2>&1 | tail -40",
+                "Exit code 101\nerror[E0425]: cannot find value `end` in this scope\nerror: could not compile `app`",
+            ),
+            edit("/home/dev/app/src/lexer.rs"),
+            bash("cargo test", "test result: ok. 7 passed; 0 failed"),
+        ],
+        &expect![[r##"
+            # Changed lexer.rs, cargo test failed, then passed
+            - Changed lexer.rs (2 edits)
+                0 "/home/dev/app/src/lexer.rs"
+            - `cargo test` failed (error[E0425]: cannot find value `end` in this scope), then passed (7 passed)
+                3 "cargo test"
+                1 "error[E0425]: cannot find value `end` in this scope"
+                3 "test result: ok. 7 passed; 0 failed"
+            [lexer.rs, E0425, scope]
+        "##]],
+    );
+}
+
+#[test]
+fn only_looking() {
+    check_summary(
+        &[
+            json!({"kind": "tool_result", "tool": {"name": "Read", "input": {"file_path": "/home/dev/app/src/lib.rs"}, "output": "…"}}),
+            bash("git log --oneline -5", "4be21d7 lexer: fix"),
+        ],
+        &expect![[r##"
+            # Read src/lib.rs
+            - Read src/lib.rs
+                0 "/home/dev/app/src/lib.rs"
+            [lib.rs]
+        "##]],
+    );
+    check_summary(
+        &[bash("git diff main...HEAD --stat", " src/a.rs | 4 +-\n")],
+        &expect![[r##"
+        # Ran git diff main...HEAD --stat
+        - Ran git diff main...HEAD --stat
+            0 "git diff main...HEAD --stat"
+        []
+    "##]],
+    );
+}
+
+#[test]
+fn only_logs() {
+    check_summary(
+        &[said(
+            "unknown",
+            "2026-03-02T10:00:00Z INFO  starting\n2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)",
+        )],
+        &expect![[r##"
+            # ERROR db: connection refused (os error 111)
+            - Reported: ERROR db: connection refused (os error 111)
+                0 "2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)"
+            [connection, refused]
+        "##]],
+    );
+}
+
+#[test]
+fn a_pasted_log_without_a_word() {
+    check_summary(
+        &[
+            said(
+                "user_message",
+                "❯ git push\n! [rejected]        main -> main (fetch first)\nerror: failed to push some refs to 'origin'",
+            ),
+            said(
+                "assistant_stop",
+                "Somebody pushed before you. Run `git pull --rebase` first, then push again.",
+            ),
+        ],
+        &expect![[r##"
+            # Error: failed to push some refs to 'origin'
+            - Pasted: Error: failed to push some refs to 'origin'
+                0 "error: failed to push some refs to 'origin'"
+            - Ended: Run `git pull --rebase` first, then push again.
+                1 "Run `git pull --rebase` first, then push again."
+            [push, refs, origin]
+        "##]],
+    );
+}
+
+#[test]
+fn injections_and_reminders_are_nobodys_words() {
+    check_summary(
+        &[
+            said(
+                "user_message",
+                "<tome-memory kind=\"start\">Remember: always decide quickly.</tome-memory>\n<system-reminder>The todo list is empty, do not mention it.</system-reminder>\nRename the flag `--fast` to `--quick` in cli.rs",
+            ),
+            edit("/home/dev/app/src/cli.rs"),
+            said(
+                "assistant_stop",
+                "\u{1b}[32mRenamed\u{1b}[0m `--fast` to `--quick`; the old name still works and warns. The token is [redacted].",
+            ),
+        ],
+        &expect![[r##"
+            # Rename the flag --fast to --quick in cli.rs
+            - Asked: Rename the flag `--fast` to `--quick` in cli.rs
+                0 "Rename the flag `--fast` to `--quick` in cli.rs"
+            - Changed cli.rs
+                1 "/home/dev/app/src/cli.rs"
+            - Ended: Renamed `--fast` to `--quick`; the old name still works and warns.
+                2 "\u{1b}[32mRenamed\u{1b}[0m `--fast` to `--quick`; the old name still works and warns."
+            [cli.rs, fast, Rename, flag]
+        "##]],
+    );
+}
+
+#[test]
+fn a_nod_is_not_a_title() {
+    check_summary(
+        &[
+            said("user_message", "yes, do it"),
+            edit("/home/dev/app/src/retry.rs"),
+            bash("git commit -am \"retry: back off exponentially\"", "[main 1] retry"),
+            said("assistant_stop", "Done."),
+        ],
+        &expect![[r##"
+            # Retry: back off exponentially
+            - Changed retry.rs
+                1 "/home/dev/app/src/retry.rs"
+            - Committed: retry: back off exponentially
+                2 "retry: back off exponentially"
+            [retry.rs]
+        "##]],
+    );
+}
+
+#[test]
+fn what_was_asked_before_a_split_names_what_follows_it() {
+    let before = lines(&[said("user_message", "Move the session cache from Redis to Postgres")]);
+    let events =
+        lines(&[edit("/home/dev/app/cache.go"), bash("go test ./...", "ok  \tapp/cache\t0.2s")]);
+    let summary = Extractive.segment(&SegmentInput { events: &events, overlap: &before }).unwrap();
+    check(&summary, &events);
+    expect![[r##"
+        # Move the session cache from Redis to Postgres
+        - Changed cache.go
+            0 "/home/dev/app/cache.go"
+        - `go test` passed
+            1 "go test ./..."
+            1 "ok  \tapp/cache\t0.2s"
+        [cache.go]
+    "##]]
+    .assert_eq(&rendered(&summary));
+}
+
+#[test]
+fn a_huge_answer_is_read_at_its_ends() {
+    let row = "{\"id\": 1, \"name\": \"näme\", \"error\": null}, ";
+    let huge = format!("[{}]\ntest result: FAILED. 3 passed; 1 failed", row.repeat(120_000));
+    check_summary(
+        &[
+            said("user_message", "Run the whole suite against the export"),
+            bash_failed("cargo test --test export", &huge),
+            said("assistant_stop", &format!("The export is too big: {}", "very ".repeat(200_000))),
+        ],
+        &expect![[r##"
+            # Run the whole suite against the export
+            - Asked: Run the whole suite against the export
+                0 "Run the whole suite against the export"
+            - `cargo test` failed (test result: FAILED. 3 passed; 1 failed)
+                1 "cargo test --test export"
+                1 "test result: FAILED. 3 passed; 1 failed"
+            - Ended: The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very…
+                2 "The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very ve"
+            [export, suite]
+        "##]],
+    );
+}

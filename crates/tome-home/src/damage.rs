@@ -1,0 +1,231 @@
+//! Damage in a home: what is reported, and how a store is repaired.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use tome_ledger::{LedgerError, Repaired};
+use tome_model::{Event, SessionTally};
+
+use crate::{Home, HomeError, Projects, Store, StoreMode, Stores, TALLY, layout};
+
+/// Something that was stored and is damaged or lost, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Which file or store, and what is wrong with it.
+    pub found: String,
+    /// The remedy.
+    pub remedy: String,
+}
+
+/// The advice for a damaged store.
+const REPAIR: &str = "`tome admin repair` rebuilds it from everything that can still be read and from the \
+                      sessions' messages.jsonl; then `tome import` brings in what only the agents have";
+
+/// The advice for a history of notes.
+const HISTORY: &str = "those earlier versions cannot be restored; the notes and all other versions are \
+                       not affected";
+
+/// How long a repair waits for those who are using the store.
+const REPAIR_WAIT: Duration = Duration::from_secs(30);
+
+/// A longer line of a transcript is no event: an event has 16 MiB at most, twice that as JSON.
+const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Bytes of note histories that one check reads; what is beyond is checked the next time they shrink.
+const HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+impl Damage {
+    /// A finding and its remedy.
+    pub fn new(found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { found: found.into(), remedy: remedy.into() }
+    }
+
+    /// The damage that an open store has met.
+    pub fn of_store(store: &Store) -> Vec<Self> {
+        let path = store.path().display();
+        store.damage().into_iter().map(|one| Self::new(format!("{path}: {one}"), REPAIR)).collect()
+    }
+
+    /// The damage of a store that cannot be opened; none where the cause is something else.
+    pub fn of_unopened(path: &Path, error: &HomeError) -> Option<Self> {
+        let is_damage = match error {
+            HomeError::Ledger(error) => matches!(
+                error,
+                LedgerError::Storage { .. }
+                    | LedgerError::Damaged { .. }
+                    | LedgerError::Corrupt { .. }
+            ),
+            _ => false,
+        };
+        let found = || Self::new(format!("{}: {}", path.display(), error.explained()), REPAIR);
+        is_damage.then(found)
+    }
+
+    /// Events in the store of one project that belong to another: somebody has moved folders.
+    pub fn of_foreign_events(path: &Path, root: &str, tallies: &[SessionTally]) -> Option<Self> {
+        let foreign = tallies.iter().find(|tally| tally.project != root)?;
+        Some(Self::new(
+            format!("{} holds events of {}, not only of {root}", path.display(), foreign.project),
+            "if folders under projects/ were moved or exchanged, put them back",
+        ))
+    }
+
+    /// Damaged files of a home besides its stores: project files, histories of notes, logs of
+    /// injections.
+    pub fn of_files(home: &Home, projects: &Projects) -> Vec<Self> {
+        let mut damage = projects.damage();
+        let folders: Vec<PathBuf> = projects.all().into_iter().map(|(_, folder)| folder).collect();
+        let mut histories: Vec<PathBuf> =
+            folders.iter().map(|folder| layout::history_in(folder)).collect();
+        histories.push(home.coder().join(".history"));
+        let mut left = HISTORY_BYTES_MAX;
+        for history in histories {
+            let size = history.join("history.jsonl").metadata().map_or(0, |meta| meta.len());
+            let Some(rest) = left.checked_sub(size) else { continue };
+            left = rest;
+            match tome_notebook::check_history(&history) {
+                Ok(findings) => {
+                    damage.extend(findings.into_iter().map(|one| Self::new(one, HISTORY)));
+                }
+                Err(error) => damage.push(Self::new(error.to_string(), "make it readable")),
+            }
+        }
+        damage
+    }
+}
+
+impl Stores {
+    /// Reads a whole store and returns its damage: every file, every event, and whether transcripts
+    /// have events that the store lacks.
+    pub fn verify(&self, path: &Path) -> Vec<Damage> {
+        let store = match self.open(path) {
+            Ok(store) => store,
+            Err(error) => return Damage::of_unopened(path, &error).into_iter().collect(),
+        };
+        let found = |one: String| Damage::new(format!("{}: {one}", path.display()), REPAIR);
+        let mut damage: Vec<Damage> = match store.verify() {
+            Ok(findings) => findings.into_iter().map(found).collect(),
+            Err(error) => vec![found(error.to_string())],
+        };
+        let missing = Transcripts::of(self.transcripts_of(path))
+            .filter(|event| store.position(&event.id).is_ok_and(|position| position.is_none()))
+            .count();
+        if missing > 0 {
+            damage.push(found(format!("transcripts hold {missing} events that it lacks")));
+        }
+        damage
+    }
+
+    /// The same, but only of what the files' checksums and the counts show.
+    pub fn verify_files(&self, path: &Path) -> Vec<Damage> {
+        let store = match self.open(path) {
+            Ok(store) => store,
+            Err(error) => return Damage::of_unopened(path, &error).into_iter().collect(),
+        };
+        let found = |one: String| Damage::new(format!("{}: {one}", path.display()), REPAIR);
+        let mut damage = Damage::of_store(&store);
+        match store.verify_files() {
+            Ok(findings) => damage.extend(findings.into_iter().map(found)),
+            Err(error) => damage.push(found(error.to_string())),
+        }
+        damage
+    }
+
+    /// Rebuilds a store from everything that can still be read of it and from the transcripts of its
+    /// sessions. Waits until nobody uses it; whoever asks for it meanwhile waits for the repair.
+    pub fn repair(&self, path: &Path) -> Result<Repaired, HomeError> {
+        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+        let since = Instant::now();
+        let mut slot = loop {
+            // Not held while waiting: whoever uses the store may be about to ask for it again.
+            let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            if !slot.is_in_use() {
+                break slot;
+            }
+            drop(slot);
+            if since.elapsed() > REPAIR_WAIT {
+                let busy = std::io::Error::other("it is in use; try again later");
+                return Err(HomeError::file("repair", path)(busy));
+            }
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "whoever holds the store gives it back without telling"
+            )]
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        slot.close();
+        let mut events = Transcripts::of(self.transcripts_of(path));
+        let repaired = tome_ledger::repair(path, &mut events, TALLY)?;
+        if repaired.restored > 0 || repaired.lost > 0 || repaired.derived_dropped {
+            // The indexes follow the numbers of events; they are built again from the store.
+            let _ = std::fs::remove_dir_all(layout::indexes_beside(path));
+        }
+        Ok(repaired)
+    }
+
+    /// The transcripts that hold second copies of a store's events.
+    fn transcripts_of(&self, path: &Path) -> Vec<PathBuf> {
+        let folders = match self.mode() {
+            StoreMode::PerProject => path.parent().map(Path::to_path_buf).into_iter().collect(),
+            StoreMode::Unified => {
+                self.projects().all().into_iter().map(|(_, folder)| folder).collect::<Vec<_>>()
+            }
+        };
+        let mut files = Vec::new();
+        for folder in folders {
+            for session in entries(&layout::sessions_in(&folder)) {
+                files.extend(
+                    entries(&session).into_iter().filter(|path| layout::is_transcript(path)),
+                );
+            }
+        }
+        files
+    }
+}
+
+/// The entries of a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The events of some transcripts, read one after the other. Lines that are no events are skipped.
+struct Transcripts {
+    files: std::vec::IntoIter<PathBuf>,
+    open: Option<BufReader<File>>,
+}
+
+impl Transcripts {
+    fn of(files: Vec<PathBuf>) -> Self {
+        Self { files: files.into_iter(), open: None }
+    }
+}
+
+impl Iterator for Transcripts {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        loop {
+            let Some(reader) = &mut self.open else {
+                let path = self.files.next()?;
+                let is_file = std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
+                self.open = is_file.then(|| File::open(&path).ok().map(BufReader::new)).flatten();
+                continue;
+            };
+            let mut line = Vec::new();
+            match reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => self.open = None,
+                Ok(_) => {
+                    if let Ok(event) = serde_json::from_slice(&line) {
+                        return Some(event);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What can go wrong in the engine.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use tome_ledger::LedgerError;
+use tome_model::ModelError;
+use tome_notebook::NotebookError;
+
+/// A failure that the caller can act on.
+#[derive(Debug, Error)]
+pub enum HomeError {
+    /// What came in cannot be taken.
+    #[error(transparent)]
+    Invalid(#[from] ModelError),
+    /// The ledger said no.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The notebook said no.
+    #[error(transparent)]
+    Notebook(#[from] NotebookError),
+    /// A summarizer failed. The crate that runs it knows the type of the cause.
+    #[error("cannot summarise events: {0}")]
+    Summary(Box<dyn std::error::Error + Send + Sync>),
+    /// A file or folder could not be read or written.
+    #[error("cannot {action} {path}: {cause}", path = path.display())]
+    File {
+        /// What was being done: read, write, create …
+        action: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why not.
+        cause: std::io::Error,
+    },
+    /// A store that has to be closed is being used.
+    #[error("{path} is being used; try again in a moment", path = .0.display())]
+    InUse(PathBuf),
+    /// There is no such event, project or session.
+    #[error("{0}")]
+    NotFound(String),
+    /// The beginning of an id that several events share.
+    #[error("{prefix} is the beginning of several ids ({}): give more of it", some.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// Some of the ids.
+        some: Vec<String>,
+    },
+    /// The ledger's thread is gone: the daemon is on its way out.
+    #[error("the ledger was closed before it answered; try again")]
+    Closed,
+}
+
+impl HomeError {
+    /// Whether what came in is at fault, so that trying again is of no use.
+    pub fn is_callers_fault(&self) -> bool {
+        matches!(self, Self::Invalid(_) | Self::Ledger(LedgerError::Rejected { .. }))
+    }
+
+    /// The failure with all its causes, in one line.
+    pub fn explained(&self) -> String {
+        explain(self)
+    }
+
+    /// A file or folder that could not be read or written.
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::File { action, path, cause }
+    }
+}
+
+/// An error with all its causes, in one line. A cause that the message already contains is left out.
+pub fn explain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let more = deeper.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = deeper.source();
+    }
+    text
+}

@@ -1,0 +1,80 @@
+//! The notebook in a repository: `<root>/.memory`, so that a team can commit it. Tome writes nothing
+//! else into a repository.
+
+use std::path::{Path, PathBuf};
+
+use tome_notebook::{Author, Notebook, NotebookError, Who};
+
+use crate::HomeError;
+use crate::durable::sync_folder;
+
+/// Where it lies.
+pub(crate) fn folder(root: &Path) -> PathBuf {
+    root.join(".memory")
+}
+
+/// The notebook in a repository, if there is one. Only a real folder is used: through a link, notes
+/// would go where nobody who reads the repository expects them.
+pub(crate) fn find(root: &Path) -> Result<Option<PathBuf>, HomeError> {
+    let folder = folder(root);
+    match std::fs::symlink_metadata(&folder) {
+        Ok(found) if found.is_dir() => Ok(Some(folder)),
+        Ok(found) => {
+            let what = if found.is_symlink() { "a symbolic link" } else { "a file" };
+            let what = format!("it is {what}, not a folder: make it a folder or remove it");
+            Err(HomeError::file("use", &folder)(std::io::Error::other(what)))
+        }
+        Err(error) if is_absence(&error) => Ok(None),
+        Err(error) => Err(HomeError::file("look at", &folder)(error)),
+    }
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | InvalidInput)
+}
+
+/// Makes `.memory/` where it is not. It belongs to the repository, so others may read it.
+pub(crate) fn make(root: &Path) -> Result<bool, HomeError> {
+    if find(root)?.is_some() {
+        return Ok(false);
+    }
+    let folder = folder(root);
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
+    builder.create(&folder).map_err(HomeError::file("create", &folder))?;
+    sync_folder(root).map_err(HomeError::file("sync", root))?;
+    Ok(true)
+}
+
+/// Moves one note: first it is there, then it is gone here, so that there is always one. `false`
+/// when it has to stay.
+pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bool, HomeError> {
+    let by = Author { who: Who::Person, tool: "tome init --in-repo".to_owned() };
+    match copied(from, to, &by, path) {
+        Ok(true) => {}
+        // What is in the way, or what people may have and tools may not write: too large, not
+        // UTF-8, a name that some systems cannot have.
+        Ok(false)
+        | Err(
+            NotebookError::Unreadable { .. }
+            | NotebookError::Invalid(_)
+            | NotebookError::BadPath { .. }
+            | NotebookError::Escapes(_),
+        ) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    }
+    from.delete(&by, path)?;
+    Ok(true)
+}
+
+/// Whether the same note is in both.
+fn copied(from: &Notebook, to: &Notebook, by: &Author, path: &str) -> Result<bool, NotebookError> {
+    let note = from.read(path)?;
+    match to.create(by, path, &note.text) {
+        Ok(_) => Ok(true),
+        Err(NotebookError::Exists(_)) => Ok(to.read(path)?.text == note.text),
+        Err(error) => Err(error),
+    }
+}

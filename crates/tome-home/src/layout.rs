@@ -1,0 +1,197 @@
+//! The layout of `$TOME_HOME`: which path means what. Nothing here touches the disk.
+
+use std::path::{Path, PathBuf};
+
+/// Tome's home folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home(PathBuf);
+
+impl Home {
+    /// A home at an absolute path.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self(root.into())
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.0
+    }
+
+    /// One folder a project.
+    pub fn projects(&self) -> PathBuf {
+        self.0.join("projects")
+    }
+
+    /// The coder's notebook.
+    pub fn coder(&self) -> PathBuf {
+        self.0.join("coder")
+    }
+
+    /// The one ledger of all projects, in unified mode.
+    pub fn unified_ledger(&self) -> PathBuf {
+        self.0.join("unified").join("ledger")
+    }
+
+    /// Events that wait for the daemon.
+    pub fn spool(&self) -> PathBuf {
+        self.0.join("spool")
+    }
+
+    /// The project of the offline chats held in another project. They only demonstrate memory, so
+    /// they are kept apart from the sessions that worked on the code.
+    pub fn offline_chats(&self, project: &str) -> String {
+        format!("{}{}", self.offline_root().display(), project)
+    }
+
+    /// Whether a project is one of offline chats.
+    pub fn is_offline_chats(&self, project: &str) -> bool {
+        Path::new(project).starts_with(self.offline_root())
+    }
+
+    fn offline_root(&self) -> PathBuf {
+        self.0.join("offline")
+    }
+
+    /// Which project each session belongs to.
+    pub fn session_index(&self) -> PathBuf {
+        self.run().join("sessions.jsonl")
+    }
+
+    /// Socket, locks, log.
+    pub fn run(&self) -> PathBuf {
+        self.0.join("run")
+    }
+}
+
+/// A session's transcript: a line per event.
+pub const MESSAGES: &str = "messages.jsonl";
+
+/// Lines of a transcript that no event has, kept when the transcript is rebuilt.
+pub const KEPT_MESSAGES: &str = "messages.kept.jsonl";
+
+/// Whether a path is that of a transcript.
+pub fn is_transcript(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    matches!(name, Some(MESSAGES | KEPT_MESSAGES))
+}
+
+/// The notebook in a project's folder.
+pub fn memory_in(project: &Path) -> PathBuf {
+    project.join("memory")
+}
+
+/// The history of a project's notebook, also of one that lies in the repository.
+pub fn history_in(project: &Path) -> PathBuf {
+    memory_in(project).join(".history")
+}
+
+/// What was taken away when a notebook was moved into the repository.
+pub fn moved_in(project: &Path) -> PathBuf {
+    memory_in(project).join(".moved")
+}
+
+/// The folder of a session in a project's folder.
+pub fn session_in(project: &Path, session: &str) -> PathBuf {
+    sessions_in(project).join(session_name(session))
+}
+
+/// The folder of all sessions in a project's folder.
+pub fn sessions_in(project: &Path) -> PathBuf {
+    project.join("sessions")
+}
+
+/// Whether a project's folder holds anything that would be lost with its `project.toml`.
+pub fn has_content(project: &Path) -> bool {
+    [project.join("ledger"), sessions_in(project), memory_in(project)].iter().any(|it| it.exists())
+}
+
+/// The indexes over a ledger.
+pub fn indexes_beside(ledger: &Path) -> PathBuf {
+    ledger.with_file_name("finder")
+}
+
+/// What is remembered of sessions while they last, in a project's folder.
+pub fn triggers_in(project: &Path) -> PathBuf {
+    project.join("triggers")
+}
+
+/// The longest name of a session's folder; file systems take 255 bytes.
+const SESSION_NAME_BYTES_MAX: usize = 128;
+
+/// A session's id as the name of a folder. Ids of letters, digits, `.`, `_` and `-` are their own
+/// names. Others begin with `~`, which those cannot hold, and have every other byte as `%XX`; what
+/// gets too long is `~~` and a hash. Two ids never get the same name.
+pub fn session_name(session: &str) -> String {
+    if is_plain_name(session) {
+        return session.to_owned();
+    }
+    let mut name = String::from("~");
+    for byte in session.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' => name.push(char::from(byte)),
+            _ => name.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    if name.len() > SESSION_NAME_BYTES_MAX {
+        return format!("~~{}", blake3::hash(session.as_bytes()).to_hex());
+    }
+    name
+}
+
+fn is_plain_name(session: &str) -> bool {
+    (1..=SESSION_NAME_BYTES_MAX).contains(&session.len())
+        && session.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+        && !session.starts_with('.')
+        // Windows drops a dot at the end.
+        && !session.ends_with('.')
+        && !is_device(session)
+}
+
+/// Names that Windows keeps for devices, whatever their ending.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
+        || ["com", "lpt"].iter().any(|port| {
+            stem.strip_prefix(port)
+                .is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn usual_ids_are_their_own_names() {
+        for id in ["0198c3f2-7b1e-7000-8a9b-0123456789ab", "ses_4Kd.2", "s1"] {
+            assert_eq!(session_name(id), id);
+        }
+    }
+
+    #[test]
+    fn other_ids_get_names_that_stay_in_the_folder() {
+        for (id, name) in [
+            ("..", "~%2E%2E"),
+            ("a/b", "~a%2Fb"),
+            ("~a%2Fb", "~%7Ea%252Fb"),
+            (".hidden", "~%2Ehidden"),
+            ("nul.1", "~nul%2E1"),
+            ("end.", "~end%2E"),
+        ] {
+            assert_eq!(session_name(id), name);
+        }
+        assert_eq!(session_name(&"x".repeat(129)).len(), 66);
+    }
+
+    proptest! {
+        #[test]
+        fn two_ids_have_two_names(a in "[a./~%]{1,5}|\\PC{1,200}", b in "[a./~%]{1,5}|\\PC{1,200}") {
+            prop_assert_eq!(a == b, session_name(&a) == session_name(&b));
+            let name = session_name(&a);
+            prop_assert!(name.len() <= SESSION_NAME_BYTES_MAX && !name.starts_with('.'));
+            prop_assert!(name.bytes().all(|b| b.is_ascii_graphic() && b != b'/' && b != b'\\'));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A home folder: its layout, the projects in it, their stores and notebooks.
+//!
+//! This crate opens and closes what lies in a home, and keeps both within the limits of the process.
+//! It does not know what is made of events: contents, indexes and tools are built on top.
+
+mod damage;
+mod durable;
+mod error;
+mod git;
+mod in_repository;
+mod io_timeout;
+pub mod layout;
+mod merge_sessions;
+mod notebooks;
+mod project;
+mod project_file;
+mod projection;
+mod projects;
+mod reading;
+mod regular_file;
+mod session_index;
+mod stores;
+mod tally;
+
+pub use damage::Damage;
+pub use durable::{sync_folder, write_atomic};
+pub use error::{HomeError, explain};
+pub use io_timeout::TimedCalls;
+pub use layout::Home;
+pub use merge_sessions::{MergedSession, MergedSessions};
+pub use notebooks::{Moved, Notebooks, Whose};
+pub use project::{Located, folder_name, locate, locate_within};
+pub use projection::ProjectionReport;
+pub use projects::{Projects, project_root};
+pub use reading::{Answer, Question};
+pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text};
+pub use session_index::{SessionIndex, SplitSession};
+pub use stores::{Store, StoreMode, Stores};
+pub use tally::{TALLY, catch_up};

@@ -1,0 +1,195 @@
+//! Repair of sessions whose events are stored in several projects, which earlier versions could leave
+//! behind when folders were gone: each session's events are brought together in its own project.
+//!
+//! Nothing is deleted. First the events are copied to the right store, synced; an event that is there
+//! already under its id is recognised. Then the wrong store is written again without them, beside the
+//! old one, and takes its place; the old one is kept as `ledger.before-repair-<time>`. A repair that
+//! is cut short anywhere is done by the next one: until a store is replaced its events still count,
+//! and what was copied is recognised.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use tome_ledger::{EventRange, Ledger, NewEvent};
+use tome_model::{Agent, Draft, Event, EventId, Identity, SessionId, limits::SAME_SIGHTING_MS};
+
+use crate::session_index::{SplitSession, split_of};
+use crate::{HomeError, StoreMode, Stores, layout};
+
+/// Events that are held in memory at a time.
+const BATCH_EVENTS: usize = 500;
+
+/// A session that was, or would be, brought together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedSession {
+    /// The session, where it belongs and where else it was.
+    pub session: SplitSession,
+    /// Events that were elsewhere.
+    pub events: u64,
+    /// How many of them were in the right project too, under the same id.
+    pub duplicates: u64,
+}
+
+/// The outcome of a repair.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MergedSessions {
+    /// The sessions that were split.
+    pub sessions: Vec<MergedSession>,
+    /// Where the replaced stores are kept.
+    pub kept: Vec<PathBuf>,
+}
+
+type Key = (Agent, SessionId);
+
+impl Stores {
+    /// Brings together the sessions that are split over projects; in a dry run only lists them.
+    pub fn merge_sessions(&self, is_dry: bool) -> Result<MergedSessions, HomeError> {
+        let index = self.sessions()?;
+        let split = split_of(self.stored_sessions(), index);
+        let mut repaired = MergedSessions::default();
+        // The sessions that leave each project, and where they go.
+        let mut leaving: BTreeMap<String, HashMap<Key, String>> = BTreeMap::new();
+        for session in split {
+            let mut one = MergedSession { session, events: 0, duplicates: 0 };
+            for from in one.session.elsewhere.clone() {
+                self.copy_session(&from, is_dry, &mut one)?;
+                let key = (one.session.agent.clone(), one.session.session.clone());
+                leaving.entry(from).or_default().insert(key, one.session.project.clone());
+            }
+            repaired.sessions.push(one);
+        }
+        if is_dry {
+            return Ok(repaired);
+        }
+        if self.mode() == StoreMode::Unified {
+            // One store holds all projects: its events get the right one.
+            let goals = |event: &Event| {
+                let goal = leaving.get(&event.project)?.get(&key_of(event))?;
+                Some(Some(goal.clone()))
+            };
+            if !leaving.is_empty() {
+                let path = self.home().unified_ledger();
+                repaired.kept.push(self.rewrite(&path, |old, new| copy_but(old, new, &goals))?);
+            }
+        } else {
+            for (from, sessions) in &leaving {
+                let goals = |event: &Event| sessions.contains_key(&key_of(event)).then_some(None);
+                let Some(path) = self.existing(from) else { continue };
+                repaired.kept.push(self.rewrite(&path, |old, new| copy_but(old, new, &goals))?);
+                self.move_folders(&path, sessions);
+            }
+        }
+        for one in &repaired.sessions {
+            index.unite(&one.session.agent, &one.session.session, &one.session.project)?;
+        }
+        Ok(repaired)
+    }
+
+    /// Copies what a project has of a session to the project where it belongs.
+    fn copy_session(
+        &self,
+        from: &str,
+        is_dry: bool,
+        one: &mut MergedSession,
+    ) -> Result<(), HomeError> {
+        let Some(path) = self.existing(from) else { return Ok(()) };
+        let (source, goal) = (self.open(&path)?, self.of_project(&one.session.project)?);
+        let is_one_store = source.path() == goal.path();
+        let range =
+            EventRange { session: Some(one.session.session.clone()), ..EventRange::default() };
+        let mut batch = Vec::new();
+        for found in source.events(&range) {
+            let (_, event) = found?;
+            if event.project != from || event.agent != one.session.agent {
+                continue;
+            }
+            one.events += 1;
+            if is_one_store {
+                continue;
+            }
+            match id_in(&goal, &event)? {
+                None => one.duplicates += 1,
+                Some(id) if !is_dry => batch.push(encoded(event, id, &one.session.project)),
+                Some(_) => {}
+            }
+            if batch.len() >= BATCH_EVENTS {
+                goal.append(std::mem::take(&mut batch))?;
+            }
+        }
+        if !is_dry && !is_one_store {
+            source.copy_dedup_entries(&goal)?;
+            goal.append(batch)?;
+        }
+        Ok(())
+    }
+
+    /// The sessions' own notes go with them, and the indexes over a replaced store are made again.
+    fn move_folders(&self, ledger: &Path, sessions: &HashMap<Key, String>) {
+        let Some(folder) = ledger.parent() else { return };
+        // Losing these costs time and nothing else; what cannot be moved stays where it is.
+        let _ = std::fs::remove_dir_all(folder.join("finder"));
+        for ((_, session), goal) in sessions {
+            let Some(goal) = self.projects().known_folder(goal) else { continue };
+            let (from, to) = (
+                layout::session_in(folder, session.as_str()),
+                layout::session_in(&goal, session.as_str()),
+            );
+            if from.is_dir() && !to.exists() {
+                let _ = std::fs::create_dir_all(layout::sessions_in(&goal));
+                let _ = std::fs::rename(from, to);
+            }
+        }
+    }
+}
+
+fn key_of(event: &Event) -> Key {
+    (event.agent.clone(), event.session.clone())
+}
+
+/// The id that an event gets in a store; `None` if it is there. Words that were said again have the
+/// id of their first occurrence in each store: one that is taken by another moment gets a new one.
+fn id_in(goal: &Ledger, event: &Event) -> Result<Option<EventId>, HomeError> {
+    let is_same = |at: tome_model::Millis| at.distance_ms(event.at) <= SAME_SIGHTING_MS;
+    match goal.position(&event.id)? {
+        None => return Ok(Some(event.id.clone())),
+        Some(found) if is_same(found.at) => return Ok(None),
+        Some(_) => {}
+    }
+    let id = EventId::derive(&["moved", event.id.as_str(), &event.at.0.to_string()]);
+    Ok(goal.position(&id)?.is_none().then_some(id))
+}
+
+fn encoded(event: Event, id: EventId, project: &str) -> NewEvent {
+    let arrived = event.arrived;
+    let draft = Draft { identity: Identity::Fixed(id), ..Draft::from_event(event) };
+    NewEvent::encode(draft, project.to_owned(), arrived)
+}
+
+/// Copies a ledger in the order of arrival. `goal` names the events that leave (`Some(None)`) or
+/// change their project.
+fn copy_but(
+    old: &Ledger,
+    new: &Ledger,
+    goal: &dyn Fn(&Event) -> Option<Option<String>>,
+) -> Result<(), HomeError> {
+    let mut from_seq = 0;
+    loop {
+        let entries = old.outbox(from_seq, BATCH_EVENTS)?;
+        let Some(last) = entries.last() else { break };
+        from_seq = last.seq;
+        let mut batch = Vec::with_capacity(entries.len());
+        for entry in &entries {
+            let Some(event) = old.event_at(&entry.position)? else { continue };
+            let project = match goal(&event) {
+                None => event.project.clone(),
+                Some(Some(project)) => project,
+                Some(None) => continue,
+            };
+            let id = event.id.clone();
+            batch.push(encoded(event, id, &project));
+        }
+        new.append(batch)?;
+    }
+    old.copy_dedup_entries(new)?;
+    Ok(())
+}

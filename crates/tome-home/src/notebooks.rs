@@ -1,0 +1,234 @@
+//! Which notebook is meant: the session's, the project's or the coder's, and where it lies.
+//!
+//! ```text
+//! coder      $TOME_HOME/coder
+//! project    <root>/.memory where that is a folder, else <project's folder>/memory
+//! session    <project's folder>/sessions/<session>/working-memory
+//! ```
+//!
+//! The history of a project's notebook is always `<project's folder>/memory/.history`, so that a
+//! repository holds nothing but Markdown. Where a notebook lies is looked up at each opening: a
+//! `.memory` that appears or vanishes counts at once. Opening makes nothing: a project gets its folder
+//! in the home when something is first written.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tome_model::{Clock, Millis, ModelError, Scope, SessionId};
+use tome_notebook::{Notebook, Rules};
+
+use crate::{Home, HomeError, Projects, in_repository, layout};
+
+/// Notebooks that are kept open, about: those that somebody holds stay whatever their number. An
+/// open one keeps its index in memory, which is what makes the next call quick.
+const OPEN_MAX: usize = 16;
+
+/// The notebooks of one home. They are opened when they are needed.
+pub struct Notebooks {
+    home: Home,
+    projects: Arc<Projects>,
+    rules: Rules,
+    clock: Arc<dyn Clock>,
+    /// The one used last comes last.
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// Whose notebook.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Whose {
+    /// Session, project or coder.
+    pub scope: Scope,
+    /// A working directory of the project, absolute; not needed for the coder's.
+    pub cwd: Option<String>,
+    /// The session; needed for a session's.
+    pub session: Option<String>,
+}
+
+/// Where a notebook lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    scope: Scope,
+    root: PathBuf,
+    /// `None`: inside.
+    history: Option<PathBuf>,
+    /// The project it belongs to, and the folder that this project has or would get in the home.
+    project: Option<(String, PathBuf)>,
+}
+
+struct Kept {
+    place: Place,
+    notebook: Arc<Notebook>,
+    used: Millis,
+}
+
+/// What `move_into_repository` did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// The folder that is used from now on.
+    pub folder: PathBuf,
+    /// Whether it was made now.
+    pub created: bool,
+    /// Notes that were moved there.
+    pub moved: Vec<String>,
+    /// Notes that stayed: others of the same name, with other content, are there, or they cannot be
+    /// read.
+    pub kept_back: Vec<String>,
+}
+
+impl Notebooks {
+    /// The notebooks of a home.
+    pub fn new(home: Home, projects: Arc<Projects>, rules: Rules, clock: Arc<dyn Clock>) -> Self {
+        Self { home, projects, rules, clock, kept: Mutex::default() }
+    }
+
+    /// Opens a notebook, or hands out the one that is open.
+    pub fn open(&self, whose: &Whose) -> Result<Arc<Notebook>, HomeError> {
+        let place = self.place(whose)?;
+        let now = self.clock.now();
+        let mut kept = self.kept();
+        kept.retain(|one| !one.place.is_replaced_by(&place));
+        let known = kept.iter().position(|one| one.place == place);
+        let notebook = match known {
+            Some(at) => kept.remove(at).notebook,
+            None => Arc::new(self.notebook_at(&place, self.rules.clone())),
+        };
+        kept.push(Kept { place, notebook: Arc::clone(&notebook), used: now });
+        drop_surplus(&mut kept);
+        Ok(notebook)
+    }
+
+    /// Every notebook that is open now.
+    pub fn open_now(&self) -> Vec<Arc<Notebook>> {
+        self.kept().iter().map(|one| Arc::clone(&one.notebook)).collect()
+    }
+
+    /// Closes the notebooks that nobody has used for a while; 0 closes all that nobody holds.
+    pub fn close_idle(&self, idle_ms: u64) -> usize {
+        let now = self.clock.now();
+        let mut kept = self.kept();
+        let before = kept.len();
+        kept.retain(|one| one.is_held() || now.distance_ms(one.used) < idle_ms);
+        before - kept.len()
+    }
+
+    /// Makes `.memory/` in the project's repository and moves the project's notes into it. What was
+    /// cut short is finished by doing it again.
+    pub fn move_into_repository(&self, cwd: &str) -> Result<Moved, HomeError> {
+        let whose = Whose { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };
+        let root = self.root_of(&whose)?;
+        let created = in_repository::make(Path::new(&root))?;
+        let project = self.projects.folder(&root, self.clock.now())?;
+        let folder = in_repository::folder(Path::new(&root));
+        let from = self.to_move(layout::memory_in(&project), &project);
+        let to = self.to_move(folder.clone(), &project);
+        let mut moved = Moved { folder, created, moved: Vec::new(), kept_back: Vec::new() };
+        for note in from.list()? {
+            if in_repository::move_note(&from, &to, &note.path)? {
+                moved.moved.push(note.path);
+            } else {
+                moved.kept_back.push(note.path);
+            }
+        }
+        self.open(&whose)?.refresh()?;
+        Ok(moved)
+    }
+
+    /// A notebook as it is moved. For the history a note that moves stays what it is: it is the same
+    /// history before and after. What the move itself takes away is kept beside it.
+    fn to_move(&self, root: PathBuf, project: &Path) -> Notebook {
+        // What is moved was there before: the rules for new facts do not apply to it.
+        let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
+        let history = Some(layout::moved_in(project));
+        self.notebook_at(&Place { scope: Scope::Project, root, history, project: None }, rules)
+    }
+
+    fn place(&self, whose: &Whose) -> Result<Place, HomeError> {
+        let scope = whose.scope;
+        if scope == Scope::Coder {
+            return Ok(Place { scope, root: self.home.coder(), history: None, project: None });
+        }
+        let root = self.root_of(whose)?;
+        let folder = self.projects.would_be_folder(&root);
+        let project = Some((root.clone(), folder.clone()));
+        if scope == Scope::Session {
+            let session = session_of(whose)?;
+            let root = layout::session_in(&folder, session.as_str()).join("working-memory");
+            return Ok(Place { scope, root, history: None, project });
+        }
+        let inside = {
+            let root = PathBuf::from(&root);
+            let looked_at = root.to_string_lossy().into_owned();
+            self.projects.run_within_time(&looked_at, move || in_repository::find(&root))??
+        };
+        let root = inside.unwrap_or_else(|| layout::memory_in(&folder));
+        Ok(Place { scope, root, history: Some(layout::history_in(&folder)), project })
+    }
+
+    fn root_of(&self, whose: &Whose) -> Result<String, HomeError> {
+        let cwd = whose.cwd.as_deref().filter(|cwd| !cwd.is_empty()).ok_or_else(|| {
+            ModelError::invalid(
+                "cwd",
+                "is missing: it says which project's notebook is meant; give it, or use scope coder",
+            )
+        })?;
+        if !Path::new(cwd).is_absolute() {
+            let said = tome_model::truncate_to(cwd, 200);
+            let problem = format!("{said:?} is not an absolute path");
+            return Err(ModelError::invalid("cwd", problem).into());
+        }
+        Ok(self.projects.root_of(cwd, None))
+    }
+
+    fn notebook_at(&self, place: &Place, rules: Rules) -> Notebook {
+        let notebook = Notebook::at(place.scope, &place.root, Arc::clone(&self.clock));
+        let mut notebook = notebook.with_rules(rules);
+        if let Some(history) = &place.history {
+            notebook = notebook.with_history(history);
+        }
+        let Some((root, folder)) = place.project.clone() else { return notebook };
+        let (projects, clock) = (Arc::clone(&self.projects), Arc::clone(&self.clock));
+        notebook.with_preparation(move || {
+            let made = projects.folder(&root, clock.now()).map_err(std::io::Error::other)?;
+            if made == folder {
+                return Ok(());
+            }
+            // Another project of the same folder name came first; the next opening finds this out.
+            Err(std::io::Error::other("another project took its folder just now; try again"))
+        })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        // What is kept only saves time: a panic elsewhere leaves nothing wrong in it.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Whether the project's notebook lies elsewhere now. Both would write to one history, and each
+    /// would find there what it does not have.
+    fn is_replaced_by(&self, now: &Self) -> bool {
+        self.history.is_some() && self.history == now.history && self.root != now.root
+    }
+}
+
+impl Kept {
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.notebook) > 1
+    }
+}
+
+fn drop_surplus(kept: &mut Vec<Kept>) {
+    let mut surplus = kept.len().saturating_sub(OPEN_MAX);
+    kept.retain(|one| {
+        let goes = surplus > 0 && !one.is_held();
+        surplus -= usize::from(goes);
+        !goes
+    });
+}
+
+fn session_of(whose: &Whose) -> Result<SessionId, HomeError> {
+    let session = whose.session.as_deref().ok_or_else(|| {
+        ModelError::invalid("session_id", "is missing: it says which session's notebook is meant")
+    })?;
+    Ok(SessionId::parse(session)?)
+}

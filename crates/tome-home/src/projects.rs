@@ -1,0 +1,344 @@
+//! The projects that Tome knows: one folder each, with a `project.toml` that says what the folder's
+//! name cannot.
+//!
+//! ```toml
+//! root = "/home/dev/app"                      # the truth; the folder's name is only a reading aid
+//! remote = "git@example.com:dev/app.git"
+//! aliases = ["/home/dev/app-hotfix"]          # worktrees seen, so that they are known once removed
+//! created = "2026-11-15T09:30:00.000Z"
+//! ```
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tome_model::Millis;
+
+use crate::durable::sync_folder;
+use crate::io_timeout::TimedCalls;
+use crate::project_file::{self, Loaded, Record};
+use crate::{Damage, Home, HomeError, Located, git, project};
+
+/// Worktrees remembered for one project; the oldest go first.
+const ALIASES_MAX: usize = 64;
+
+/// Folders whose project is remembered in memory.
+const CACHE_MAX: usize = 4096;
+
+/// How long the file system may take to answer for a folder. A local disk takes microseconds, a
+/// busy one seconds; a network mount whose server is gone takes forever.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The projects that Tome knows.
+#[derive(Debug)]
+pub struct Projects {
+    home: Home,
+    known: Mutex<Known>,
+    /// Looks at folders that may be on a mount that hangs.
+    looks: TimedCalls,
+}
+
+/// Outcome of looking for the project of a working directory.
+enum Lookup {
+    Found(Located),
+    /// The folder does not exist; the repository above it, or its own path.
+    Missing {
+        above: String,
+    },
+    /// The file system did not answer in time.
+    NoAnswer,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By root.
+    projects: HashMap<String, Entry>,
+    /// Worktree to root.
+    aliases: HashMap<String, String>,
+    /// Where working directories that exist belong.
+    located: HashMap<String, Located>,
+    /// Folders whose `project.toml` is damaged, so that their root is unknown.
+    damaged: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    folder: PathBuf,
+    record: Record,
+}
+
+impl Projects {
+    /// Reads what is there. A `project.toml` that is damaged is restored; one that cannot be hides its
+    /// folder and nothing else.
+    pub fn load(home: &Home) -> Self {
+        let mut known = Known::default();
+        let folders = std::fs::read_dir(home.projects()).into_iter().flatten().flatten();
+        for folder in folders.map(|entry| entry.path()) {
+            match project_file::load(&folder) {
+                Loaded::Sound(record) => known.insert(Entry { folder, record }),
+                Loaded::Damaged => known.damaged.push(folder),
+                Loaded::Unfinished => {}
+            }
+        }
+        Self { home: home.clone(), known: Mutex::new(known), looks: TimedCalls::default() }
+    }
+
+    /// The roots of all known projects and their folders, in order of their roots.
+    pub fn all(&self) -> Vec<(String, PathBuf)> {
+        let known = self.lock();
+        let mut all: Vec<_> = known
+            .projects
+            .values()
+            .map(|entry| (entry.record.root.clone(), entry.folder.clone()))
+            .collect();
+        all.sort();
+        all
+    }
+
+    /// Folders of projects whose `project.toml` is damaged, and nothing beside it names the root.
+    pub(crate) fn damaged(&self) -> Vec<PathBuf> {
+        self.lock().damaged.clone()
+    }
+
+    /// Gives a damaged folder its root back, if the root fits its name and is not another's.
+    pub(crate) fn restore(&self, folder: &Path, root: &str) -> Result<bool, HomeError> {
+        let mut known = self.lock();
+        if !project_file::fits(folder, root) || known.projects.contains_key(root) {
+            return Ok(false);
+        }
+        let Some(record) = project_file::from_root(root.to_owned()) else { return Ok(false) };
+        project_file::restore(folder, &record)?;
+        known.damaged.retain(|damaged| damaged != folder);
+        known.insert(Entry { folder: folder.to_owned(), record });
+        Ok(true)
+    }
+
+    /// Project files that are damaged, or were and have been restored.
+    pub(crate) fn damage(&self) -> Vec<Damage> {
+        let mut damage = Vec::new();
+        for folder in self.damaged() {
+            let file = folder.join(project_file::FILE);
+            damage.push(Damage {
+                found: format!("{} is damaged: its project is not shown", file.display()),
+                remedy:
+                    "write the line `root = \"/path/of/the/project\"` into it, then `tome stop`"
+                        .to_owned(),
+            });
+        }
+        for (_, folder) in self.all() {
+            let kept = folder.join(project_file::DAMAGED);
+            if kept.exists() {
+                let file = folder.join(project_file::FILE);
+                damage.push(Damage {
+                    found: format!("{} was damaged and has been restored", file.display()),
+                    remedy: format!("check it, then delete {}", kept.display()),
+                });
+            }
+        }
+        damage
+    }
+
+    /// The root of the project that a working directory belongs to. `hint` is what someone found
+    /// who stood there at the time. A folder that is gone belongs to the worktree that was once seen
+    /// there, to the repository that is still above it, or else is a project by itself. It never
+    /// depends on which other projects are known: the same folders give the same projects, in
+    /// whatever order they come. So does a folder that does not answer: fit for reading; use
+    /// [`resolve`](Self::resolve) before storing something.
+    pub fn root_of(&self, cwd: &str, hint: Option<&str>) -> String {
+        self.resolve(cwd, hint)
+            .unwrap_or_else(|_| self.lock().worktree_above(cwd).unwrap_or_else(|| clean(cwd)))
+    }
+
+    /// The same, but fails for a folder that does not answer and whose project nobody has noted:
+    /// an event stored under a guessed project would stay there.
+    pub fn resolve(&self, cwd: &str, hint: Option<&str>) -> Result<String, HomeError> {
+        // Also with a hint: it tells which worktree the folder is in.
+        match (hint, self.look_up(cwd)) {
+            (Some(root), _) => Ok(clean(root)),
+            (None, Lookup::Found(found)) => Ok(found.root.to_string_lossy().into_owned()),
+            (None, Lookup::Missing { above }) => {
+                Ok(self.lock().worktree_above(cwd).unwrap_or(above))
+            }
+            (None, Lookup::NoAnswer) => Err(no_answer("find the project of", cwd)),
+        }
+    }
+
+    /// Runs a call that looks at a project's own files; fails if the file system does not answer.
+    pub(crate) fn run_within_time<T: Send + 'static>(
+        &self,
+        root: &str,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, HomeError> {
+        self.looks.run(root, LOOK_TIMEOUT, call).ok_or_else(|| no_answer("look at", root))
+    }
+
+    /// Whether the project of a working directory is known without asking the file system.
+    pub fn is_resolved(&self, cwd: &str) -> bool {
+        self.lock().located.contains_key(cwd)
+    }
+
+    fn look_up(&self, cwd: &str) -> Lookup {
+        if let Some(found) = self.lock().located.get(cwd) {
+            return Lookup::Found(found.clone());
+        }
+        let folder = cwd.to_owned();
+        let look = move || project::locate(Path::new(&folder)).ok_or_else(|| missing_root(&folder));
+        match self.looks.run(cwd, LOOK_TIMEOUT, look) {
+            Some(Ok(found)) => {
+                self.lock().remember(cwd, &found);
+                Lookup::Found(found)
+            }
+            Some(Err(above)) => Lookup::Missing { above },
+            None => Lookup::NoAnswer,
+        }
+    }
+
+    /// The known project that a working directory belongs to, if there is one.
+    pub fn known_root_of(&self, cwd: &str) -> Option<String> {
+        let root = self.root_of(cwd, None);
+        self.lock().projects.contains_key(&root).then_some(root)
+    }
+
+    /// The folder of a project that is known.
+    pub fn known_folder(&self, root: &str) -> Option<PathBuf> {
+        self.lock().projects.get(root).map(|entry| entry.folder.clone())
+    }
+
+    /// The folder of a project, or the one it would get; nothing is made.
+    pub fn would_be_folder(&self, root: &str) -> PathBuf {
+        self.known_folder(root).unwrap_or_else(|| self.free_folder(root))
+    }
+
+    /// The folder of a project, made on first use.
+    pub fn folder(&self, root: &str, now: Millis) -> Result<PathBuf, HomeError> {
+        if let Some(folder) = self.known_folder(root) {
+            return Ok(folder);
+        }
+        // Nobody waits for the lock while the project's own files are read.
+        let remote = self.remote(root);
+        let mut known = self.lock();
+        if let Some(entry) = known.projects.get(root) {
+            return Ok(entry.folder.clone());
+        }
+        let folder = self.free_folder(root);
+        std::fs::create_dir_all(&folder).map_err(HomeError::file("create", &folder))?;
+        let projects = self.home.projects();
+        sync_folder(&projects).map_err(HomeError::file("sync", &projects))?;
+        let record =
+            Record { root: root.to_owned(), remote, aliases: Vec::new(), created: now.to_string() };
+        project_file::save(&folder, &record)?;
+        known.insert(Entry { folder: folder.clone(), record });
+        Ok(folder)
+    }
+
+    /// The origin of a project's repository; it is left out where the file system does not answer.
+    fn remote(&self, root: &str) -> Option<String> {
+        let folder = PathBuf::from(root);
+        self.looks.run(root, LOOK_TIMEOUT, move || git::remote(&folder)).flatten()
+    }
+
+    /// Remembers the worktree that led to a project, so that events from it are still placed right
+    /// after it has been removed.
+    pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), HomeError> {
+        let mut known = self.lock();
+        // Neither a payload that names a project nor a session that moved here from another one makes
+        // a worktree part of it.
+        let found = known.located.get(cwd).filter(|found| found.root == Path::new(root));
+        let Some(worktree) = found.and_then(|found| found.worktree.as_ref()) else {
+            return Ok(());
+        };
+        let worktree = worktree.to_string_lossy().into_owned();
+        if known.aliases.contains_key(&worktree) {
+            return Ok(());
+        }
+        let Some(entry) = known.projects.get_mut(root) else {
+            return Ok(());
+        };
+        entry.record.aliases.push(worktree.clone());
+        let surplus = entry.record.aliases.len().saturating_sub(ALIASES_MAX);
+        entry.record.aliases.drain(..surplus);
+        project_file::save(&entry.folder, &entry.record)?;
+        known.aliases.insert(worktree, root.to_owned());
+        Ok(())
+    }
+
+    /// The folder of the project's own name, or, where that is another project's, the same name
+    /// with a fingerprint of the root.
+    fn free_folder(&self, root: &str) -> PathBuf {
+        let name = project::folder_name(root);
+        let folder = self.home.projects().join(&name);
+        // A folder without a record is one whose making was cut short: it is taken up again.
+        let file = folder.join(project_file::FILE);
+        if file.exists() && project_file::read(&file).is_none_or(|record| record.root != root) {
+            return self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
+        }
+        folder
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        // Every change under this lock is a single insertion: a panic elsewhere leaves it whole.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn insert(&mut self, entry: Entry) {
+        for alias in &entry.record.aliases {
+            self.aliases.insert(alias.clone(), entry.record.root.clone());
+        }
+        self.projects.insert(entry.record.root.clone(), entry);
+    }
+
+    fn remember(&mut self, cwd: &str, found: &Located) {
+        if self.located.len() >= CACHE_MAX {
+            self.located.clear();
+        }
+        self.located.insert(cwd.to_owned(), found.clone());
+    }
+
+    fn worktree_above(&self, cwd: &str) -> Option<String> {
+        Path::new(cwd).ancestors().find_map(|above| self.aliases.get(above.to_str()?).cloned())
+    }
+}
+
+fn no_answer(action: &'static str, folder: &str) -> HomeError {
+    let problem = format!(
+        "no answer within {} s; if it is on a network mount that is gone, bring it back or unmount it",
+        LOOK_TIMEOUT.as_secs()
+    );
+    let problem = std::io::Error::new(std::io::ErrorKind::TimedOut, problem);
+    HomeError::file(action, Path::new(folder))(problem)
+}
+
+/// The root of the project that a working directory belongs to, by what is on disk alone.
+pub fn project_root(cwd: &str) -> String {
+    match project::locate(Path::new(cwd)) {
+        Some(found) => found.root.to_string_lossy().into_owned(),
+        None => missing_root(cwd),
+    }
+}
+
+fn missing_root(cwd: &str) -> String {
+    let repository = project::locate_missing(Path::new(cwd));
+    repository.map_or_else(|| clean(cwd), |found| found.root.to_string_lossy().into_owned())
+}
+
+/// A path without trailing separators, `.` and `..`, by its letters alone.
+fn clean(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    if path.starts_with('/') {
+        format!("/{}", parts.join("/"))
+    } else {
+        path.trim_end_matches('\\').to_owned()
+    }
+}

@@ -1,0 +1,414 @@
+//! Which project each session belongs to: one project per session, in one file per home.
+//!
+//! A session belongs to the project of its first event and stays there, wherever its working
+//! directory moves and whatever folders are removed meanwhile. So all its events meet the same
+//! ledger, which recognises the ones it has, and an event id exists once per home.
+//!
+//! `run/sessions.jsonl` holds one line per session; the first line of a session counts:
+//!
+//! `{"v":1,"agent":"codex","session":"0198c3f2-…","project":"/home/dev/app"}`
+//!
+//! A line is synced before the first event of its session is stored, so a kill or a power cut never
+//! leaves a stored session without its line. A further line of a session with another project says
+//! that events of it are stored there too: damage that earlier versions left, which repair removes by
+//! a line with `"only":true`. The file is a projection: deleted or damaged, it is rebuilt from the
+//! stores.
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tome_model::{Agent, SessionId};
+
+use crate::durable::sync_folder;
+use crate::{HomeError, write_atomic};
+
+/// Version of the line format.
+const VERSION: u32 = 1;
+
+/// Hash of an agent and one of its sessions: a home may know a million, ids are long.
+type Key = [u8; 16];
+
+/// The project of each session of a home.
+#[derive(Debug)]
+pub struct SessionIndex {
+    path: PathBuf,
+    state: Mutex<State>,
+    /// Whether `state.unwritten` holds lines.
+    is_unwritten: AtomicBool,
+}
+
+/// A session with events in several projects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitSession {
+    /// Which agent ran it.
+    pub agent: Agent,
+    /// Which session.
+    pub session: SessionId,
+    /// Where it belongs.
+    pub project: String,
+    /// Where else events of it are stored.
+    pub elsewhere: Vec<String>,
+}
+
+/// A session's part in a project, as the stores say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredSession {
+    pub(crate) agent: Agent,
+    pub(crate) session: SessionId,
+    pub(crate) project: String,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    known: HashMap<Key, u32>,
+    /// Roots by number; a session refers to its root by it.
+    roots: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+    split: HashMap<Key, SplitSession>,
+    unwritten: Vec<u8>,
+    /// The file may end in half a line that an earlier write left.
+    is_torn: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    v: u32,
+    agent: Agent,
+    session: SessionId,
+    project: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    only: bool,
+}
+
+impl SessionIndex {
+    /// Reads the index at a path. `None` if there is none, or if it is damaged: then it has to be
+    /// rebuilt. A line that a kill cut short is no damage: no event of its session was stored.
+    pub fn read(path: &Path) -> Option<Self> {
+        let bytes = std::fs::read(path).ok()?;
+        let mut state = State::default();
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let (lines, torn) = bytes.split_at_checked(whole)?;
+        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+        {
+            let line: Line = serde_json::from_slice(line).ok()?;
+            if line.v != VERSION {
+                return None;
+            }
+            state.add(line);
+        }
+        state.is_torn = !torn.is_empty();
+        Some(Self::with(path, state))
+    }
+
+    /// Writes a new index from what the stores hold, in the order in which sessions began.
+    pub(crate) fn rebuild(
+        path: &Path,
+        stored: impl IntoIterator<Item = StoredSession>,
+    ) -> Result<Self, HomeError> {
+        let mut state = State::default();
+        let mut bytes = Vec::new();
+        for StoredSession { agent, session, project } in stored {
+            if is_nameless(&session) {
+                continue;
+            }
+            let line = Line { v: VERSION, agent, session, project, only: false };
+            line.write(&mut bytes);
+            state.add(line);
+        }
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(HomeError::file("create", folder))?;
+        write_atomic(path, &bytes)?;
+        Ok(Self::with(path, state))
+    }
+
+    fn with(path: &Path, state: State) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            state: Mutex::new(state),
+            is_unwritten: AtomicBool::new(false),
+        }
+    }
+
+    /// The project of a session, if the session is known.
+    pub fn project_of(&self, agent: &Agent, session: &SessionId) -> Option<String> {
+        let state = self.lock();
+        let number = state.known.get(&key(agent, session))?;
+        state.root(*number)
+    }
+
+    /// The project of a session: the known one, or else the one that `resolve` finds, which is then
+    /// the session's. It is durable after the next `write_new`. Payloads that name no session share
+    /// an id and nothing else; each belongs to its own folder.
+    pub fn assign<E>(
+        &self,
+        agent: &Agent,
+        session: &SessionId,
+        resolve: impl FnOnce() -> Result<String, E>,
+    ) -> Result<String, E> {
+        if is_nameless(session) {
+            return resolve();
+        }
+        if let Some(known) = self.project_of(agent, session) {
+            return Ok(known);
+        }
+        // Resolving reads the disk: not under the lock.
+        let project = resolve()?;
+        let mut state = self.lock();
+        // Somebody else may have been faster.
+        let number = state.known.get(&key(agent, session)).copied();
+        if let Some(known) = number.and_then(|number| state.root(number)) {
+            return Ok(known);
+        }
+        let line = Line {
+            v: VERSION,
+            agent: agent.clone(),
+            session: session.clone(),
+            project: project.clone(),
+            only: false,
+        };
+        line.write(&mut state.unwritten);
+        state.add(line);
+        self.is_unwritten.store(true, Ordering::Release);
+        Ok(project)
+    }
+
+    /// Whether every known session is on disk.
+    pub fn is_written(&self) -> bool {
+        !self.is_unwritten.load(Ordering::Acquire)
+    }
+
+    /// Writes and syncs the sessions that are new. Whoever stores an event calls this first. After a
+    /// failure the lines are kept and written the next time.
+    pub fn write_new(&self) -> Result<(), HomeError> {
+        if self.is_written() {
+            return Ok(());
+        }
+        let mut state = self.lock();
+        if state.unwritten.is_empty() {
+            return Ok(());
+        }
+        let appended = self.append(&state);
+        // Half of it may be in the file: the next attempt ends that line first.
+        state.is_torn = appended.is_err();
+        appended.map_err(HomeError::file("write", &self.path))?;
+        state.unwritten.clear();
+        self.is_unwritten.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    fn append(&self, state: &State) -> std::io::Result<()> {
+        let is_new = !self.path.exists();
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        if state.is_torn {
+            // A torn line is not a line of the index: it is cut off.
+            let text = std::fs::read(&self.path)?;
+            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+            file.set_len(whole as u64)?;
+        }
+        file.write_all(&state.unwritten)?;
+        file.sync_data()?;
+        match self.path.parent() {
+            Some(folder) if is_new => sync_folder(folder),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sessions whose events are stored in several projects, in order.
+    pub fn split_sessions(&self) -> Vec<SplitSession> {
+        let mut split: Vec<SplitSession> = self.lock().split.values().cloned().collect();
+        split.sort_by(|a, b| (&a.agent, &a.session).cmp(&(&b.agent, &b.session)));
+        split
+    }
+
+    /// Notes that all events of a session are in one project now.
+    pub(crate) fn unite(
+        &self,
+        agent: &Agent,
+        session: &SessionId,
+        project: &str,
+    ) -> Result<(), HomeError> {
+        let line = Line {
+            v: VERSION,
+            agent: agent.clone(),
+            session: session.clone(),
+            project: project.to_owned(),
+            only: true,
+        };
+        {
+            let mut state = self.lock();
+            line.write(&mut state.unwritten);
+            state.add(line);
+            self.is_unwritten.store(true, Ordering::Release);
+        }
+        self.write_new()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn add(&mut self, line: Line) {
+        let key = key(&line.agent, &line.session);
+        let number = self.number(&line.project);
+        if line.only {
+            self.known.insert(key, number);
+            self.split.remove(&key);
+            return;
+        }
+        let first = *self.known.entry(key).or_insert(number);
+        if first == number {
+            return;
+        }
+        let Some(project) = self.root(first) else { return };
+        let split = self.split.entry(key).or_insert_with(|| SplitSession {
+            agent: line.agent,
+            session: line.session,
+            project,
+            elsewhere: Vec::new(),
+        });
+        if !split.elsewhere.contains(&line.project) {
+            split.elsewhere.push(line.project);
+        }
+    }
+
+    fn number(&mut self, root: &str) -> u32 {
+        if let Some(number) = self.numbers.get(root) {
+            return *number;
+        }
+        let number = u32::try_from(self.roots.len()).unwrap_or(u32::MAX);
+        let root: Arc<str> = root.into();
+        self.roots.push(Arc::clone(&root));
+        self.numbers.insert(root, number);
+        number
+    }
+
+    fn root(&self, number: u32) -> Option<String> {
+        self.roots.get(number as usize).map(|root| root.as_ref().to_owned())
+    }
+}
+
+impl Line {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        // A line of plain text and numbers always is JSON.
+        bytes.extend(serde_json::to_vec(self).unwrap_or_default());
+        bytes.push(b'\n');
+    }
+}
+
+/// The sessions that the stores hold in several projects. A session that the index knows belongs
+/// where the index says.
+pub(crate) fn split_of(stored: Vec<StoredSession>, index: &SessionIndex) -> Vec<SplitSession> {
+    let mut state = State::default();
+    for StoredSession { agent, session, project } in stored {
+        if is_nameless(&session) {
+            continue;
+        }
+        if let Some(known) = index.project_of(&agent, &session) {
+            let (agent, session) = (agent.clone(), session.clone());
+            state.add(Line { v: VERSION, agent, session, project: known, only: false });
+        }
+        state.add(Line { v: VERSION, agent, session, project, only: false });
+    }
+    let mut split: Vec<SplitSession> = state.split.into_values().collect();
+    split.sort_by(|a, b| (&a.agent, &a.session).cmp(&(&b.agent, &b.session)));
+    split
+}
+
+fn is_nameless(session: &SessionId) -> bool {
+    session.as_str() == SessionId::UNKNOWN
+}
+
+fn key(agent: &Agent, session: &SessionId) -> Key {
+    let mut hasher = blake3::Hasher::new();
+    for part in [agent.as_str(), session.as_str()] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.finalize().as_bytes().first_chunk().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(path: &Path) -> SessionIndex {
+        SessionIndex::read(path).unwrap_or_else(|| SessionIndex::rebuild(path, []).unwrap())
+    }
+
+    fn agent(name: &str) -> Agent {
+        Agent::parse(name).unwrap()
+    }
+
+    fn session(id: &str) -> SessionId {
+        SessionId::parse(id).unwrap()
+    }
+
+    fn stored(id: &str, project: &str) -> StoredSession {
+        StoredSession { agent: agent("codex"), session: session(id), project: project.to_owned() }
+    }
+
+    fn at(root: &str) -> Result<String, std::convert::Infallible> {
+        Ok(root.to_owned())
+    }
+
+    #[test]
+    fn a_session_keeps_its_project_over_restarts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.jsonl");
+        let codex = agent("codex");
+        let first = index(&path);
+        assert_eq!(first.assign(&codex, &session("s"), || at("/a")), at("/a"));
+        assert_eq!(first.assign(&codex, &session("s"), || at("/b")), at("/a"));
+        assert_eq!(first.assign(&agent("gemini"), &session("s"), || at("/b")), at("/b"));
+        assert!(!first.is_written());
+        first.write_new().unwrap();
+        let again = index(&path);
+        assert_eq!(again.project_of(&codex, &session("s")).as_deref(), Some("/a"));
+        assert_eq!(again.project_of(&agent("gemini"), &session("s")).as_deref(), Some("/b"));
+        assert_eq!(again.assign(&codex, &session("unknown"), || at("/c")), at("/c"));
+        assert_eq!(again.assign(&codex, &session("unknown"), || at("/d")), at("/d"));
+    }
+
+    #[test]
+    fn a_torn_line_is_cut_off_and_a_damaged_one_calls_for_a_rebuild() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.jsonl");
+        let codex = agent("codex");
+        let first = index(&path);
+        first.assign(&codex, &session("s"), || at("/a")).unwrap();
+        first.write_new().unwrap();
+        let whole = std::fs::read_to_string(&path).unwrap();
+        write_atomic(&path, format!("{whole}{{\"v\":1,\"agent\":\"co").as_bytes()).unwrap();
+        let torn = index(&path);
+        torn.assign(&codex, &session("t"), || at("/b")).unwrap();
+        torn.write_new().unwrap();
+        let again = index(&path);
+        assert_eq!(again.project_of(&codex, &session("s")).as_deref(), Some("/a"));
+        assert_eq!(again.project_of(&codex, &session("t")).as_deref(), Some("/b"));
+        write_atomic(&path, format!("no json\n{whole}").as_bytes()).unwrap();
+        assert!(SessionIndex::read(&path).is_none());
+    }
+
+    #[test]
+    fn split_sessions_are_listed_until_they_are_united() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.jsonl");
+        let all = [stored("s", "/a"), stored("t", "/a"), stored("s", "/a/b"), stored("s", "/a/b")];
+        SessionIndex::rebuild(&path, all).unwrap();
+        let read = index(&path);
+        let split = read.split_sessions();
+        assert_eq!(split.len(), 1);
+        assert_eq!(
+            (split[0].project.as_str(), &split[0].elsewhere[..]),
+            ("/a", &["/a/b".to_owned()][..])
+        );
+        read.unite(&split[0].agent, &split[0].session, "/a").unwrap();
+        assert_eq!(index(&path).split_sessions(), []);
+    }
+}

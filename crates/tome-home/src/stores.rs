@@ -1,0 +1,438 @@
+//! The stores: which ledger a project's events go to, opened when needed, closed when unused.
+//!
+//! Each open store costs threads and file descriptors, so only so many are kept open: past that,
+//! opening another closes the one that was used longest ago, unless somebody holds it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tome_ledger::{Engine, EventRange, Ledger};
+use tome_model::{Clock, Millis, ModelError};
+
+use crate::durable::sync_folder;
+use crate::session_index::StoredSession;
+use crate::{Home, HomeError, Projects, SessionIndex, tally};
+
+/// A store that refused writes is opened anew at most this often.
+const REOPEN_EVERY_MS: u64 = 1_000;
+
+/// Stores that are kept open, about: those that somebody holds stay open whatever their number. A
+/// store takes up to ten file descriptors, its indexes as many, and some systems give a process 256.
+const OPEN_MAX: usize = 8;
+
+/// Stores that are kept open where there are hardly any descriptors.
+const OPEN_MIN: usize = 2;
+
+/// Descriptors that one project takes: a store and its indexes.
+const PROJECT_DESCRIPTORS: u64 = 20;
+
+/// A ledger that is being written again, and one that only has to take the old one's place.
+const REWRITING: &str = "ledger.rewriting";
+const REWRITTEN: &str = "ledger.rewritten";
+
+/// One ledger a project, or one for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreMode {
+    /// One ledger a project.
+    PerProject,
+    /// One ledger whose events carry project and agent.
+    Unified,
+}
+
+impl StoreMode {
+    /// The name, as it is written in the config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PerProject => "per-project",
+            Self::Unified => "unified",
+        }
+    }
+}
+
+impl FromStr for StoreMode {
+    type Err = ModelError;
+    fn from_str(text: &str) -> Result<Self, ModelError> {
+        match text {
+            "per-project" => Ok(Self::PerProject),
+            "unified" => Ok(Self::Unified),
+            _ => Err(ModelError::invalid(
+                "store.mode",
+                format!("{text:?} is not known: use per-project or unified"),
+            )),
+        }
+    }
+}
+
+/// An open ledger, shared by whoever is using it.
+pub type Store = Arc<Ledger>;
+
+/// The stores of a home.
+pub struct Stores {
+    home: Home,
+    mode: StoreMode,
+    /// What new stores are made with; an existing one keeps its own.
+    engine: Engine,
+    clock: Arc<dyn Clock>,
+    projects: Arc<Projects>,
+    sessions: OnceLock<SessionIndex>,
+    /// Held while the index of sessions is rebuilt.
+    rebuilding: Mutex<()>,
+    slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
+    open_max: usize,
+    /// Held by whoever goes through more stores than may be open.
+    pub wide: Mutex<()>,
+}
+
+/// A place for one ledger. Its lock is held while the ledger is opened, so that it is opened once.
+#[derive(Default)]
+pub(crate) struct Slot {
+    open: Option<Store>,
+    used: Millis,
+    opened: Millis,
+}
+
+impl Stores {
+    /// The stores of a home. Nothing is opened yet.
+    pub fn new(home: Home, mode: StoreMode, engine: Engine, clock: Arc<dyn Clock>) -> Self {
+        let projects = Arc::new(Projects::load(&home));
+        restore_projects(&projects);
+        let stores = Self {
+            home,
+            mode,
+            engine,
+            clock,
+            projects,
+            sessions: OnceLock::new(),
+            rebuilding: Mutex::default(),
+            slots: Mutex::default(),
+            open_max: OPEN_MAX,
+            wide: Mutex::default(),
+        };
+        stores.finish_rewrites();
+        stores
+    }
+
+    /// Keeps fewer stores open if the process may have only so many file descriptors: a third of them
+    /// is for stores that are kept open, the rest for those in use, for clients and for notebooks.
+    #[must_use]
+    pub fn within_descriptors(mut self, descriptors: u64) -> Self {
+        let fitting = usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_MAX);
+        self.open_max = fitting.clamp(OPEN_MIN, OPEN_MAX);
+        self
+    }
+
+    /// How many stores, and how many sets of indexes, are kept open.
+    pub fn open_max(&self) -> usize {
+        self.open_max
+    }
+
+    /// The projects that are known.
+    pub fn projects(&self) -> &Projects {
+        &self.projects
+    }
+
+    /// The same projects, for somebody who places something else in their folders.
+    pub fn projects_shared(&self) -> Arc<Projects> {
+        Arc::clone(&self.projects)
+    }
+
+    /// The project of each session. Read from its file on first use; where that is missing or
+    /// damaged it is rebuilt, which opens every store once.
+    pub fn sessions(&self) -> Result<&SessionIndex, HomeError> {
+        if let Some(sessions) = self.sessions.get() {
+            return Ok(sessions);
+        }
+        let _one_at_a_time = self.rebuilding.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sessions) = self.sessions.get() {
+            return Ok(sessions);
+        }
+        let path = self.home.session_index();
+        let sessions = match SessionIndex::read(&path) {
+            Some(sessions) => sessions,
+            None => SessionIndex::rebuild(&path, self.stored_sessions())?,
+        };
+        Ok(self.sessions.get_or_init(|| sessions))
+    }
+
+    /// Whether `sessions` answers at once.
+    pub fn has_sessions(&self) -> bool {
+        self.sessions.get().is_some()
+    }
+
+    /// The sessions of all stores, those first that began first. A store that cannot be read keeps
+    /// its sessions to itself; they are added when they go on.
+    pub(crate) fn stored_sessions(&self) -> Vec<StoredSession> {
+        let mut tallies = Vec::new();
+        for path in self.paths() {
+            let was_open = self.is_open(&path);
+            let read = self.open(&path).and_then(|store| {
+                tally::catch_up(&store)?;
+                Ok(store.session_tallies()?)
+            });
+            if !was_open {
+                self.close(&path);
+            }
+            tallies.extend(read.unwrap_or_default());
+        }
+        tallies.sort_by(|a, b| (a.first_at, &a.project).cmp(&(b.first_at, &b.project)));
+        let session = |tally: tome_model::SessionTally| StoredSession {
+            agent: tally.agent,
+            session: tally.session,
+            project: tally.project,
+        };
+        tallies.into_iter().map(session).collect()
+    }
+
+    /// One ledger a project, or one for all.
+    pub fn mode(&self) -> StoreMode {
+        self.mode
+    }
+
+    /// The store that a project's events go to, made on first use.
+    pub fn of_project(&self, root: &str) -> Result<Store, HomeError> {
+        let folder = self.projects.folder(root, self.clock.now())?;
+        match self.mode {
+            StoreMode::PerProject => self.open(&folder.join("ledger")),
+            StoreMode::Unified => self.open(&self.home.unified_ledger()),
+        }
+    }
+
+    /// Where the store is that holds a project's events, if there is one.
+    pub fn existing(&self, root: &str) -> Option<PathBuf> {
+        let path = match self.mode {
+            StoreMode::Unified => Some(self.home.unified_ledger()),
+            StoreMode::PerProject => self
+                .projects
+                .all()
+                .into_iter()
+                .find(|(known, _)| known == root)
+                .map(|(_, folder)| folder.join("ledger")),
+        };
+        path.filter(|path| path.is_dir())
+    }
+
+    /// The paths of all stores, those written to last first.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let mut paths = self.all_paths();
+        paths.retain(|path| path.is_dir());
+        paths.sort_by_cached_key(|path| std::cmp::Reverse(last_written(path)));
+        paths
+    }
+
+    /// Writes a store again: `work` copies from the old ledger to the new one, which then takes its
+    /// place. Whoever wants the store meanwhile waits. Returns where the old one is kept.
+    pub(crate) fn rewrite(
+        &self,
+        path: &Path,
+        work: impl FnOnce(&Ledger, &Ledger) -> Result<(), HomeError>,
+    ) -> Result<PathBuf, HomeError> {
+        let (fresh, complete) = (path.with_file_name(REWRITING), path.with_file_name(REWRITTEN));
+        for leftover in [&fresh, &complete] {
+            if leftover.exists() {
+                std::fs::remove_dir_all(leftover).map_err(HomeError::file("remove", leftover))?;
+            }
+        }
+        drop(self.open(path)?);
+        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = match slot.open.take() {
+            Some(old) if Arc::strong_count(&old) == 1 => old,
+            busy => {
+                slot.open = busy;
+                return Err(HomeError::InUse(path.to_path_buf()));
+            }
+        };
+        std::fs::create_dir_all(&fresh).map_err(HomeError::file("create", &fresh))?;
+        let new = Ledger::open_or_make(&fresh, old.engine())?;
+        work(&old, &new)?;
+        new.flush()?;
+        drop((old, new));
+        let kept = path.with_file_name(format!("ledger.before-repair-{}", self.clock.now().0));
+        let folder = path.parent().unwrap_or(Path::new("."));
+        for (from, to) in
+            [(&fresh, &complete), (&path.to_path_buf(), &kept), (&complete, &path.to_path_buf())]
+        {
+            std::fs::rename(from, to).map_err(HomeError::file("rename", from))?;
+            sync_folder(folder).map_err(HomeError::file("sync", folder))?;
+        }
+        Ok(kept)
+    }
+
+    /// Finishes what a crash in `rewrite` cut short: the old ledger was moved away and the new one,
+    /// which is complete, has not taken its place.
+    fn finish_rewrites(&self) {
+        for path in self.all_paths() {
+            let complete = path.with_file_name(REWRITTEN);
+            if !path.exists() && complete.is_dir() {
+                // Where this fails the store cannot be opened either, which is reported.
+                let _ = std::fs::rename(&complete, &path);
+            }
+        }
+    }
+
+    fn all_paths(&self) -> Vec<PathBuf> {
+        match self.mode {
+            StoreMode::Unified => vec![self.home.unified_ledger()],
+            StoreMode::PerProject => {
+                self.projects.all().into_iter().map(|(_, folder)| folder.join("ledger")).collect()
+            }
+        }
+    }
+
+    /// The home of these stores.
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Opens the store at a path, or hands out the one that is open.
+    pub fn open(&self, path: &Path) -> Result<Store, HomeError> {
+        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        slot.used = now;
+        slot.drop_refusing(now);
+        if let Some(store) = &slot.open {
+            return Ok(Arc::clone(store));
+        }
+        std::fs::create_dir_all(path).map_err(HomeError::file("create", path))?;
+        let store = Arc::new(Ledger::open_or_make(path, self.engine)?);
+        slot.open = Some(Arc::clone(&store));
+        slot.opened = now;
+        drop(slot);
+        self.close_surplus();
+        Ok(store)
+    }
+
+    /// Closes those used longest ago until few enough are open. What the workers have not seen of
+    /// them they see at the next opening.
+    fn close_surplus(&self) {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        let used = |slot: &Arc<Mutex<Slot>>| {
+            let slot = slot.try_lock().ok()?;
+            slot.open.as_ref().map(|_| slot.used)
+        };
+        let mut open: Vec<_> = slots.iter().filter_map(|slot| Some((used(slot)?, slot))).collect();
+        open.sort_by_key(|(used, _)| *used);
+        let mut surplus = open.len().saturating_sub(self.open_max);
+        for (_, slot) in open {
+            if surplus == 0 {
+                return;
+            }
+            if let Ok(mut slot) = slot.try_lock()
+                && slot.is_unused()
+            {
+                slot.open = None;
+                surplus -= 1;
+            }
+        }
+    }
+
+    /// The stores that are open now.
+    pub fn open_now(&self) -> Vec<Store> {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        // A slot that is locked is being opened or closed: it has nothing to show yet.
+        slots.iter().filter_map(|slot| slot.try_lock().ok()?.open.clone()).collect()
+    }
+
+    /// Closes the store at a path if nobody is using it: for those that open many, once each.
+    pub fn close(&self, path: &Path) {
+        let slot = self.slots().get(path).cloned();
+        if let Some(slot) = slot
+            && let Ok(mut slot) = slot.try_lock()
+            && slot.is_unused()
+        {
+            slot.open = None;
+        }
+    }
+
+    /// Whether the store at a path is open.
+    pub fn is_open(&self, path: &Path) -> bool {
+        let slot = self.slots().get(path).cloned();
+        slot.is_some_and(|slot| slot.try_lock().map_or(true, |slot| slot.open.is_some()))
+    }
+
+    /// Closes the stores that nobody has used for a while; 0 closes all that nobody holds.
+    pub fn close_idle(&self, idle_ms: u64) -> usize {
+        // Some may have been held when others were opened.
+        self.close_surplus();
+        let now = self.clock.now();
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        let mut closed = 0;
+        for slot in slots {
+            let Ok(mut slot) = slot.try_lock() else {
+                continue;
+            };
+            if slot.is_unused() && now.distance_ms(slot.used) >= idle_ms {
+                if let Some(store) = &slot.open {
+                    // Losing this costs a recount at the next opening and nothing else.
+                    let _ = tally::catch_up(store);
+                }
+                slot.open = None;
+                closed += 1;
+            }
+        }
+        closed
+    }
+
+    pub(crate) fn slots(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Mutex<Slot>>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// Whether somebody holds the store that is open here.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.open.is_some() && !self.is_unused()
+    }
+
+    /// Closes the store.
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+
+    /// Whether a store is open here and nobody holds it.
+    fn is_unused(&self) -> bool {
+        self.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1)
+    }
+
+    /// Lets go of a ledger that refuses writes, so that the caller opens it anew: what made it fail
+    /// (a full disk) may be over. Not while someone else holds it, and not all the time; and not while
+    /// its folder takes no files: it could not be opened again, and still answers as it is.
+    fn drop_refusing(&mut self, now: Millis) {
+        let refuses = self
+            .open
+            .as_ref()
+            .is_some_and(|store| store.is_refusing().is_some() && Arc::strong_count(store) == 1);
+        if !refuses || now.distance_ms(self.opened) < REOPEN_EVERY_MS {
+            return;
+        }
+        self.opened = now;
+        if self.open.as_ref().is_some_and(|store| tempfile::tempfile_in(store.path()).is_ok()) {
+            self.open = None;
+        }
+    }
+}
+
+/// Gives folders whose `project.toml` is damaged their roots back, from the events in their ledgers.
+fn restore_projects(projects: &Projects) {
+    for folder in projects.damaged() {
+        let path = folder.join("ledger");
+        if !path.is_dir() {
+            continue;
+        }
+        let Ok(ledger) = Ledger::open(&path) else { continue };
+        let first = ledger.events(&EventRange::default()).next();
+        if let Some(Ok((_, event))) = first {
+            // What cannot be restored now is reported, and tried again at the next start.
+            let _ = projects.restore(&folder, &event.project);
+        }
+    }
+}
+
+fn last_written(ledger: &Path) -> Option<std::time::SystemTime> {
+    let files = std::fs::read_dir(ledger).into_iter().flatten().flatten();
+    let newest = files.filter_map(|file| file.metadata().ok()?.modified().ok()).max();
+    newest.or_else(|| ledger.metadata().ok()?.modified().ok())
+}

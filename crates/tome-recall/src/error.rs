@@ -1,0 +1,49 @@
+//! The error of this crate.
+
+use thiserror::Error;
+use tome_finder::FinderError;
+use tome_home::HomeError;
+use tome_ledger::LedgerError;
+use tome_model::ModelError;
+use tome_notebook::NotebookError;
+
+/// Why a query could not be answered or an index not be brought up to date.
+#[derive(Debug, Error)]
+pub enum RecallError {
+    /// A store, a notebook or a file of the home.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// An index. Its content is rebuilt from the events.
+    #[error("an index cannot be used: {0}")]
+    Index(#[from] FinderError),
+}
+
+impl RecallError {
+    /// The error with all its causes, in one line.
+    pub fn explained(&self) -> String {
+        tome_home::explain(self)
+    }
+
+    /// Whether the query is at fault, so that a retry is of no use.
+    pub fn is_callers_fault(&self) -> bool {
+        matches!(self, Self::Home(error) if error.is_callers_fault())
+    }
+}
+
+impl From<LedgerError> for RecallError {
+    fn from(error: LedgerError) -> Self {
+        Self::Home(error.into())
+    }
+}
+
+impl From<ModelError> for RecallError {
+    fn from(error: ModelError) -> Self {
+        Self::Home(error.into())
+    }
+}
+
+impl From<NotebookError> for RecallError {
+    fn from(error: NotebookError) -> Self {
+        Self::Home(error.into())
+    }
+}

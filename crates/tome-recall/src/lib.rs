@@ -1,0 +1,409 @@
+//! Recall: question in, cited hits out.
+//!
+//! Understand the question, gather candidates from every tier there is, read and rank them, fuse the
+//! ranks, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
+
+mod abreast;
+mod asked;
+mod candidate;
+mod citation;
+mod cite;
+mod copies;
+mod elsewhere;
+mod endpoint;
+mod error;
+mod floor;
+mod fuse;
+mod gather;
+mod inquiry;
+mod keeper;
+pub(crate) mod literal;
+mod own;
+mod pack;
+mod plan;
+mod proactive;
+mod question;
+mod rank;
+mod spread;
+mod terms;
+mod then;
+mod transcript;
+mod unindexed;
+mod weights;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tome_finder::{Embedder, Source};
+use tome_ledger::EventRange;
+use tome_model::Clock;
+
+use tome_contents::Calendar;
+use tome_home::{Home, Notebooks, Store, Stores};
+
+use asked::HELD_MAX;
+use cite::Cite;
+use floor::Evidence;
+use gather::Gathered;
+use keeper::{Desk, Keeper, Sessions};
+use pack::Chosen;
+use plan::Plan;
+use rank::Ranked;
+
+pub use citation::{Citation, Citations, CitedPlace, Opened, OpenedPlace, Viewpoint};
+pub use endpoint::{EmbedderReading, EndpointEmbedder};
+pub use error::RecallError;
+pub use keeper::{DeskReport, Followed};
+pub use own::OwnPrompt;
+pub use proactive::is_worth_searching;
+pub use question::{
+    Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
+};
+pub use transcript::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
+
+/// Events that contents are made of while somebody waits, at most.
+const CATCH_UP_MAX: u64 = 50;
+
+/// A desk, and the project of it that is meant.
+type DeskAsked = (Arc<Desk>, Option<String>);
+
+/// Recall over one home.
+pub struct Recall {
+    keeper: Keeper,
+    calendar: Arc<Calendar>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Recall {
+    /// Recall over these stores and notebooks.
+    pub fn new(
+        home: Home,
+        stores: Arc<Stores>,
+        notebooks: Arc<Notebooks>,
+        calendar: Arc<Calendar>,
+        copies: Arc<SessionCopies>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let desks = Mutex::new(HashMap::new());
+        let keeper = Keeper {
+            home,
+            stores,
+            notebooks,
+            copies,
+            embedder,
+            desks,
+            uses: AtomicU64::new(0),
+            portions: Mutex::new(()),
+            sessions: Sessions::default(),
+        };
+        Self { keeper, calendar, clock }
+    }
+
+    /// Answers a question.
+    pub fn ask(&self, question: &RecallQuestion) -> Result<RecallAnswer, RecallError> {
+        let began = Instant::now();
+        let mut plan = Plan::of(question, &*self.clock, self.calendar.zone())?;
+        let desks = self.desks(&plan, question)?;
+        if !plan.asks_what_happened() && !self.has_events_then(&plan, &desks)? {
+            plan.take_time_as_words();
+        }
+        let is_wide = desks.len() > HELD_MAX;
+        // One question to many stores at a time: each opens some that others do not need.
+        let wide = &self.keeper.stores.wide;
+        let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut gathered = Gathered::new(is_wide);
+        gathered.stage("understand", began, plan.explained());
+        for (desk, project) in desks {
+            let unasked = question.unasked;
+            if let Err(error) =
+                self.ask_desk(&mut gathered, &plan, &desk, project.as_deref(), unasked)
+            {
+                if question.across != Across::All {
+                    return Err(error);
+                }
+                gathered.unread.push(error.explained());
+            }
+        }
+        let mut answer = self.answer(question, &plan, gathered)?;
+        let is_asked = plan.limit > 0 && !question.unasked;
+        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
+            self.look_elsewhere(question, &mut answer);
+        }
+        Ok(answer)
+    }
+
+    /// Whether anything was recorded in the time that the question names, if it names one. Where many
+    /// stores would have to be opened for that, it is taken for granted.
+    fn has_events_then(&self, plan: &Plan, desks: &[DeskAsked]) -> Result<bool, RecallError> {
+        let (Some((from, to)), false) = (plan.span, plan.across == Across::All) else {
+            return Ok(true);
+        };
+        for path in desks.iter().filter_map(|(desk, _)| desk.ledger.as_ref()) {
+            let range = EventRange { from: Some(from), to: Some(to), ..EventRange::default() };
+            if self.keeper.stores.open(path)?.events(&range).next().transpose()?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Has one desk say what it has. Who was not asked does not wait for what is behind.
+    fn ask_desk(
+        &self,
+        gathered: &mut Gathered,
+        plan: &Plan,
+        desk: &Arc<Desk>,
+        project: Option<&str>,
+        unasked: bool,
+    ) -> Result<(), RecallError> {
+        if !unasked {
+            gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
+        }
+        match plan.asks_what_happened() {
+            true => gathered.ask_then(&self.keeper, plan, desk, project),
+            false => gathered.ask(&self.keeper, plan, desk, project),
+        }
+    }
+
+    /// The answer that comes of what was gathered.
+    fn answer(
+        &self,
+        question: &RecallQuestion,
+        plan: &Plan,
+        gathered: Gathered,
+    ) -> Result<RecallAnswer, RecallError> {
+        let (mut ranked, gathered) = match plan.asks_what_happened() {
+            true => {
+                let (mut ranked, gathered) = gathered.newest_first(&self.keeper, plan)?;
+                self.without_own(question, &mut ranked)?;
+                self.answer_copies(question, &gathered, &mut ranked)?;
+                (ranked, gathered)
+            }
+            false => self.relevant(question, plan, gathered)?,
+        };
+        let session = plan.session.as_ref().map(|session| session.folder.as_str());
+        let projects = self.keeper.stores.projects();
+        let cite = Cite { projects, project: question.project.as_deref(), session };
+        let since = Instant::now();
+        let chosen = pack::choose(&ranked, plan);
+        match question.unasked {
+            true => without_lines(&mut ranked),
+            false => self.number_lines(&mut ranked, &chosen, &gathered)?,
+        }
+        let mut packed = pack::pack(&ranked, &chosen, plan, &cite, question.tokens_max);
+        copies::drop_bare_questions(question, &mut packed.hits);
+        let mut answer = RecallAnswer {
+            tier: gathered.tier.unwrap_or(Tier::Literal),
+            behind: gathered.behind,
+            unread: gathered.unread,
+            hits: packed.hits,
+            more: packed.more,
+            elsewhere: Vec::new(),
+            time: plan.said.clone(),
+            stages: gathered.stages,
+        };
+        answer.stages.push(Stage {
+            name: "pack".to_owned(),
+            found: format!("{} hits", answer.hits.len()),
+            took: since.elapsed(),
+        });
+        Ok(answer)
+    }
+
+    /// What was gathered and is an answer, the best first.
+    fn relevant(
+        &self,
+        question: &RecallQuestion,
+        plan: &Plan,
+        gathered: Gathered,
+    ) -> Result<(Vec<Ranked>, Gathered), RecallError> {
+        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
+        let since = Instant::now();
+        if question.unasked {
+            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        }
+        self.without_own(question, &mut ranked)?;
+        self.answer_copies(question, &gathered, &mut ranked)?;
+        let evidence = Evidence::of(&ranked, plan);
+        if !question.no_floor && !evidence.is_enough() {
+            ranked.clear();
+        }
+        ranked.retain(|one| evidence.admits(one));
+        gathered.stage("floor", since, evidence.explained());
+        plan.prefer_its_time(&mut ranked);
+        Ok((ranked, gathered))
+    }
+
+    /// Contents that are only a little behind are made first: what was just said is in the answer.
+    /// Says how far behind they are then.
+    fn catch_up(&self, plan: &Plan, desk: &Desk) -> Result<u64, RecallError> {
+        let Some(path) = desk.ledger.as_ref().filter(|_| plan.pages().contains(&Source::Node))
+        else {
+            return Ok(0);
+        };
+        let store = self.keeper.stores.open(path)?;
+        let behind = || -> Result<u64, RecallError> {
+            Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS)?))
+        };
+        if (1..=CATCH_UP_MAX).contains(&behind()?) {
+            self.calendar.catch_up(&store)?;
+        }
+        behind()
+    }
+
+    /// Finds the lines of the events that are cited and came from no index.
+    fn number_lines(
+        &self,
+        ranked: &mut [Ranked],
+        chosen: &[Chosen],
+        gathered: &Gathered,
+    ) -> Result<(), RecallError> {
+        for at in chosen.iter().flat_map(Chosen::cited) {
+            let Some(one) = ranked.get_mut(at) else { continue };
+            let candidate = &mut one.candidate;
+            let Some(asked) = gathered.asked.get(candidate.desk) else { continue };
+            let Some(mark) = candidate.body.as_ref().and_then(candidate::Body::mark) else {
+                continue;
+            };
+            if candidate.line > 0 {
+                continue;
+            }
+            let open = asked.open(&self.keeper)?;
+            let Some(ledger) = open.ledger.as_ref() else { continue };
+            // An index knows it without reading the file of the session.
+            let known = open.meanings.as_ref().and_then(|meanings| meanings.line(mark.seq));
+            if let Some(line) = known.filter(|line| *line > 0) {
+                candidate.line = line;
+                continue;
+            }
+            if self.keeper.copies.is_behind(ledger)? {
+                self.keeper.copies.catch_up(ledger)?;
+            }
+            if let Some(event) = ledger.event_of(mark)? {
+                let lines = self.keeper.copies.lines(ledger, &[&event])?;
+                candidate.line = lines.first().copied().unwrap_or(0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The desks that a question is about, each with the project that is meant.
+    fn desks(&self, plan: &Plan, question: &RecallQuestion) -> Result<Vec<DeskAsked>, RecallError> {
+        let mut desks = Vec::new();
+        if question.within != Within::Coder {
+            match (&question.project, question.across) {
+                (_, Across::All) => {
+                    desks.extend(self.keeper.all().into_iter().map(|desk| (desk, None)));
+                }
+                (Some(root), _) => {
+                    let desk = self.keeper.of_project(root);
+                    desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
+                }
+                (None, _) => {
+                    let problem =
+                        "is missing: it says which project is meant; give it, or look across all";
+                    return Err(tome_model::ModelError::invalid("project", problem).into());
+                }
+            }
+        }
+        if plan.has_coder() {
+            desks.push((self.keeper.coder(), None));
+        }
+        Ok(desks)
+    }
+
+    /// Brings the indexes over a store up to date, if they are behind.
+    pub fn keep_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<Followed, RecallError> {
+        let Some(desk) = self.keeper.of_ledger(store.path()) else {
+            return Ok(Followed::default());
+        };
+        match self.keeper.is_behind(&desk, Some(store)) {
+            true => self.keeper.keep_up(&desk, stop),
+            false => Ok(Followed::default()),
+        }
+    }
+
+    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
+    /// date where a question has seen that they are behind.
+    pub fn keep_up_notes(&self, stop: &dyn Fn() -> bool) -> Result<Followed, RecallError> {
+        let mut done = Followed::default();
+        for desk in self.keeper.known_desks() {
+            if desk.ledger.is_none() && desk.wanting.load(Ordering::Relaxed) {
+                done.pages += self.keeper.keep_up(&desk, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Brings the vectors over a store up to date where they are kept apart, because the embedder is
+    /// far. Asks nobody when they are.
+    pub fn keep_up_meanings(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, RecallError> {
+        let Some(desk) = self.keeper.of_ledger(store.path()) else {
+            return Ok(Followed::default());
+        };
+        match self.keeper.are_meanings_behind(&desk, Some(store)) {
+            true => self.keeper.keep_up_meanings(&desk, stop),
+            false => Ok(Followed::default()),
+        }
+    }
+
+    /// The same for the coder's notebook, and for projects that have only notes, where somebody has
+    /// asked about them.
+    pub fn keep_up_meanings_of_notes(
+        &self,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Followed, RecallError> {
+        let mut done = Followed::default();
+        for desk in self.keeper.known_desks() {
+            if desk.ledger.is_none() && self.keeper.are_meanings_behind(&desk, None) {
+                done.pages += self.keeper.keep_up_meanings(&desk, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Opens the citations of its answers.
+    pub fn citations(&self) -> Citations {
+        let (notebooks, copies) = (&self.keeper.notebooks, &self.keeper.copies);
+        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
+    }
+
+    /// What makes vectors: its name and version.
+    pub fn embedder(&self) -> &str {
+        self.keeper.embedder.name()
+    }
+
+    /// How the indexes over a store are, read from their files; nothing is opened or made.
+    pub fn report(&self, store: &Store) -> Result<Option<DeskReport>, RecallError> {
+        let desk = self.keeper.of_ledger(store.path());
+        desk.map(|desk| self.keeper.report(&desk, Some(store))).transpose()
+    }
+
+    /// How the indexes over the coder's notebook are.
+    pub fn report_of_coder(&self) -> Result<DeskReport, RecallError> {
+        self.keeper.report(&self.keeper.coder(), None)
+    }
+
+    /// Closes the indexes of every store that is not open any more.
+    pub fn close_unused(&self) {
+        for desk in self.keeper.known_desks() {
+            if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
+                desk.close();
+                self.keeper.forget_sessions(&desk);
+            }
+        }
+    }
+}
+
+/// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
+fn without_lines(ranked: &mut [Ranked]) {
+    let events = ranked.iter_mut().filter(|one| one.candidate.source == Source::Event);
+    events.for_each(|one| one.candidate.line = 0);
+}

@@ -1,0 +1,256 @@
+//! What a line of a session's `messages.jsonl` says.
+//!
+//! Tome's own lines are events, and say what their events say. Of any other JSON the string values
+//! count, decoded; names of fields, and values that only say what something is or when it was (`role`,
+//! `type`, ids, times), do not. What a tool was called with counts whole. A line that ends early, or
+//! is not quite JSON, is taken as far as it goes; one that is no JSON at all is plain text.
+
+use std::borrow::Cow;
+
+use tome_model::{Agent, Event, EventId, EventLine, Millis, SessionId};
+
+use tome_contents::said;
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Heard {
+    /// Its texts, each on lines of its own.
+    pub text: String,
+    pub id: String,
+    /// 0 where it does not say.
+    pub at: Millis,
+    pub session: String,
+    pub agent: String,
+    pub kind: String,
+}
+
+impl Heard {
+    /// Whatever the line is.
+    pub fn of(line: &str) -> Self {
+        match EventLine::parse(line).ok().and_then(event) {
+            Some(event) => Self::of_event(&event),
+            None if is_json(line) => Self::of_json(line),
+            None => Self { text: line.to_owned(), ..Self::default() },
+        }
+    }
+
+    fn of_event(event: &Event) -> Self {
+        let mut text = String::new();
+        join_said(event, &mut text);
+        Self {
+            text,
+            id: event.id.as_str().to_owned(),
+            at: event.at,
+            session: event.session.as_str().to_owned(),
+            agent: event.agent.as_str().to_owned(),
+            kind: event.kind.as_str().to_owned(),
+        }
+    }
+
+    fn of_json(line: &str) -> Self {
+        let mut heard = Self::default();
+        heard.take(line, 0);
+        heard
+    }
+
+    fn take(&mut self, json: &str, depth: usize) {
+        strings(json, &mut |name, sort, value| match sort {
+            Sort::Aside => self.note(name, &value),
+            // Some agents write what a tool was called with as JSON in a string.
+            Sort::Free if depth == 0 && name == "arguments" && value.starts_with('{') => {
+                self.take(&value, 1);
+            }
+            Sort::Said | Sort::Free if value.is_empty() => {}
+            Sort::Said | Sort::Free => {
+                self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
+                self.text.push_str(&value);
+            }
+        });
+    }
+
+    /// What is not said, but known.
+    fn note(&mut self, name: &str, value: &str) {
+        match name {
+            "id" | "uuid" if self.id.is_empty() => value.clone_into(&mut self.id),
+            "timestamp" | "at" if self.at == Millis(0) => {
+                self.at = Millis::parse("at", value).unwrap_or_default();
+            }
+            "session_id" | "sessionId" => value.clone_into(&mut self.session),
+            "agent" => value.clone_into(&mut self.agent),
+            "kind" => value.clone_into(&mut self.kind),
+            _ => {}
+        }
+    }
+}
+
+/// All that an event says, each text on lines of its own.
+pub(super) fn join_said(event: &Event, text: &mut String) {
+    text.clear();
+    for (nth, one) in said(event).enumerate() {
+        text.push_str(if nth > 0 { "\n" } else { "" });
+        text.push_str(&one);
+    }
+}
+
+/// The event that a line of Tome's own stands for.
+fn event(line: EventLine) -> Option<Event> {
+    let kind = line.kind.parse().ok()?;
+    Some(Event {
+        id: EventId::parse(line.id.as_deref()?).ok()?,
+        at: line.at,
+        arrived: line.arrived.unwrap_or(line.at),
+        session: SessionId::parse(&line.session_id).ok()?,
+        agent: Agent::parse(&line.agent).ok()?,
+        project: line.project.unwrap_or_default(),
+        cwd: line.cwd,
+        kind,
+        role: kind.default_role(),
+        text: line.text,
+        tool: line.tool,
+        meta: line.meta,
+    })
+}
+
+/// Whether a line begins like JSON. What is in brackets at the beginning of a log's line does not.
+fn is_json(line: &str) -> bool {
+    let mut marks = line.chars().filter(|c| !c.is_whitespace());
+    match marks.next() {
+        Some('{') => marks.next().is_none_or(|next| matches!(next, '"' | '}')),
+        Some('[') => marks.next().is_none_or(|next| matches!(next, '"' | '{' | '[' | ']')),
+        _ => false,
+    }
+}
+
+/// What the values under a name are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// Something that was said.
+    Said,
+    /// What something is, or which, or when.
+    Aside,
+    /// What a tool was called with or gave: anything, whatever it is called.
+    Free,
+}
+
+#[rustfmt::skip]
+const ASIDE: &[&str] = &[
+    "agent", "api", "arrived", "at", "cwd", "data", "gitBranch", "gitCommit", "gitVersion", "id", "kind", "media_type", "mimeType", "model",
+    "parentSession", "project", "provider", "role", "signature", "stopReason", "stop_reason", "timestamp", "type", "uuid", "version",
+];
+const FREE: &[&str] = &["arguments", "input", "output", "result", "toolUseResult"];
+
+impl Sort {
+    fn of(name: &str) -> Self {
+        let is_id = ["Id", "_id", "Uuid", "_uuid", "ID"].iter().any(|end| name.ends_with(end));
+        match name {
+            name if FREE.contains(&name) => Self::Free,
+            name if is_id || ASIDE.contains(&name) => Self::Aside,
+            _ => Self::Said,
+        }
+    }
+}
+
+/// Goes through the strings of what is more or less JSON: the name that a value stands under, what
+/// that makes it, and the value, decoded.
+fn strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, Sort, Cow<'a, str>)) {
+    let mut around: Vec<Sort> = Vec::new();
+    let (mut name, mut sort) = (Cow::Borrowed(""), Sort::Said);
+    let mut rest = json;
+    while let Some(quote) = memchr::memchr(b'"', rest.as_bytes()) {
+        let (between, from) = rest.split_at_checked(quote).unwrap_or((rest, ""));
+        for byte in between.bytes() {
+            match byte {
+                b'{' | b'[' => around.push(sort),
+                b'}' | b']' => sort = around.pop().unwrap_or(Sort::Said),
+                _ => {}
+            }
+        }
+        let (value, after) = string(from.get(1..).unwrap_or_default());
+        rest = after;
+        if after.trim_start().starts_with(':') {
+            let is_free = around.last() == Some(&Sort::Free);
+            sort = if is_free { Sort::Free } else { Sort::of(&value) };
+            name = value;
+        } else {
+            visit(&name, sort, value);
+        }
+    }
+}
+
+/// The string that begins here, and what is behind its end; all of it where it does not end.
+fn string(from: &str) -> (Cow<'_, str>, &str) {
+    let bytes = from.as_bytes();
+    let mut at = 0;
+    let mut escaped = false;
+    while let Some(next) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += next;
+        if bytes.get(at) == Some(&b'"') {
+            break;
+        }
+        escaped = true;
+        // What is escaped may be a quote.
+        at += 2;
+    }
+    let is_open = bytes.get(at) != Some(&b'"');
+    let end = if is_open { from.len() } else { at };
+    let (said, after) = from.split_at_checked(end).unwrap_or((from, ""));
+    let said = if escaped { Cow::Owned(decoded(said)) } else { Cow::Borrowed(said) };
+    (said, after.get(1..).unwrap_or_default())
+}
+
+/// What a JSON string says. Half of a surrogate pair is a replacement character; an escape that is
+/// none stays as it is.
+fn decoded(said: &str) -> String {
+    let mut out = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        out.push_str(plain);
+        let mut chars = escape.chars();
+        rest = match chars.next() {
+            Some('u') => decode_unit(chars.as_str(), &mut out),
+            Some(c) => {
+                out.push(match c {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    'b' => '\u{8}',
+                    'f' => '\u{c}',
+                    other => other,
+                });
+                chars.as_str()
+            }
+            None => "",
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Adds the character of `4e2d`, or of `d83d\ude00`, and gives what is behind it.
+fn decode_unit<'a>(from: &'a str, out: &mut String) -> &'a str {
+    let unit = |text: &'a str| {
+        let (digits, after) = text.split_at_checked(4)?;
+        // `from_str_radix` would take a sign.
+        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let value = u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
+        Some((value, after))
+    };
+    let Some((first, after)) = unit(from) else {
+        out.push_str("\\u");
+        return from;
+    };
+    if let Some(c) = char::from_u32(first) {
+        out.push(c);
+        return after;
+    }
+    let second = after.strip_prefix("\\u").and_then(unit);
+    if let Some((second, behind)) = second.filter(|(second, _)| {
+        (0xd800..0xdc00).contains(&first) && (0xdc00..0xe000).contains(second)
+    }) {
+        let joined = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        out.push(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER));
+        return behind;
+    }
+    out.push(char::REPLACEMENT_CHARACTER);
+    after
+}

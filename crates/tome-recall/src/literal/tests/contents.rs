@@ -1,0 +1,128 @@
+//! Nodes and grips of the contents.
+
+use serde_json::Map;
+use tome_finder::{Filter, Key, Source};
+use tome_ledger::{Ledger, NewEvent};
+use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, Role, SessionId, Zone};
+
+use super::super::{Scan, scan_contents};
+use super::{Still, filtered};
+use tome_contents::{ContentsSettings, Extractive, catch_up_contents};
+
+const DAY_MS: u64 = 24 * 3_600_000;
+
+fn ledger(folder: &tempfile::TempDir) -> Ledger {
+    let ledger = Ledger::open(folder.path()).unwrap();
+    let said = [
+        (
+            "s1",
+            0,
+            EventKind::UserMessage,
+            "Add a retry to the upload of invoices in billing/upload.rs",
+        ),
+        (
+            "s1",
+            1,
+            EventKind::AssistantStop,
+            "Added a retry with backoff to upload_invoice in billing/upload.rs.",
+        ),
+        ("s2", DAY_MS, EventKind::UserMessage, "Fix the parser for unicode identifiers"),
+        (
+            "s2",
+            DAY_MS + 5,
+            EventKind::AssistantStop,
+            "Fixed the parser: parse_ident now takes unicode identifiers.",
+        ),
+    ];
+    let events = said.into_iter().enumerate().map(|(n, (session, at, kind, text))| {
+        let draft = Draft {
+            identity: Identity::Fixed(EventId::parse(&format!("e{n}")).unwrap()),
+            at: Millis(1_794_000_000_000 + at),
+            session: SessionId::parse(session).unwrap(),
+            agent: Agent::parse(if session == "s1" { "codex" } else { "gemini" }).unwrap(),
+            cwd: "/app".into(),
+            project: None,
+            kind,
+            role: Role::User,
+            text: text.into(),
+            tool: None,
+            meta: Map::new(),
+        };
+        NewEvent::encode(draft, "/app".into(), Millis(1))
+    });
+    ledger.append(events.collect()).unwrap();
+    catch_up_contents(&ledger, &ContentsSettings::in_zone(Zone::utc()), &Extractive, &Still)
+        .unwrap();
+    ledger
+}
+
+fn scan(ledger: &Ledger, query: &str, filter: &Filter) -> Scan {
+    filtered(query, 50, filter, |hunt| scan_contents(ledger, "/app", hunt).unwrap())
+}
+
+#[test]
+fn nodes_and_grips_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = ledger(&folder);
+    let all = scan(&ledger, "upload invoice retry", &Filter::default());
+    let ids: Vec<&str> = all
+        .seen
+        .iter()
+        .map(|seen| match &seen.key {
+            Key::Named(id) => id.as_str(),
+            Key::Event(seq) => panic!("{seq}"),
+        })
+        .collect();
+    assert!(ids.iter().any(|id| id.starts_with("toc:segment:")), "{ids:?}");
+    assert!(ids.iter().any(|id| id.starts_with("toc:day:")), "{ids:?}");
+    assert!(ids.iter().any(|id| id.starts_with("grip:")), "{ids:?}");
+    let mut once = ids.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), ids.len(), "each once");
+    for seen in &all.seen {
+        let snippet = seen.snippet.to_lowercase();
+        assert!(
+            ["upload", "invoice", "retry"].iter().any(|word| snippet.contains(word)),
+            "{seen:?}"
+        );
+        assert!(!seen.title.is_empty() && seen.project == "/app");
+        assert_eq!(
+            seen.source == Source::Grip,
+            matches!(&seen.key, Key::Named(id) if id.starts_with("grip:"))
+        );
+    }
+    assert_eq!(scan(&ledger, "zebra", &Filter::default()).seen, []);
+    let none = filtered("retry", 5, &Filter::default(), |hunt| {
+        scan_contents(&ledger, "/other", hunt).unwrap()
+    });
+    assert_eq!(none, Scan::default());
+}
+
+#[test]
+fn filters_hold_for_contents() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = ledger(&folder);
+    let query = "retry parser";
+    let both = scan(&ledger, query, &Filter::default());
+    let only = |source| Filter { sources: vec![source], ..Filter::default() };
+    let nodes = scan(&ledger, query, &only(Source::Node));
+    let grips = scan(&ledger, query, &only(Source::Grip));
+    assert!(!nodes.seen.is_empty() && !grips.seen.is_empty());
+    assert_eq!(nodes.seen.len() + grips.seen.len(), both.seen.len());
+    assert_eq!(scan(&ledger, query, &only(Source::Event)).seen, []);
+    let of_session = Filter { session: Some("s2".into()), ..Filter::default() };
+    let seen = scan(&ledger, query, &of_session).seen;
+    assert!(
+        !seen.is_empty() && seen.iter().all(|seen| seen.session == "s2" && seen.agent == "gemini")
+    );
+    let of_agent = Filter {
+        agents: vec!["codex".into()],
+        since: Some(Millis(1_794_000_000_000 + DAY_MS)),
+        ..Filter::default()
+    };
+    let seen = scan(&ledger, query, &of_agent).seen;
+    assert!(seen.iter().all(|seen| seen.session.is_empty()), "only periods of both days");
+    let kinds = Filter { kinds: vec!["user_message".into()], ..Filter::default() };
+    assert_eq!(scan(&ledger, query, &kinds).seen, []);
+}

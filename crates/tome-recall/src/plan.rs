@@ -1,0 +1,230 @@
+//! Understanding a question: what time it names, what is looked for, and where.
+
+use tome_finder::{Filter, Source};
+use tome_model::{Clock, Event, Millis, ModelError, Zone, find_when};
+
+use super::candidate::Body;
+use super::literal::Needle;
+use super::rank::Ranked;
+use super::{Across, RecallQuestion, Tier, Within, then};
+use crate::RecallError;
+use tome_home::layout;
+
+/// The bytes of a query that are looked at. More is text that somebody pasted; its beginning says
+/// what it is about.
+const QUERY_BYTES_MAX: usize = 16 << 10;
+/// Hits of one answer at most.
+pub(super) const HITS_MAX: usize = 50;
+/// What lies in the time that a question names counts for so much more: a good answer comes first, but
+/// not whatever else was said then.
+const THEN_WEIGHT: f64 = 1.5;
+
+/// A question, understood.
+pub(super) struct Plan {
+    /// What is looked for, without the words that name a time by how long ago it was ("last week").
+    pub text: String,
+    pub needle: Needle,
+    /// The stretch of time that the words name: preferred, not required.
+    pub span: Option<(Millis, Millis)>,
+    /// The words that name it.
+    pub said: Option<String>,
+    /// Whether nothing was recorded then, so that the words may mean something else.
+    is_time_doubtful: bool,
+    /// The whole question.
+    whole: String,
+    /// Whether it names nothing else.
+    only_time: bool,
+    /// What may be found at all.
+    pub filter: Filter,
+    /// The folder of the session at hand, and whether only it is asked for.
+    pub session: Option<SessionAsked>,
+    pub within: Within,
+    pub across: Across,
+    pub tier: Option<Tier>,
+    pub limit: usize,
+    /// Nobody asked, and an agent waits: only what is cheap is done.
+    pub proactive: bool,
+}
+
+pub(super) struct SessionAsked {
+    pub id: String,
+    pub folder: String,
+    pub only: bool,
+}
+
+impl Plan {
+    pub(super) fn of(
+        question: &RecallQuestion,
+        clock: &dyn Clock,
+        zone: &Zone,
+    ) -> Result<Self, RecallError> {
+        let query = tome_model::truncate_to(&question.query, QUERY_BYTES_MAX);
+        if query.trim().is_empty() {
+            let problem = "is empty: say in a few words what to look for";
+            return Err(ModelError::invalid("query", problem).into());
+        }
+        let needle_of = |text: &str| match question.is_regex {
+            true => Needle::regex(text),
+            false => Ok(Needle::new(text)),
+        };
+        let found = match question.is_regex {
+            true => None,
+            false => find_when(query, clock.now(), zone),
+        };
+        let (text, span, said) = match found {
+            Some((span, at)) => {
+                let said = query.get(at.clone()).unwrap_or_default().to_owned();
+                let rest = [query.get(..at.start), query.get(at.end..)];
+                let rest = rest.map(Option::unwrap_or_default).join(" ");
+                (rest.trim().to_owned(), Some((span.from, span.to)), Some(said))
+            }
+            None => (query.trim().to_owned(), None, None),
+        };
+        let only = question.across == Across::Session;
+        let session = question.session.as_deref().filter(|session| !session.is_empty());
+        if only && session.is_none() {
+            let problem =
+                "is missing: it says which session is meant; give it, or look across the project";
+            return Err(ModelError::invalid("session", problem).into());
+        }
+        // A question that only names a time is about what happened then.
+        let only_time = said.is_some() && then::asks_what_happened(&text);
+        // A date may be what a text says, or is known by.
+        let is_date = said.as_ref().is_some_and(|said| said.contains(char::is_numeric));
+        let whole = query.trim().to_owned();
+        let text = if text.is_empty() || is_date { whole.clone() } else { text };
+        let needle = needle_of(&text)?;
+        if needle.is_empty() {
+            let problem = "has nothing to look for: give a word, a name or a sign";
+            return Err(ModelError::invalid("query", problem).into());
+        }
+        Ok(Self {
+            needle,
+            text,
+            span,
+            said,
+            is_time_doubtful: false,
+            whole,
+            only_time: only_time && !question.unasked && question.tier.is_none(),
+            filter: Filter {
+                agents: question.agents.clone(),
+                kinds: question.kinds.clone(),
+                since: question.since,
+                until: question.until,
+                session: session.filter(|_| only).map(str::to_owned),
+                ..Filter::default()
+            },
+            session: session.map(|id| SessionAsked {
+                id: id.to_owned(),
+                folder: layout::session_name(id),
+                only,
+            }),
+            within: question.within,
+            across: question.across,
+            tier: if question.is_regex { Some(Tier::Literal) } else { question.tier },
+            limit: question.limit.min(HITS_MAX),
+            proactive: question.unasked,
+        })
+    }
+
+    /// Whether something belongs to the session at hand.
+    pub(super) fn is_of_its_session(&self, one: &Ranked) -> bool {
+        let own = self.session.as_ref().map(|session| session.id.as_str());
+        let of = one.candidate.body.as_ref().and_then(|body| body.session.as_deref());
+        own.is_some() && of == own
+    }
+
+    /// Whether it asks for what happened in its time, and nothing else.
+    pub(super) fn asks_what_happened(&self) -> bool {
+        self.only_time && self.pages().contains(&Source::Node)
+    }
+
+    /// Whether something that names its session and agent is within what is asked for.
+    pub(super) fn has(&self, body: &Body) -> bool {
+        let filter = &self.filter;
+        let session = body.session.as_deref();
+        let is_agent = |name: &String| body.agent.as_ref() == Some(name);
+        filter.session.as_deref().is_none_or(|wanted| session == Some(wanted))
+            && (filter.agents.is_empty() || filter.agents.iter().any(is_agent))
+    }
+
+    /// Whether events are asked for.
+    pub(super) fn has_events(&self) -> bool {
+        matches!(self.within, Within::All | Within::Messages)
+    }
+
+    /// Which pages are asked for.
+    pub(super) fn pages(&self) -> Vec<Source> {
+        // Pages have no kind: who asks for kinds asks for events.
+        if !self.filter.kinds.is_empty() {
+            return Vec::new();
+        }
+        match self.within {
+            Within::All => {
+                vec![Source::Node, Source::Grip, Source::Note, Source::Detail, Source::Insight]
+            }
+            Within::Messages => Vec::new(),
+            Within::Detail => vec![Source::Detail],
+            Within::Notes => vec![Source::Note],
+            Within::Coder => vec![Source::Insight],
+            Within::Contents => vec![Source::Node, Source::Grip],
+        }
+    }
+
+    /// Whether the coder's notebook is asked for.
+    pub(super) fn has_coder(&self) -> bool {
+        self.across != Across::Session && self.pages().contains(&Source::Insight)
+    }
+
+    /// Whether this way of finding is wanted.
+    pub(super) fn wants(&self, tier: Tier) -> bool {
+        match self.tier {
+            None | Some(Tier::Fused) => true,
+            Some(only) => only == tier,
+        }
+    }
+
+    /// Whether an event is within what is asked for.
+    pub(super) fn admits(&self, event: &Event) -> bool {
+        let filter = &self.filter;
+        let is_of = |list: &[String], one: &str| list.is_empty() || list.iter().any(|it| it == one);
+        filter.since.is_none_or(|since| event.at >= since)
+            && filter.until.is_none_or(|until| event.at < until)
+            && is_of(&filter.agents, event.agent.as_str())
+            && is_of(&filter.kinds, event.kind.as_str())
+    }
+
+    /// Nothing was recorded in the time that the question names: its words may mean another one, which
+    /// the texts themselves call so.
+    pub(super) fn take_time_as_words(&mut self) {
+        self.is_time_doubtful = true;
+        if self.text != self.whole {
+            self.needle = Needle::new(&self.whole);
+            self.text.clone_from(&self.whole);
+        }
+    }
+
+    /// The words that name a time in which nothing was recorded: looked for, but no answer has to have them.
+    pub(super) fn time_as_words(&self) -> &str {
+        self.said.as_deref().filter(|_| self.is_time_doubtful).unwrap_or_default()
+    }
+
+    /// What lies in the time that the question names counts for more.
+    pub(super) fn prefer_its_time(&self, ranked: &mut [Ranked]) {
+        if let Some((from, to)) = self.span {
+            for one in ranked.iter_mut().filter(|one| (from..to).contains(&one.candidate.at)) {
+                one.score *= THEN_WEIGHT;
+            }
+            ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+        }
+    }
+
+    /// What was understood, in a few words.
+    pub(super) fn explained(&self) -> String {
+        let mut said = format!("{:?}", tome_model::truncate_to(&self.text, 80));
+        if let Some(time) = &self.said {
+            said.push_str(&format!(", time {time:?}"));
+        }
+        said
+    }
+}

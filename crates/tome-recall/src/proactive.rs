@@ -1,0 +1,88 @@
+//! Proactive queries: while an agent waits, its prompt is looked up for hints. They search for
+//! the rarest words of the prompt only, because common words cost most and decide least.
+
+use std::cmp::Reverse;
+
+use tome_finder::Words;
+use tome_text::{StopClass, is_stop_word, is_unspaced, plain_words};
+
+use super::Recall;
+use super::weights::PROACTIVE_WORDS_MAX;
+use crate::RecallError;
+
+/// Fewer words than this are no question: "fix it".
+const WORDS_MIN: usize = 3;
+
+/// Whether a prompt says enough to look for hints.
+pub fn is_worth_searching(prompt: &str) -> bool {
+    // Unspaced scripts say much in one word.
+    if prompt.chars().filter(|c| is_unspaced(*c)).nth(3).is_some() {
+        return true;
+    }
+    let (mut count, mut telling) = (0, 0);
+    for word in plain_words(prompt) {
+        count += 1;
+        telling += usize::from(!is_stop_word(&word, StopClass::SMALL_TALK));
+    }
+    count >= WORDS_MIN && telling >= 2
+}
+
+/// The rarest words of a text that an index has, in the order of the text.
+pub(super) fn rarest_words(text: &str, index: &Words) -> String {
+    let mut words: Vec<(usize, &str)> = Vec::new();
+    for word in text.split_whitespace() {
+        if !words.iter().any(|(_, known)| *known == word) {
+            words.push((words.len(), word));
+        }
+    }
+    if words.len() <= PROACTIVE_WORDS_MAX {
+        return text.to_owned();
+    }
+    let rarity = |word: &str| -> Option<f32> {
+        let terms = tome_text::stemmed_terms(word);
+        let known = terms.iter().filter(|term| index.has(term).unwrap_or(false));
+        known.filter_map(|term| index.idf(term).ok()).reduce(f32::max)
+    };
+    let mut rated: Vec<(usize, &str, f32)> =
+        words.into_iter().filter_map(|(at, word)| Some((at, word, rarity(word)?))).collect();
+    rated.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| Reverse(b.0).cmp(&Reverse(a.0))));
+    rated.truncate(PROACTIVE_WORDS_MAX);
+    rated.sort_by_key(|(at, ..)| *at);
+    rated.iter().map(|(_, word, _)| *word).collect::<Vec<_>>().join(" ")
+}
+
+impl Recall {
+    /// Opens the indexes of a project, so that the first prompt of a session does not wait for that.
+    pub fn warm(&self, project: &str) -> Result<(), RecallError> {
+        let desks = self.keeper.of_project(project).into_iter().chain([self.keeper.coder()]);
+        for desk in desks {
+            if let Some(path) = desk.ledger.as_ref() {
+                self.keeper.stores.open(path)?;
+            }
+            desk.events.look(&self.keeper.embedder);
+            desk.pages.look(&self.keeper.embedder);
+        }
+        // The embedder reads its model at the first text.
+        self.keeper.embedder.tokens("warm");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_worth_searching;
+
+    #[test]
+    fn small_talk_is_not_searched_for() {
+        for prompt in
+            ["yes", "continue", "fix it", "yes, please go on with the next step", "ok do it"]
+        {
+            assert!(!is_worth_searching(prompt), "{prompt}");
+        }
+        for prompt in
+            ["why is the lexer slow", "\u{4fee}\u{590d}\u{7f13}\u{5b58}", "run cargo clippy now"]
+        {
+            assert!(is_worth_searching(prompt), "{prompt}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The folder of a session: `working-memory/` with an overview to fill in and room for details.
+//!
+//! It is made once, beside its place, and then moved there whole: a `working-memory/` that is there
+//! is somebody's work, whatever is or is not in it, and is left alone.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use tome_notebook::{OVERVIEW, move_if_free};
+
+use tome_home::HomeError;
+
+const PLACE: &str = "working-memory";
+const MAKING: &str = ".working-memory.new";
+
+/// Makes the folders of a session, and its overview, where there are none.
+pub(super) fn ensure(folder: &Path) -> Result<(), HomeError> {
+    let place = folder.join(PLACE);
+    if std::fs::symlink_metadata(&place).is_ok() {
+        return Ok(());
+    }
+    let making = folder.join(MAKING);
+    make(&making).map_err(HomeError::file("create", &making))?;
+    match move_if_free(&making, &place) {
+        Ok(()) => Ok(()),
+        // Its first note made it meanwhile.
+        Err(_) if place.exists() => {
+            std::fs::remove_dir_all(&making).map_err(HomeError::file("remove", &making))
+        }
+        Err(error) => Err(HomeError::file("create", &place)(error)),
+    }
+}
+
+fn make(making: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(making.join("detail"))?;
+    let mut file = File::create(making.join("overview.md"))?;
+    file.write_all(OVERVIEW.as_bytes())?;
+    // An empty overview would look like one that somebody has emptied.
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_somebody_has_just_made_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (making, place) = (folder.path().join(MAKING), folder.path().join(PLACE));
+        make(&making).unwrap();
+        std::fs::create_dir(&place).unwrap();
+        assert!(move_if_free(&making, &place).is_err());
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
+        std::fs::remove_dir(&place).unwrap();
+        ensure(folder.path()).unwrap();
+        assert!(place.join("overview.md").is_file() && !making.exists());
+        ensure(folder.path()).unwrap();
+    }
+}

@@ -1,0 +1,270 @@
+//! The session copy: what was said and done in a session, as a file that any program reads.
+//!
+//! ```text
+//! <project's folder>/sessions/<session>/messages.jsonl    one event a line, as `tome events --json` prints it
+//!                                      /working-memory/    overview.md and detail/, made once
+//! ```
+//!
+//! A projection of the ledger, in the order of arrival: the number of a line is what citations name,
+//! so lines are only ever added. Lines that somebody else wrote, and one that a crash tore, stay
+//! where they are and keep their numbers; a torn one is ended before the next is written.
+//!
+//! The worker follows the outbox from a cursor of its own. What a batch adds to a session is one
+//! write and one sync, and only then the cursor moves: it vouches for bytes that are on disk, so no
+//! event needs a sync of its own. What a crash left behind the cursor is found by the ids in the
+//! file and not written twice; what power loss took away was not vouched for, and is written again.
+//!
+//! A file is read whole when its session is first touched, and checked against the ledger: one that
+//! is missing, shortened or lacks lines is made again. After that its length and time say whether
+//! anybody else wrote to it, so that an event costs the same in a session of ten and of ten thousand.
+
+mod file;
+mod kept;
+mod layout;
+mod rebuild;
+mod scan;
+mod session;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tome_ledger::{Ledger, LedgerError, Work};
+use tome_model::{Clock, Event, EventId, SessionId};
+
+use tome_home::layout::session_in;
+use tome_home::{HomeError, ProjectionReport, Projects};
+
+use kept::Kept;
+use session::Part;
+
+pub(crate) use session::session_of_folder;
+
+pub use rebuild::CopiesRebuilt;
+pub use session::CopiedLine;
+use tome_home::layout::MESSAGES;
+
+/// The worker's name, under which its cursor is kept.
+pub const COPY: &str = "copy";
+
+/// Events of one batch, and the bytes of their lines. A batch syncs each of its sessions once, so
+/// that few large ones are better than many small ones; it is held in memory.
+const BATCH_EVENTS: usize = 20_000;
+const BATCH_BYTES: usize = 16 * 1024 * 1024;
+
+/// Sessions of a batch that are written at a time. File systems take syncs that wait together in one
+/// go: sixteen at a time were measured forty times as fast as one after the other.
+const SYNCED_AT_ONCE: usize = 16;
+
+/// The copies of all sessions of a home.
+pub struct SessionCopies {
+    projects: Arc<Projects>,
+    clock: Arc<dyn Clock>,
+    kept: Kept,
+    /// What could not be written the last time, by ledger.
+    problems: Mutex<BTreeMap<PathBuf, String>>,
+}
+
+/// What `catch_up` did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Events that were gone through.
+    pub events: u64,
+    /// Sessions whose file could not be written, and why. Their events are written when the session
+    /// is next touched.
+    pub failed: Vec<String>,
+}
+
+/// A session's part in a project.
+type Whose = (String, SessionId);
+/// An event's line, ended.
+type Line = (EventId, Vec<u8>);
+
+impl SessionCopies {
+    /// The copies that lie in the folders of these projects.
+    pub fn new(projects: Arc<Projects>, clock: Arc<dyn Clock>) -> Self {
+        Self { projects, clock, kept: Kept::default(), problems: Mutex::default() }
+    }
+
+    /// Whether something has arrived that was not copied.
+    pub fn is_behind(&self, ledger: &Ledger) -> Result<bool, HomeError> {
+        Ok(ledger.cursor(COPY)? < ledger.last_seq())
+    }
+
+    /// Copies everything that has arrived since the last time. Several may do this at once: whoever
+    /// comes second finds the lines written and the cursor moved.
+    pub fn catch_up(&self, ledger: &Ledger) -> Result<Copied, HomeError> {
+        let copied = self.copy(ledger);
+        let problem = match &copied {
+            Ok(copied) if copied.events == 0 => return Ok(copied.clone()),
+            Ok(copied) => copied.failed.first().cloned(),
+            Err(error) => Some(error.explained()),
+        };
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        match problem {
+            Some(problem) => drop(problems.insert(ledger.path().to_path_buf(), problem)),
+            None => drop(problems.remove(ledger.path())),
+        }
+        copied
+    }
+
+    fn copy(&self, ledger: &Ledger) -> Result<Copied, HomeError> {
+        let mut copied = Copied::default();
+        loop {
+            let from_seq = ledger.cursor(COPY)?;
+            let batch = Batch::read(ledger, from_seq)?;
+            if batch.upto_seq <= from_seq {
+                return Ok(copied);
+            }
+            self.write(ledger, from_seq, &batch, &mut copied.failed)?;
+            let upto_seq = batch.upto_seq;
+            let work = Work { worker: COPY.to_owned(), from_seq, upto_seq, ..Work::default() };
+            match ledger.commit(work) {
+                Ok(()) => copied.events += upto_seq - from_seq,
+                Err(LedgerError::Cursor { .. }) if ledger.cursor(COPY)? > from_seq => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// How far the copies are, what they take on disk, and what could not be written the last time.
+    pub fn report(&self, ledger: &Ledger) -> Result<ProjectionReport, HomeError> {
+        let cursor = ledger.cursor(COPY)?;
+        let tallies = ledger.session_tallies()?;
+        let sizes = tallies.iter().filter_map(|tally| {
+            let file = self.file(&tally.project, &tally.session);
+            Some(std::fs::metadata(file).ok()?.len())
+        });
+        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ProjectionReport {
+            name: COPY,
+            cursor,
+            behind: ledger.last_seq().saturating_sub(cursor),
+            disk_bytes: sizes.sum(),
+            problem: problems.get(ledger.path()).cloned(),
+            ..ProjectionReport::default()
+        })
+    }
+
+    /// The line of each event in its session's file; 0 for one that has not been copied.
+    pub fn lines(&self, ledger: &Ledger, events: &[&Event]) -> Result<Vec<u32>, HomeError> {
+        let mut of_sessions: BTreeMap<(&str, &SessionId), Vec<usize>> = BTreeMap::new();
+        for (n, event) in events.iter().enumerate() {
+            of_sessions.entry((&event.project, &event.session)).or_default().push(n);
+        }
+        let vouched = ledger.cursor(COPY)?;
+        let mut lines = vec![0; events.len()];
+        for ((project, session), wanted) in of_sessions {
+            let part = self.part(ledger, project, session, vouched)?;
+            let copy = self.kept.of(&part.folder);
+            let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
+            let scan = copy.ready(&part)?;
+            for n in wanted {
+                if let (Some(line), Some(event)) = (lines.get_mut(n), events.get(n)) {
+                    *line = scan.line_of(&event.id).unwrap_or(0);
+                }
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Where the copy of a session's part in a project is, or would be.
+    pub fn file(&self, project: &str, session: &SessionId) -> PathBuf {
+        let folder = self.projects.would_be_folder(project);
+        session_in(&folder, session.as_str()).join(MESSAGES)
+    }
+
+    /// Adds a batch to the files of its sessions. One that fails does not keep the others from being
+    /// written, unless they all do: then the disk is full, or the like, and nothing is done.
+    fn write(
+        &self,
+        ledger: &Ledger,
+        vouched: u64,
+        batch: &Batch,
+        failed: &mut Vec<String>,
+    ) -> Result<(), HomeError> {
+        let sessions: Vec<_> = batch.sessions.iter().collect();
+        let (next, problems) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some((whose, lines)) = sessions.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.append(ledger, vouched, whose, lines) {
+                    problems.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+                }
+            }
+        };
+        match sessions.len().min(SYNCED_AT_ONCE) {
+            0 | 1 => work(),
+            threads => std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(work);
+                }
+            }),
+        }
+        let mut problems = problems.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !problems.is_empty() && problems.len() == sessions.len() {
+            return Err(problems.swap_remove(0));
+        }
+        failed.extend(problems.iter().map(HomeError::explained));
+        Ok(())
+    }
+
+    fn append(
+        &self,
+        ledger: &Ledger,
+        vouched: u64,
+        (project, session): &Whose,
+        lines: &[Line],
+    ) -> Result<(), HomeError> {
+        let part = self.part(ledger, project, session, vouched)?;
+        let copy = self.kept.of(&part.folder);
+        let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
+        copy.append(&part, lines)
+    }
+
+    /// A session's part in a project, whose copy vouches for everything up to a number of the outbox.
+    fn part<'a>(
+        &self,
+        ledger: &'a Ledger,
+        project: &'a str,
+        session: &'a SessionId,
+        vouched: u64,
+    ) -> Result<Part<'a>, HomeError> {
+        let folder = self.projects.folder(project, self.clock.now())?;
+        let folder = session_in(&folder, session.as_str());
+        Ok(Part { ledger, project, session, vouched, folder })
+    }
+}
+
+/// Events of the outbox as lines, by session.
+struct Batch {
+    upto_seq: u64,
+    sessions: BTreeMap<Whose, Vec<Line>>,
+}
+
+impl Batch {
+    fn read(ledger: &Ledger, from_seq: u64) -> Result<Self, HomeError> {
+        let mut batch = Self { upto_seq: from_seq, sessions: BTreeMap::new() };
+        let mut bytes = 0;
+        for entry in ledger.outbox(from_seq, BATCH_EVENTS)? {
+            batch.upto_seq = entry.seq;
+            let Some(event) = ledger.event_at(&entry.position)? else { continue };
+            let line = line_of(&event);
+            bytes += line.len();
+            let whose = (event.project, event.session);
+            batch.sessions.entry(whose).or_default().push((event.id, line));
+            if bytes >= BATCH_BYTES {
+                break;
+            }
+        }
+        Ok(batch)
+    }
+}
+
+/// An event's line, ended. JSON escapes the line ends of its text.
+fn line_of(event: &Event) -> Vec<u8> {
+    // Events hold nothing that cannot be written as JSON.
+    let mut line = serde_json::to_vec(event).unwrap_or_default();
+    line.push(b'\n');
+    line
+}

@@ -1,0 +1,159 @@
+//! Making copies again from the ledger: one that was found lacking, or all of them.
+//!
+//! The new file is written beside the old one (`.messages.jsonl.new`), synced, and renamed over it.
+//! Lines that are no events keep their numbers; the events take the others, in the order of arrival.
+//! So a file that lacks nothing comes out as it is, and old citations go on being right.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::PoisonError;
+
+use tome_ledger::Ledger;
+use tome_model::SessionId;
+
+use super::scan::{Foreign, Scan};
+use super::session::Part;
+use super::{COPY, SessionCopies, layout, line_of};
+use tome_home::layout::{KEPT_MESSAGES, MESSAGES};
+use tome_home::sync_folder;
+use tome_home::{HomeError, catch_up};
+
+const MAKING: &str = ".messages.jsonl.new";
+
+/// What making copies again came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CopiesRebuilt {
+    /// Files that were gone through: one a session and project.
+    pub files: u64,
+    /// Files that were not as they should be.
+    pub changed: u64,
+    /// Events in all of them.
+    pub events: u64,
+    /// Lines that are no events and were kept.
+    pub foreign: u64,
+}
+
+/// A file that was made again.
+pub(super) struct Made {
+    pub(super) scan: Scan,
+    events: u64,
+    is_changed: bool,
+}
+
+impl SessionCopies {
+    /// Makes the copies of all sessions of a project, or of all projects in this ledger, again.
+    pub fn rebuild(
+        &self,
+        ledger: &Ledger,
+        project: Option<&str>,
+    ) -> Result<CopiesRebuilt, HomeError> {
+        let mut rebuilt = CopiesRebuilt::default();
+        // A tally is a session's part in a project.
+        catch_up(ledger)?;
+        for tally in ledger.session_tallies()? {
+            if project.is_none_or(|project| project == tally.project) {
+                self.rebuild_one(ledger, &tally.project, &tally.session, &mut rebuilt)?;
+            }
+        }
+        Ok(rebuilt)
+    }
+
+    fn rebuild_one(
+        &self,
+        ledger: &Ledger,
+        project: &str,
+        session: &SessionId,
+        rebuilt: &mut CopiesRebuilt,
+    ) -> Result<(), HomeError> {
+        let part = self.part(ledger, project, session, ledger.cursor(COPY)?)?;
+        let copy = self.kept.of(&part.folder);
+        let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
+        copy.forget();
+        layout::ensure(&part.folder)?;
+        let path = part.folder.join(MESSAGES);
+        let before = Scan::read(&path).map_err(HomeError::file("read", &path))?;
+        let made = part.make_again(&path, &before)?;
+        rebuilt.files += 1;
+        rebuilt.changed += u64::from(made.is_changed);
+        rebuilt.events += made.events;
+        rebuilt.foreign += made.scan.foreign.len() as u64;
+        Ok(())
+    }
+}
+
+impl Part<'_> {
+    /// Makes the file again from the ledger and from the lines of the old one that are no events.
+    pub(super) fn make_again(&self, path: &Path, before: &Scan) -> Result<Made, HomeError> {
+        let making = self.folder.join(MAKING);
+        let events = self.write_lines(path, before, &making)?;
+        let failed = |action, path| HomeError::file(action, path);
+        let is_changed = !is_same(path, &making).map_err(failed("read", &making))?;
+        if is_changed && before.event_count() > events {
+            // It has events that the ledger lacks: a repair of the ledger can restore them.
+            let kept = self.folder.join(KEPT_MESSAGES);
+            std::fs::rename(path, &kept).map_err(failed("rename", path))?;
+        }
+        if is_changed {
+            std::fs::rename(&making, path).map_err(failed("write", path))?;
+            sync_folder(&self.folder).map_err(failed("sync", &self.folder))?;
+        } else {
+            std::fs::remove_file(&making).map_err(failed("remove", &making))?;
+        }
+        let scan = Scan::read(path).map_err(failed("read", path))?;
+        Ok(Made { scan, events, is_changed })
+    }
+
+    fn write_lines(&self, old: &Path, before: &Scan, making: &Path) -> Result<u64, HomeError> {
+        let failed = || HomeError::file("write", making);
+        let mut out = BufWriter::new(File::create(making).map_err(failed())?);
+        let mut foreign = before.foreign.iter().peekable();
+        let (mut number, mut events) = (0, 0);
+        for event in self.events()? {
+            let event = event?;
+            number += 1;
+            while let Some(line) = foreign.next_if(|line| line.line <= number) {
+                copy_line(old, before, line, &mut out).map_err(failed())?;
+                number += 1;
+            }
+            out.write_all(&line_of(&event)).map_err(failed())?;
+            events += 1;
+        }
+        for line in foreign {
+            copy_line(old, before, line, &mut out).map_err(failed())?;
+        }
+        let file = out.into_inner().map_err(|error| failed()(error.into_error()))?;
+        file.sync_data().map_err(failed())?;
+        Ok(events)
+    }
+}
+
+/// Copies a line that is no event, and ends it.
+fn copy_line(
+    old: &Path,
+    before: &Scan,
+    line: &Foreign,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let mut file = File::open(old)?;
+    file.seek(SeekFrom::Start(line.at))?;
+    std::io::copy(&mut file.take(line.len), out)?;
+    let is_unended = line.line == before.lines && !before.ending.is_empty();
+    out.write_all(if is_unended { before.ending } else { b"\n" })
+}
+
+/// Whether two files hold the same bytes; one that is not there is like no other.
+fn is_same(one: &Path, other: &Path) -> std::io::Result<bool> {
+    let (one, other) = match (File::open(one), File::open(other)) {
+        (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        (one, other) => (one?, other?),
+    };
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let hash = |file: File| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(BufReader::new(file)).map(|hasher| hasher.finalize())
+    };
+    Ok(hash(one)? == hash(other)?)
+}

@@ -1,0 +1,163 @@
+//! A session's part in a project, as the ledger knows it, and the lines of its copy.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::sync::PoisonError;
+
+use tome_ledger::{EventRange, Ledger, Position};
+use tome_model::{Event, SessionId};
+
+use super::scan::{Scan, id_of};
+use super::{COPY, SessionCopies};
+use tome_home::layout::MESSAGES;
+use tome_home::{FinalLink, HomeError, layout, open_regular};
+
+/// A foreign line is shown up to this length.
+const FOREIGN_BYTES_MAX: u64 = 64 * 1024;
+
+/// A session's part in a project.
+pub(super) struct Part<'a> {
+    pub(super) ledger: &'a Ledger,
+    pub(super) project: &'a str,
+    pub(super) session: &'a SessionId,
+    /// Everything up to this number of the outbox should be in the file.
+    pub(super) vouched: u64,
+    pub(super) folder: PathBuf,
+}
+
+/// What stands in a line of a session's copy.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CopiedLine {
+    /// An event, as the ledger has it.
+    Event(Box<Event>),
+    /// A line that somebody else wrote or a crash tore, as far as it is text.
+    Foreign(String),
+    /// Nothing: there are only so many lines.
+    Missing {
+        /// How many there are.
+        lines: u32,
+    },
+}
+
+impl Part<'_> {
+    /// Whether an event is missing from the file that should be there.
+    pub(super) fn lacks_lines(&self, scan: &Scan) -> Result<bool, HomeError> {
+        for position in self.positions() {
+            let position = position?;
+            if position.seq <= self.vouched
+                && scan.line_of(&position.id).is_none()
+                // A session may work in several projects that share a ledger.
+                && self.ledger.event_at(&position)?.is_some_and(|event| self.has(&event))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Its events in the order of arrival, read as they are asked for.
+    pub(super) fn events(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Event, HomeError>>, HomeError> {
+        let mut positions = self.positions().collect::<Result<Vec<Position>, _>>()?;
+        positions.sort_unstable_by_key(|position| position.seq);
+        let found = positions.into_iter().map(|position| self.ledger.event_at(&position));
+        Ok(found.filter_map(|event| match event {
+            Ok(event) => event.filter(|event| self.has(event)).map(Ok),
+            Err(error) => Some(Err(error.into())),
+        }))
+    }
+
+    fn has(&self, event: &Event) -> bool {
+        event.project == self.project
+    }
+
+    fn positions(&self) -> impl Iterator<Item = Result<Position, tome_ledger::LedgerError>> {
+        let range = EventRange { session: Some(self.session.clone()), ..EventRange::default() };
+        self.ledger.positions(&range)
+    }
+}
+
+impl SessionCopies {
+    /// What stands in a line of a session's copy, which is made again first if it is missing or
+    /// shortened. Lines are counted from 1. A session without events has none.
+    pub fn line(
+        &self,
+        ledger: &Ledger,
+        project: &str,
+        session: &SessionId,
+        number: u32,
+    ) -> Result<CopiedLine, HomeError> {
+        let part = self.part(ledger, project, session, ledger.cursor(COPY)?)?;
+        if part.events()?.next().transpose()?.is_none() {
+            // Asking makes no folder.
+            return Ok(CopiedLine::Missing { lines: 0 });
+        }
+        let copy = self.kept.of(&part.folder);
+        let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
+        let scan = copy.ready(&part)?;
+        if number == 0 || number > scan.lines {
+            return Ok(CopiedLine::Missing { lines: scan.lines });
+        }
+        let path = part.folder.join(MESSAGES);
+        let text = read_line(&path, number).map_err(HomeError::file("read", &path))?;
+        if let Some(id) = id_of(&text)
+            && scan.line_of(&id) == Some(number)
+            && let Some(event) = ledger.event(&id)?
+        {
+            return Ok(CopiedLine::Event(Box::new(event)));
+        }
+        Ok(CopiedLine::Foreign(String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    /// The session whose folder has this name, if it has events in this ledger.
+    pub fn session_named(
+        &self,
+        ledger: &Ledger,
+        folder: &str,
+    ) -> Result<Option<SessionId>, HomeError> {
+        let mut after = None;
+        while let Some(session) = ledger.next_session(after.as_ref())? {
+            if layout::session_name(session.as_str()) == folder {
+                return Ok(Some(session));
+            }
+            after = Some(session);
+        }
+        Ok(None)
+    }
+}
+
+/// The session whose folder has this name, if the name says so: not if it is that of a hash.
+pub(crate) fn session_of_folder(folder: &str) -> Option<SessionId> {
+    let id = match folder.strip_prefix('~') {
+        Some(escaped) => unescaped(escaped)?,
+        None => folder.to_owned(),
+    };
+    SessionId::parse(&id).ok().filter(|_| layout::session_name(&id) == folder)
+}
+
+/// What `%XX` stand for.
+fn unescaped(escaped: &str) -> Option<String> {
+    let mut parts = escaped.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (hex, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(hex, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// A line, without its end, up to a length.
+fn read_line(path: &std::path::Path, number: u32) -> std::io::Result<Vec<u8>> {
+    let mut reader = BufReader::with_capacity(64 * 1024, open_regular(path, FinalLink::Refuse)?);
+    for _ in 1..number {
+        reader.skip_until(b'\n')?;
+    }
+    let mut line = Vec::new();
+    reader.take(FOREIGN_BYTES_MAX).read_until(b'\n', &mut line)?;
+    if line.ends_with(b"\n") {
+        line.pop();
+    }
+    Ok(line)
+}

@@ -1,0 +1,141 @@
+//! Citations as text, and from where they are seen.
+
+use proptest::prelude::*;
+use tome_home::{Home, Projects};
+use tome_model::{GripId, Millis, NodeId};
+use tome_recall::{Citation, CitedPlace, Viewpoint};
+
+fn parse(text: &str) -> Result<Citation, String> {
+    text.parse().map_err(|error: tome_model::ModelError| error.to_string())
+}
+
+#[test]
+fn every_form_is_read_and_written_back() {
+    for text in [
+        "messages.jsonl#L45",
+        "detail/x.md#L10",
+        "detail/a/b c.md",
+        "overview.md",
+        "overview.md#L3",
+        "sessions/0198c3f2-7b1e/messages.jsonl#L1",
+        "sessions/~a%2Fb/detail/x.md#L10",
+        "sessions/s1/overview.md",
+        "memory/MEMORY.md#L3",
+        "memory/facts/deploy#L9.md#L4294967295",
+        "memory/日本.md",
+        "coder/semantic/rust.md#L3",
+        "toc:day:2026-11-14",
+        "toc:week:2026-W46",
+        "grip:1794702485884:01M7F8NJE081NE5M6R663JJXQ2",
+        "projects/--home-dev-app--/sessions/s1/messages.jsonl#L7",
+        "projects/--home-dev my app--.1a2b3c4d/memory/x.md",
+        "projects/--app--/toc:year:2026",
+        "projects/--app--/grip:1794702485884:01M7F8NJE081NE5M6R663JJXQ2",
+    ] {
+        assert!(Citation::is_meant(text));
+        assert_eq!(parse(text).unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn what_names_no_place_is_refused_with_what_to_do() {
+    for (text, said) in [
+        ("", "use one of messages.jsonl#L45"),
+        ("messages.jsonl", "say which line, from 1"),
+        ("messages.jsonl#L0", "say which line, from 1"),
+        ("messages.jsonl#L045", "say which line, from 1"),
+        ("messages.jsonl#L4294967296", "say which line, from 1"),
+        ("messages.jsonl#L-1", "say which line, from 1"),
+        ("messages.jsonl#L4 ", "say which line, from 1"),
+        ("detail/x.md#L0", "counted from 1"),
+        ("detail/x.md#L99999999999", "counted from 1"),
+        ("detail/../../secret.md", "has to name a note"),
+        ("memory//x.md", "has to name a note"),
+        ("memory/", "has to name a note"),
+        ("memory/a\0b.md", "has to name a note"),
+        ("coder/..\\x.md", "has to name a note"),
+        ("sessions/s1", "use one of"),
+        ("sessions/../messages.jsonl#L1", "use one of"),
+        ("sessions/s1/notes.md#L1", "a session has messages.jsonl"),
+        (
+            "projects/--app--/messages.jsonl#L1",
+            "projects/--app--/sessions/<session>/messages.jsonl#L1",
+        ),
+        ("projects/--app--/coder/x.md", "use coder/x.md"),
+        ("projects/--app--/projects/--app--/memory/x.md", "use one of"),
+        ("toc:day:2026-02-30", "toc:"),
+        ("/etc/passwd", "use one of"),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert!(error.contains(said), "{text:?}: {error}");
+    }
+    assert!(!Citation::is_meant("abcd1111"));
+}
+
+#[test]
+fn the_same_place_is_short_at_hand_and_long_from_afar() {
+    let home = tempfile::tempdir().unwrap();
+    let projects = Projects::load(&Home::at(home.path()));
+    for root in ["/code/app", "/code-app"] {
+        projects.folder(root, Millis(1)).unwrap();
+    }
+    let view = |project: Option<&str>, session: Option<&str>| Viewpoint {
+        project: project.map(str::to_owned),
+        session: session.map(str::to_owned),
+    };
+    let message = |from: Viewpoint| from.message(&projects, "/code/app", "s/1", 4).to_string();
+    assert_eq!(message(view(Some("/code/app"), Some("s/1"))), "messages.jsonl#L4");
+    let other = "sessions/~s%2F1/messages.jsonl#L4";
+    assert_eq!(message(view(Some("/code/app"), Some("s2"))), other);
+    assert_eq!(message(view(Some("/code/app"), None)), other);
+    let afar = format!("projects/--code-app--/{other}");
+    assert_eq!(message(view(None, None)), afar);
+    assert_eq!(message(view(None, Some("s/1"))), afar, "a session is at hand in its project");
+    assert_eq!(message(view(Some("/code-app"), Some("s/1"))), afar);
+    let here = view(Some("/code/app"), Some("s2"));
+    let note = ("facts/x.md", Some(3));
+    assert_eq!(here.note(&projects, "/code/app", note).to_string(), "memory/facts/x.md#L3");
+    // Two projects of the same name are told apart.
+    let far = here.note(&projects, "/code-app", note).to_string();
+    assert!(far.starts_with("projects/--code-app--.") && far.ends_with("/memory/facts/x.md#L3"));
+    assert_eq!(here.insight("semantic/a.md", None).to_string(), "coder/semantic/a.md");
+    let detail = here.detail(&projects, "/code/app", "s2", ("detail/x.md", Some(1)));
+    assert_eq!(detail.to_string(), "detail/x.md#L1");
+    let day = NodeId::parse("toc:day:2026-11-14").unwrap();
+    assert_eq!(here.node(&projects, "/code/app", &day).to_string(), "toc:day:2026-11-14");
+    let grip = GripId::parse("grip:5:01M7F8NJE081NE5M6R663JJXQ2").unwrap();
+    let grip = view(None, None).grip(&projects, "/code/app", &grip).to_string();
+    assert_eq!(grip, "projects/--code-app--/grip:5:01M7F8NJE081NE5M6R663JJXQ2");
+}
+
+fn place() -> impl Strategy<Value = CitedPlace> {
+    let session = || proptest::option::of("[a-z0-9~%._-]{1,12}x");
+    let line = || 1..=u32::MAX;
+    let path = || "[a-z#L0-9 日]{1,8}(/[a-z#L0-9]{1,5}){0,2}\\.md";
+    prop_oneof![
+        (session(), line()).prop_map(|(session, line)| CitedPlace::Message { session, line }),
+        (session(), path(), proptest::option::of(line())).prop_map(|(session, path, line)| {
+            CitedPlace::Detail { session, path: format!("detail/{path}"), line }
+        }),
+        (path(), proptest::option::of(line()))
+            .prop_map(|(path, line)| CitedPlace::Note { path, line }),
+        (path(), proptest::option::of(line()))
+            .prop_map(|(path, line)| CitedPlace::Insight { path, line }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(place in place(), project in proptest::option::of("--[a-z -]{1,9}--")) {
+        let needs_session = matches!(&place, CitedPlace::Message { session: None, .. } | CitedPlace::Detail { session: None, .. } | CitedPlace::Insight { .. });
+        let citation = Citation { project: project.filter(|_| !needs_session), place };
+        prop_assert_eq!(parse(&citation.to_string()), Ok(citation));
+    }
+
+    #[test]
+    fn what_is_read_is_written_as_it_was(text in "(projects/|sessions/|memory/|coder/|detail/|messages.jsonl|overview.md|toc:|#L|[0-9a-z./~-]|\\PC){0,12}") {
+        if let Ok(citation) = parse(&text) {
+            prop_assert_eq!(citation.to_string(), text);
+        }
+    }
+}
