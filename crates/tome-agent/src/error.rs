@@ -4,7 +4,7 @@ use thiserror::Error;
 use tome_home::HomeError;
 use tome_llm::ModelFailure;
 use tome_model::ModelError;
-use tome_recall::RecallError;
+use tome_redact::PatternError;
 
 /// Memory that did not do what it was asked. A tool that refuses is an answer, not this.
 #[derive(Debug, Error)]
@@ -12,9 +12,9 @@ pub enum MemoryError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] HomeError),
-    /// An index or a query failed.
+    /// A redaction pattern is not a valid regular expression.
     #[error(transparent)]
-    Recall(#[from] RecallError),
+    Pattern(#[from] PatternError),
     /// What was handed over cannot be taken.
     #[error(transparent)]
     Invalid(#[from] ModelError),

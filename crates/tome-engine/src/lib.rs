@@ -4,6 +4,7 @@
 //! brings a home folder, settings and a `Clock`.
 
 mod capture;
+mod engine;
 mod injection;
 mod intake;
 mod quote;
@@ -13,6 +14,7 @@ mod tools;
 pub mod triggers;
 
 pub use capture::Sealer;
+pub use engine::{Engine, EngineSettings};
 pub use injection::{
     CORE_TOOLS, Composed, FactFile, HINT_TOKENS_MAX, HINTS_MAX, Hint, Hinted, InjectionRecord,
     Injector, NoteLine, PLAN_TOKENS_MAX, ResumeParts, Room, SessionState, StartMoment, StartParts,

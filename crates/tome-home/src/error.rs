@@ -22,6 +22,17 @@ pub enum HomeError {
     /// A summarizer failed. The crate that runs it knows the type of the cause.
     #[error("cannot summarise events: {0}")]
     Summary(Box<dyn std::error::Error + Send + Sync>),
+    /// A projection left something out; everything else is done.
+    #[error("cannot write a {what}: {problem}")]
+    Incomplete {
+        /// Which part is missing.
+        what: &'static str,
+        /// Why.
+        problem: String,
+    },
+    /// A search index failed. Its content is rebuilt from the events.
+    #[error("an index cannot be used: {0}")]
+    Index(Box<dyn std::error::Error + Send + Sync>),
     /// A file or folder could not be read or written.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
     File {

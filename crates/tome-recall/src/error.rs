@@ -47,3 +47,12 @@ impl From<NotebookError> for RecallError {
         Self::Home(error.into())
     }
 }
+
+impl From<RecallError> for HomeError {
+    fn from(error: RecallError) -> Self {
+        match error {
+            RecallError::Home(error) => error,
+            RecallError::Index(error) => Self::Index(Box::new(error)),
+        }
+    }
+}

@@ -41,7 +41,7 @@ use tome_ledger::EventRange;
 use tome_model::Clock;
 
 use tome_contents::Calendar;
-use tome_home::{Home, Notebooks, Store, Stores};
+use tome_home::{Home, HomeError, Notebooks, Projection, ProjectionReport, Store, Stores};
 
 use asked::HELD_MAX;
 use cite::Cite;
@@ -249,7 +249,7 @@ impl Recall {
             Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS)?))
         };
         if (1..=CATCH_UP_MAX).contains(&behind()?) {
-            self.calendar.catch_up(&store)?;
+            self.calendar.catch_up(&store, &|| false)?;
         }
         behind()
     }
@@ -279,9 +279,7 @@ impl Recall {
                 candidate.line = line;
                 continue;
             }
-            if self.keeper.copies.is_behind(ledger)? {
-                self.keeper.copies.catch_up(ledger)?;
-            }
+            self.keeper.copies.write_new(ledger)?;
             if let Some(event) = ledger.event_of(mark)? {
                 let lines = self.keeper.copies.lines(ledger, &[&event])?;
                 candidate.line = lines.first().copied().unwrap_or(0);
@@ -381,7 +379,7 @@ impl Recall {
     }
 
     /// How the indexes over a store are, read from their files; nothing is opened or made.
-    pub fn report(&self, store: &Store) -> Result<Option<DeskReport>, RecallError> {
+    pub fn index_report(&self, store: &Store) -> Result<Option<DeskReport>, RecallError> {
         let desk = self.keeper.of_ledger(store.path());
         desk.map(|desk| self.keeper.report(&desk, Some(store))).transpose()
     }
@@ -399,6 +397,83 @@ impl Recall {
                 self.keeper.forget_sessions(&desk);
             }
         }
+    }
+}
+
+/// BM25 and, unless a remote endpoint makes them, vectors: one pass reads each text once for both.
+impl Projection for Recall {
+    fn name(&self) -> &'static str {
+        "indexes"
+    }
+
+    fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
+        let reports = Projection::report(self, store)?;
+        let events = reports.iter().filter(|index| index.name.ends_with("/events"));
+        Ok(events.map(|index| index.cursor).min().unwrap_or(0))
+    }
+
+    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        let desk = self.keeper.of_ledger(store.path());
+        Ok(desk.is_some_and(|desk| self.keeper.is_behind(&desk, Some(store))))
+    }
+
+    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        self.keep_up(store, stop)?;
+        Ok(())
+    }
+
+    /// Deletes the indexes and builds them again; queries are answered from the texts meanwhile.
+    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
+        if let Some(desk) = self.keeper.of_ledger(store.path()) {
+            desk.close();
+            let folder = tome_home::layout::indexes_beside(store.path());
+            match std::fs::remove_dir_all(&folder) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(HomeError::file("delete", &folder)(error));
+                }
+                _ => {}
+            }
+        }
+        Projection::catch_up(self, store, &|| false)
+    }
+
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        Ok(self.index_report(store)?.map(|report| report.indexes).unwrap_or_default())
+    }
+}
+
+/// Vectors made by a remote endpoint: a slow one, or one that is away, delays nothing else.
+pub struct RemoteVectors(pub Arc<Recall>);
+
+impl Projection for RemoteVectors {
+    fn name(&self) -> &'static str {
+        "vectors"
+    }
+
+    fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
+        let vectors = self.report(store)?.into_iter().find(|index| index.name == "vectors/events");
+        Ok(vectors.map_or(0, |index| index.cursor))
+    }
+
+    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        let keeper = &self.0.keeper;
+        let desk = keeper.of_ledger(store.path());
+        Ok(desk.is_some_and(|desk| keeper.are_meanings_behind(&desk, Some(store))))
+    }
+
+    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        self.0.keep_up_meanings(store, stop)?;
+        Ok(())
+    }
+
+    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
+        Projection::rebuild(&*self.0, store)
+    }
+
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        let mut indexes = Projection::report(&*self.0, store)?;
+        indexes.retain(|index| index.name.starts_with("vectors/"));
+        Ok(indexes)
     }
 }
 

@@ -10,15 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_contents::{Calendar, ContentsSettings, Extractive};
-use tome_engine::{Caller, Composed, InjectionRecord, Injector, Intake, Sealer, ToolAnswer, Tools};
-use tome_finder::Potion;
-use tome_home::{Home, Notebooks, Question, StoreMode, Stores};
-use tome_ledger::Engine;
-use tome_model::{Clock, Event, EventKind, Millis, SystemClock, Zone, limits};
-use tome_notebook::Rules;
-use tome_recall::{Recall, SessionCopies};
-use tome_redact::Redactor;
+use tome_engine::{Caller, Composed, Engine, EngineSettings, InjectionRecord, ToolAnswer, Tools};
+use tome_home::{Home, Question};
+use tome_model::{Clock, Event, EventKind, Millis, SystemClock, Zone};
 
 use super::{Memory, MemoryTools, Moment, Who};
 use crate::MemoryError;
@@ -52,92 +46,27 @@ pub struct Local {
     who: Who,
     caller: Caller,
     root: String,
-    clock: Arc<dyn Clock>,
-    stores: Arc<Stores>,
-    intake: Intake,
-    copies: Arc<SessionCopies>,
-    calendar: Arc<Calendar>,
-    recall: Arc<Recall>,
-    tools: Tools,
-    injector: Injector,
+    engine: Engine,
 }
 
 impl Local {
     /// Opens the memory of a session. Nothing is written before something is recorded or noted.
     pub fn open(settings: LocalSettings) -> Result<Self, MemoryError> {
         let LocalSettings { home, who, clock, zone } = settings;
-        let home = Home::at(home);
-        let redactor = || Redactor::new(&[]).map_err(|error| MemoryError::Away(error.to_string()));
-        let stores =
-            Stores::new(home.clone(), StoreMode::PerProject, Engine::DEFAULT, Arc::clone(&clock));
-        let stores = Arc::new(stores);
-        let projects = stores.projects_shared();
-        let rules = Rules::default();
-        let notebooks =
-            Notebooks::new(home.clone(), Arc::clone(&projects), rules, Arc::clone(&clock));
-        let notebooks = Arc::new(notebooks);
-        let calendar = Arc::new(Calendar::new(
-            Arc::clone(&stores),
-            ContentsSettings::in_zone(zone),
-            Arc::new(Extractive),
-            Arc::clone(&clock),
-        ));
-        let copies = Arc::new(SessionCopies::new(projects, Arc::clone(&clock)));
-        let recall = Arc::new(Recall::new(
-            home,
-            Arc::clone(&stores),
-            Arc::clone(&notebooks),
-            Arc::clone(&calendar),
-            Arc::clone(&copies),
-            Arc::new(Potion),
-            Arc::clone(&clock),
-        ));
-        let sealer = Sealer::new(redactor()?, limits::TEXT_BYTES_MAX);
-        let cutting = Arc::new(redactor()?);
-        let injector = Injector::new(
-            Arc::clone(&stores),
-            Arc::clone(&notebooks),
-            Arc::clone(&recall),
-            Arc::clone(&cutting),
-        );
-        let tools = Tools::new(notebooks, cutting)
-            .with_calendar(Arc::clone(&calendar))
-            .with_recall(Arc::clone(&recall));
+        let settings = EngineSettings::new(Home::at(home), zone);
+        let engine = Engine::open(settings, clock)?;
         let caller = Caller {
             cwd: Some(who.cwd.clone()),
             agent: Some(who.agent.to_string()),
             session: Some(who.session.to_string()),
             command: None,
         };
-        Ok(Self {
-            root: stores.projects().root_of(&who.cwd, None),
-            intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
-            who,
-            caller,
-            clock,
-            stores,
-            copies,
-            calendar,
-            recall,
-            tools,
-            injector,
-        })
+        Ok(Self { root: engine.stores().projects().root_of(&who.cwd, None), who, caller, engine })
     }
 
-    /// Makes of what was recorded what is made of it: the session's copy, the indexes, the contents.
+    /// Brings every projection (transcript, indexes, contents) up to date with the ledger.
     pub fn catch_up(&self) -> Result<(), MemoryError> {
-        let Some(path) = self.stores.existing(&self.root) else { return Ok(()) };
-        let store = self.stores.open(&path)?;
-        self.copies.catch_up(&store)?;
-        let go_on = || false;
-        // What was said can be found at once; what is made of it follows.
-        self.recall.keep_up(&store, &go_on)?;
-        if self.calendar.is_behind(&store)? {
-            self.calendar.catch_up(&store)?;
-            self.recall.keep_up(&store, &go_on)?;
-        }
-        tome_home::catch_up(&store)?;
-        Ok(())
+        Ok(self.engine.catch_up_project(&self.root)?)
     }
 }
 
@@ -147,7 +76,7 @@ impl MemoryTools for Local {
         if spec.is_some_and(|spec| matches!(spec.toolset, "recall" | "contents")) {
             self.catch_up()?;
         }
-        let answer = self.tools.call(tool, arguments, &self.caller);
+        let answer = self.engine.tools()?.call(tool, arguments, &self.caller);
         answer.ok_or_else(|| MemoryError::NoSuchTool(tool.to_owned()))
     }
 }
@@ -158,12 +87,12 @@ impl Memory for Local {
     }
 
     fn now(&self) -> Millis {
-        self.clock.now()
+        self.engine.clock().now()
     }
 
     fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
         let drafts = moments.iter().map(|moment| self.who.draft(moment)).collect();
-        for stored in self.intake.ingest(drafts) {
+        for stored in self.engine.intake().ingest(drafts) {
             stored.map_err(|error| MemoryError::Away(error.explained()))?;
         }
         if moments.iter().any(|moment| moment.kind == EventKind::SessionEnd) {
@@ -178,8 +107,8 @@ impl Memory for Local {
             "store" => "stop",
             _ => "prompt",
         };
-        Ok(self.injector.record(&InjectionRecord {
-            at_ms: self.clock.now().0,
+        Ok(self.engine.injector()?.record(&InjectionRecord {
+            at_ms: self.engine.clock().now().0,
             moment: moment.to_owned(),
             why: why.to_owned(),
             agent: self.who.agent.to_string(),
@@ -197,7 +126,7 @@ impl Memory for Local {
         let mut found: Vec<Event> = Vec::new();
         let (mut after, mut left) = (None, RESUMED_BYTES_MAX);
         while found.len() < newest_max {
-            let answer = self.stores.read(&Question {
+            let answer = self.engine.stores().read(&Question {
                 session: Some(self.who.session.clone()),
                 project: Some(self.root.clone()),
                 newest_first: true,

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Calendar;
 use crate::{CONTENTS, Rebuilt, Report, catch_up_contents, rebuild_contents, verify_contents};
-use tome_home::ProjectionReport;
-use tome_home::{HomeError, Store, TALLY};
+use tome_home::{HomeError, Projection, ProjectionReport, Store, TALLY};
 
 /// What became of one store when its contents were made anew.
 #[derive(Debug)]
@@ -52,18 +51,23 @@ pub struct StoreReport {
     pub problem: Option<String>,
 }
 
-impl Calendar {
-    /// Takes up everything that has arrived in a store since the last time.
-    pub fn catch_up(&self, store: &Store) -> Result<(), HomeError> {
+impl Projection for Calendar {
+    fn name(&self) -> &'static str {
+        CONTENTS
+    }
+
+    fn catch_up(&self, store: &Store, _stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
         catch_up_contents(store, &self.settings, &*self.summarizer, &*self.clock)?;
         Ok(())
     }
 
-    /// Whether something has arrived that is not in the contents.
-    pub fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        Ok(store.cursor(CONTENTS)? < store.last_seq())
+    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
+        rebuild_contents(store, &self.settings, &*self.summarizer, &*self.clock)?;
+        Ok(())
     }
+}
 
+impl Calendar {
     /// Makes the contents of the store that holds a project, or of all stores, anew from their
     /// events, and tells of each store when it is done.
     pub fn rebuild(&self, project: Option<&str>, mut tell: impl FnMut(StoreRebuilt)) {
@@ -96,7 +100,7 @@ impl Calendar {
 
     fn verify_store(&self, path: &Path) -> Result<Report, HomeError> {
         let store = self.stores.open(path)?;
-        self.catch_up(&store)?;
+        self.catch_up(&store, &|| false)?;
         verify_contents(&store, &self.settings)
     }
 

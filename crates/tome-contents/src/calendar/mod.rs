@@ -18,7 +18,7 @@ use tome_ledger::Ledger;
 use tome_model::{Clock, Zone};
 
 use crate::{ContentsSettings, Summarizer};
-use tome_home::{HomeError, Stores};
+use tome_home::{HomeError, Projection, Stores};
 
 pub use care::{StoreChecked, StoreRebuilt, StoreReport};
 pub use entry::{Depth, Entry, Share};
@@ -102,7 +102,7 @@ impl Calendar {
         visit: &mut impl FnMut(&Ledger, &str) -> Result<(), HomeError>,
     ) -> Result<(), HomeError> {
         let store = self.stores.open(path)?;
-        self.catch_up(&store)?;
+        self.catch_up(&store, &|| false)?;
         match project {
             Some(root) => visit(&store, root),
             None => store.contents_projects()?.iter().try_for_each(|root| visit(&store, root)),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
-use tome_home::{Home, Question, Store, StoreMode, Stores};
+use tome_home::{Home, Projection, Question, Store, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, Event, EventLine, Millis, SessionId};
 use tome_recall::{CopiedLine, SessionCopies};
@@ -74,9 +74,9 @@ impl Scene {
     }
 
     fn copy(&self) {
-        let copied = self.copies.catch_up(&self.store(ROOT)).unwrap();
+        let copied = self.copies.write_new(&self.store(ROOT)).unwrap();
         assert_eq!(copied.failed, Vec::<String>::new());
-        assert!(!self.copies.is_behind(&self.store(ROOT)).unwrap());
+        assert!(!Projection::is_behind(&self.copies, &self.store(ROOT)).unwrap());
     }
 
     fn file(&self, root: &str, name: &str) -> PathBuf {
@@ -327,8 +327,8 @@ fn a_session_in_two_projects_has_a_copy_in_each() {
             scene.say(ROOT, "s1", &format!("here {n}"));
             scene.say(other, "s1", &format!("there {n}"));
         }
-        scene.copies.catch_up(&scene.store(ROOT)).unwrap();
-        scene.copies.catch_up(&scene.store(other)).unwrap();
+        scene.copies.write_new(&scene.store(ROOT)).unwrap();
+        scene.copies.write_new(&scene.store(other)).unwrap();
         scene.check(ROOT, "s1");
         scene.check(other, "s1");
         let lines = |scene: &Scene, root: &str| {
@@ -352,10 +352,10 @@ fn a_session_that_cannot_be_written_keeps_no_other_from_it() {
     scene.say(ROOT, "bad", "x");
     let file = scene.file(ROOT, "bad");
     std::fs::create_dir_all(&file).unwrap();
-    let error = scene.copies.catch_up(&scene.store(ROOT)).unwrap_err().to_string();
+    let error = scene.copies.write_new(&scene.store(ROOT)).unwrap_err().to_string();
     assert!(error.contains("messages.jsonl") && error.contains("move it away"), "{error}");
     scene.say(ROOT, "good", "y");
-    let copied = scene.copies.catch_up(&scene.store(ROOT)).unwrap();
+    let copied = scene.copies.write_new(&scene.store(ROOT)).unwrap();
     assert_eq!((copied.events, copied.failed.len()), (2, 1));
     scene.check(ROOT, "good");
     std::fs::remove_dir(&file).unwrap();

@@ -126,7 +126,7 @@ impl Citations {
     fn message(&self, root: &str, meant: Meant, number: u32) -> Result<Opened, HomeError> {
         let Meant { session, assumed } = meant;
         let store = self.store(root)?;
-        self.copies.catch_up(&store)?;
+        self.copies.write_new(&store)?;
         let place = match self.copies.line(&store, root, &session, number)? {
             CopiedLine::Event(event) => OpenedPlace::Event(event),
             CopiedLine::Foreign(text) => OpenedPlace::Foreign(text),
@@ -159,7 +159,7 @@ impl Citations {
         let whose = Whose { scope: Scope::Session, cwd: Some(root.clone()), session: name };
         if !self.notebooks.open(&whose)?.root().is_dir() {
             // What has just come makes the folder; a session that never was has no overview either.
-            self.store(&root).and_then(|store| self.copies.catch_up(&store))?;
+            self.store(&root).and_then(|store| self.copies.write_new(&store))?;
             if !self.notebooks.open(&whose)?.root().is_dir() {
                 return Err(no_session(&session, &root));
             }

@@ -208,7 +208,7 @@ impl Keeper {
         }
         // An entry says which line of the copy it is, also of what came while others were put in.
         if ledger.cursor(COPY)? < step.upto {
-            self.copies.catch_up(ledger)?;
+            self.copies.write_new(ledger)?;
         }
         let events: Vec<&Event> = read.iter().map(|(_, event)| event).collect();
         let lines = self.lines_of(ledger, &events)?;

@@ -30,11 +30,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tome_ledger::{Ledger, LedgerError, Work};
+use tome_ledger::{Ledger, OutboxEntry, Work};
 use tome_model::{Clock, Event, EventId, SessionId};
 
 use tome_home::layout::session_in;
-use tome_home::{HomeError, ProjectionReport, Projects};
+use tome_home::{HomeError, Projection, ProjectionReport, Projects, Store, follow_outbox};
 
 use kept::Kept;
 use session::Part;
@@ -87,14 +87,9 @@ impl SessionCopies {
         Self { projects, clock, kept: Kept::default(), problems: Mutex::default() }
     }
 
-    /// Whether something has arrived that was not copied.
-    pub fn is_behind(&self, ledger: &Ledger) -> Result<bool, HomeError> {
-        Ok(ledger.cursor(COPY)? < ledger.last_seq())
-    }
-
     /// Copies everything that has arrived since the last time. Several may do this at once: whoever
     /// comes second finds the lines written and the cursor moved.
-    pub fn catch_up(&self, ledger: &Ledger) -> Result<Copied, HomeError> {
+    pub fn write_new(&self, ledger: &Ledger) -> Result<Copied, HomeError> {
         let copied = self.copy(ledger);
         let problem = match &copied {
             Ok(copied) if copied.events == 0 => return Ok(copied.clone()),
@@ -110,41 +105,13 @@ impl SessionCopies {
     }
 
     fn copy(&self, ledger: &Ledger) -> Result<Copied, HomeError> {
-        let mut copied = Copied::default();
-        loop {
-            let from_seq = ledger.cursor(COPY)?;
-            let batch = Batch::read(ledger, from_seq)?;
-            if batch.upto_seq <= from_seq {
-                return Ok(copied);
-            }
-            self.write(ledger, from_seq, &batch, &mut copied.failed)?;
-            let upto_seq = batch.upto_seq;
-            let work = Work { worker: COPY.to_owned(), from_seq, upto_seq, ..Work::default() };
-            match ledger.commit(work) {
-                Ok(()) => copied.events += upto_seq - from_seq,
-                Err(LedgerError::Cursor { .. }) if ledger.cursor(COPY)? > from_seq => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    /// How far the copies are, what they take on disk, and what could not be written the last time.
-    pub fn report(&self, ledger: &Ledger) -> Result<ProjectionReport, HomeError> {
-        let cursor = ledger.cursor(COPY)?;
-        let tallies = ledger.session_tallies()?;
-        let sizes = tallies.iter().filter_map(|tally| {
-            let file = self.file(&tally.project, &tally.session);
-            Some(std::fs::metadata(file).ok()?.len())
-        });
-        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(ProjectionReport {
-            name: COPY,
-            cursor,
-            behind: ledger.last_seq().saturating_sub(cursor),
-            disk_bytes: sizes.sum(),
-            problem: problems.get(ledger.path()).cloned(),
-            ..ProjectionReport::default()
-        })
+        let mut failed = Vec::new();
+        let events = follow_outbox(ledger, COPY, BATCH_EVENTS, &|| false, |from_seq, entries| {
+            let batch = Batch::read(ledger, entries)?;
+            self.write(ledger, from_seq, &batch, &mut failed)?;
+            Ok((batch.upto_seq, Work::default()))
+        })?;
+        Ok(Copied { events, failed })
     }
 
     /// The line of each event in its session's file; 0 for one that has not been copied.
@@ -236,6 +203,43 @@ impl SessionCopies {
     }
 }
 
+impl Projection for SessionCopies {
+    fn name(&self) -> &'static str {
+        COPY
+    }
+
+    fn catch_up(&self, store: &Store, _stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        match self.write_new(store)?.failed.into_iter().next() {
+            None => Ok(()),
+            Some(problem) => Err(HomeError::Incomplete { what: "transcript", problem }),
+        }
+    }
+
+    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
+        Self::rebuild(self, store, None)?;
+        Ok(())
+    }
+
+    /// How far the copies are, what they take on disk, and what could not be written the last time.
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        let cursor = store.cursor(COPY)?;
+        let tallies = store.session_tallies()?;
+        let sizes = tallies.iter().filter_map(|tally| {
+            let file = self.file(&tally.project, &tally.session);
+            Some(std::fs::metadata(file).ok()?.len())
+        });
+        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(vec![ProjectionReport {
+            name: COPY,
+            cursor,
+            behind: store.last_seq().saturating_sub(cursor),
+            disk_bytes: sizes.sum(),
+            problem: problems.get(store.path()).cloned(),
+            ..ProjectionReport::default()
+        }])
+    }
+}
+
 /// Events of the outbox as lines, by session.
 struct Batch {
     upto_seq: u64,
@@ -243,10 +247,10 @@ struct Batch {
 }
 
 impl Batch {
-    fn read(ledger: &Ledger, from_seq: u64) -> Result<Self, HomeError> {
-        let mut batch = Self { upto_seq: from_seq, sessions: BTreeMap::new() };
+    fn read(ledger: &Ledger, entries: &[OutboxEntry]) -> Result<Self, HomeError> {
+        let mut batch = Self { upto_seq: 0, sessions: BTreeMap::new() };
         let mut bytes = 0;
-        for entry in ledger.outbox(from_seq, BATCH_EVENTS)? {
+        for entry in entries {
             batch.upto_seq = entry.seq;
             let Some(event) = ledger.event_at(&entry.position)? else { continue };
             let line = line_of(&event);

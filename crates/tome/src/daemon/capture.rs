@@ -14,10 +14,11 @@ use tome_proto::v1::capture_server::Capture;
 use tome_proto::{delivered_from_wire, draft_from_wire, limits, v1};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::shared::{Shared, status_of};
+use super::grpc_status::status_of;
+use super::state::Daemon;
 
 /// The capture service.
-pub struct CaptureService(pub Arc<Shared>);
+pub struct CaptureService(pub Arc<Daemon>);
 
 type Answer = Result<v1::IngestEventsResponse, Status>;
 
@@ -62,23 +63,23 @@ impl Capture for CaptureService {
 }
 
 /// Stores one event. If its project is known and its store open, nothing here waits on a thread.
-async fn store_one(shared: &Arc<Shared>, delivered: Delivered) -> Result<Vec<Ingested>, Status> {
-    let _busy = shared.begin();
-    if !shared.stores.has_sessions() {
+async fn store_one(daemon: &Arc<Daemon>, delivered: Delivered) -> Result<Vec<Ingested>, Status> {
+    let _busy = daemon.begin();
+    if !daemon.engine.stores().has_sessions() {
         // Reading the index of sessions, or rebuilding it, waits for the disk.
-        let work = |shared: &Shared| shared.stores.sessions().map(drop);
-        shared.wait_for(work).await?.map_err(|error| status_of(&error))?;
+        let work = |daemon: &Daemon| daemon.engine.stores().sessions().map(drop);
+        daemon.wait_for(work).await?.map_err(|error| status_of(&error))?;
     }
-    let prepared = match shared.is_resolved(&delivered.draft) {
-        true => shared.prepare(vec![delivered]),
+    let prepared = match daemon.engine.intake().is_resolved(&delivered.draft) {
+        true => daemon.prepare(vec![delivered]),
         // The project's folder is looked at, and may be on a disk that is slow or hangs.
-        false => shared.wait_for(move |shared| shared.prepare(vec![delivered])).await?,
+        false => daemon.wait_for(move |daemon| daemon.prepare(vec![delivered])).await?,
     };
-    let answers = if shared.is_ready(&prepared) {
-        shared.submit(prepared)
+    let answers = if daemon.engine.intake().is_ready(&prepared) {
+        daemon.submit(prepared)
     } else {
-        let theirs = Arc::clone(shared);
-        shared.wait_for(move |_| theirs.submit(prepared)).await?
+        let theirs = Arc::clone(daemon);
+        daemon.wait_for(move |_| theirs.submit(prepared)).await?
     };
     answers.await.map_err(|_| Status::unavailable("the daemon is leaving"))
 }
@@ -102,20 +103,20 @@ enum Submitted {
 
 /// Reads batches and has them sealed and encoded, several at a time.
 async fn prepare_batches(
-    shared: Arc<Shared>,
+    daemon: Arc<Daemon>,
     mut batches: Streaming<v1::IngestEventsRequest>,
     to_submit: mpsc::Sender<JoinHandle<Result<Ready, Status>>>,
 ) {
     loop {
         let batch = tokio::select! {
             batch = batches.next() => batch,
-            () = shared.leaving() => {
+            () = daemon.leaving() => {
                 Some(Err(Status::unavailable("the daemon is leaving; send the rest again")))
             }
         };
         let Some(batch) = batch else { return };
         let is_last = batch.is_err();
-        let theirs = Arc::clone(&shared);
+        let theirs = Arc::clone(&daemon);
         let ready = tokio::task::spawn_blocking(move || prepare(&theirs, batch?.events));
         if to_submit.send(ready).await.is_err() || is_last {
             return;
@@ -125,7 +126,7 @@ async fn prepare_batches(
 
 /// Queues batches in the order in which they came: within one moment events keep it.
 async fn submit_batches(
-    shared: Arc<Shared>,
+    daemon: Arc<Daemon>,
     mut prepared: mpsc::Receiver<JoinHandle<Result<Ready, Status>>>,
     to_answer: mpsc::Sender<Submitted>,
 ) {
@@ -133,8 +134,8 @@ async fn submit_batches(
         let ready = ready.await.unwrap_or_else(|error| Err(Status::internal(error.to_string())));
         let submitted = match ready {
             Ok(Ready { prepared, places, rejected }) => {
-                let theirs = Arc::clone(&shared);
-                match shared.wait_for(move |_| theirs.submit(prepared)).await {
+                let theirs = Arc::clone(&daemon);
+                match daemon.wait_for(move |_| theirs.submit(prepared)).await {
                     Ok(answers) => Submitted::Pending { answers, places, rejected },
                     Err(status) => Submitted::Failed(status),
                 }
@@ -147,7 +148,7 @@ async fn submit_batches(
     }
 }
 
-fn prepare(shared: &Shared, events: Vec<v1::Draft>) -> Result<Ready, Status> {
+fn prepare(daemon: &Daemon, events: Vec<v1::Draft>) -> Result<Ready, Status> {
     if events.len() > limits::BATCH_EVENTS_MAX {
         return Err(Status::invalid_argument(format!(
             "a batch of {} events: send at most {} at a time",
@@ -165,8 +166,8 @@ fn prepare(shared: &Shared, events: Vec<v1::Draft>) -> Result<Ready, Status> {
             Err(error) => rejected.push(v1::Rejected { index, reason: error.to_string() }),
         }
     }
-    shared.counters.rejected.fetch_add(rejected.len() as u64, Ordering::Relaxed);
-    Ok(Ready { prepared: shared.prepare(drafts), places, rejected })
+    daemon.counters.rejected.fetch_add(rejected.len() as u64, Ordering::Relaxed);
+    Ok(Ready { prepared: daemon.prepare(drafts), places, rejected })
 }
 
 impl Submitted {

@@ -16,10 +16,11 @@ use tonic::{Request, Response, Status};
 
 use super::contents::{grip_to_wire, node_to_wire};
 use super::drain::drain;
-use super::shared::{Shared, status_of};
+use super::grpc_status::status_of;
+use super::state::Daemon;
 
 /// The citations service.
-pub struct CitationsService(pub Arc<Shared>);
+pub struct CitationsService(pub Arc<Daemon>);
 
 /// Stores that are done and have not been told yet.
 const REBUILT_WAITING_MAX: usize = 16;
@@ -38,9 +39,9 @@ impl Citations for CitationsService {
             .parse()
             .map_err(|error: tome_model::ModelError| Status::invalid_argument(error.to_string()))?;
         let from = Viewpoint { project: given(asked.project), session: given(asked.session_id) };
-        let opening = self.0.wait_for(move |shared| {
-            drain(shared);
-            places(shared).open(&citation, &from)
+        let opening = self.0.wait_for(move |daemon| {
+            drain(daemon);
+            places(daemon).open(&citation, &from)
         });
         let opened = opening.await?.map_err(|error| status_of(&error))?;
         Ok(Response::new(opened_to_wire(opened)))
@@ -53,11 +54,11 @@ impl Citations for CitationsService {
     ) -> Result<Response<Self::RebuildMessagesStream>, Status> {
         let project = given(request.into_inner().project);
         let (told, waiting) = mpsc::channel(REBUILT_WAITING_MAX);
-        let shared = Arc::clone(&self.0);
+        let daemon = Arc::clone(&self.0);
         tokio::spawn(async move {
-            let work = shared.wait_for(move |shared| {
-                drain(shared);
-                rebuild(shared, project.as_deref(), &|store| {
+            let work = daemon.wait_for(move |daemon| {
+                drain(daemon);
+                rebuild(daemon, project.as_deref(), &|store| {
                     let _ = told.blocking_send(Ok(store));
                 });
             });
@@ -67,20 +68,21 @@ impl Citations for CitationsService {
     }
 }
 
-fn places(shared: &Shared) -> Places {
-    let (notebooks, calendar) = (Arc::clone(&shared.notebooks), Arc::clone(&shared.calendar));
-    Places::new(notebooks, calendar, Arc::clone(&shared.copies))
+fn places(daemon: &Daemon) -> Places {
+    let (notebooks, calendar) =
+        (Arc::clone(daemon.engine.notebooks()), Arc::clone(daemon.engine.calendar()));
+    Places::new(notebooks, calendar, Arc::clone(daemon.engine.transcripts()))
 }
 
-fn rebuild(shared: &Shared, project: Option<&str>, tell: &dyn Fn(v1::RebuildMessagesResponse)) {
+fn rebuild(daemon: &Daemon, project: Option<&str>, tell: &dyn Fn(v1::RebuildMessagesResponse)) {
     let paths = match project {
-        Some(root) => shared.stores.existing(root).into_iter().collect(),
-        None => shared.stores.paths(),
+        Some(root) => daemon.engine.stores().existing(root).into_iter().collect(),
+        None => daemon.engine.stores().paths(),
     };
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     for (done, path) in (1..).zip(&paths) {
-        let was_open = shared.stores.is_open(path);
-        let rebuilt = rebuilt_to_wire(rebuild_store(shared, path, project));
+        let was_open = daemon.engine.stores().is_open(path);
+        let rebuilt = rebuilt_to_wire(rebuild_store(daemon, path, project));
         tell(v1::RebuildMessagesResponse {
             store: path.display().to_string(),
             stores_done: count(done),
@@ -88,17 +90,17 @@ fn rebuild(shared: &Shared, project: Option<&str>, tell: &dyn Fn(v1::RebuildMess
             ..rebuilt
         });
         if !was_open {
-            shared.stores.close(path);
+            daemon.engine.stores().close(path);
         }
     }
 }
 
 fn rebuild_store(
-    shared: &Shared,
+    daemon: &Daemon,
     path: &Path,
     project: Option<&str>,
 ) -> Result<CopiesRebuilt, HomeError> {
-    shared.copies.rebuild(&*shared.stores.open(path)?, project)
+    daemon.engine.transcripts().rebuild(&*daemon.engine.stores().open(path)?, project)
 }
 
 fn rebuilt_to_wire(outcome: Result<CopiesRebuilt, HomeError>) -> v1::RebuildMessagesResponse {

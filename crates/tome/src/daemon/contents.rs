@@ -16,11 +16,12 @@ use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
 
 use super::drain::drain;
-use super::finder::store_workers;
-use super::shared::{Shared, status_of};
+use super::grpc_status::status_of;
+use super::indexes::store_workers;
+use super::state::Daemon;
 
 /// The contents service.
-pub struct ContentsService(pub Arc<Shared>);
+pub struct ContentsService(pub Arc<Daemon>);
 
 /// Stores whose rebuild has been done and not been told yet.
 const REBUILT_WAITING_MAX: usize = 16;
@@ -31,9 +32,9 @@ impl ContentsService {
         &self,
         question: impl FnOnce(&Calendar, Option<String>) -> Result<T, HomeError> + Send + 'static,
     ) -> Result<Response<T>, Status> {
-        let answer = self.0.wait_for(move |shared| {
-            let waiting = drain(shared);
-            question(&shared.calendar, waiting)
+        let answer = self.0.wait_for(move |daemon| {
+            let waiting = drain(daemon);
+            question(daemon.engine.calendar(), waiting)
         });
         Ok(Response::new(answer.await?.map_err(|error| status_of(&error))?))
     }
@@ -155,11 +156,11 @@ impl Contents for ContentsService {
     ) -> Result<Response<Self::RebuildContentsStream>, Status> {
         let project = request.into_inner().project;
         let (told, waiting) = mpsc::channel(REBUILT_WAITING_MAX);
-        let shared = Arc::clone(&self.0);
+        let daemon = Arc::clone(&self.0);
         tokio::spawn(async move {
-            let work = shared.wait_for(move |shared| {
-                drain(shared);
-                shared.calendar.rebuild(given(&project), |store| {
+            let work = daemon.wait_for(move |daemon| {
+                drain(daemon);
+                daemon.engine.calendar().rebuild(given(&project), |store| {
                     let _ = told.blocking_send(Ok(rebuilt_to_wire(store)));
                 });
             });
@@ -172,10 +173,10 @@ impl Contents for ContentsService {
         &self,
         _: Request<v1::GetWorkersRequest>,
     ) -> Result<Response<v1::GetWorkersResponse>, Status> {
-        let stores = self.0.wait_for(|shared| {
-            drain(shared);
-            let reports = shared.calendar.report().into_iter();
-            reports.map(|report| store_workers(shared, report)).collect()
+        let stores = self.0.wait_for(|daemon| {
+            drain(daemon);
+            let reports = daemon.engine.calendar().report().into_iter();
+            reports.map(|report| store_workers(daemon, report)).collect()
         });
         Ok(Response::new(v1::GetWorkersResponse { stores: stores.await? }))
     }

@@ -9,18 +9,20 @@ use std::time::Duration;
 use tome_home::{HomeError, Store, TALLY, catch_up};
 use tome_model::SessionTally;
 use tome_proto::v1;
-use tome_proto::v1::daemon_server::Daemon;
+use tome_proto::v1::daemon_server;
 use tome_recall::DeskReport;
 use tome_recall::RecallError;
 use tonic::{Request, Response, Status};
 
+use super::calls::CallKind;
 use super::damage;
 use super::drain::drain;
-use super::finder;
+use super::grpc_status::status_of;
+use super::indexes;
 use super::losses::take_back_arrived;
 use super::models;
 use super::reflect;
-use super::shared::{Shared, status_of};
+use super::state::Daemon;
 use crate::platform;
 
 /// Stores opened for one status, those written to last first.
@@ -35,17 +37,18 @@ const REPAIR_TRIES: u32 = 100;
 const REPAIR_RETRY: Duration = Duration::from_millis(100);
 
 /// The daemon's own service.
-pub struct DaemonService(pub Arc<Shared>);
+pub struct DaemonService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
-impl Daemon for DaemonService {
+impl daemon_server::Daemon for DaemonService {
     async fn status(
         &self,
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let counts = request.into_inner().counts;
-        let shared = Arc::clone(&self.0);
-        let status = self.0.wait_for_status(move |_| status(&shared, counts)).await?;
+        let daemon = Arc::clone(&self.0);
+        let status =
+            self.0.run_blocking(CallKind::Status, move |_| status(&daemon, counts)).await?;
         Ok(Response::new(status))
     }
 
@@ -53,8 +56,8 @@ impl Daemon for DaemonService {
         &self,
         _: Request<v1::FlushRequest>,
     ) -> Result<Response<v1::FlushResponse>, Status> {
-        let flushed = self.0.wait_for(|shared| {
-            let stores = shared.stores.open_now();
+        let flushed = self.0.wait_for(|daemon| {
+            let stores = daemon.engine.stores().open_now();
             for store in &stores {
                 catch_up(store)?;
                 store.flush()?;
@@ -69,17 +72,17 @@ impl Daemon for DaemonService {
         &self,
         _: Request<v1::CompactRequest>,
     ) -> Result<Response<v1::CompactResponse>, Status> {
-        let compacted = self.0.wait_for(|shared| {
+        let compacted = self.0.wait_for(|daemon| {
             let mut answer = v1::CompactResponse::default();
             let mut failed = None;
-            for path in shared.stores.paths() {
-                let was_open = shared.stores.is_open(&path);
+            for path in daemon.engine.stores().paths() {
+                let was_open = daemon.engine.stores().is_open(&path);
                 // One that fails keeps none of the others from being done.
-                if let Err(error) = compact(shared, &path, &mut answer) {
+                if let Err(error) = compact(daemon, &path, &mut answer) {
                     failed.get_or_insert(error);
                 }
                 if !was_open {
-                    shared.stores.close(&path);
+                    daemon.engine.stores().close(&path);
                 }
             }
             failed.map_or(Ok(answer), Err)
@@ -94,10 +97,10 @@ impl Daemon for DaemonService {
         let is_dry = request.into_inner().dry_run;
         let mut tries = 0;
         let repaired = loop {
-            let work = self.0.wait_for(move |shared| {
-                drain(shared);
-                shared.recall.close_unused();
-                shared.stores.merge_sessions(is_dry)
+            let work = self.0.wait_for(move |daemon| {
+                drain(daemon);
+                daemon.engine.recall().close_unused();
+                daemon.engine.stores().merge_sessions(is_dry)
             });
             tries += 1;
             match work.await? {
@@ -132,7 +135,7 @@ impl Daemon for DaemonService {
         request: Request<v1::VerifyStoresRequest>,
     ) -> Result<Response<v1::VerifyStoresResponse>, Status> {
         let asked = request.into_inner();
-        Ok(Response::new(self.0.wait_for(move |shared| damage::verify(shared, &asked)).await?))
+        Ok(Response::new(self.0.wait_for(move |daemon| damage::verify(daemon, &asked)).await?))
     }
 
     async fn repair_stores(
@@ -140,7 +143,7 @@ impl Daemon for DaemonService {
         request: Request<v1::RepairStoresRequest>,
     ) -> Result<Response<v1::RepairStoresResponse>, Status> {
         let asked = request.into_inner();
-        Ok(Response::new(self.0.wait_for(move |shared| damage::repair(shared, &asked)).await?))
+        Ok(Response::new(self.0.wait_for(move |daemon| damage::repair(daemon, &asked)).await?))
     }
 
     async fn shutdown(
@@ -154,11 +157,11 @@ impl Daemon for DaemonService {
 }
 
 fn compact(
-    shared: &Shared,
+    daemon: &Daemon,
     path: &Path,
     answer: &mut v1::CompactResponse,
 ) -> Result<(), HomeError> {
-    let store = shared.stores.open(path)?;
+    let store = daemon.engine.stores().open(path)?;
     answer.bytes_before += store.disk_bytes();
     store.compact()?;
     answer.bytes_after += store.disk_bytes();
@@ -168,38 +171,38 @@ fn compact(
 
 /// The status. It waits neither for the spool, whose events may be the very problem, nor for a store
 /// that does not answer.
-fn status(shared: &Arc<Shared>, counts: bool) -> v1::StatusResponse {
+fn status(daemon: &Arc<Daemon>, counts: bool) -> v1::StatusResponse {
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let mut status = v1::StatusResponse {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
-        started_ms: shared.started.0,
-        now_ms: shared.clock.now().0,
-        home: shared.settings.home.root().display().to_string(),
-        endpoints: shared.endpoints(),
-        store_mode: shared.stores.mode().as_str().to_owned(),
+        started_ms: daemon.started.0,
+        now_ms: daemon.engine.clock().now().0,
+        home: daemon.settings.home.root().display().to_string(),
+        endpoints: daemon.endpoints(),
+        store_mode: daemon.engine.stores().mode().as_str().to_owned(),
         resident_bytes: platform::resident_bytes(),
-        created: count(&shared.counters.created),
-        duplicates: count(&shared.counters.duplicates),
-        rejected: count(&shared.counters.rejected),
-        drained: count(&shared.counters.drained),
-        model: models::meter(shared),
-        reflections: reflect::status(shared),
-        finder: Some(finder::status(shared)),
-        last_arrived_ms: count(&shared.counters.last_arrived_ms),
-        spool_problems: shared.spool.problems(),
+        created: count(&daemon.counters.created),
+        duplicates: count(&daemon.counters.duplicates),
+        rejected: count(&daemon.counters.rejected),
+        drained: count(&daemon.counters.drained),
+        model: models::meter(daemon),
+        reflections: reflect::status(daemon),
+        finder: Some(indexes::status(daemon)),
+        last_arrived_ms: count(&daemon.counters.last_arrived_ms),
+        spool_problems: daemon.engine.spool().problems(),
         ..v1::StatusResponse::default()
     };
     if counts {
-        count_up(shared, &mut status);
-        take_back_arrived(shared);
-        status.damage.extend(damage::of_files(shared));
+        count_up(daemon, &mut status);
+        take_back_arrived(daemon);
+        status.damage.extend(damage::of_files(daemon));
     }
-    for store in shared.stores.open_now() {
+    for store in daemon.engine.stores().open_now() {
         let path = store.path().to_path_buf();
         let shown = path.display().to_string();
         if status.stores.iter().all(|known| known.path != shown) {
-            let described = shared.counting.run(&shown, COUNT_TIMEOUT, move || describe(&store));
+            let described = daemon.counting.run(&shown, COUNT_TIMEOUT, move || describe(&store));
             status.stores.push(match described {
                 Some(Ok(described)) => described,
                 Some(Err(error)) => broken(&path, error.explained()),
@@ -235,19 +238,19 @@ fn describe(store: &Store) -> Result<v1::Store, HomeError> {
 }
 
 /// Counts projects and agents from the tallies of the stores written to last.
-fn count_up(shared: &Arc<Shared>, status: &mut v1::StatusResponse) {
-    let paths = shared.stores.paths();
+fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
+    let paths = daemon.engine.stores().paths();
     let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
     let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
     let mut desks = Vec::new();
     for path in paths.iter().take(COUNTED_STORES_MAX) {
-        let (theirs, folder) = (Arc::clone(shared), path.clone());
-        let counted = shared.counting.run(&path.display().to_string(), COUNT_TIMEOUT, move || {
+        let (theirs, folder) = (Arc::clone(daemon), path.clone());
+        let counted = daemon.counting.run(&path.display().to_string(), COUNT_TIMEOUT, move || {
             // Counting must not leave every store there is open.
-            let was_open = theirs.stores.is_open(&folder);
+            let was_open = theirs.engine.stores().is_open(&folder);
             let counted = counted(&theirs, &folder);
             if !was_open {
-                theirs.stores.close(&folder);
+                theirs.engine.stores().close(&folder);
             }
             counted
         });
@@ -257,7 +260,7 @@ fn count_up(shared: &Arc<Shared>, status: &mut v1::StatusResponse) {
         };
         let (tallies, disk_bytes) = match counted {
             Ok(counted) => {
-                desks.extend(counted.desk.map(finder::desk_to_wire));
+                desks.extend(counted.desk.map(indexes::desk_to_wire));
                 status.damage.extend(counted.damage);
                 (counted.tallies, counted.disk_bytes)
             }
@@ -273,10 +276,10 @@ fn count_up(shared: &Arc<Shared>, status: &mut v1::StatusResponse) {
             add(&mut projects, &mut agents, tally, path, if is_alone { disk_bytes } else { 0 });
         }
     }
-    let coder = shared.recall.report_of_coder().ok().filter(|desk| desk.folder.is_dir());
-    desks.extend(coder.map(finder::desk_to_wire));
-    if let Some(finder) = &mut status.finder {
-        finder.desks = desks;
+    let coder = daemon.engine.recall().report_of_coder().ok().filter(|desk| desk.folder.is_dir());
+    desks.extend(coder.map(indexes::desk_to_wire));
+    if let Some(indexes) = &mut status.finder {
+        indexes.desks = desks;
     }
     let uncounted = paths.len().saturating_sub(COUNTED_STORES_MAX);
     status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);
@@ -294,15 +297,15 @@ struct Counted {
     damage: Vec<v1::Damage>,
 }
 
-fn counted(shared: &Shared, path: &Path) -> Result<Counted, RecallError> {
-    let store = shared.stores.open(path)?;
+fn counted(daemon: &Daemon, path: &Path) -> Result<Counted, RecallError> {
+    let store = daemon.engine.stores().open(path)?;
     catch_up(&store)?;
     let tallies = store.session_tallies()?;
     Ok(Counted {
-        damage: damage::of_store(shared, path, &store, &tallies),
+        damage: damage::of_store(daemon, path, &store, &tallies),
         tallies,
         disk_bytes: store.disk_bytes(),
-        desk: shared.recall.report(&store)?,
+        desk: daemon.engine.recall().index_report(&store)?,
     })
 }
 
@@ -338,35 +341,35 @@ mod tests {
     use tome_model::EventLine;
 
     use super::*;
-    use crate::daemon::shared::tests::shared;
+    use crate::daemon::state::tests::daemon;
 
     #[tokio::test]
     async fn a_status_stores_nothing_and_says_what_is_kept_back() {
         let home = tempfile::tempdir().unwrap();
-        let shared = shared(home.path());
+        let daemon = daemon(home.path());
         let line = r#"{"agent":"codex","session_id":"s","cwd":"/a","kind":"user_message","text":"x","at":1}"#;
         let draft = EventLine::parse(line).unwrap().into_draft().unwrap();
-        shared.spool.append(vec![draft]).unwrap();
-        shared.spool.trouble("the disk is away", shared.clock.now());
-        let told = status(&shared, true);
-        assert_eq!(shared.spool.waiting().events, 1, "it is still in the spool");
+        daemon.engine.spool().append(vec![draft]).unwrap();
+        daemon.engine.spool().trouble("the disk is away", daemon.engine.clock().now());
+        let told = status(&daemon, true);
+        assert_eq!(daemon.engine.spool().waiting().events, 1, "it is still in the spool");
         assert_eq!(told.spool_problems, ["the disk is away"]);
     }
 
     #[tokio::test]
     async fn a_status_does_not_wait_for_a_store_that_did_not_answer_before() {
         let home = tempfile::tempdir().unwrap();
-        let shared = shared(home.path());
-        drop(shared.stores.of_project("/a").unwrap());
-        drop(shared.stores.of_project("/b").unwrap());
-        let [busy, _] = shared.stores.paths().try_into().unwrap();
+        let daemon = daemon(home.path());
+        drop(daemon.engine.stores().of_project("/a").unwrap());
+        drop(daemon.engine.stores().of_project("/b").unwrap());
+        let [busy, _] = daemon.engine.stores().paths().try_into().unwrap();
         let (release, held) = mpsc::channel::<()>();
         let busy = busy.display().to_string();
         let hangs = move || {
             let _ = held.recv();
         };
-        assert!(shared.counting.run(&busy, Duration::from_millis(1), hangs).is_none());
-        let told = status(&shared, true);
+        assert!(daemon.counting.run(&busy, Duration::from_millis(1), hangs).is_none());
+        let told = status(&daemon, true);
         let silent: Vec<&str> = told
             .stores
             .iter()

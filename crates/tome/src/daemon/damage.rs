@@ -10,7 +10,7 @@ use tome_model::{Millis, SessionTally};
 use tome_proto::v1;
 
 use super::drain::drain;
-use super::shared::Shared;
+use super::state::Daemon;
 
 /// A store is read as a whole to check its files at most this often.
 const CHECK_EVERY_MS: u64 = 24 * 3_600_000;
@@ -37,44 +37,44 @@ impl FileChecks {
 }
 
 /// Checks the files of a store, if that is due.
-fn check_files(shared: &Shared, path: &Path) {
-    let now = shared.clock.now();
-    let known = shared.file_checks.known(path);
+fn check_files(daemon: &Daemon, path: &Path) {
+    let now = daemon.engine.clock().now();
+    let known = daemon.file_checks.known(path);
     if known.is_none_or(|(at, _)| now.distance_ms(at) >= CHECK_EVERY_MS) {
-        let damage = shared.stores.verify_files(path);
+        let damage = daemon.engine.stores().verify_files(path);
         if let Some(first) = damage.first() {
-            shared.log.say(&format!("damage: {}", first.found));
+            daemon.log.say(&format!("damage: {}", first.found));
         }
-        shared.file_checks.set(path, Some((now, damage)));
+        daemon.file_checks.set(path, Some((now, damage)));
     }
 }
 
 /// Checks the files of the stores that are open, so that damage shows before somebody runs into it.
-pub fn check_open_stores(shared: &Shared) {
-    for store in shared.stores.open_now() {
+pub fn check_open_stores(daemon: &Daemon) {
+    for store in daemon.engine.stores().open_now() {
         let path = store.path().to_owned();
         drop(store);
-        check_files(shared, &path);
+        check_files(daemon, &path);
     }
 }
 
 /// The damage of one store that is open.
 pub fn of_store(
-    shared: &Shared,
+    daemon: &Daemon,
     path: &Path,
     store: &Store,
     tallies: &[SessionTally],
 ) -> Vec<v1::Damage> {
     if store.disk_bytes() <= CHECKED_AT_ONCE_BYTES_MAX {
-        check_files(shared, path);
+        check_files(daemon, path);
     }
     let mut damage = Damage::of_store(store);
-    let checked = shared.file_checks.known(path).map(|(_, damage)| damage).unwrap_or_default();
+    let checked = daemon.file_checks.known(path).map(|(_, damage)| damage).unwrap_or_default();
     damage.extend(checked);
     damage.sort_by(|a, b| a.found.cmp(&b.found));
     damage.dedup();
-    if shared.stores.mode() == StoreMode::PerProject
-        && let Some(root) = root_of(shared, path)
+    if daemon.engine.stores().mode() == StoreMode::PerProject
+        && let Some(root) = root_of(daemon, path)
     {
         damage.extend(Damage::of_foreign_events(path, &root, tallies));
     }
@@ -82,59 +82,59 @@ pub fn of_store(
 }
 
 /// The damage of all other files of the home.
-pub fn of_files(shared: &Shared) -> Vec<v1::Damage> {
-    let projects = shared.stores.projects();
-    let mut damage = Damage::of_files(&shared.settings.home, projects);
+pub fn of_files(daemon: &Daemon) -> Vec<v1::Damage> {
+    let projects = daemon.engine.stores().projects();
+    let mut damage = Damage::of_files(&daemon.settings.home, projects);
     damage.extend(damage_of_injections(projects));
     damage.into_iter().map(to_wire).collect()
 }
 
 /// Checks the store of a project, or everything.
-pub fn verify(shared: &Shared, asked: &v1::VerifyStoresRequest) -> v1::VerifyStoresResponse {
+pub fn verify(daemon: &Daemon, asked: &v1::VerifyStoresRequest) -> v1::VerifyStoresResponse {
     let project = Some(asked.project.as_str()).filter(|project| !project.is_empty());
     let mut answer = v1::VerifyStoresResponse::default();
-    for path in paths(shared, project) {
-        let was_open = shared.stores.is_open(&path);
+    for path in paths(daemon, project) {
+        let was_open = daemon.engine.stores().is_open(&path);
         let mut damage = match asked.files_only {
-            true => shared.stores.verify_files(&path),
-            false => shared.stores.verify(&path),
+            true => daemon.engine.stores().verify_files(&path),
+            false => daemon.engine.stores().verify(&path),
         };
         damage.dedup();
-        shared.file_checks.set(&path, Some((shared.clock.now(), damage.clone())));
+        daemon.file_checks.set(&path, Some((daemon.engine.clock().now(), damage.clone())));
         answer.damage.extend(damage.into_iter().map(to_wire));
         answer.stores += 1;
         if !was_open {
-            shared.stores.close(&path);
+            daemon.engine.stores().close(&path);
         }
     }
     if project.is_none() {
-        answer.damage.extend(of_files(shared));
+        answer.damage.extend(of_files(daemon));
     }
     answer
 }
 
 /// Repairs the damaged stores, or all that were asked for.
-pub fn repair(shared: &Shared, asked: &v1::RepairStoresRequest) -> v1::RepairStoresResponse {
-    drain(shared);
+pub fn repair(daemon: &Daemon, asked: &v1::RepairStoresRequest) -> v1::RepairStoresResponse {
+    drain(daemon);
     let project = Some(asked.project.as_str()).filter(|project| !project.is_empty());
-    let stores = paths(shared, project).into_iter().map(|path| {
+    let stores = paths(daemon, project).into_iter().map(|path| {
         let mut answer =
             v1::StoreRepaired { store: path.display().to_string(), ..v1::StoreRepaired::default() };
-        if !asked.all && shared.stores.verify(&path).is_empty() {
+        if !asked.all && daemon.engine.stores().verify(&path).is_empty() {
             return answer;
         }
-        match shared.stores.repair(&path) {
+        match daemon.engine.stores().repair(&path) {
             Ok(done) => {
-                shared.file_checks.set(&path, None);
+                daemon.file_checks.set(&path, None);
                 answer.repaired = true;
                 (answer.kept, answer.restored, answer.lost) = (done.kept, done.restored, done.lost);
                 answer.set_aside = done.set_aside.display().to_string();
                 let (kept, restored, lost) = (done.kept, done.restored, done.lost);
-                shared.log.say(&format!(
+                daemon.log.say(&format!(
                     "repaired {}: {kept} events kept, {restored} restored, {lost} lost",
                     path.display()
                 ));
-                shared.reading.stored(root_of(shared, &path).into_iter().collect());
+                daemon.scheduler.events_stored(root_of(daemon, &path).into_iter().collect());
             }
             Err(error) => answer.problem = error.explained(),
         }
@@ -143,17 +143,24 @@ pub fn repair(shared: &Shared, asked: &v1::RepairStoresRequest) -> v1::RepairSto
     v1::RepairStoresResponse { stores: stores.collect() }
 }
 
-fn paths(shared: &Shared, project: Option<&str>) -> Vec<PathBuf> {
+fn paths(daemon: &Daemon, project: Option<&str>) -> Vec<PathBuf> {
     match project {
-        Some(root) => shared.stores.existing(root).into_iter().collect(),
-        None => shared.stores.paths(),
+        Some(root) => daemon.engine.stores().existing(root).into_iter().collect(),
+        None => daemon.engine.stores().paths(),
     }
 }
 
 /// The root of the project whose store this is.
-fn root_of(shared: &Shared, ledger: &Path) -> Option<String> {
+fn root_of(daemon: &Daemon, ledger: &Path) -> Option<String> {
     let folder = ledger.parent()?;
-    shared.stores.projects().all().into_iter().find(|(_, at)| at == folder).map(|(root, _)| root)
+    daemon
+        .engine
+        .stores()
+        .projects()
+        .all()
+        .into_iter()
+        .find(|(_, at)| at == folder)
+        .map(|(root, _)| root)
 }
 
 fn to_wire(damage: Damage) -> v1::Damage {

@@ -12,7 +12,7 @@ use tome_engine::{SpoolFile, SpoolLine};
 use tome_home::HomeError;
 use tome_model::{Delivered, Draft};
 
-use super::shared::Shared;
+use super::state::Daemon;
 
 /// Spooled events stored together, and how much of them is held in memory meanwhile.
 const BATCH_EVENTS_MAX: usize = 500;
@@ -28,55 +28,55 @@ const DRAINED_TIMEOUT: Duration = Duration::from_secs(30);
 /// Drains the spool, if anything is in it. Whoever comes while it is being drained waits for that,
 /// within reason: what a hook has handed over is in the next answer. Returns a notice for that answer if
 /// events still wait in the spool.
-pub fn drain(shared: &Shared) -> Option<String> {
-    if shared.spool.is_waiting(shared.clock.now()) {
-        let _busy = shared.begin();
-        if let Some(_one_at_a_time) = wait_for_turn(shared) {
-            drain_files(shared);
+pub fn drain(daemon: &Daemon) -> Option<String> {
+    if daemon.engine.spool().is_waiting(daemon.engine.clock().now()) {
+        let _busy = daemon.begin();
+        if let Some(_one_at_a_time) = wait_for_turn(daemon) {
+            drain_files(daemon);
         }
-    } else if !shared.spool.is_paused(shared.clock.now()) {
+    } else if !daemon.engine.spool().is_paused(daemon.engine.clock().now()) {
         return None;
     }
-    match shared.spool.waiting().events {
+    match daemon.engine.spool().waiting().events {
         0 => None,
         1 => Some("1 event still in the spool (see `tome status`)".to_owned()),
         events => Some(format!("{events} events still in the spool (see `tome status`)")),
     }
 }
 
-fn drain_files(shared: &Shared) {
-    let files = match shared.spool.take(shared.clock.now()) {
+fn drain_files(daemon: &Daemon) {
+    let files = match daemon.engine.spool().take(daemon.engine.clock().now()) {
         Ok(files) => files,
-        Err(error) => return complain(shared, "cannot take the spool", &error.explained()),
+        Err(error) => return complain(daemon, "cannot take the spool", &error.explained()),
     };
     let mut is_well = !files.is_empty();
     for file in files {
-        match drain_file(shared, file) {
+        match drain_file(daemon, file) {
             Ok(drained) => is_well &= drained.held == 0,
             // The file stays and is tried again.
             Err(error) => {
                 is_well = false;
-                complain(shared, "cannot drain the spool", &error.explained());
+                complain(daemon, "cannot drain the spool", &error.explained());
             }
         }
     }
     // Nothing that was tried failed, and nothing is left that is not being tried.
-    if is_well && shared.spool.waiting().events == 0 {
-        shared.spool.trouble_is_over();
+    if is_well && daemon.engine.spool().waiting().events == 0 {
+        daemon.engine.spool().trouble_is_over();
     }
 }
 
 /// Waits for a turn to drain: as long as whoever is draining makes progress, but not for ever.
-fn wait_for_turn(shared: &Shared) -> Option<MutexGuard<'_, ()>> {
+fn wait_for_turn(daemon: &Daemon) -> Option<MutexGuard<'_, ()>> {
     let began = Instant::now();
-    let (mut stored, mut moved) = (shared.counters.drained.load(Ordering::Relaxed), began);
+    let (mut stored, mut moved) = (daemon.counters.drained.load(Ordering::Relaxed), began);
     loop {
-        match shared.draining.try_lock() {
+        match daemon.draining.try_lock() {
             Ok(turn) => return Some(turn),
             Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
             Err(TryLockError::WouldBlock) => {}
         }
-        let now = shared.counters.drained.load(Ordering::Relaxed);
+        let now = daemon.counters.drained.load(Ordering::Relaxed);
         if now != stored {
             (stored, moved) = (now, Instant::now());
         }
@@ -92,9 +92,9 @@ fn wait_for_turn(shared: &Shared) -> Option<MutexGuard<'_, ()>> {
 }
 
 /// Logs a problem once, however often it is met.
-fn complain(shared: &Shared, what: &str, problem: &str) {
-    if shared.spool.trouble(problem, shared.clock.now()) {
-        shared.log.say(&format!("{what}: {problem}"));
+fn complain(daemon: &Daemon, what: &str, problem: &str) {
+    if daemon.engine.spool().trouble(problem, daemon.engine.clock().now()) {
+        daemon.log.say(&format!("{what}: {problem}"));
     }
 }
 
@@ -120,7 +120,7 @@ fn place(draft: &Draft) -> Place {
 
 /// Stores what is in a file, holds what its store does not take, sets aside what is no event or
 /// cannot be stored, and deletes the file.
-fn drain_file(shared: &Shared, file: SpoolFile) -> Result<Drained, HomeError> {
+fn drain_file(daemon: &Daemon, file: SpoolFile) -> Result<Drained, HomeError> {
     let mut drained = Drained::default();
     let mut batch = Batch::default();
     for line in file.lines()? {
@@ -132,17 +132,17 @@ fn drain_file(shared: &Shared, file: SpoolFile) -> Result<Drained, HomeError> {
             SpoolLine::Damaged(line) => drained.aside.extend(line),
         }
         if batch.is_full() {
-            std::mem::take(&mut batch).store(shared, &mut drained);
+            std::mem::take(&mut batch).store(daemon, &mut drained);
         }
         if drained.hold.len() >= BATCH_BYTES_MAX {
-            drained.put_by(shared)?;
+            drained.put_by(daemon)?;
         }
     }
-    batch.store(shared, &mut drained);
-    drained.put_by(shared)?;
+    batch.store(daemon, &mut drained);
+    drained.put_by(daemon)?;
     file.done()?;
     if drained.stored > 0 {
-        shared.log.say(&format!("drained {} events from the spool", drained.stored));
+        daemon.log.say(&format!("drained {} events from the spool", drained.stored));
     }
     Ok(drained)
 }
@@ -154,16 +154,20 @@ impl Drained {
     }
 
     /// Writes down, synced, what could not be stored.
-    fn put_by(&mut self, shared: &Shared) -> Result<(), HomeError> {
-        let folder = shared.settings.home.spool();
+    fn put_by(&mut self, daemon: &Daemon) -> Result<(), HomeError> {
+        let folder = daemon.settings.home.spool();
         if !self.aside.is_empty() {
             let path = folder.join("damaged.jsonl");
-            shared.spool.set_aside(&self.aside).map_err(HomeError::file("write", &path))?;
-            shared.log.say("set lines of the spool aside in damaged.jsonl");
+            daemon
+                .engine
+                .spool()
+                .set_aside(&self.aside)
+                .map_err(HomeError::file("write", &path))?;
+            daemon.log.say("set lines of the spool aside in damaged.jsonl");
         }
         if !self.hold.is_empty() {
             let path = folder.join("held.jsonl");
-            shared.spool.hold(&self.hold).map_err(HomeError::file("write", &path))?;
+            daemon.engine.spool().hold(&self.hold).map_err(HomeError::file("write", &path))?;
         }
         self.aside.clear();
         self.hold.clear();
@@ -196,20 +200,20 @@ impl Batch {
 
     /// Stores the batch. An event that is itself at fault is set aside, one whose store fails is
     /// held: neither must keep those behind it waiting.
-    fn store(self, shared: &Shared, drained: &mut Drained) {
+    fn store(self, daemon: &Daemon, drained: &mut Drained) {
         let places: Vec<Place> = self.drafts.iter().map(|one| place(&one.draft)).collect();
-        let answers = shared.ingest(self.drafts).into_iter().zip(places);
+        let answers = daemon.ingest(self.drafts).into_iter().zip(places);
         for ((answer, place), line) in answers.zip(self.lines) {
             match answer {
                 Ok(_) => {
                     drained.stored += 1;
-                    shared.counters.drained.fetch_add(1, Ordering::Relaxed);
+                    daemon.counters.drained.fetch_add(1, Ordering::Relaxed);
                 }
                 Err(error) if error.is_callers_fault() => drained.aside.extend(line),
                 Err(error) => {
                     drained.hold(&line);
                     drained.failing.insert(place);
-                    complain(shared, "events wait in the spool", &error.explained());
+                    complain(daemon, "events wait in the spool", &error.explained());
                 }
             }
         }

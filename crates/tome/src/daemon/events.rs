@@ -9,10 +9,11 @@ use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
 
 use super::drain::drain;
-use super::shared::{Shared, status_of};
+use super::grpc_status::status_of;
+use super::state::Daemon;
 
 /// The events service.
-pub struct EventsService(pub Arc<Shared>);
+pub struct EventsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
 impl Events for EventsService {
@@ -24,9 +25,9 @@ impl Events for EventsService {
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let answer = self
             .0
-            .wait_for(move |shared| {
-                let waiting = drain(shared);
-                let mut answer = shared.stores.read(&question)?;
+            .wait_for(move |daemon| {
+                let waiting = drain(daemon);
+                let mut answer = daemon.engine.stores().read(&question)?;
                 answer.skipped.extend(waiting);
                 Ok(answer)
             })
@@ -46,9 +47,9 @@ impl Events for EventsService {
         let asked = request.into_inner();
         let found = self
             .0
-            .wait_for(move |shared| {
-                drain(shared);
-                shared.stores.find(&asked.id, given(&asked.project))
+            .wait_for(move |daemon| {
+                drain(daemon);
+                daemon.engine.stores().find(&asked.id, given(&asked.project))
             })
             .await?;
         let event = found.map_err(|error| status_of(&error))?;

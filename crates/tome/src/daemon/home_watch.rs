@@ -9,36 +9,36 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::shared::Shared;
+use super::state::Daemon;
 use crate::{platform, reach};
 
 /// How often the daemon looks. One look costs two system calls.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Makes the daemon leave when its lock or its socket is no longer the file that it made.
-pub async fn run(shared: Arc<Shared>, lock: File) {
-    let lock_path = reach::daemon_lock(&shared.settings);
-    let socket = shared.socket().map(|socket| (socket.to_path_buf(), platform::file_id(socket)));
+pub async fn run(daemon: Arc<Daemon>, lock: File) {
+    let lock_path = reach::daemon_lock(&daemon.settings);
+    let socket = daemon.socket().map(|socket| (socket.to_path_buf(), platform::file_id(socket)));
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            () = shared.leaving() => return,
+            () = daemon.leaving() => return,
             _ = look.tick() => {}
         }
         if platform::was_replaced(&lock_path, platform::file_id_of(&lock)) {
-            shared.log.say("the home was removed or replaced: ending");
+            daemon.log.say("the home was removed or replaced: ending");
             // At once, as in a crash: closing stores would write to their paths, where another
             // daemon may have its own by now. What was acknowledged is synced.
             platform::end_process(std::process::id(), true);
-            shared.leave();
+            daemon.leave();
             return;
         }
         let is_gone =
             |(path, id): &(PathBuf, Option<platform::FileId>)| platform::was_replaced(path, *id);
         if socket.as_ref().is_some_and(is_gone) {
-            shared.log.say("the socket was removed or replaced: leaving");
-            shared.leave();
+            daemon.log.say("the socket was removed or replaced: leaving");
+            daemon.leave();
             return;
         }
     }

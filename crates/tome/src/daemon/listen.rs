@@ -33,7 +33,7 @@ use super::models::ModelsService;
 use super::notebook::NotebookService;
 use super::recall::RecallService;
 use super::reflect::ReflectionsService;
-use super::shared::Shared;
+use super::state::Daemon;
 use super::tcp::{Admission, TcpConnections};
 use super::tools::ToolsService;
 use crate::endpoint;
@@ -62,31 +62,31 @@ impl Servers {
 
 /// Starts to listen everywhere it should. Every address is bound before the first is served: a
 /// daemon that answers has come up whole.
-pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
+pub async fn start(daemon: &Arc<Daemon>) -> Result<Servers> {
     let mut servers = JoinSet::new();
     let mut endpoints = Vec::new();
-    let routes = routes(shared).await?;
-    let home = &shared.settings.home;
+    let routes = routes(daemon).await?;
+    let home = &daemon.settings.home;
     let socket = platform::bind_socket(home.root())
         .with_context(|| format!("cannot listen on a socket for {}", home.root().display()))?;
-    let tcp = bind_tcp(shared, socket.is_some()).await?;
-    let token = tcp.as_ref().map(|_| token(shared)).transpose()?;
+    let tcp = bind_tcp(daemon, socket.is_some()).await?;
+    let token = tcp.as_ref().map(|_| token(daemon)).transpose()?;
     if let Some(socket) = &socket {
-        shared.listens_on(&socket.path);
+        daemon.listens_on(&socket.path);
         endpoints.push(socket.path.display().to_string());
     }
     if let Some(listener) = &tcp {
         endpoints.push(listener.local_addr().context("the address listened at")?.to_string());
     }
-    shared.listens_at(endpoints);
+    daemon.listens_at(endpoints);
     if let Some(OwnSocket { path, incoming }) = socket {
         let served = server()
             .add_routes(routes.clone())
-            .serve_with_incoming_shutdown(incoming, leaving(shared));
-        let shared = Arc::clone(shared);
+            .serve_with_incoming_shutdown(incoming, leaving(daemon));
+        let daemon = Arc::clone(daemon);
         let id = platform::file_id(&path);
         servers.spawn(async move {
-            report(&shared, served.await);
+            report(&daemon, served.await);
             // Another daemon's socket may be there by now.
             if !platform::was_replaced(&path, id) {
                 let _ = std::fs::remove_file(path);
@@ -95,28 +95,28 @@ pub async fn start(shared: &Arc<Shared>) -> Result<Servers> {
     }
     if let (Some(listener), Some(token)) = (tcp, token) {
         let guard = InterceptorLayer::new(move |request| admit(request, &token));
-        let incoming = TcpConnections::accept(listener, shared.descriptors, leaving(shared));
+        let incoming = TcpConnections::accept(listener, daemon.descriptors, leaving(daemon));
         let served = tcp_server()
             .layer(guard)
             .add_routes(routes)
-            .serve_with_incoming_shutdown(incoming, leaving(shared));
-        let shared = Arc::clone(shared);
-        servers.spawn(async move { report(&shared, served.await) });
+            .serve_with_incoming_shutdown(incoming, leaving(daemon));
+        let daemon = Arc::clone(daemon);
+        servers.spawn(async move { report(&daemon, served.await) });
     }
     Ok(Servers(servers))
 }
 
 /// Listens on TCP where that is configured. Without a socket for one user alone it always does, on
 /// loopback, and says in a file where.
-async fn bind_tcp(shared: &Shared, has_socket: bool) -> Result<Option<tokio::net::TcpListener>> {
+async fn bind_tcp(daemon: &Daemon, has_socket: bool) -> Result<Option<tokio::net::TcpListener>> {
     let loopback = (!has_socket).then_some(SocketAddr::from(([127, 0, 0, 1], 0)));
-    let Some(address) = shared.settings.daemon_tcp.or(loopback) else { return Ok(None) };
+    let Some(address) = daemon.settings.daemon_tcp.or(loopback) else { return Ok(None) };
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen at {address} (daemon.tcp)"))?;
     if !has_socket {
         let listens_at = listener.local_addr().context("the address listened at")?.to_string();
-        write_atomic(&endpoint::address_file(&shared.settings.home), listens_at.as_bytes())?;
+        write_atomic(&endpoint::address_file(&daemon.settings.home), listens_at.as_bytes())?;
     }
     Ok(Some(listener))
 }
@@ -140,7 +140,7 @@ fn tcp_server() -> Server {
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
 }
 
-async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
+async fn routes(daemon: &Arc<Daemon>) -> Result<Routes> {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<CaptureServer<CaptureService>>().await;
     reporter.set_serving::<EventsServer<EventsService>>().await;
@@ -158,32 +158,32 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()
         .context("the reflection service")?;
-    let capture = CaptureServer::new(CaptureService(Arc::clone(shared)))
+    let capture = CaptureServer::new(CaptureService(Arc::clone(daemon)))
         .max_decoding_message_size(limits::MESSAGE_BYTES_MAX);
-    let events = EventsServer::new(EventsService(Arc::clone(shared)))
+    let events = EventsServer::new(EventsService(Arc::clone(daemon)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
-    let daemon = DaemonServer::new(DaemonService(Arc::clone(shared)));
-    let tools = ToolsServer::new(ToolsService(Arc::clone(shared)))
+    let control = DaemonServer::new(DaemonService(Arc::clone(daemon)));
+    let tools = ToolsServer::new(ToolsService(Arc::clone(daemon)))
         .max_decoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
         .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX);
-    let notebook = NotebookServer::new(NotebookService(Arc::clone(shared)))
+    let notebook = NotebookServer::new(NotebookService(Arc::clone(daemon)))
         .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX);
-    let contents = ContentsServer::new(ContentsService(Arc::clone(shared)))
+    let contents = ContentsServer::new(ContentsService(Arc::clone(daemon)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
-    let recall = RecallServer::new(RecallService(Arc::clone(shared)))
+    let recall = RecallServer::new(RecallService(Arc::clone(daemon)))
         .max_decoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX)
         .max_encoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
-    let citations = CitationsServer::new(CitationsService(Arc::clone(shared)))
+    let citations = CitationsServer::new(CitationsService(Arc::clone(daemon)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
-    let injections = InjectionsServer::new(InjectionsService(Arc::clone(shared)))
+    let injections = InjectionsServer::new(InjectionsService(Arc::clone(daemon)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
-    let models = ModelsServer::new(ModelsService(Arc::clone(shared)));
-    let reflections = ReflectionsServer::new(ReflectionsService(Arc::clone(shared)));
+    let models = ModelsServer::new(ModelsService(Arc::clone(daemon)));
+    let reflections = ReflectionsServer::new(ReflectionsService(Arc::clone(daemon)));
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
         .add_service(events)
-        .add_service(daemon)
+        .add_service(control)
         .add_service(tools)
         .add_service(notebook)
         .add_service(contents)
@@ -194,21 +194,21 @@ async fn routes(shared: &Arc<Shared>) -> Result<Routes> {
         .add_service(reflections))
 }
 
-fn leaving(shared: &Arc<Shared>) -> impl Future<Output = ()> + use<> {
-    let shared = Arc::clone(shared);
-    async move { shared.leaving().await }
+fn leaving(daemon: &Arc<Daemon>) -> impl Future<Output = ()> + use<> {
+    let daemon = Arc::clone(daemon);
+    async move { daemon.leaving().await }
 }
 
-fn report(shared: &Shared, served: Result<(), tonic::transport::Error>) {
+fn report(daemon: &Daemon, served: Result<(), tonic::transport::Error>) {
     if let Err(error) = served {
-        shared.log.say(&format!("stopped listening: {error}"));
-        shared.leave();
+        daemon.log.say(&format!("stopped listening: {error}"));
+        daemon.leave();
     }
 }
 
 /// The token in `run/token`, made on first use.
-fn token(shared: &Shared) -> Result<String> {
-    let path = endpoint::token_file(&shared.settings.home);
+fn token(daemon: &Daemon) -> Result<String> {
+    let path = endpoint::token_file(&daemon.settings.home);
     if let Some(token) = endpoint::read_token(&path) {
         return Ok(token);
     }

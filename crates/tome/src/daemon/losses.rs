@@ -3,19 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use super::shared::Shared;
+use super::state::Daemon;
 use crate::hook::lost;
 
 /// Takes back the losses whose deliveries are in a store that is open. What arrives opens its store, and
 /// what arrived before a crash is found when its store is next opened.
-pub fn take_back_arrived(shared: &Shared) {
-    let home = &shared.settings.home;
+pub fn take_back_arrived(daemon: &Daemon) {
+    let home = &daemon.settings.home;
     let recorded = lost::recorded(home);
     if recorded.is_empty() {
         return;
     }
     let mut arrived = BTreeSet::new();
-    for store in shared.stores.open_now() {
+    for store in daemon.engine.stores().open_now() {
         for id in &recorded {
             match store.has_arrived(*id) {
                 Ok(true) => drop(arrived.insert(*id)),
@@ -29,10 +29,10 @@ pub fn take_back_arrived(shared: &Shared) {
         return;
     }
     match lost::take_back(home, &arrived) {
-        Ok(()) => shared
+        Ok(()) => daemon
             .log
             .say(&format!("{} deliveries that were recorded as lost have arrived", arrived.len())),
         // Tried again at the next look.
-        Err(error) => shared.log.say(&format!("cannot take back losses: {error}")),
+        Err(error) => daemon.log.say(&format!("cannot take back losses: {error}")),
     }
 }

@@ -5,31 +5,33 @@
 //! that a crash leaves nothing to clean up but a socket, which the next daemon replaces.
 
 mod activity;
+mod agent_transcripts;
+mod calls;
 mod capture;
-mod chores;
 mod citation;
 mod contents;
 mod control;
 mod damage;
 mod drain;
 mod events;
-mod far;
-mod finder;
+mod grpc_status;
 mod home_watch;
+mod indexes;
 mod injection;
 mod listen;
 mod log;
 mod losses;
+mod maintenance;
 mod models;
 mod notebook;
 mod polish;
-mod reading;
 mod recall;
 mod reflect;
-mod shared;
+mod remote_vectors;
+mod scheduler;
+mod state;
 mod tcp;
 mod tools;
-mod transcripts;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -43,7 +45,7 @@ use crate::config::Settings;
 use crate::hook::lost;
 use crate::{platform, reach};
 use log::Log;
-use shared::Shared;
+use state::Daemon;
 
 /// How long calls in flight may take to finish once the daemon is asked to leave.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -67,10 +69,10 @@ pub fn run(settings: Settings) -> Result<Ran> {
     // Worth nothing to a daemon that could not write anything else either.
     let _ = lost::prepare(&settings.home);
     let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
-    let shared = Arc::new(Shared::new(settings, clock, log, platform::raise_descriptor_limit())?);
+    let daemon = Arc::new(Daemon::new(settings, clock, log, platform::raise_descriptor_limit())?);
     // Before anybody asks: an import reads the file. What is wrong here is told with the next event.
-    if let Err(error) = shared.stores.sessions() {
-        shared.log.say(&format!("cannot read the index of sessions: {}", error.explained()));
+    if let Err(error) = daemon.engine.stores().sessions() {
+        daemon.log.say(&format!("cannot read the index of sessions: {}", error.explained()));
     }
     let held = lock.try_clone().context("cannot hold the daemon's lock")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -79,36 +81,36 @@ pub fn run(settings: Settings) -> Result<Ran> {
         .enable_all()
         .build()
         .context("cannot start the daemon's threads")?;
-    runtime.block_on(serve(Arc::clone(&shared), held))?;
+    runtime.block_on(serve(Arc::clone(&daemon), held))?;
     runtime.shutdown_timeout(FINISH_TIMEOUT);
-    shared.stores.close_idle(0);
-    shared.log.say("left");
+    daemon.engine.stores().close_idle(0);
+    daemon.log.say("left");
     // Nobody is to take a later process of the same number for this daemon.
     let _ = lock.set_len(0);
     Ok(Ran::Served)
 }
 
-async fn serve(shared: Arc<Shared>, lock: File) -> Result<()> {
-    let servers = listen::start(&shared).await?;
-    shared.log.say(&format!(
+async fn serve(daemon: Arc<Daemon>, lock: File) -> Result<()> {
+    let servers = listen::start(&daemon).await?;
+    daemon.log.say(&format!(
         "version {} listens at {}",
         env!("CARGO_PKG_VERSION"),
-        shared.endpoints().join(" and ")
+        daemon.endpoints().join(" and ")
     ));
-    let chores = tokio::spawn(chores::run(Arc::clone(&shared)));
-    let home = tokio::spawn(home_watch::run(Arc::clone(&shared), lock));
+    let background = tokio::spawn(maintenance::run(Arc::clone(&daemon)));
+    let home = tokio::spawn(home_watch::run(Arc::clone(&daemon), lock));
     tokio::select! {
-        () = platform::end_requested() => shared.log.say("asked to end by a signal"),
-        () = shared.leaving() => {}
+        () = platform::end_requested() => daemon.log.say("asked to end by a signal"),
+        () = daemon.leaving() => {}
     }
-    shared.leave();
+    daemon.leave();
     let finished = async {
-        let _ = chores.await;
+        let _ = background.await;
         let _ = home.await;
         servers.finished().await;
     };
     if tokio::time::timeout(FINISH_TIMEOUT, finished).await.is_err() {
-        shared.log.say("left with calls unfinished");
+        daemon.log.say("left with calls unfinished");
     }
     Ok(())
 }

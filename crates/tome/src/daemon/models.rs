@@ -13,10 +13,12 @@ use tome_llm::{
 };
 use tome_model::Clock;
 use tome_proto::v1;
-use tome_proto::v1::models_server::Models;
+use tome_proto::v1::models_server;
+use tome_recall::EndpointEmbedder;
 use tonic::{Request, Response, Status};
 
-use super::shared::Shared;
+use super::polish::Polish;
+use super::state::Daemon;
 use crate::config::Settings;
 use crate::model::chat_model;
 
@@ -82,21 +84,49 @@ impl Chat {
     }
 }
 
+/// The models that the daemon uses, where they are configured, under one budget.
+pub struct Models {
+    /// The daily budget of all of them.
+    pub budget: Arc<DayBudget>,
+    /// Rewords contents.
+    pub polish: Option<Arc<Polish>>,
+    /// Takes part in conversations.
+    pub chat: Chat,
+    /// Makes vectors.
+    pub remote: Option<Arc<EndpointEmbedder>>,
+}
+
+impl Models {
+    pub fn new(
+        settings: &Settings,
+        remote: Option<Arc<EndpointEmbedder>>,
+        clock: &Arc<dyn Clock>,
+    ) -> Self {
+        let budget = Arc::new(DayBudget::new(settings, clock));
+        Self {
+            polish: Polish::new(settings, &budget, clock).map(Arc::new),
+            chat: Chat::new(settings, &budget, clock),
+            budget,
+            remote,
+        }
+    }
+}
+
 /// What models did and cost today; `None` where there are none.
-pub fn meter(shared: &Shared) -> Option<v1::ModelMeter> {
-    let reading = shared.budget.reading();
-    let (chat_name, chat_problem) = match &shared.chat.model {
+pub fn meter(daemon: &Daemon) -> Option<v1::ModelMeter> {
+    let reading = daemon.models.budget.reading();
+    let (chat_name, chat_problem) = match &daemon.models.chat.model {
         Ok(None) => (String::new(), String::new()),
         Ok(Some(model)) => (model.name().to_owned(), String::new()),
         Err(problem) => (String::new(), problem.to_string()),
     };
-    let worded = shared.polish.as_ref().map(|polish| polish.reading()).unwrap_or_default();
+    let worded = daemon.models.polish.as_ref().map(|polish| polish.reading()).unwrap_or_default();
     let has_any = [&worded.name, &chat_name, &chat_problem].iter().any(|text| !text.is_empty());
     (has_any || reading.today.calls > 0).then(|| v1::ModelMeter {
         calls: reading.today.calls,
         failures: reading.today.failures,
         tokens: reading.today.tokens(),
-        daily_tokens: shared.budget.daily_tokens,
+        daily_tokens: daemon.models.budget.daily_tokens,
         chat_name,
         chat_problem,
         ..worded
@@ -104,10 +134,10 @@ pub fn meter(shared: &Shared) -> Option<v1::ModelMeter> {
 }
 
 /// The models service.
-pub struct ModelsService(pub Arc<Shared>);
+pub struct ModelsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
-impl Models for ModelsService {
+impl models_server::Models for ModelsService {
     async fn reserve(
         &self,
         request: Request<v1::ReserveRequest>,
@@ -116,7 +146,7 @@ impl Models for ModelsService {
         let asked = request.into_inner();
         let needed =
             Needed { input_tokens: asked.input_tokens, output_tokens_max: asked.output_tokens_max };
-        let answer = match self.0.budget.reserve(&self.0.clock.today(), needed) {
+        let answer = match self.0.models.budget.reserve(&self.0.engine.clock().today(), needed) {
             Ok(reserved) => v1::ReserveResponse { id: reserved.id, over_budget: None },
             Err(ModelFailure::OverBudget { spent, budget, needed }) => v1::ReserveResponse {
                 id: 0,
@@ -140,8 +170,8 @@ impl Models for ModelsService {
             output_tokens: asked.output_tokens_spent,
             failure: Some(asked.failure).filter(|why| !why.is_empty()),
         };
-        let settle = move |shared: &Shared| {
-            shared.budget.settle(&shared.clock.today(), &reserved, &spent);
+        let settle = move |daemon: &Daemon| {
+            daemon.models.budget.settle(&daemon.engine.clock().today(), &reserved, &spent);
         };
         self.0.wait_for(settle).await?;
         Ok(Response::new(v1::SettleResponse {}))
@@ -152,14 +182,14 @@ impl Models for ModelsService {
         _: Request<v1::ReadingRequest>,
     ) -> Result<Response<v1::ReadingResponse>, Status> {
         let _busy = self.0.begin();
-        let reading = self.0.budget.reading();
+        let reading = self.0.models.budget.reading();
         Ok(Response::new(v1::ReadingResponse {
             day: reading.today.day,
             calls: reading.today.calls,
             failures: reading.today.failures,
             input_tokens: reading.today.input_tokens,
             output_tokens: reading.today.output_tokens,
-            daily_tokens: self.0.budget.daily_tokens,
+            daily_tokens: self.0.models.budget.daily_tokens,
             tokens_left: reading.tokens_left.unwrap_or(u64::MAX),
             last_failure: reading.today.last_failure.unwrap_or_default(),
         }))

@@ -10,13 +10,15 @@ use tome_proto::v1::notebook_server::Notebook;
 use tome_proto::{fitting, limits, v1};
 use tonic::{Request, Response, Status};
 
-use super::shared::{Shared, status_of};
+use super::calls::CallKind;
+use super::grpc_status::status_of;
+use super::state::Daemon;
 
 /// A tool's or a command's name in the history.
 const TOOL_BYTES_MAX: usize = 200;
 
 /// The notebook service.
-pub struct NotebookService(pub Arc<Shared>);
+pub struct NotebookService(pub Arc<Daemon>);
 
 type Answer<T> = Result<Response<T>, Status>;
 
@@ -128,8 +130,9 @@ impl Notebook for NotebookService {
         if cwd.is_empty() {
             return Err(Status::invalid_argument("cwd is missing: say which project is meant"));
         }
-        let moving =
-            self.0.wait_for_notes(move |shared| shared.notebooks.move_into_repository(&cwd));
+        let moving = self.0.run_blocking(CallKind::Notebook, move |daemon| {
+            daemon.engine.notebooks().move_into_repository(&cwd)
+        });
         let moved = moving.await?.map_err(|error| status_of(&error))?;
         Ok(Response::new(v1::MoveIntoRepositoryResponse {
             folder: moved.folder.to_string_lossy().into_owned(),
@@ -149,8 +152,8 @@ impl NotebookService {
     ) -> Answer<T> {
         let whose = whose_from_wire(whose.unwrap_or_default())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let done = self.0.wait_for_notes(move |shared| {
-            let book = shared.notebooks.open(&whose)?;
+        let done = self.0.run_blocking(CallKind::Notebook, move |daemon| {
+            let book = daemon.engine.notebooks().open(&whose)?;
             Ok(work(&book)?)
         });
         let answer: Result<T, HomeError> = done.await?;

@@ -21,7 +21,7 @@ use tome_model::Clock;
 use tome_proto::v1;
 
 use super::models::DayBudget;
-use super::shared::Shared;
+use super::state::Daemon;
 use crate::config::{Settings, SummarizerKind};
 use crate::model_key::KeySource;
 
@@ -110,16 +110,16 @@ impl Polish {
     }
 
     /// Words what is closed in one store, until nothing is left or the model needs a rest.
-    fn polish(&self, shared: &Shared, store: &Store) -> Result<(), HomeError> {
+    fn polish(&self, daemon: &Daemon, store: &Store) -> Result<(), HomeError> {
         let Ok(summarizer) = &self.summarizer else { return Ok(()) };
         let mut after = None;
         loop {
             let page = unpolished(store, after.as_deref(), NODES_MAX)?;
             for found in &page.nodes {
-                if self.is_resting() || shared.is_leaving() {
+                if self.is_resting() || daemon.is_leaving() {
                     return Ok(());
                 }
-                self.word(shared, store, summarizer, found)?;
+                self.word(daemon, store, summarizer, found)?;
             }
             after = page.more_after;
             if after.is_none() {
@@ -130,7 +130,7 @@ impl Polish {
 
     fn word(
         &self,
-        shared: &Shared,
+        daemon: &Daemon,
         store: &Store,
         summarizer: &ModelSummarizer,
         found: &Found,
@@ -139,13 +139,13 @@ impl Polish {
         if self.rest().tries.get(&name).is_some_and(|tries| *tries >= TRIES_MAX) {
             return Ok(());
         }
-        let Some(source) = source_of(store, &shared.settings.contents, found)? else {
+        let Some(source) = source_of(store, &daemon.settings.contents, found)? else {
             return Ok(());
         };
         let summary = source.summarise(summarizer);
         match summary {
             Ok(summary) => {
-                let now = shared.clock.now();
+                let now = daemon.engine.clock().now();
                 let done = replace_summary(store, found, &source, summary, &self.name, now)?;
                 if matches!(done, Replaced::As(_)) {
                     self.polished.fetch_add(1, Ordering::Relaxed);
@@ -174,13 +174,13 @@ impl Polish {
 }
 
 /// Words contents until the daemon leaves.
-pub async fn run(shared: Arc<Shared>) {
-    let Some(polish) = shared.polish.clone() else { return };
+pub async fn run(daemon: Arc<Daemon>) {
+    let Some(polish) = daemon.models.polish.clone() else { return };
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            () = shared.leaving() => {
+            () = daemon.leaving() => {
                 polish.stop.stop();
                 return;
             }
@@ -189,16 +189,16 @@ pub async fn run(shared: Arc<Shared>) {
         if polish.is_resting() {
             continue;
         }
-        let (theirs, own) = (Arc::clone(&shared), Arc::clone(&polish));
+        let (theirs, own) = (Arc::clone(&daemon), Arc::clone(&polish));
         let work = tokio::task::spawn_blocking(move || {
-            for store in theirs.stores.open_now() {
+            for store in theirs.engine.stores().open_now() {
                 if let Err(error) = own.polish(&theirs, &store) {
                     theirs.log.say(&format!("cannot word {}: {error}", store.path().display()));
                 }
             }
         });
         tokio::select! {
-            () = shared.leaving() => {
+            () = daemon.leaving() => {
                 // What is under way is ended; the built-in words stay.
                 polish.stop.stop();
                 return;

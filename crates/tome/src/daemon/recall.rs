@@ -12,11 +12,13 @@ use tome_recall::{
 };
 use tonic::{Request, Response, Status};
 
+use super::calls::CallKind;
 use super::drain::drain;
-use super::shared::{Shared, recall_status};
+use super::grpc_status::recall_status;
+use super::state::Daemon;
 
 /// The recall service.
-pub struct RecallService(pub Arc<Shared>);
+pub struct RecallService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
 impl Recall for RecallService {
@@ -25,9 +27,9 @@ impl Recall for RecallService {
         request: Request<v1::RecallRequest>,
     ) -> Result<Response<v1::RecallResponse>, Status> {
         let question = question(request.into_inner())?;
-        let answer = self.0.wait_for_recall(move |shared| {
-            let waiting = drain(shared);
-            let mut answer = shared.recall.ask(&question)?;
+        let answer = self.0.run_blocking(CallKind::Recall, move |daemon| {
+            let waiting = drain(daemon);
+            let mut answer = daemon.engine.recall().ask(&question)?;
             answer.unread.extend(waiting);
             Ok::<_, RecallError>(answer)
         });

@@ -8,11 +8,12 @@ use tome_proto::v1;
 use tome_proto::v1::tools_server::Tools;
 use tonic::{Request, Response, Status};
 
+use super::calls::CallKind;
 use super::drain::drain;
-use super::shared::Shared;
+use super::state::Daemon;
 
 /// The tools service.
-pub struct ToolsService(pub Arc<Shared>);
+pub struct ToolsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
 impl Tools for ToolsService {
@@ -43,10 +44,11 @@ impl Tools for ToolsService {
         let asked = request.into_inner();
         let tool = Toolbox::list().into_iter().find(|tool| tool.name == asked.name);
         let toolset = tool.map_or("", |tool| tool.toolset);
-        let call = move |shared: &Shared| -> Result<ToolAnswer, Status> {
+        let call = move |daemon: &Daemon| -> Result<ToolAnswer, Status> {
             let reads_events = matches!(toolset, "contents" | "recall");
-            let waiting = if reads_events { drain(shared) } else { None };
-            let tools = shared.tools().map_err(|error| Status::internal(error.to_string()))?;
+            let waiting = if reads_events { drain(daemon) } else { None };
+            let tools =
+                daemon.engine.tools().map_err(|error| Status::internal(error.to_string()))?;
             let arguments =
                 if asked.arguments_json.is_empty() { "{}" } else { &asked.arguments_json };
             let caller = Caller {
@@ -66,8 +68,8 @@ impl Tools for ToolsService {
         // Tools that read events wait for the ledger and not for a notebook that somebody has locked.
         let called = match toolset {
             "contents" => self.0.wait_for(call).await,
-            "recall" => self.0.wait_for_recall(call).await,
-            _ => self.0.wait_for_notes(call).await,
+            "recall" => self.0.run_blocking(CallKind::Recall, call).await,
+            _ => self.0.run_blocking(CallKind::Notebook, call).await,
         };
         Ok(Response::new(answer_to_wire(called??)))
     }

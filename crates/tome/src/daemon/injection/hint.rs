@@ -10,10 +10,12 @@ use tome_model::Event;
 use tome_recall::is_worth_searching;
 use tonic::Status;
 
-use super::asked::Asked;
-use super::say::Said;
+use super::answer::Said;
+use super::request::Asked;
 use super::{InjectionsService, injector};
-use crate::daemon::shared::{Shared, recall_status, status_of};
+use crate::daemon::calls::CallKind;
+use crate::daemon::grpc_status::{recall_status, status_of};
+use crate::daemon::state::Daemon;
 
 /// An agent waits no longer than this for hints: what is found later comes with its next step.
 const HINT_WITHIN: Duration = Duration::from_millis(40);
@@ -39,9 +41,9 @@ impl InjectionsService {
             return Ok(None);
         }
         let theirs = Arc::clone(asked);
-        let hinted = self.0.wait_for(move |shared| {
+        let hinted = self.0.wait_for(move |daemon| {
             let session = theirs.session.as_str();
-            injector(shared).map(|injector| injector.hinted(&theirs.project, session))
+            injector(daemon).map(|injector| injector.hinted(&theirs.project, session))
         });
         let hinted = hinted.await??;
         let fresh = match is_worth_searching(&event.text) {
@@ -58,11 +60,12 @@ impl InjectionsService {
     /// Looks for hints until the hook has to be answered.
     async fn look(&self, asked: &Arc<Asked>, event: Event, given: BTreeSet<String>) -> Vec<Hint> {
         let found = Arc::new(Mutex::new(Found::default()));
-        let (shared, theirs, place) = (Arc::clone(&self.0), Arc::clone(asked), Arc::clone(&found));
+        let (daemon, theirs, place) = (Arc::clone(&self.0), Arc::clone(asked), Arc::clone(&found));
         // On its own, so that it goes on: also if its turn comes only when nobody waits any more.
         let looking = tokio::spawn(async move {
-            let looked =
-                shared.wait_for_recall(move |shared| look(shared, &theirs, &event, &given, &place));
+            let looked = daemon.run_blocking(CallKind::Recall, move |daemon| {
+                look(daemon, &theirs, &event, &given, &place)
+            });
             // What cannot be looked through has no hints.
             looked.await.and_then(|looked| looked)
         });
@@ -80,14 +83,14 @@ impl InjectionsService {
 }
 
 fn look(
-    shared: &Shared,
+    daemon: &Daemon,
     asked: &Asked,
     event: &Event,
     given: &BTreeSet<String>,
     place: &Mutex<Found>,
 ) -> Result<(), Status> {
     let (project, session) = (&asked.project, asked.session.as_str());
-    let injector = injector(shared)?;
+    let injector = injector(daemon)?;
     let hits = injector.hits_for(project, session, &event.text);
     let hits = hits.map_err(|error| recall_status(&error))?;
     let hints = choose_hints(&hits, session, &event.text, given);

@@ -3,10 +3,10 @@
 //! result or stop; one that was handed over never comes again. Nothing here can keep an event from
 //! being stored: it was, before the hook asked.
 
-mod asked;
+mod answer;
 mod hint;
-mod keep;
-mod say;
+mod record;
+mod request;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,10 @@ use tome_proto::v1;
 use tome_proto::v1::injections_server::Injections;
 use tonic::{Request, Response, Status};
 
-use super::shared::{Shared, status_of};
-use asked::Asked;
-use keep::keep;
+use super::grpc_status::status_of;
+use super::state::Daemon;
+use record::keep;
+use request::Asked;
 
 /// A preview is in no hurry, but waits for nobody's lock for ever.
 const PREVIEW_WITHIN: Duration = Duration::from_secs(20);
@@ -33,7 +34,7 @@ const CUT_MAX: usize = 32;
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// The injections service.
-pub struct InjectionsService(pub Arc<Shared>);
+pub struct InjectionsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
 impl Injections for InjectionsService {
@@ -59,10 +60,10 @@ impl Injections for InjectionsService {
         request: Request<v1::ListInjectionsRequest>,
     ) -> Result<Response<v1::ListInjectionsResponse>, Status> {
         let asked = request.into_inner();
-        let listed = self.0.wait_for(move |shared| {
+        let listed = self.0.wait_for(move |daemon| {
             let (project, session) = (given(&asked.project), given(&asked.session_id));
             let limit = asked.limit.min(LISTED_MAX) as usize;
-            Ok::<_, Status>(injector(shared)?.recorded(project, session, limit))
+            Ok::<_, Status>(injector(daemon)?.recorded(project, session, limit))
         });
         let injections = listed.await??.into_iter().map(record_to_wire).collect();
         Ok(Response::new(v1::ListInjectionsResponse { injections }))
@@ -73,7 +74,7 @@ impl Injections for InjectionsService {
         request: Request<v1::PreviewInjectionRequest>,
     ) -> Result<Response<v1::PreviewInjectionResponse>, Status> {
         let asked = request.into_inner();
-        let project = self.0.stores.projects().root_of(&asked.cwd, None);
+        let project = self.0.engine.stores().projects().root_of(&asked.cwd, None);
         let settings = asked.settings.unwrap_or_default();
         let room = Room { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize };
         let starting = Starting { project, session: None, moment: StartMoment::Fresh };
@@ -97,21 +98,21 @@ impl Injections for InjectionsService {
         let agent = Agent::parse(&record.agent).map_err(refused)?;
         let session = SessionId::parse(&record.session_id).map_err(refused)?;
         let short = |text: &str| tome_model::truncate_to(text, WORD_BYTES_MAX).to_owned();
-        let kept = self.0.wait_for(move |shared| {
+        let kept = self.0.wait_for(move |daemon| {
             let record = InjectionRecord {
-                at_ms: shared.clock.now().0,
+                at_ms: daemon.engine.clock().now().0,
                 moment: short(&record.moment),
                 why: short(&record.why),
                 agent: agent.to_string(),
                 session_id: session.to_string(),
-                project: shared.stores.projects().root_of(&asked.cwd, None),
+                project: daemon.engine.stores().projects().root_of(&asked.cwd, None),
                 tokens: record.tokens,
                 cut: record.cut.iter().take(CUT_MAX).map(|name| short(name)).collect(),
                 took_ms: record.took_ms,
                 handed: record.handed,
                 text: tome_model::truncate_to(&record.text, TEXT_BYTES_MAX).to_owned(),
             };
-            injector(shared)?.record(&record).map_err(|error| status_of(&error))
+            injector(daemon)?.record(&record).map_err(|error| status_of(&error))
         });
         kept.await??;
         Ok(Response::new(v1::RecordInjectionResponse {}))
@@ -132,14 +133,14 @@ impl InjectionsService {
         if !said.is_empty() {
             let asked = Arc::clone(asked);
             // A record that cannot be written is told in the log; the text is worth more.
-            self.0.wait_for(move |shared| keep(shared, &asked, said, handed)).await?;
+            self.0.wait_for(move |daemon| keep(daemon, &asked, said, handed)).await?;
         }
         Ok(if handed { texts.join("\n") } else { String::new() })
     }
 }
 
-fn injector(shared: &Shared) -> Result<&Injector, Status> {
-    shared.injector().map_err(|error| Status::internal(error.to_string()))
+fn injector(daemon: &Daemon) -> Result<&Injector, Status> {
+    daemon.engine.injector().map_err(|error| Status::internal(error.to_string()))
 }
 
 fn given(text: &str) -> Option<&str> {

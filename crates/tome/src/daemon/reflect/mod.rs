@@ -8,7 +8,7 @@
 //! the model cut short is tried once more and then left alone, with the reason in `tome status`. A model
 //! that cannot be reached at all, or wants another key, is waited for, up to a day.
 
-mod book;
+mod queue;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -21,101 +21,109 @@ use tome_agent::{
     EngineTools, ReflectCause, ReflectError, ReflectSettings, Reflection, Who, reflect,
 };
 use tome_engine::Caller;
-use tome_home::{HomeError, Store};
-use tome_ledger::{Direction, EventRange, LedgerError, Work};
+use tome_home::{HomeError, Projection, Store, follow_outbox};
+use tome_ledger::{Direction, EventRange, Work};
 use tome_llm::{ChatModel, ModelFailure};
-use tome_model::{Event, ModelError, SessionId};
+use tome_model::{Clock, Event, ModelError, SessionId};
 use tome_proto::v1;
 
-use super::shared::Shared;
+use super::maintenance::run_periodically;
+use super::models::Chat;
+use super::state::Daemon;
 use crate::config::Settings;
 use crate::import::IMPORTED;
-use book::{Book, Came, FRESH_MS, Hold, Now, Waiting};
+use queue::{Came, FRESH_MS, Hold, Now, Queue, Waiting};
 
 pub use service::ReflectionsService;
 
-/// The worker's name, under which its cursor is kept.
-const WORKER: &str = "reflect";
 /// Events of one batch.
 const BATCH_EVENTS: usize = 1_000;
-/// How often the daemon looks for a session that is over.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval at which the daemon checks for a session that is over.
+const EVERY: Duration = Duration::from_secs(1);
 /// Events of one session that are shown, the latest: more than any window holds.
 const EVENTS_MAX: usize = 2_000;
 /// What the history of a note says wrote it.
 const COMMAND: &str = "tome reflect";
 
-/// Sessions that wait, and whoever is at one.
+/// The sessions to reflect on.
 pub struct Reflector {
-    book: Book,
-    is_enabled: bool,
-    /// Held by whoever reflects: one at a time.
-    turn: Mutex<()>,
+    queue: Queue,
+    clock: Arc<dyn Clock>,
+    /// Whether a conversation model is configured and reflection is on.
+    is_active: bool,
+    /// Held while a reflection runs: one at a time.
+    reflecting: Mutex<()>,
 }
 
 impl Reflector {
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &Settings, chat: &Chat, clock: &Arc<dyn Clock>) -> Self {
         Self {
-            book: Book::open(book_file(settings)),
-            is_enabled: settings.reflect.enabled,
-            turn: Mutex::default(),
+            queue: Queue::open(queue_file(settings)),
+            clock: Arc::clone(clock),
+            is_active: settings.reflect.enabled && matches!(chat.model, Ok(Some(_))),
+            reflecting: Mutex::default(),
         }
     }
 }
 
-fn book_file(settings: &Settings) -> PathBuf {
+/// Queues the sessions of new events. The queue is on disk before the cursor moves.
+impl Projection for Reflector {
+    fn name(&self) -> &'static str {
+        "reflect"
+    }
+
+    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        Ok(self.is_active && self.cursor(store)? < store.last_seq())
+    }
+
+    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        let name = self.name();
+        follow_outbox(store, name, BATCH_EVENTS, stop, |from_seq, entries| {
+            let fresh_from = self.clock.now().0.saturating_sub(FRESH_MS);
+            let mut events: Vec<(u64, Event)> = Vec::new();
+            for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
+                let event = store.event_at(&entry.position)?;
+                events.extend(event.filter(is_news).map(|event| (entry.seq, event)));
+            }
+            self.queue.heard(store.path(), &events)?;
+            Ok((entries.last().map_or(from_seq, |entry| entry.seq), Work::default()))
+        })?;
+        Ok(())
+    }
+
+    /// Old events are no reason to reflect again.
+    fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
+        Ok(())
+    }
+}
+
+fn queue_file(settings: &Settings) -> PathBuf {
     settings.home.run().join("reflections.json")
 }
 
-/// The model that reflects by itself, if it is to.
-fn own_model(shared: &Shared) -> Option<&Arc<dyn ChatModel>> {
-    let model = shared.chat.model.as_ref().ok()?.as_ref();
-    model.filter(|_| shared.reflector.is_enabled)
+/// The model that reflects on sessions, unless reflection is off.
+fn own_model(daemon: &Daemon) -> Option<&Arc<dyn ChatModel>> {
+    let model = daemon.models.chat.model.as_ref().ok()?.as_ref();
+    model.filter(|_| daemon.reflector.is_active)
 }
 
 /// How reflections stand; `None` where there are none.
-pub fn status(shared: &Shared) -> Option<v1::ReflectionStatus> {
-    shared.reflector.book.status(own_model(shared).is_some())
+pub fn status(daemon: &Daemon) -> Option<v1::ReflectionStatus> {
+    daemon.reflector.queue.status(own_model(daemon).is_some())
 }
 
 /// Whether the daemon is to stay, because a session waits.
-pub fn keeps_awake(shared: &Shared) -> bool {
-    own_model(shared).is_some() && with_now(shared, |now| shared.reflector.book.keeps_awake(now))
+pub fn keeps_awake(daemon: &Daemon) -> bool {
+    own_model(daemon).is_some() && with_now(daemon, |now| daemon.reflector.queue.keeps_awake(now))
 }
 
-fn with_now<T>(shared: &Shared, work: impl FnOnce(&Now<'_>) -> T) -> T {
+fn with_now<T>(daemon: &Daemon, work: impl FnOnce(&Now<'_>) -> T) -> T {
     work(&Now {
-        ms: shared.clock.now().0,
-        day: &shared.clock.today(),
-        daily_tokens: shared.settings.summarizer.daily_tokens,
-        idle: shared.settings.reflect.idle,
+        ms: daemon.engine.clock().now().0,
+        day: &daemon.engine.clock().today(),
+        daily_tokens: daemon.settings.summarizer.daily_tokens,
+        idle: daemon.settings.reflect.idle,
     })
-}
-
-/// Takes note of what has arrived in a store. It is on disk before the cursor moves.
-pub fn watch(shared: &Shared, store: &Store) -> Result<(), HomeError> {
-    if own_model(shared).is_none() {
-        return Ok(());
-    }
-    loop {
-        let from_seq = store.cursor(WORKER)?;
-        let entries = store.outbox(from_seq, BATCH_EVENTS)?;
-        let Some(last) = entries.last() else { return Ok(()) };
-        let fresh_from = shared.clock.now().0.saturating_sub(FRESH_MS);
-        let mut heard: Vec<(u64, Event)> = Vec::new();
-        for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
-            let event = store.event_at(&entry.position)?;
-            heard.extend(event.filter(is_news).map(|event| (entry.seq, event)));
-        }
-        shared.reflector.book.heard(store.path(), &heard)?;
-        let work =
-            Work { worker: WORKER.to_owned(), from_seq, upto_seq: last.seq, ..Work::default() };
-        match store.commit(work) {
-            Ok(()) => {}
-            Err(LedgerError::Cursor { .. }) if store.cursor(WORKER)? > from_seq => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
 }
 
 /// Whether an event is a reason to reflect.
@@ -124,69 +132,53 @@ fn is_news(event: &Event) -> bool {
 }
 
 /// Reflects on sessions that are over until the daemon leaves.
-pub async fn run(shared: Arc<Shared>) {
-    if own_model(&shared).is_some() {
-        look_for_sessions(&shared).await;
+pub async fn run(daemon: Arc<Daemon>) {
+    if own_model(&daemon).is_some() {
+        run_periodically(Arc::clone(&daemon), EVERY, next).await;
     }
-    shared.leaving().await;
+    daemon.leaving().await;
     // What is under way is ended; it is tried again by the next daemon.
-    shared.chat.stop.stop();
-}
-
-async fn look_for_sessions(shared: &Arc<Shared>) {
-    let mut look = tokio::time::interval(LOOK_EVERY);
-    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = shared.leaving() => return,
-            _ = look.tick() => {}
-        }
-        let theirs = Arc::clone(shared);
-        let work = tokio::task::spawn_blocking(move || next(&theirs));
-        tokio::select! {
-            () = shared.leaving() => return,
-            // One that panics is logged by its thread.
-            _ = work => {}
-        }
-    }
+    daemon.models.chat.stop.stop();
 }
 
 /// Reflects on the next session that is over, if there is one.
-fn next(shared: &Shared) {
-    let Some(model) = own_model(shared) else { return };
-    let _turn = shared.reflector.turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let begun = with_now(shared, |now| shared.reflector.book.begin(now));
+fn next(daemon: &Daemon) {
+    let Some(model) = own_model(daemon) else { return };
+    let _turn = daemon.reflector.reflecting.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = with_now(daemon, |now| daemon.reflector.queue.begin(now));
     let waiting = match begun {
         Ok(Some(waiting)) => waiting,
         Ok(None) => return,
-        Err(error) => return shared.log.say(&format!("cannot reflect: {error}")),
+        Err(error) => return daemon.log.say(&format!("cannot reflect: {error}")),
     };
-    let _busy = shared.activity.begin();
-    let came = match try_on(shared, model.as_ref(), &waiting) {
+    let _busy = daemon.activity.begin();
+    let came = match try_on(daemon, model.as_ref(), &waiting) {
         Ok(Ok(done)) if done.skipped.is_some() => Came::Skipped,
         Ok(Ok(done)) => Came::Done { written: done.written },
-        Ok(Err(error)) => cut_short(shared, &waiting, &error),
-        Err(error) => failed(shared, error.explained()),
+        Ok(Err(error)) => cut_short(daemon, &waiting, &error),
+        Err(error) => failed(daemon, error.explained()),
     };
     if let Came::Failed { why, .. } = &came {
         let session = &waiting.session;
-        shared.log.say(&format!("the reflection on session {session} was cut short: {why}"));
+        daemon.log.say(&format!("the reflection on session {session} was cut short: {why}"));
     }
-    let now_ms = shared.clock.now().0;
-    if let Err(error) = shared.reflector.book.end(&waiting, came, now_ms) {
-        shared.log.say(&format!("cannot keep what was reflected on: {error}"));
+    let now_ms = daemon.engine.clock().now().0;
+    if let Err(error) = daemon.reflector.queue.end(&waiting, came, now_ms) {
+        daemon.log.say(&format!("cannot keep what was reflected on: {error}"));
     }
 }
 
 /// A reflection, as the session's agent. The outer error is the store's.
 fn try_on(
-    shared: &Shared,
+    daemon: &Daemon,
     model: &dyn ChatModel,
     waiting: &Waiting,
 ) -> Result<Result<Reflection, ReflectError>, HomeError> {
-    let events = events_of(shared, waiting)?;
-    let tools =
-        shared.tools().map_err(|error| ModelError::invalid("capture.redact", error.to_string()))?;
+    let events = events_of(daemon, waiting)?;
+    let tools = daemon
+        .engine
+        .tools()
+        .map_err(|error| ModelError::invalid("capture.redact", error.to_string()))?;
     let caller = Caller {
         cwd: Some(waiting.project.clone()),
         agent: Some(waiting.agent.clone()),
@@ -194,16 +186,23 @@ fn try_on(
         command: Some(COMMAND.to_owned()),
     };
     let settings = ReflectSettings {
-        window_tokens: shared.settings.chat.window_tokens,
+        window_tokens: daemon.settings.chat.window_tokens,
         ..ReflectSettings::default()
     };
     let tools = EngineTools { tools, caller };
-    Ok(reflect(model, &tools, &settings, &events, shared.clock.now(), &shared.chat.stop))
+    Ok(reflect(
+        model,
+        &tools,
+        &settings,
+        &events,
+        daemon.engine.clock().now(),
+        &daemon.models.chat.stop,
+    ))
 }
 
 /// The events of a session that are meant, oldest first.
-fn events_of(shared: &Shared, waiting: &Waiting) -> Result<Vec<Event>, HomeError> {
-    let store = shared.stores.open(&waiting.store)?;
+fn events_of(daemon: &Daemon, waiting: &Waiting) -> Result<Vec<Event>, HomeError> {
+    let store = daemon.engine.stores().open(&waiting.store)?;
     let session = SessionId::parse(&waiting.session)?;
     let range = EventRange {
         session: Some(session),
@@ -226,13 +225,13 @@ fn events_of(shared: &Shared, waiting: &Waiting) -> Result<Vec<Event>, HomeError
 }
 
 /// What is to become of a session whose reflection was cut short.
-fn cut_short(shared: &Shared, waiting: &Waiting, error: &ReflectError) -> Came {
+fn cut_short(daemon: &Daemon, waiting: &Waiting, error: &ReflectError) -> Came {
     let why = error.to_string();
-    let ReflectCause::Model(failure) = &error.cause else { return failed(shared, why) };
+    let ReflectCause::Model(failure) = &error.cause else { return failed(daemon, why) };
     match failure {
         ModelFailure::OverBudget { .. } => {
-            let daily_tokens = shared.settings.summarizer.daily_tokens;
-            let hold = Hold::Budget { day: shared.clock.today(), daily_tokens };
+            let daily_tokens = daemon.settings.summarizer.daily_tokens;
+            let hold = Hold::Budget { day: daemon.engine.clock().today(), daily_tokens };
             Came::Failed { why, hold: Some(hold), counts: true }
         }
         // The daemon was asked to leave.
@@ -245,17 +244,17 @@ fn cut_short(shared: &Shared, waiting: &Waiting, error: &ReflectError) -> Came {
         | ModelFailure::Misconfigured(_)
             if error.so_far.rounds <= 1 =>
         {
-            let age_ms = shared.clock.now().0.abs_diff(waiting.last_ms);
-            Came::Failed { why, hold: Some(rest(shared)), counts: age_ms > FRESH_MS }
+            let age_ms = daemon.engine.clock().now().0.abs_diff(waiting.last_ms);
+            Came::Failed { why, hold: Some(rest(daemon)), counts: age_ms > FRESH_MS }
         }
-        _ => failed(shared, why),
+        _ => failed(daemon, why),
     }
 }
 
-fn failed(shared: &Shared, why: String) -> Came {
-    Came::Failed { why, hold: Some(rest(shared)), counts: true }
+fn failed(daemon: &Daemon, why: String) -> Came {
+    Came::Failed { why, hold: Some(rest(daemon)), counts: true }
 }
 
-fn rest(shared: &Shared) -> Hold {
-    Hold::resting(shared.clock.now().0)
+fn rest(daemon: &Daemon) -> Hold {
+    Hold::resting(daemon.engine.clock().now().0)
 }

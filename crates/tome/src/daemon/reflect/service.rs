@@ -11,14 +11,16 @@ use tome_proto::v1;
 use tome_proto::v1::reflections_server::Reflections;
 use tonic::{Request, Response, Status};
 
-use super::book::Waiting;
-use super::{events_of, try_on, watch};
+use super::queue::Waiting;
+use super::{events_of, try_on};
 use crate::daemon::drain::drain;
-use crate::daemon::shared::{Shared, status_of};
+use crate::daemon::grpc_status::status_of;
+use crate::daemon::state::Daemon;
 use crate::model::HOW_TO_CONFIGURE;
+use tome_home::Projection;
 
 /// The reflections service.
-pub struct ReflectionsService(pub Arc<Shared>);
+pub struct ReflectionsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
 impl Reflections for ReflectionsService {
@@ -29,10 +31,10 @@ impl Reflections for ReflectionsService {
         let asked = request.into_inner();
         // On a thread of its own and out of turn: it takes as long as the model does, and nobody who
         // wants to store or read something is to wait for it.
-        let (shared, busy) = (Arc::clone(&self.0), self.0.begin());
+        let (daemon, busy) = (Arc::clone(&self.0), self.0.begin());
         let work = tokio::task::spawn_blocking(move || {
             let _busy = busy;
-            by_hand(&shared, &asked)
+            by_hand(&daemon, &asked)
         });
         let done = work.await.map_err(|error| {
             self.0.log.say(&format!("a reflection failed: {error}"));
@@ -42,8 +44,8 @@ impl Reflections for ReflectionsService {
     }
 }
 
-fn by_hand(shared: &Shared, asked: &v1::ReflectRequest) -> Result<v1::ReflectResponse, Status> {
-    let model = match &shared.chat.model {
+fn by_hand(daemon: &Daemon, asked: &v1::ReflectRequest) -> Result<v1::ReflectResponse, Status> {
+    let model = match &daemon.models.chat.model {
         Ok(Some(model)) => model,
         Ok(None) => {
             let said = format!("no model is configured to reflect with: {HOW_TO_CONFIGURE}");
@@ -51,9 +53,9 @@ fn by_hand(shared: &Shared, asked: &v1::ReflectRequest) -> Result<v1::ReflectRes
         }
         Err(failure) => return Err(Status::failed_precondition(failure.to_string())),
     };
-    drain(shared);
-    let on = whole(shared, asked)?;
-    let events = events_of(shared, &on).map_err(|error| status_of(&error))?;
+    drain(daemon);
+    let on = whole(daemon, asked)?;
+    let events = events_of(daemon, &on).map_err(|error| status_of(&error))?;
     let activity = Activity::of(&events);
     let skipped = gate(&activity).map(|skip| skip.as_str().to_owned()).unwrap_or_default();
     let answer = v1::ReflectResponse {
@@ -69,7 +71,7 @@ fn by_hand(shared: &Shared, asked: &v1::ReflectRequest) -> Result<v1::ReflectRes
     if asked.dry_run || !answer.skipped.is_empty() {
         return Ok(answer);
     }
-    let (done, problem) = ask(shared, model.as_ref(), &on).map_err(|error| status_of(&error))?;
+    let (done, problem) = ask(daemon, model.as_ref(), &on).map_err(|error| status_of(&error))?;
     Ok(v1::ReflectResponse {
         written: done.written,
         refused: done.refused,
@@ -85,17 +87,20 @@ fn by_hand(shared: &Shared, asked: &v1::ReflectRequest) -> Result<v1::ReflectRes
 
 /// Reflects, when it is this one's turn, and keeps that it was done. Says why it was cut short, if it was.
 fn ask(
-    shared: &Shared,
+    daemon: &Daemon,
     model: &dyn ChatModel,
     on: &Waiting,
 ) -> Result<(Reflection, String), HomeError> {
-    let _turn = shared.reflector.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = daemon.reflector.reflecting.lock().unwrap_or_else(PoisonError::into_inner);
     // What is read here is in the book before it is struck out: heard later, it would be news again.
-    watch(shared, &shared.stores.open(&on.store)?)?;
-    match try_on(shared, model, on)? {
+    let store = daemon.engine.stores().open(&on.store)?;
+    if daemon.reflector.is_behind(&store)? {
+        daemon.reflector.catch_up(&store, &|| false)?;
+    }
+    match try_on(daemon, model, on)? {
         Ok(done) => {
-            let now_ms = shared.clock.now().0;
-            shared.reflector.book.done_by_hand(on, done.written.clone(), now_ms)?;
+            let now_ms = daemon.engine.clock().now().0;
+            daemon.reflector.queue.done_by_hand(on, done.written.clone(), now_ms)?;
             Ok((done, String::new()))
         }
         Err(ReflectError { cause, so_far }) => Ok((*so_far, cause.to_string())),
@@ -103,7 +108,7 @@ fn ask(
 }
 
 /// The session that is meant, all of it.
-fn whole(shared: &Shared, asked: &v1::ReflectRequest) -> Result<Waiting, Status> {
+fn whole(daemon: &Daemon, asked: &v1::ReflectRequest) -> Result<Waiting, Status> {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let session = given(&asked.session_id).map(|id| SessionId::parse(&id)).transpose();
     let session = session.map_err(|error| Status::invalid_argument(error.to_string()))?;
@@ -115,16 +120,17 @@ fn whole(shared: &Shared, asked: &v1::ReflectRequest) -> Result<Waiting, Status>
         bytes_max: 1,
         ..Question::default()
     };
-    let read = shared.stores.read(&question).map_err(|error| status_of(&error))?;
+    let read = daemon.engine.stores().read(&question).map_err(|error| status_of(&error))?;
     let Some(latest) = read.events.into_iter().next() else {
         return Err(Status::not_found(match asked.session_id.as_str() {
             "" => "there is no session here yet".to_owned(),
             session => format!("there is no session {session:?} here"),
         }));
     };
-    let store = shared.stores.existing(&latest.project);
+    let store = daemon.engine.stores().existing(&latest.project);
     let store = store.ok_or_else(|| Status::not_found("its store is gone"))?;
-    let last_seq = shared.stores.open(&store).map_err(|error| status_of(&error))?.last_seq();
+    let last_seq =
+        daemon.engine.stores().open(&store).map_err(|error| status_of(&error))?.last_seq();
     Ok(of_whole(latest, store, last_seq))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Map;
 use tome_model::{Agent, Event, EventId, EventKind, Millis, Role, SessionId};
 
-use super::book::{Book, Came, Hold, Now};
+use super::queue::{Came, Hold, Now, Queue};
 
 const NOW_MS: u64 = 1_794_735_000_000;
 const REST_MS: u64 = 600_000;
@@ -34,7 +34,7 @@ fn event(ms: u64, kind: EventKind) -> Event {
 }
 
 /// A session that ended then.
-fn hear(book: &Book, ms: u64) {
+fn hear(book: &Queue, ms: u64) {
     let events = [(1, event(ms, EventKind::UserMessage)), (2, event(ms, EventKind::SessionEnd))];
     book.heard(Path::new("/app/ledger"), &events).unwrap();
 }
@@ -46,7 +46,7 @@ fn a_try_that_cannot_be_written_down_is_none() {
     let (run, away) = (folder.path().join("run"), folder.path().join("away"));
     std::fs::create_dir(&run).unwrap();
     let path = run.join("reflections.json");
-    let book = Book::open(path.clone());
+    let book = Queue::open(path.clone());
     hear(&book, NOW_MS);
     let mut at = NOW_MS + 10_000;
     std::fs::rename(&run, &away).unwrap();
@@ -62,9 +62,9 @@ fn a_try_that_cannot_be_written_down_is_none() {
     assert!(book.status(true).unwrap().left.is_empty());
 
     // Two tries that a crash ended: it is left alone once that is written down, and not before.
-    let book = Book::open(path.clone());
+    let book = Queue::open(path.clone());
     assert_eq!(book.begin(&now(at)).unwrap().unwrap().tries, 2);
-    let book = Book::open(path);
+    let book = Queue::open(path);
     std::fs::rename(&run, &away).unwrap();
     book.begin(&now(at)).unwrap_err();
     assert_eq!(book.status(true).unwrap().waiting, 1);
@@ -77,7 +77,7 @@ fn a_try_that_cannot_be_written_down_is_none() {
 #[test]
 fn a_clock_that_is_put_back_holds_nothing_up() {
     let folder = tempfile::tempdir().unwrap();
-    let book = Book::open(folder.path().join("reflections.json"));
+    let book = Queue::open(folder.path().join("reflections.json"));
     let day_ms = 24 * 60 * 60 * 1_000;
     hear(&book, NOW_MS + day_ms);
     let tried = book.begin(&now(NOW_MS)).unwrap().unwrap();
@@ -93,7 +93,7 @@ fn a_clock_that_is_put_back_holds_nothing_up() {
 #[test]
 fn silence_is_counted_from_the_last_arrival() {
     let folder = tempfile::tempdir().unwrap();
-    let book = Book::open(folder.path().join("reflections.json"));
+    let book = Queue::open(folder.path().join("reflections.json"));
     let store = Path::new("/app/ledger");
     let later = NOW_MS + 24 * 60 * 60 * 1_000;
     book.heard(store, &[(1, event(later, EventKind::UserMessage))]).unwrap();

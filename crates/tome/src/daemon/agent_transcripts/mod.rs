@@ -6,7 +6,7 @@
 //! time, in the background, only files that changed since they were last read, and only once nobody
 //! has written to them for a moment. Sessions that no hook told of are left to `tome import`.
 
-mod book;
+mod queue;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,25 +14,24 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use tome_home::{HomeError, Question, Store};
-use tome_ledger::{LedgerError, Outcome, Work};
-use tome_model::{Agent, Event, SessionId};
+use tome_home::{HomeError, Projection, Question, Store, follow_outbox};
+use tome_ledger::{Outcome, Work};
+use tome_model::{Agent, Clock, Event, SessionId};
 use tome_proto::limits;
 
 use super::drain::drain;
-use super::shared::Shared;
+use super::maintenance::run_periodically;
+use super::state::Daemon;
 use crate::config::Settings;
 use crate::import::{self, Each, Form, IMPORTED, Import, Outgoing, Source, Target};
-use book::{Book, FileState, RETRY_MS, Session, state_of};
+use queue::{FileState, Queue, RETRY_MS, Session, state_of};
 
-/// The worker's name, under which its cursor is kept.
-const WORKER: &str = "transcripts";
 /// Sessions whose events happened longer ago are history: `tome import` reads that.
 const FRESH_MS: u64 = 24 * 60 * 60 * 1000;
 /// Events of one batch.
 const BATCH_EVENTS: usize = 1_000;
-/// How often the daemon looks for a transcript to read.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval at which the daemon checks for a transcript to read.
+const EVERY: Duration = Duration::from_secs(1);
 /// A file that was written to within this time may not be complete.
 const QUIET_MS: u64 = 2_000;
 /// Sessions whose transcripts are read before an idle daemon leaves. The others are read by the next.
@@ -40,48 +39,55 @@ const LEAVING_SESSIONS_MAX: usize = 20;
 /// Larger transcripts are left to `tome import`: reading them takes a processor for minutes.
 const SESSION_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// The sessions whose transcripts are read, and the turn to read one.
-pub struct Transcripts {
-    book: Book,
+/// The sessions whose agent transcripts are to be read.
+pub struct AgentTranscripts {
+    queue: Queue,
+    clock: Arc<dyn Clock>,
     is_enabled: bool,
     idle: Duration,
-    turn: Mutex<()>,
+    /// Held while a transcript is read: one at a time.
+    reading: Mutex<()>,
 }
 
-impl Transcripts {
-    pub fn new(settings: &Settings) -> Self {
+impl AgentTranscripts {
+    pub fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Self {
         Self {
-            book: Book::open(settings.home.run().join("transcripts.json")),
+            queue: Queue::open(settings.home.run().join("transcripts.json")),
+            clock: Arc::clone(clock),
             is_enabled: settings.transcripts.enabled,
             idle: settings.transcripts.idle,
-            turn: Mutex::default(),
+            reading: Mutex::default(),
         }
     }
 }
 
-/// Takes note of the sessions of events that arrived in a store. They are on disk before the cursor
-/// moves.
-pub fn watch(shared: &Shared, store: &Store) -> Result<(), HomeError> {
-    if !shared.transcripts.is_enabled {
-        return Ok(());
+/// Queues the sessions of new events. The queue is on disk before the cursor moves.
+impl Projection for AgentTranscripts {
+    fn name(&self) -> &'static str {
+        "transcripts"
     }
-    loop {
-        let from_seq = store.cursor(WORKER)?;
-        let entries = store.outbox(from_seq, BATCH_EVENTS)?;
-        let Some(last) = entries.last() else { return Ok(()) };
-        let fresh_from = shared.clock.now().0.saturating_sub(FRESH_MS);
-        let mut events = Vec::new();
-        for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
-            events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
-        }
-        shared.transcripts.book.note(&events)?;
-        let work =
-            Work { worker: WORKER.to_owned(), from_seq, upto_seq: last.seq, ..Work::default() };
-        match store.commit(work) {
-            Ok(()) => {}
-            Err(LedgerError::Cursor { .. }) if store.cursor(WORKER)? > from_seq => {}
-            Err(error) => return Err(error.into()),
-        }
+
+    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        Ok(self.is_enabled && self.cursor(store)? < store.last_seq())
+    }
+
+    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        let name = self.name();
+        follow_outbox(store, name, BATCH_EVENTS, stop, |from_seq, entries| {
+            let fresh_from = self.clock.now().0.saturating_sub(FRESH_MS);
+            let mut events = Vec::new();
+            for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
+                events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
+            }
+            self.queue.note(&events)?;
+            Ok((entries.last().map_or(from_seq, |entry| entry.seq), Work::default()))
+        })?;
+        Ok(())
+    }
+
+    /// Old events are no reason to read transcripts again.
+    fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
+        Ok(())
     }
 }
 
@@ -92,34 +98,22 @@ fn is_from_hook(event: &Event) -> bool {
         && !event.meta.contains_key(IMPORTED)
 }
 
-/// Reads transcripts until the daemon leaves.
-pub async fn run(shared: Arc<Shared>) {
-    if !shared.transcripts.is_enabled {
-        return;
-    }
-    let mut look = tokio::time::interval(LOOK_EVERY);
-    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = shared.leaving() => return,
-            _ = look.tick() => {}
-        }
-        let theirs = Arc::clone(&shared);
-        let work = tokio::task::spawn_blocking(move || read_next(&theirs, false));
-        tokio::select! {
-            () = shared.leaving() => return,
-            // One that panics is logged by its thread.
-            _ = work => {}
-        }
+/// Reads transcripts until the daemon stops.
+pub async fn run(daemon: Arc<Daemon>) {
+    if daemon.agent_transcripts.is_enabled {
+        run_periodically(daemon, EVERY, |daemon| {
+            read_next(daemon, false);
+        })
+        .await;
     }
 }
 
 /// Reads the transcripts of sessions that have not been read since their last event, before a daemon
 /// that nobody needs leaves.
-pub fn read_before_leaving(shared: &Shared) {
-    if shared.transcripts.is_enabled {
+pub fn read_before_leaving(daemon: &Daemon) {
+    if daemon.agent_transcripts.is_enabled {
         for _ in 0..LEAVING_SESSIONS_MAX {
-            if shared.is_leaving() || !read_next(shared, true) {
+            if daemon.is_leaving() || !read_next(daemon, true) {
                 return;
             }
         }
@@ -127,22 +121,22 @@ pub fn read_before_leaving(shared: &Shared) {
 }
 
 /// Reads the transcript of the next session that is due. Returns whether there was one.
-fn read_next(shared: &Shared, is_leaving: bool) -> bool {
-    let transcripts = &shared.transcripts;
-    let _turn = transcripts.turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let now_ms = shared.clock.now().0;
-    let Some(session) = transcripts.book.next(now_ms, transcripts.idle, is_leaving) else {
+fn read_next(daemon: &Daemon, is_leaving: bool) -> bool {
+    let transcripts = &daemon.agent_transcripts;
+    let _turn = transcripts.reading.lock().unwrap_or_else(PoisonError::into_inner);
+    let now_ms = daemon.engine.clock().now().0;
+    let Some(session) = transcripts.queue.next(now_ms, transcripts.idle, is_leaving) else {
         return false;
     };
     if session.is_unchanged() {
-        transcripts.book.postpone(&session, now_ms, 0);
+        transcripts.queue.postpone(&session, now_ms, 0);
         return true;
     }
     let (all, wanted) = sources_of(&session);
     let files: Vec<FileState> = wanted.iter().flat_map(states_of).collect();
     let is_same = files == session.files;
     if !is_same && wanted.iter().any(|source| is_being_written(source, &files, now_ms)) {
-        transcripts.book.postpone(&session, now_ms, QUIET_MS);
+        transcripts.queue.postpone(&session, now_ms, QUIET_MS);
         return !is_leaving;
     }
     let bytes: u64 = wanted.iter().map(|source| source.bytes).sum();
@@ -151,22 +145,22 @@ fn read_next(shared: &Shared, is_leaving: bool) -> bool {
         false if bytes > SESSION_BYTES_MAX => {
             Err(anyhow::anyhow!("its transcript is too large; `tome import` reads it"))
         }
-        false => read_transcript(shared, &session, all, wanted),
+        false => read_transcript(daemon, &session, all, wanted),
     };
     match read {
         Ok(stored) => {
             if stored > 0 {
                 let (agent, id) = (&session.agent, &session.session);
-                shared.log.say(&format!("{agent} session {id}: {stored} from its transcript"));
+                daemon.log.say(&format!("{agent} session {id}: {stored} from its transcript"));
             }
-            if let Err(error) = transcripts.book.read(&session, files, now_ms) {
-                shared.log.say(&format!("cannot keep what was read: {}", error.explained()));
+            if let Err(error) = transcripts.queue.read(&session, files, now_ms) {
+                daemon.log.say(&format!("cannot keep what was read: {}", error.explained()));
             }
         }
         Err(error) => {
             let (agent, id) = (&session.agent, &session.session);
-            shared.log.say(&format!("{agent} session {id}: transcript not read: {error:#}"));
-            transcripts.book.postpone(&session, now_ms, RETRY_MS);
+            daemon.log.say(&format!("{agent} session {id}: transcript not read: {error:#}"));
+            transcripts.queue.postpone(&session, now_ms, RETRY_MS);
         }
     }
     true
@@ -174,15 +168,15 @@ fn read_next(shared: &Shared, is_leaving: bool) -> bool {
 
 /// Stores what a transcript has and the ledger has not. Returns how many events that were.
 fn read_transcript(
-    shared: &Shared,
+    daemon: &Daemon,
     session: &Session,
     all: Vec<Source>,
     wanted: Vec<Source>,
 ) -> Result<u64> {
-    let _busy = shared.begin();
+    let _busy = daemon.begin();
     // What hooks have spooled comes first: it says more than the transcript.
-    drain(shared);
-    let mut target = Local { shared, stored: 0 };
+    drain(daemon);
+    let mut target = Local { daemon, stored: 0 };
     Import {
         sources: wanted,
         beside: all,
@@ -190,7 +184,7 @@ fn read_transcript(
         is_dry: false,
         only: Some((session.agent.clone(), session.session.clone())),
         target: &mut target,
-        sealer: shared.sealer(),
+        sealer: daemon.engine.intake().sealer(),
         progress: ProgressBar::hidden(),
     }
     .run()?;
@@ -245,13 +239,13 @@ fn is_being_written(source: &Source, files: &[FileState], now_ms: u64) -> bool {
 
 /// The daemon's own stores.
 struct Local<'s> {
-    shared: &'s Shared,
+    daemon: &'s Daemon,
     stored: u64,
 }
 
 impl Target for Local<'_> {
     fn project_of(&self, agent: &Agent, session: &SessionId, began_in: &str) -> String {
-        let stores = &self.shared.stores;
+        let stores = self.daemon.engine.stores();
         let known = stores.sessions().ok().and_then(|known| known.project_of(agent, session));
         known.unwrap_or_else(|| stores.projects().root_of(began_in, None))
     }
@@ -272,7 +266,7 @@ impl Target for Local<'_> {
             ..Question::default()
         };
         loop {
-            let answer = self.shared.stores.read(&question)?;
+            let answer = self.daemon.engine.stores().read(&question)?;
             answer.events.iter().for_each(&mut *each);
             match answer.more_after {
                 Some(after) => question.after = Some(after),
@@ -282,11 +276,11 @@ impl Target for Local<'_> {
     }
 
     fn store(&mut self, drafts: Vec<Outgoing>) -> Result<()> {
-        if self.shared.is_leaving() {
+        if self.daemon.is_leaving() {
             anyhow::bail!(import::Stopped);
         }
         let drafts = drafts.into_iter().map(|outgoing| outgoing.draft.into()).collect();
-        for answer in self.shared.ingest(drafts) {
+        for answer in self.daemon.ingest(drafts) {
             match answer {
                 Ok(appended) => self.stored += u64::from(appended.outcome == Outcome::Stored),
                 // `tome import` names what cannot be stored at all.

@@ -70,12 +70,12 @@ struct State {
 }
 
 /// The sessions whose transcripts are read.
-pub struct Book {
+pub struct Queue {
     path: PathBuf,
     state: Mutex<State>,
 }
 
-impl Book {
+impl Queue {
     /// Reads the file; one that is missing or cannot be read is begun again. What is forgotten is
     /// read when its session goes on, or by `tome import`.
     pub fn open(path: PathBuf) -> Self {

@@ -120,12 +120,12 @@ struct Last {
 }
 
 /// The sessions that wait, and what became of others.
-pub struct Book {
+pub struct Queue {
     path: PathBuf,
     state: Mutex<State>,
 }
 
-impl Book {
+impl Queue {
     /// Goes on from the file; one that cannot be read is begun anew.
     pub fn open(path: PathBuf) -> Self {
         let kept = std::fs::read(&path).ok();

@@ -4,18 +4,18 @@
 use tome_engine::{InjectionRecord, Injector};
 use tome_home::HomeError;
 
-use super::asked::Asked;
+use super::answer::Said;
 use super::injector;
-use super::say::Said;
-use crate::daemon::shared::Shared;
+use super::request::Asked;
+use crate::daemon::state::Daemon;
 
 /// Keeps what was said. `handed`: it was ready while the hook was waiting for it.
-pub(super) fn keep(shared: &Shared, asked: &Asked, said: Vec<Said>, handed: bool) {
-    let Ok(injector) = injector(shared) else { return };
+pub(super) fn keep(daemon: &Daemon, asked: &Asked, said: Vec<Said>, handed: bool) {
+    let Ok(injector) = injector(daemon) else { return };
     let took_ms = u64::try_from(asked.began.elapsed().as_millis()).unwrap_or(u64::MAX);
     for one in said {
         let record = InjectionRecord {
-            at_ms: shared.clock.now().0,
+            at_ms: daemon.engine.clock().now().0,
             moment: asked.moment().to_owned(),
             why: one.why.clone(),
             agent: asked.agent.clone(),
@@ -32,7 +32,7 @@ pub(super) fn keep(shared: &Shared, asked: &Asked, said: Vec<Said>, handed: bool
             false => missed(injector, asked, one),
         };
         if let Err(error) = kept.and_then(|()| injector.record(&record)) {
-            shared.log.say(&format!("an injection was not recorded: {error}"));
+            daemon.log.say(&format!("an injection was not recorded: {error}"));
         }
     }
 }

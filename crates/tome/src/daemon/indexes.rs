@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use tome_contents::StoreReport;
-use tome_home::ProjectionReport;
+use tome_home::{Projection, ProjectionReport};
 use tome_proto::v1;
 use tome_recall::DeskReport;
 use tome_recall::RecallError;
 
-use super::shared::Shared;
+use super::state::Daemon;
 
 /// What is known without looking at any store.
-pub fn status(shared: &Shared) -> v1::Finder {
+pub fn status(daemon: &Daemon) -> v1::Finder {
     v1::Finder {
-        embedder: shared.recall.embedder().to_owned(),
-        far: shared.far.as_ref().map(|far| {
+        embedder: daemon.engine.recall().embedder().to_owned(),
+        far: daemon.models.remote.as_ref().map(|far| {
             let reading = far.reading();
             let again_in = reading.again_in.map_or(0, |again| again.as_millis());
             v1::FarEmbedder {
@@ -51,30 +51,31 @@ fn worker_to_wire(worker: ProjectionReport) -> v1::Worker {
 }
 
 /// A store with its workers: those that keep their cursors in it, and those that keep their own.
-pub fn store_workers(shared: &Shared, report: StoreReport) -> v1::StoreWorkers {
+pub fn store_workers(daemon: &Daemon, report: StoreReport) -> v1::StoreWorkers {
     let path = report.path.clone();
     let mut told = report_to_wire(report);
     if !told.problem.is_empty() {
         return told;
     }
-    let was_open = shared.stores.is_open(&path);
-    if let Err(error) = add_workers(shared, &path, &mut told) {
+    let was_open = daemon.engine.stores().is_open(&path);
+    if let Err(error) = add_workers(daemon, &path, &mut told) {
         told.problem = error.explained();
     }
     if !was_open {
-        shared.stores.close(&path);
+        daemon.engine.stores().close(&path);
     }
     told
 }
 
 fn add_workers(
-    shared: &Shared,
+    daemon: &Daemon,
     path: &Path,
     told: &mut v1::StoreWorkers,
 ) -> Result<(), RecallError> {
-    let store = shared.stores.open(path)?;
-    told.workers.push(worker_to_wire(shared.copies.report(&store)?));
-    if let Some(desk) = shared.recall.report(&store)? {
+    let store = daemon.engine.stores().open(path)?;
+    let transcripts = daemon.engine.transcripts().report(&store)?;
+    told.workers.extend(transcripts.into_iter().map(worker_to_wire));
+    if let Some(desk) = daemon.engine.recall().index_report(&store)? {
         told.finder = desk.folder.display().to_string();
         told.finder_problems = desk.problems;
         told.workers.extend(desk.indexes.into_iter().map(worker_to_wire));

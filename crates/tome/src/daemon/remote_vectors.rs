@@ -16,7 +16,7 @@ use tome_recall::RecallError;
 use tome_recall::{EndpointEmbedder, Followed};
 use tome_redact::Redactor;
 
-use super::shared::Shared;
+use super::state::Daemon;
 use crate::config::{EmbedProvider, EmbedSettings, Settings};
 
 /// How often the daemon looks whether there is something to send. One look at a store that has nothing
@@ -73,22 +73,22 @@ fn clients(asked: &EmbedSettings) -> Result<(Embeddings, Embeddings), ModelFailu
 }
 
 /// Sends what is new until the daemon leaves.
-pub async fn run(shared: Arc<Shared>) {
-    let Some(far) = shared.far.clone() else { return };
+pub async fn run(daemon: Arc<Daemon>) {
+    let Some(far) = daemon.models.remote.clone() else { return };
     let stop = Stop::default();
-    let work = Work { shared: Arc::clone(&shared), far, stop: stop.clone() };
+    let work = Work { daemon: Arc::clone(&daemon), far, stop: stop.clone() };
     // Not one of the runtime's threads: the daemon does not wait for an endpoint when it leaves. What
     // is cut off on the way is not in the index, and is sent again.
     let begun = std::thread::Builder::new().name("tome-far".to_owned()).spawn(|| work.run());
     if let Err(error) = begun {
-        shared.log.say(&format!("cannot start the thread that has vectors made: {error}"));
+        daemon.log.say(&format!("cannot start the thread that has vectors made: {error}"));
     }
-    shared.leaving().await;
+    daemon.leaving().await;
     stop.stop();
 }
 
 struct Work {
-    shared: Arc<Shared>,
+    daemon: Arc<Daemon>,
     far: Arc<EndpointEmbedder>,
     stop: Stop,
 }
@@ -96,7 +96,7 @@ struct Work {
 impl Work {
     fn run(self) {
         // A daemon that was ended, or another embedder, may have left some behind.
-        let mut left = self.shared.stores.paths();
+        let mut left = self.daemon.engine.stores().paths();
         left.truncate(STORES_AT_START_MAX);
         let mut said = None;
         while self.stop.wait(LOOK_EVERY) == Waited::Through {
@@ -112,30 +112,30 @@ impl Work {
     /// Has everything sent that is new. Says whether all went well.
     fn look(&self, left: &mut Vec<PathBuf>) -> bool {
         let stop = || self.stop.is_stopped();
-        for store in self.shared.stores.open_now() {
+        for store in self.daemon.engine.stores().open_now() {
             if !self.keep_up(&store) {
                 return false;
             }
         }
         while let Some(path) = left.last().filter(|_| !stop()) {
-            let was_open = self.shared.stores.is_open(path);
+            let was_open = self.daemon.engine.stores().is_open(path);
             // One that cannot be opened is told by whoever reads it.
-            let opened = self.shared.stores.open(path).ok();
+            let opened = self.daemon.engine.stores().open(path).ok();
             let is_well = opened.is_none_or(|store| self.keep_up(&store));
             if !was_open {
-                self.shared.stores.close(path);
-                self.shared.recall.close_unused();
+                self.daemon.engine.stores().close(path);
+                self.daemon.engine.recall().close_unused();
             }
             if !is_well {
                 return false;
             }
             left.pop();
         }
-        self.is_well("notes", &self.shared.recall.keep_up_meanings_of_notes(&stop))
+        self.is_well("notes", &self.daemon.engine.recall().keep_up_meanings_of_notes(&stop))
     }
 
     fn keep_up(&self, store: &Store) -> bool {
-        let kept = self.shared.recall.keep_up_meanings(store, &|| self.stop.is_stopped());
+        let kept = self.daemon.engine.recall().keep_up_meanings(store, &|| self.stop.is_stopped());
         self.is_well(&store.path().display().to_string(), &kept)
     }
 
@@ -144,7 +144,7 @@ impl Work {
         if let Err(error) = kept
             && self.far.reading().problem.is_none()
         {
-            self.shared.log.say(&format!("no vectors of {of}: {}", error.explained()));
+            self.daemon.log.say(&format!("no vectors of {of}: {}", error.explained()));
         }
         kept.is_ok()
     }
@@ -155,7 +155,7 @@ impl Work {
         if *said == problem {
             return;
         }
-        self.shared.log.say(&match &problem {
+        self.daemon.log.say(&match &problem {
             Some(problem) => format!("no vectors for now: {problem}; asked again later"),
             None => "the endpoint makes vectors again".to_owned(),
         });

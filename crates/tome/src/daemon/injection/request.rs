@@ -9,7 +9,7 @@ use tome_proto::v1;
 use tonic::Status;
 
 use super::given;
-use crate::daemon::shared::Shared;
+use crate::daemon::state::Daemon;
 
 /// How long the answer takes to get back to the hook, at most, as a rule.
 const WAY_BACK: Duration = Duration::from_millis(4);
@@ -36,7 +36,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn of(shared: &Shared, asked: v1::InjectRequest) -> Result<Self, Status> {
+    pub(super) fn of(daemon: &Daemon, asked: v1::InjectRequest) -> Result<Self, Status> {
         let refused = |error: tome_model::ModelError| Status::invalid_argument(error.to_string());
         let settings = asked.settings.unwrap_or_default();
         let began = Instant::now();
@@ -45,7 +45,7 @@ impl Asked {
         Ok(Self {
             event,
             session: SessionId::parse(&asked.session_id).map_err(refused)?,
-            project: shared.stores.projects().root_of(&asked.cwd, given(&asked.project)),
+            project: daemon.engine.stores().projects().root_of(&asked.cwd, given(&asked.project)),
             kind: asked.kind.parse().map_err(refused)?,
             agent: asked.agent,
             source: asked.source,

@@ -12,10 +12,11 @@ use tome_home::HomeError;
 use tome_model::{Event, EventKind};
 use tonic::Status;
 
-use super::asked::Asked;
+use super::request::Asked;
 use super::{InjectionsService, injector};
-use crate::daemon::shared::recall_status;
-use crate::daemon::shared::status_of;
+use crate::daemon::calls::CallKind;
+use crate::daemon::grpc_status::recall_status;
+use crate::daemon::grpc_status::status_of;
 
 /// What a few words of Tome's own may take.
 const NUDGE_TOKENS_MAX: u64 = 400;
@@ -63,8 +64,8 @@ impl InjectionsService {
     /// All that is to be said in answer to an event.
     pub(super) async fn say(&self, asked: &Arc<Asked>) -> Result<Vec<Said>, Status> {
         let heard = Arc::clone(asked);
-        let heard = self.0.wait_for(move |shared| {
-            hear(injector(shared)?, &heard).map_err(|error| status_of(&error))
+        let heard = self.0.wait_for(move |daemon| {
+            hear(injector(daemon)?, &heard).map_err(|error| status_of(&error))
         });
         let heard = heard.await??;
         if !asked.takes_text() || heard.is_subagent {
@@ -119,12 +120,12 @@ impl InjectionsService {
         if !asked.settings.hints {
             return;
         }
-        let (shared, project) = (Arc::clone(&self.0), asked.project.clone());
+        let (daemon, project) = (Arc::clone(&self.0), asked.project.clone());
         tokio::spawn(async move {
             // Hints open what they need themselves; that is only slower.
-            let _ = shared
-                .wait_for_recall(move |shared| {
-                    injector(shared)?.warm(&project).map_err(|error| recall_status(&error))
+            let _ = daemon
+                .run_blocking(CallKind::Recall, move |daemon| {
+                    injector(daemon)?.warm(&project).map_err(|error| recall_status(&error))
                 })
                 .await;
         });
@@ -133,8 +134,8 @@ impl InjectionsService {
     /// What a resumed session has to be told.
     async fn resume(&self, asked: &Arc<Asked>) -> Result<Resumed, Status> {
         let theirs = Arc::clone(asked);
-        let gather = self.0.wait_for_notes(move |shared| {
-            let gathered = injector(shared)?.gather_resume(&theirs.project, &theirs.session);
+        let gather = self.0.run_blocking(CallKind::Notebook, move |daemon| {
+            let gathered = injector(daemon)?.gather_resume(&theirs.project, &theirs.session);
             gathered.map_err(|error| status_of(&error))
         });
         // What could not be read in time has to be asked for: the session has the rest.
@@ -160,8 +161,8 @@ impl InjectionsService {
     ) -> Result<Option<(Composed, Vec<String>)>, Status> {
         let parts = Arc::new(Mutex::new(StartParts::unread()));
         let gathered = Arc::clone(&parts);
-        let gather = self.0.wait_for_notes(move |shared| {
-            injector(shared).map(|injector| injector.gather_start(&starting, &gathered))
+        let gather = self.0.run_blocking(CallKind::Notebook, move |daemon| {
+            injector(daemon).map(|injector| injector.gather_start(&starting, &gathered))
         });
         if let Ok(done) = tokio::time::timeout_at(until, gather).await {
             done??;
@@ -183,8 +184,8 @@ impl InjectionsService {
         let (why, words) = (due.name(), triggers::texts::of(&due));
         let composed = match due.clone() {
             Due::Replan { about } => {
-                let lessons = self.0.wait_for_notes(move |shared| {
-                    injector(shared)?.lessons_for(&about).map_err(|error| status_of(&error))
+                let lessons = self.0.run_blocking(CallKind::Notebook, move |daemon| {
+                    injector(daemon)?.lessons_for(&about).map_err(|error| status_of(&error))
                 });
                 let Ok(lessons) = tokio::time::timeout_at(asked.ready, lessons).await else {
                     self.missed(asked, Some(due)).await?;
@@ -203,9 +204,9 @@ impl InjectionsService {
     async fn missed(&self, asked: &Arc<Asked>, due: Option<Due>) -> Result<(), Status> {
         let Some(due) = due else { return Ok(()) };
         let asked = Arc::clone(asked);
-        let noted = self.0.wait_for(move |shared| {
+        let noted = self.0.wait_for(move |daemon| {
             let (project, session) = (&asked.project, asked.session.as_str());
-            injector(shared)?
+            injector(daemon)?
                 .missed(project, session, &due, &asked.trigger_settings())
                 .map_err(|error| status_of(&error))
         });

@@ -1,0 +1,285 @@
+//! The engine: opens a home and owns its parts.
+//!
+//! The daemon and the agent library both run one, so that the parts are wired together in one place and
+//! everything can be tested in process.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use tome_contents::{Calendar, ContentsSettings, Extractive};
+use tome_finder::{Embedder, Potion};
+use tome_home::{
+    Home, HomeError, Notebooks, Projection, ProjectionReport, SessionStatistics, Store, StoreMode,
+    Stores,
+};
+use tome_model::{Clock, Zone, limits};
+use tome_notebook::Rules;
+use tome_recall::{Recall, SessionCopies};
+use tome_redact::{OwnPattern, PatternError, Redactor};
+
+use crate::{Injector, Intake, Sealer, Spool, Tools};
+
+/// Rounds over the projections in one catch-up: indexes contain what contents were built from, and
+/// the contents themselves.
+const ROUNDS_MAX: usize = 2;
+
+/// The settings of an engine.
+pub struct EngineSettings {
+    /// The home folder. It is created on the first write.
+    pub home: Home,
+    /// One store per project, or one for all.
+    pub store_mode: StoreMode,
+    /// The storage engine of new stores.
+    pub store_engine: tome_ledger::Engine,
+    /// File descriptors that the process may have; limits how many stores are open at a time.
+    pub descriptors: Option<u64>,
+    /// Texts of events are cut to this size.
+    pub text_bytes_max: usize,
+    /// The user's own redaction patterns.
+    pub redact: Vec<OwnPattern>,
+    /// The rules of notebooks.
+    pub notes: Rules,
+    /// How contents are made.
+    pub contents: ContentsSettings,
+    /// Makes vectors; by default the model in the binary.
+    pub embedder: Arc<dyn Embedder>,
+}
+
+impl EngineSettings {
+    /// The defaults for a home, with days of this time zone.
+    pub fn new(home: Home, zone: Zone) -> Self {
+        Self {
+            home,
+            store_mode: StoreMode::PerProject,
+            store_engine: tome_ledger::Engine::DEFAULT,
+            descriptors: None,
+            text_bytes_max: limits::TEXT_BYTES_MAX,
+            redact: Vec::new(),
+            notes: Rules::default(),
+            contents: ContentsSettings::in_zone(zone),
+            embedder: Arc::new(Potion),
+        }
+    }
+}
+
+/// An open home: stores, notebooks, and the projections over them.
+pub struct Engine {
+    home: Home,
+    clock: Arc<dyn Clock>,
+    stores: Arc<Stores>,
+    notebooks: Arc<Notebooks>,
+    calendar: Arc<Calendar>,
+    transcripts: Arc<SessionCopies>,
+    recall: Arc<Recall>,
+    intake: Intake,
+    spool: Spool,
+    projections: Vec<Arc<dyn Projection>>,
+    redact: Vec<OwnPattern>,
+    /// Built on first use: most daemons only record, and a redactor takes time and memory.
+    redactor: OnceLock<Arc<Redactor>>,
+    tools: OnceLock<Tools>,
+    injector: OnceLock<Injector>,
+}
+
+impl Engine {
+    /// Opens a home. Nothing is read or written yet.
+    pub fn open(settings: EngineSettings, clock: Arc<dyn Clock>) -> Result<Self, PatternError> {
+        let EngineSettings { home, redact, .. } = settings;
+        let sealer = Sealer::new(Redactor::new(&redact)?, settings.text_bytes_max);
+        let mut stores = Stores::new(
+            home.clone(),
+            settings.store_mode,
+            settings.store_engine,
+            Arc::clone(&clock),
+        );
+        if let Some(descriptors) = settings.descriptors {
+            stores = stores.within_descriptors(descriptors);
+        }
+        let stores = Arc::new(stores);
+        let projects = stores.projects_shared();
+        let notebooks = Arc::new(Notebooks::new(
+            home.clone(),
+            Arc::clone(&projects),
+            settings.notes,
+            Arc::clone(&clock),
+        ));
+        let calendar = Arc::new(Calendar::new(
+            Arc::clone(&stores),
+            settings.contents,
+            Arc::new(Extractive),
+            Arc::clone(&clock),
+        ));
+        let transcripts = Arc::new(SessionCopies::new(projects, Arc::clone(&clock)));
+        let recall = Arc::new(Recall::new(
+            home.clone(),
+            Arc::clone(&stores),
+            Arc::clone(&notebooks),
+            Arc::clone(&calendar),
+            Arc::clone(&transcripts),
+            settings.embedder,
+            Arc::clone(&clock),
+        ));
+        // In this order: an index names lines of transcripts, and events can be found before their
+        // contents are built.
+        let projections: Vec<Arc<dyn Projection>> = vec![
+            Arc::new(SessionStatistics),
+            Arc::clone(&transcripts) as _,
+            Arc::clone(&recall) as _,
+            Arc::clone(&calendar) as _,
+        ];
+        Ok(Self {
+            intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
+            spool: Spool::of(&home),
+            home,
+            clock,
+            stores,
+            notebooks,
+            calendar,
+            transcripts,
+            recall,
+            projections,
+            redact,
+            redactor: OnceLock::new(),
+            tools: OnceLock::new(),
+            injector: OnceLock::new(),
+        })
+    }
+
+    /// Adds a projection, to run after the others.
+    pub fn add_projection(&mut self, projection: Arc<dyn Projection>) {
+        self.projections.push(projection);
+    }
+
+    /// Brings every projection of a store up to date, until `stop` returns true. One that fails does not
+    /// hold up the others; the first error is returned.
+    pub fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        let mut failed: Vec<(&'static str, HomeError)> = Vec::new();
+        for _ in 0..ROUNDS_MAX {
+            let mut is_done = true;
+            for projection in &self.projections {
+                let name = projection.name();
+                if stop() || failed.iter().any(|(failed, _)| *failed == name) {
+                    continue;
+                }
+                let caught_up = projection.is_behind(store).and_then(|is_behind| {
+                    is_done &= !is_behind;
+                    if is_behind { projection.catch_up(store, stop) } else { Ok(()) }
+                });
+                failed.extend(caught_up.err().map(|error| (name, error)));
+            }
+            if is_done {
+                break;
+            }
+        }
+        failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Brings the store of a project up to date; a project without a store has nothing to do.
+    pub fn catch_up_project(&self, root: &str) -> Result<(), HomeError> {
+        match self.stores.existing(root) {
+            Some(path) => self.catch_up(&self.stores.open(&path)?, &|| false),
+            None => Ok(()),
+        }
+    }
+
+    /// Builds every projection of a store again from its events.
+    pub fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
+        self.projections.iter().try_for_each(|projection| projection.rebuild(store))?;
+        self.catch_up(store, &|| false)
+    }
+
+    /// The state of every projection of a store, without catching up.
+    pub fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        let reports = self.projections.iter().map(|projection| projection.report(store));
+        Ok(reports.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Closes a store together with the indexes over it.
+    pub fn close(&self, path: &Path) {
+        self.stores.close(path);
+        self.recall.close_unused();
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// The clock of everything in it.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// The ledgers of its projects.
+    pub fn stores(&self) -> &Arc<Stores> {
+        &self.stores
+    }
+
+    /// The notebooks of its projects and of the coder.
+    pub fn notebooks(&self) -> &Arc<Notebooks> {
+        &self.notebooks
+    }
+
+    /// The contents of its stores.
+    pub fn calendar(&self) -> &Arc<Calendar> {
+        &self.calendar
+    }
+
+    /// The `messages.jsonl` of its sessions.
+    pub fn transcripts(&self) -> &Arc<SessionCopies> {
+        &self.transcripts
+    }
+
+    /// Search over events, contents and notes.
+    pub fn recall(&self) -> &Arc<Recall> {
+        &self.recall
+    }
+
+    /// The way in for events.
+    pub fn intake(&self) -> &Intake {
+        &self.intake
+    }
+
+    /// Events that wait for a daemon.
+    pub fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
+    /// The tools over notebooks, contents and recall.
+    pub fn tools(&self) -> Result<&Tools, PatternError> {
+        if let Some(tools) = self.tools.get() {
+            return Ok(tools);
+        }
+        let redactor = self.redactor()?;
+        Ok(self.tools.get_or_init(|| {
+            Tools::new(Arc::clone(&self.notebooks), redactor)
+                .with_calendar(Arc::clone(&self.calendar))
+                .with_recall(Arc::clone(&self.recall))
+        }))
+    }
+
+    /// Composes the texts that are injected into agents.
+    pub fn injector(&self) -> Result<&Injector, PatternError> {
+        if let Some(injector) = self.injector.get() {
+            return Ok(injector);
+        }
+        let redactor = self.redactor()?;
+        Ok(self.injector.get_or_init(|| {
+            Injector::new(
+                Arc::clone(&self.stores),
+                Arc::clone(&self.notebooks),
+                Arc::clone(&self.recall),
+                redactor,
+            )
+        }))
+    }
+
+    /// The redactor of outgoing text. (Incoming text has its own, in the intake.)
+    fn redactor(&self) -> Result<Arc<Redactor>, PatternError> {
+        if let Some(redactor) = self.redactor.get() {
+            return Ok(Arc::clone(redactor));
+        }
+        let redactor = Arc::new(Redactor::new(&self.redact)?);
+        Ok(Arc::clone(self.redactor.get_or_init(|| redactor)))
+    }
+}

@@ -1,0 +1,122 @@
+//! Blocking work of calls, on threads made for waiting and bounded per kind.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tonic::Status;
+
+use super::state::Daemon;
+
+/// A kind of call. Each kind has its own limit, so that none can starve another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallKind {
+    /// Work on ledgers. A group commit is as large as the number of calls that wait for it.
+    Ledger,
+    /// Work on notebooks: one that another program keeps locked must not delay events.
+    Notebook,
+    /// Recall: it keeps a processor busy, and may wait for a notebook.
+    Recall,
+    /// Status: it reports why everything else waits.
+    Status,
+}
+
+const LEDGER_CALLS_MAX: usize = 64;
+const NOTEBOOK_CALLS_MAX: usize = 16;
+const RECALL_CALLS_MAX: usize = 4;
+const STATUS_CALLS_MAX: usize = 4;
+
+/// The limits on calls that run at the same time.
+pub struct CallLimits {
+    ledger: Arc<Semaphore>,
+    notebook: Arc<Semaphore>,
+    recall: Arc<Semaphore>,
+    status: Arc<Semaphore>,
+}
+
+impl CallLimits {
+    /// With the default limits.
+    pub fn new() -> Self {
+        let limit = |calls_max| Arc::new(Semaphore::new(calls_max));
+        Self {
+            ledger: limit(LEDGER_CALLS_MAX),
+            notebook: limit(NOTEBOOK_CALLS_MAX),
+            recall: limit(RECALL_CALLS_MAX),
+            status: limit(STATUS_CALLS_MAX),
+        }
+    }
+
+    fn of(&self, kind: CallKind) -> &Arc<Semaphore> {
+        match kind {
+            CallKind::Ledger => &self.ledger,
+            CallKind::Notebook => &self.notebook,
+            CallKind::Recall => &self.recall,
+            CallKind::Status => &self.status,
+        }
+    }
+}
+
+impl Daemon {
+    /// Runs blocking work on the ledgers.
+    pub async fn wait_for<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        self.run_blocking(CallKind::Ledger, work).await
+    }
+
+    /// Runs blocking work once a permit of its kind is free.
+    pub async fn run_blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        kind: CallKind,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        let busy = self.begin();
+        let permit = Arc::clone(self.calls.of(kind)).acquire_owned().await;
+        let permit = permit.map_err(|_| Status::unavailable("the daemon is stopping"))?;
+        let daemon = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || {
+            // The thread holds the permit, not the call: a caller who gives up does not end the work.
+            let (_busy, _permit) = (busy, permit);
+            work(&daemon)
+        });
+        done.await.map_err(|error| {
+            self.log.say(&format!("a call panicked: {error}"));
+            Status::internal("the daemon failed; see its log")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::daemon::state::tests::daemon;
+
+    #[tokio::test]
+    async fn a_caller_who_gives_up_frees_no_permit_before_the_work_is_done() {
+        let home = tempfile::tempdir().unwrap();
+        let daemon = daemon(home.path());
+        let (go_on, wait) = mpsc::channel::<()>();
+        let (began, begun) = oneshot::channel();
+        let caller = Arc::clone(&daemon);
+        let call = tokio::spawn(async move {
+            caller
+                .run_blocking(CallKind::Notebook, move |_| {
+                    let _ = began.send(());
+                    let _ = wait.recv();
+                })
+                .await
+        });
+        begun.await.unwrap();
+        call.abort();
+        assert!(call.await.unwrap_err().is_cancelled());
+        let permits = daemon.calls.of(CallKind::Notebook);
+        assert_eq!(permits.available_permits(), NOTEBOOK_CALLS_MAX - 1);
+        drop(go_on);
+        let all = permits.acquire_many(u32::try_from(NOTEBOOK_CALLS_MAX).unwrap()).await;
+        drop(all.unwrap());
+    }
+}

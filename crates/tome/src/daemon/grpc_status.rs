@@ -1,0 +1,51 @@
+//! Errors of the engine as gRPC statuses.
+
+use tome_home::HomeError;
+use tome_notebook::NotebookError;
+use tome_recall::RecallError;
+use tonic::{Code, Status};
+
+/// The gRPC status of an error.
+pub fn status_of(error: &HomeError) -> Status {
+    let code = match error {
+        HomeError::Invalid(_) | HomeError::Ambiguous { .. } => Code::InvalidArgument,
+        HomeError::NotFound(_) => Code::NotFound,
+        HomeError::Closed | HomeError::InUse(_) => Code::Unavailable,
+        HomeError::Notebook(error) => code_of(error),
+        error if error.is_callers_fault() => Code::InvalidArgument,
+        HomeError::Ledger(_)
+        | HomeError::File { .. }
+        | HomeError::Incomplete { .. }
+        | HomeError::Index(_)
+        | HomeError::Summary(_) => Code::Internal,
+    };
+    Status::new(code, error.to_string())
+}
+
+/// The gRPC status of an error of recall.
+pub fn recall_status(error: &RecallError) -> Status {
+    match error {
+        RecallError::Home(error) => status_of(error),
+        RecallError::Index(_) => Status::internal(error.to_string()),
+    }
+}
+
+fn code_of(error: &NotebookError) -> Code {
+    match error {
+        NotebookError::NotFound { .. } => Code::NotFound,
+        NotebookError::Exists(_) => Code::AlreadyExists,
+        NotebookError::Changed { .. } => Code::FailedPrecondition,
+        NotebookError::Escapes(_)
+        | NotebookError::BadPath { .. }
+        | NotebookError::Reserved(_)
+        | NotebookError::TextNotFound { .. }
+        | NotebookError::TextFoundTwice { .. }
+        | NotebookError::FactsBudget { .. }
+        | NotebookError::FactNotAllowed { .. }
+        | NotebookError::Invalid(_)
+        | NotebookError::BreaksGuide(_) => Code::InvalidArgument,
+        NotebookError::Unreadable { .. }
+        | NotebookError::Unsure { .. }
+        | NotebookError::File { .. } => Code::Internal,
+    }
+}

@@ -1,0 +1,248 @@
+//! The scheduler: brings the projections of a store up to date soon after events arrive, a few stores
+//! at a time, so that a bulk import of one project delays no other.
+//!
+//! The scheduler only remembers which stores to visit first. Whether a store is behind is up to the
+//! cursors of its projections: also one that a killed daemon left behind is caught up with.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, sleep, timeout_at};
+use tome_home::HomeError;
+
+use super::state::Daemon;
+use crate::platform;
+
+/// Debounce: a store is visited once no event has arrived for this long. It also keeps the first visit
+/// to a new store, which creates tables, out of the way of the next hook.
+const QUIET: Duration = Duration::from_millis(300);
+/// The longest debounce, so that events are in the contents within a second.
+const QUIET_MAX: Duration = Duration::from_millis(600);
+/// Interval at which open stores are visited without new events: one that was opened for a query may
+/// be behind.
+const VISIT_EVERY: Duration = Duration::from_secs(2);
+/// Pause after a store could not be caught up with.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+/// The same where only an index failed: it may have been deleted at that moment.
+const INDEX_RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Pause before a new daemon visits stores that are not open: the client that started it comes first.
+const START_AFTER: Duration = Duration::from_secs(1);
+/// Stores visited after the start, the most recently written first. The others are caught up with when
+/// they are opened.
+const STORES_AT_START_MAX: usize = 64;
+/// Stores visited at the same time. Each is open meanwhile.
+const VISITS_MAX: usize = 3;
+/// After this many new bytes the memory tables of the stores are flushed at the next visit.
+const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Stores to visit, and visits under way.
+pub struct Scheduler {
+    /// Projects with new events.
+    pending: Mutex<BTreeSet<String>>,
+    arrived: Notify,
+    /// Stores that are being visited, or are queued for it.
+    busy: Mutex<HashSet<PathBuf>>,
+    visits: Semaphore,
+    /// The last problem of each store, so that it is logged once.
+    problems: Mutex<HashMap<PathBuf, String>>,
+}
+
+impl Scheduler {
+    pub fn new() -> Self {
+        Self {
+            pending: Mutex::default(),
+            arrived: Notify::new(),
+            busy: Mutex::default(),
+            visits: Semaphore::new(VISITS_MAX),
+            problems: Mutex::default(),
+        }
+    }
+
+    /// Schedules visits to the stores of these projects.
+    pub fn events_stored(&self, roots: BTreeSet<String>) {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).extend(roots);
+        self.arrived.notify_one();
+    }
+
+    fn take_pending(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn busy(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for events, and then until no more arrive.
+    async fn debounce(&self) {
+        self.arrived.notified().await;
+        let latest = Instant::now() + QUIET_MAX;
+        let deadline = |now: Instant| latest.min(now + QUIET);
+        while timeout_at(deadline(Instant::now()), self.arrived.notified()).await.is_ok()
+            && Instant::now() < latest
+        {}
+    }
+
+    /// Remembers the problem of a store. Returns whether it is new.
+    fn is_new_problem(&self, path: &Path, problem: Option<&str>) -> bool {
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match problem {
+            Some(problem) => problems.insert(path.to_owned(), problem.to_owned()),
+            None => problems.remove(path),
+        };
+        problem.is_some() && before.as_deref() != problem
+    }
+}
+
+/// Visits stores until the daemon stops.
+pub async fn run(daemon: Arc<Daemon>) {
+    let mut tick = tokio::time::interval(VISIT_EVERY);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let at_start = tokio::spawn(visit_at_start(Arc::clone(&daemon)));
+    // It lives across the ticks: a new one would have missed the notification.
+    let mut debounce = std::pin::pin!(daemon.scheduler.debounce());
+    loop {
+        tokio::select! {
+            () = daemon.leaving() => break,
+            () = &mut debounce => {
+                for root in daemon.scheduler.take_pending() {
+                    let path = daemon.engine.stores().existing(&root);
+                    path.into_iter().for_each(|path| schedule_visit(&daemon, path));
+                }
+                debounce.set(daemon.scheduler.debounce());
+            }
+            _ = tick.tick() => {
+                for store in daemon.engine.stores().open_now() {
+                    schedule_visit(&daemon, store.path().to_path_buf());
+                }
+                index_notes(&daemon);
+            }
+        }
+    }
+    at_start.abort();
+}
+
+/// Schedules a visit to a store, unless there is one already.
+fn schedule_visit(daemon: &Arc<Daemon>, path: PathBuf) {
+    if daemon.scheduler.busy().insert(path.clone()) {
+        let visit = Visit { daemon: Arc::clone(daemon), path };
+        tokio::spawn(run_visit(visit));
+    }
+}
+
+/// A scheduled visit; dropping it allows the next one.
+struct Visit {
+    daemon: Arc<Daemon>,
+    path: PathBuf,
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.daemon.scheduler.busy().remove(&self.path);
+    }
+}
+
+/// Runs a visit, and then pauses if it failed.
+async fn run_visit(visit: Visit) {
+    let daemon = Arc::clone(&visit.daemon);
+    let Ok(permit) = daemon.scheduler.visits.acquire().await else { return };
+    let (in_thread, path) = (Arc::clone(&daemon), visit.path.clone());
+    let work = run_in_background(move || {
+        let caught_up = catch_up(&in_thread, &path);
+        let pause = match &caught_up {
+            Ok(()) => None,
+            Err(HomeError::Index(_)) => Some(INDEX_RETRY_AFTER),
+            Err(_) => Some(RETRY_AFTER),
+        };
+        log_problem(&in_thread, &path, caught_up);
+        pause
+    });
+    let pause = work.await.unwrap_or(Some(RETRY_AFTER));
+    drop(permit);
+    if let Some(pause) = pause {
+        sleep(pause).await;
+    }
+}
+
+/// Brings all projections of a store up to date.
+fn catch_up(daemon: &Daemon, path: &Path) -> Result<(), HomeError> {
+    if daemon.is_leaving() {
+        return Ok(());
+    }
+    let store = daemon.engine.stores().open(path)?;
+    let caught_up = daemon.engine.catch_up(&store, &|| daemon.is_leaving());
+    drop(store);
+    // Indexes of stores that were closed meanwhile hold file descriptors.
+    daemon.engine.recall().close_unused();
+    flush_after_bulk(daemon);
+    caught_up
+}
+
+/// Writes the memory tables of the stores to disk after a bulk, to give back their memory.
+fn flush_after_bulk(daemon: &Daemon) {
+    let unflushed = &daemon.counters.unflushed;
+    let limit = |bytes: u64| (bytes >= FLUSH_BYTES).then_some(0);
+    if unflushed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, limit).is_err() {
+        return;
+    }
+    for store in daemon.engine.stores().open_now() {
+        if let Err(error) = store.flush() {
+            daemon.log.say(&format!("cannot flush {}: {error}", store.path().display()));
+        }
+    }
+}
+
+/// Runs work on a thread of lower priority, which the threads that it starts inherit: calls that wait for
+/// an answer come first. `None` if the work panicked, which its thread logs.
+async fn run_in_background<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    // The runtime waits for a blocking task when the daemon stops, and that task for the thread.
+    let task = tokio::task::spawn_blocking(move || {
+        let background = || {
+            platform::lower_priority();
+            work()
+        };
+        std::thread::scope(|scope| scope.spawn(background).join().ok())
+    });
+    task.await.ok().flatten()
+}
+
+/// Indexes the notes of projects without a store, where a query has found them out of date.
+fn index_notes(daemon: &Arc<Daemon>) {
+    let daemon = Arc::clone(daemon);
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = daemon.engine.recall().keep_up_notes(&|| daemon.is_leaving()) {
+            daemon.log.say(&format!("cannot index notes: {}", error.explained()));
+        }
+    });
+}
+
+/// Visits stores that are not open: a daemon that was killed may have left some behind.
+async fn visit_at_start(daemon: Arc<Daemon>) {
+    sleep(START_AFTER).await;
+    let work = run_in_background(move || {
+        for path in daemon.engine.stores().paths().iter().take(STORES_AT_START_MAX) {
+            if daemon.is_leaving() {
+                return;
+            }
+            if !daemon.engine.stores().is_open(path) {
+                log_problem(&daemon, path, catch_up(&daemon, path));
+                daemon.engine.close(path);
+            }
+        }
+    });
+    let _ = work.await;
+}
+
+fn log_problem(daemon: &Daemon, path: &Path, caught_up: Result<(), HomeError>) {
+    let problem = caught_up.err().map(|error| error.explained());
+    if daemon.scheduler.is_new_problem(path, problem.as_deref())
+        && let Some(problem) = problem
+    {
+        daemon.log.say(&format!("cannot catch up with {}: {problem}", path.display()));
+    }
+}

@@ -1,0 +1,227 @@
+//! The state that all services and background tasks of the daemon share.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use anyhow::{Context, Result};
+use tokio::sync::{oneshot, watch};
+use tome_engine::{Engine, EngineSettings, Ingested, Prepared};
+use tome_finder::{Embedder, Potion};
+use tome_home::TimedCalls;
+use tome_ledger::Outcome;
+use tome_model::{Clock, Delivered, Millis};
+
+use super::activity::{Activity, Busy};
+use super::agent_transcripts::AgentTranscripts;
+use super::calls::CallLimits;
+use super::damage::FileChecks;
+use super::log::Log;
+use super::models::Models;
+use super::reflect::Reflector;
+use super::remote_vectors;
+use super::scheduler::Scheduler;
+use crate::config::Settings;
+
+/// The daemon's state: the engine over its home, and what only a server needs.
+pub struct Daemon {
+    pub settings: Settings,
+    pub log: Log,
+    pub engine: Engine,
+    pub models: Models,
+    /// Sessions to reflect on.
+    pub reflector: Arc<Reflector>,
+    /// Sessions whose agent transcripts are read for events that hooks missed.
+    pub agent_transcripts: Arc<AgentTranscripts>,
+    pub scheduler: Scheduler,
+    pub calls: CallLimits,
+    pub activity: Arc<Activity>,
+    pub counters: Counters,
+    /// The results of integrity checks of the stores' files.
+    pub file_checks: FileChecks,
+    /// Held while the spool is drained.
+    pub draining: Mutex<()>,
+    /// Counts stores for a status, and remembers those that do not answer.
+    pub counting: TimedCalls,
+    pub started: Millis,
+    /// File descriptors that the process may have.
+    pub descriptors: u64,
+    leaving: watch::Sender<bool>,
+    endpoints: OnceLock<Vec<String>>,
+    socket: OnceLock<PathBuf>,
+}
+
+/// Counters since the daemon started.
+#[derive(Debug, Default)]
+pub struct Counters {
+    pub created: AtomicU64,
+    pub duplicates: AtomicU64,
+    pub rejected: AtomicU64,
+    pub drained: AtomicU64,
+    pub last_arrived_ms: AtomicU64,
+    /// Estimated bytes of events stored since the stores were last flushed.
+    pub unflushed: AtomicU64,
+}
+
+impl Daemon {
+    /// `descriptors` is the number of file descriptors that the process may have.
+    pub fn new(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        log: Log,
+        descriptors: u64,
+    ) -> Result<Self> {
+        let remote = remote_vectors::embedder(&settings)?.map(Arc::new);
+        let models = Models::new(&settings, remote.clone(), &clock);
+        let mut engine = Engine::open(
+            EngineSettings {
+                home: settings.home.clone(),
+                store_mode: settings.store_mode,
+                store_engine: settings.store_engine,
+                descriptors: Some(descriptors),
+                text_bytes_max: settings.text_bytes_max,
+                redact: settings.redact.clone(),
+                notes: settings.notes.clone(),
+                contents: settings.contents.clone(),
+                embedder: match remote {
+                    Some(remote) => remote as Arc<dyn Embedder>,
+                    None => Arc::new(Potion),
+                },
+            },
+            Arc::clone(&clock),
+        )
+        .context("capture.redact in the config")?;
+        let reflector = Arc::new(Reflector::new(&settings, &models.chat, &clock));
+        let agent_transcripts = Arc::new(AgentTranscripts::new(&settings, &clock));
+        engine.add_projection(Arc::clone(&reflector) as _);
+        engine.add_projection(Arc::clone(&agent_transcripts) as _);
+        Ok(Self {
+            started: clock.now(),
+            engine,
+            models,
+            reflector,
+            agent_transcripts,
+            scheduler: Scheduler::new(),
+            calls: CallLimits::new(),
+            activity: Arc::new(Activity::new()),
+            counters: Counters::default(),
+            file_checks: FileChecks::default(),
+            draining: Mutex::new(()),
+            counting: TimedCalls::default(),
+            descriptors,
+            leaving: watch::Sender::new(false),
+            endpoints: OnceLock::new(),
+            socket: OnceLock::new(),
+            settings,
+            log,
+        })
+    }
+
+    /// Marks the beginning of a call, which ends when the result is dropped.
+    pub fn begin(&self) -> Busy {
+        self.activity.begin()
+    }
+
+    /// Stores drafts and counts the outcomes.
+    pub fn ingest(&self, drafts: Vec<Delivered>) -> Vec<Ingested> {
+        let prepared = self.prepare(drafts);
+        let roots = prepared.roots();
+        let answers = self.engine.intake().store(prepared);
+        self.count(&answers, roots);
+        answers
+    }
+
+    /// Prepares drafts for storing: work for a processor.
+    pub fn prepare(&self, drafts: Vec<Delivered>) -> Prepared {
+        let bytes: usize = drafts.iter().map(|one| one.draft.text.len() + 512).sum();
+        self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.engine.intake().prepare(drafts)
+    }
+
+    /// Queues prepared drafts; the answer comes once they are synced.
+    pub fn submit(self: &Arc<Self>, prepared: Prepared) -> oneshot::Receiver<Vec<Ingested>> {
+        let (done, answers) = oneshot::channel();
+        let (daemon, busy, roots) = (Arc::clone(self), self.begin(), prepared.roots());
+        self.engine.intake().submit(prepared, move |answers| {
+            daemon.count(&answers, roots);
+            drop(busy);
+            // The receiver is gone if the caller gave up; the events are stored all the same.
+            let _ = done.send(answers);
+        });
+        answers
+    }
+
+    fn count(&self, answers: &[Ingested], roots: BTreeSet<String>) {
+        let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
+        for answer in answers {
+            match answer {
+                Ok(appended) if appended.outcome == Outcome::Stored => created += 1,
+                Ok(_) => duplicates += 1,
+                Err(error) => failed.push(error),
+            }
+        }
+        if let Some(first) = failed.first() {
+            self.log.say(&format!("{} not stored: {first}", failed.len()));
+        }
+        self.counters.duplicates.fetch_add(duplicates, Ordering::Relaxed);
+        if created > 0 {
+            self.counters.created.fetch_add(created, Ordering::Relaxed);
+            self.counters.last_arrived_ms.store(self.engine.clock().now().0, Ordering::Relaxed);
+            self.scheduler.events_stored(roots);
+        }
+    }
+
+    /// Asks the daemon to stop.
+    pub fn leave(&self) {
+        self.leaving.send_replace(true);
+    }
+
+    /// Whether the daemon was asked to stop.
+    pub fn is_leaving(&self) -> bool {
+        *self.leaving.borrow()
+    }
+
+    /// Waits until the daemon is asked to stop.
+    pub async fn leaving(&self) {
+        let mut leaving = self.leaving.subscribe();
+        let _ = leaving.wait_for(|leaving| *leaving).await;
+    }
+
+    /// The addresses that the daemon listens at.
+    pub fn endpoints(&self) -> Vec<String> {
+        self.endpoints.get().cloned().unwrap_or_default()
+    }
+
+    /// The unix socket, on systems that have them.
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.get().map(PathBuf::as_path)
+    }
+
+    /// Sets the socket, once.
+    pub fn listens_on(&self, socket: &Path) {
+        let _ = self.socket.set(socket.to_path_buf());
+    }
+
+    /// Sets the addresses, once.
+    pub fn listens_at(&self, endpoints: Vec<String>) {
+        let _ = self.endpoints.set(endpoints);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use tome_model::SystemClock;
+
+    use super::*;
+    use crate::config::{Config, Flags};
+
+    /// The state of a daemon that serves this home.
+    pub fn daemon(home: &Path) -> Arc<Daemon> {
+        let flags = Flags { home: Some(home.to_path_buf()), ..Flags::default() };
+        let settings = Config::load(&flags, &|_| None).unwrap().settings();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let log = Log::open(&home.join("daemon.log"), Arc::clone(&clock));
+        Arc::new(Daemon::new(settings, clock, log, 1024).unwrap())
+    }
+}
