@@ -182,8 +182,7 @@ fn happened<'c>(
 #[derive(Default)]
 struct Landed {
     count: usize,
-    /// Overwritten content other than the `before` of its change: another program had just saved
-    /// it.
+    /// Overwritten content that differs from the change's `before`: saved in the last moment.
     surprises: Vec<(NotePath, Vec<u8>)>,
 }
 
@@ -239,8 +238,7 @@ fn check_unchanged(folder: &Folder, changes: &[Change]) -> Result<()> {
     Ok(())
 }
 
-/// Moves the changes into place. `landed` counts them and collects last-moment saves by other
-/// programs.
+/// Moves the changes into place. `landed` counts them and collects last-moment saves.
 fn land(
     folder: &Folder,
     staged: Vec<Staged<'_>>,

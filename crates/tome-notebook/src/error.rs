@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A failed operation. Nothing on disk was changed, except after `Unsure`.
+/// A failed operation. Nothing on disk was changed, except after `PartiallyCommitted`.
 #[derive(Debug, Error)]
 pub enum NotebookError {
     /// The path leads, or tries to lead, out of the notebook.

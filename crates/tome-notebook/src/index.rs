@@ -86,8 +86,7 @@ fn neighbour<'i>(
     after.map(|(_, entry)| Neighbour::After(&entry.line))
 }
 
-/// Replaces a line, given with its line ending. It occurs once, because it contains the note's
-/// path.
+/// Replaces a line, given with its line ending. It is unique: it contains the note's path.
 fn replace_line(text: &mut String, old: &str, new: &str) -> Option<()> {
     let wanted = format!("\n{old}");
     let at = memchr::memmem::find(text.as_bytes(), wanted.as_bytes())? + 1;
@@ -95,7 +94,6 @@ fn replace_line(text: &mut String, old: &str, new: &str) -> Option<()> {
     Some(())
 }
 
-/// Renders the whole index.
 pub(crate) fn main(scope: Scope, inventory: &Inventory) -> String {
     of(scope, inventory.iter())
 }
@@ -192,7 +190,6 @@ pub(crate) fn line(path: &NotePath, entry: &Entry) -> String {
     }
 }
 
-/// Escapes a link label.
 fn label(name: &str) -> String {
     if name.contains(['[', ']', '\\']) {
         name.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")

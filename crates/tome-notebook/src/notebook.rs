@@ -76,8 +76,7 @@ impl Notebook {
         self
     }
 
-    /// Calls `prepare` before the first write, so that reads and rejected writes leave nothing
-    /// behind.
+    /// Calls `prepare` before the first write; reads and rejected writes leave nothing behind.
     #[must_use]
     pub fn with_preparation(
         mut self,
@@ -117,8 +116,7 @@ impl Notebook {
         Ok(left_out.flatten().map(said))
     }
 
-    /// Renders the whole index: `MEMORY.md` of a project, `README.md` of the coder, or a list for a
-    /// session.
+    /// Renders the index: `MEMORY.md` of a project, `README.md` of the coder, a session's list.
     pub fn index(&self) -> Result<String> {
         let text = self.reading(|shelf| Ok(index::main(self.scope, &shelf.inventory)))?;
         Ok(text.unwrap_or_else(|| index::main(self.scope, &Inventory::new())))
@@ -292,7 +290,7 @@ impl Notebook {
         Ok(Written { path: path.to_string(), bytes: 0, version: GONE.to_owned(), applied: 0 })
     }
 
-    /// Creates a note with exactly this text; fails with `Exists` if there is one already.
+    /// Creates a note with exactly this text; fails with `AlreadyExists` if there is one already.
     pub fn create(&self, by: &Author, path: &str, text: &str) -> Result<Written> {
         edit::check_text("text", text)?;
         let mut create = |draft: &Draft<'_>| {
@@ -339,8 +337,7 @@ impl Notebook {
         if shelf.is_index_behind() && !is_empty {
             // A read must succeed even if the disk is not writable.
             let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
-            // The commit saves a hand-edited index to the history first, which may just have
-            // created it.
+            // The commit records a hand-edited index, which may have created the history.
             if shelf.unrecorded && shelf.history.exists() {
                 shelf.notice(self.clock.now(), false)?;
             }
@@ -474,8 +471,7 @@ impl Notebook {
         make: Make,
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
-        // Start the clock before the mutex: time spent queueing there counts toward the lock
-        // timeout.
+        // Before the mutex: time spent waiting for it counts toward the lock timeout.
         let since = Instant::now();
         let mut slot = self.slot();
         if slot.as_ref().is_none_or(|shelf| !shelf.folder.is_current()) {

@@ -23,8 +23,7 @@ use crate::{Author, NotebookError, Result, Who};
 
 /// How long to wait for another process to release the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Up to this many outside edits at once are stored as deltas, for which the previous version has
-/// to be looked up.
+/// Outside edits stored as deltas at once: each one needs a lookup of the previous version.
 const COMPARED_MAX: usize = 8;
 
 pub(crate) struct Shelf {
@@ -35,8 +34,7 @@ pub(crate) struct Shelf {
     pub built: Built,
     pub prepare: Option<Prepare>,
     lock: File,
-    /// Queue file, locked while waiting for the main lock. Without it locking works but is not
-    /// fair.
+    /// Queue file, locked while waiting for the main lock. Without it locking is not fair.
     turn: OnceLock<File>,
     turn_file: PathBuf,
     watch: Option<Watch>,
@@ -60,7 +58,7 @@ pub(crate) struct LeftOut {
 impl std::fmt::Display for LeftOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let more = if self.is_whole { "" } else { " or more" };
-        write!(f, "{}{more} files: only {NOTES_MAX} notes are served", self.notes)
+        write!(f, "{}{more} files are not served: the limit is {NOTES_MAX} notes", self.notes)
     }
 }
 
@@ -159,7 +157,7 @@ impl Shelf {
             _ => Ok(()),
         };
         if records && recorded.is_ok() {
-            // The caller holds the lock, so the process that left the mark is gone.
+            // The caller holds the lock, so the process that left the marker is gone.
             pending::end(self.history.folder());
         }
         self.unrecorded = match (records, &recorded) {
@@ -220,8 +218,7 @@ impl Shelf {
         Ok(found)
     }
 
-    /// Whether a file would exceed the note limit. Notes that the inventory or the history knows
-    /// never do.
+    /// Whether a new file would exceed the note limit; notes that are already known never do.
     fn is_too_much(&self, path: &NotePath) -> bool {
         self.inventory.len() >= NOTES_MAX
             && !self.inventory.contains_key(path)
@@ -229,8 +226,7 @@ impl Shelf {
     }
 
     /// Selects the notes to serve. If there are too many, those with a history come first, so that
-    /// a flood of files displaces no note; the rest are taken by name, so that the selection is
-    /// stable.
+    /// a flood of files displaces no note; the rest go by name, to keep the selection stable.
     fn choose(&mut self, walked: Walked) -> Vec<(NotePath, Stamp)> {
         let mut there: Vec<_> =
             walked.found.into_iter().filter(|(path, _)| !path.is_index()).collect();
@@ -388,8 +384,7 @@ fn wait_for(file: File, since: Instant) -> std::io::Result<Locked> {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Another handle of the locked file stays open, so closing this one does not release the
-        // lock.
+        // Another handle of the file stays open, so closing this one would not release the lock.
         let _ = self.0.unlock();
     }
 }

@@ -10,8 +10,7 @@ pub(crate) fn of(text: &str) -> Option<String> {
         .map(|(_, title)| title.to_owned())
 }
 
-/// Derives a title: `User prefs` for `facts/user-prefs.md`. Dates such as `2026-02` keep their
-/// dashes.
+/// `User prefs` for `facts/user-prefs.md`; dates such as `2026-02` keep their dashes.
 pub(crate) fn for_path(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".md").unwrap_or(name);

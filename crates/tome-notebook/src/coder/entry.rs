@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The paragraphs between content and tags are remarks, with any label or none. Empty fields are
-//! omitted. Parsing the output of [`Entry::text`] and rendering it again gives the same text.
+//! omitted. Parsing the output of `InsightEntry::render` and rendering it again is lossless.
 
 use tome_text::collapse_whitespace;
 

@@ -21,7 +21,6 @@ pub(super) struct Page {
 pub(super) struct Block {
     /// First line, from 1.
     pub(super) line: usize,
-    /// Verbatim text.
     pub(super) raw: String,
     /// The parsed entry; `None` for loose text.
     pub(super) entry: Option<Entry>,
@@ -52,7 +51,6 @@ impl Page {
         blocks.filter_map(|(at, block)| Some((at, block, block.entry.as_ref()?)))
     }
 
-    /// Size of all entries.
     pub(super) fn entry_bytes(&self) -> usize {
         self.entries().map(|(_, block, _)| bytes(&block.raw)).sum()
     }
@@ -215,7 +213,6 @@ struct Reader {
     open: Option<Open>,
 }
 
-/// The entry being parsed.
 struct Open {
     line: usize,
     entry: Entry,

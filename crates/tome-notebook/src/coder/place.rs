@@ -61,8 +61,7 @@ pub(super) fn rewrite(tree: &mut Tree, known: &Known, entry: Entry) {
     }
 }
 
-/// Adds an entry to a file, or to the first of its numbered siblings with room. Returns the file
-/// used.
+/// Adds an entry to a file or its first numbered sibling with room. Returns the file used.
 pub(super) fn add(tree: &mut Tree, path: &str, raw: &str) -> String {
     Parts { path, except: None, number: 1 }.add(tree, raw)
 }

@@ -2,7 +2,7 @@
 
 use tome_text::{collapse_whitespace, finish_sentence, normalize_sentence};
 
-/// Size at which [`paragraphs`] starts a new one: each join re-parses the whole paragraph.
+/// Size at which `join_paragraphs` starts a new one: each join re-parses the whole paragraph.
 const PARAGRAPH_BYTES_MAX: usize = 2_000;
 
 /// Splits a text into sentences, each on one line.

@@ -119,9 +119,9 @@ fn opposed(left: &[String], right: &[String]) -> bool {
 
 /// Finds equal insights without comparing all pairs.
 ///
-/// A similarity above [`SAME_ABOVE`] requires titles that are more than half alike, or contents
-/// that are at least [`CONTENT_ALONE_FROM`] alike. Either way the two share one of the rarest terms
-/// of their titles or contents (prefix filtering), so only those pairs are compared.
+/// A similarity above `SAME_SIMILARITY` requires titles that are more than half alike, or contents
+/// that are at least `CONTENT_ALONE_SIMILARITY` alike. Either way the two share one of the rarest
+/// terms of their titles or contents (prefix filtering), so only those pairs are compared.
 pub(super) struct Neighbours {
     counts: HashMap<u64, usize>,
     by_title: HashMap<u64, Vec<usize>>,

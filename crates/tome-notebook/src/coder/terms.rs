@@ -8,7 +8,7 @@ use tome_text::{StopClass, is_stop_word, is_unspaced, stem, subwords};
 /// Words of advice for or against something; polarity is compared separately from the subject.
 const FOR: &[&str] =
     &["always", "do", "use", "using", "used", "prefer", "should", "must", "enable"];
-/// The subset of `FOR` that is imperative.
+/// The subset of `POSITIVE_WORDS` that is imperative.
 const URGING: &[&str] = &["always", "do", "use", "prefer", "should", "must", "enable"];
 const AGAINST: &[&str] = &[
     "never",

@@ -39,8 +39,7 @@ fn count(tree: &Tree) -> usize {
     InsightKind::ALL.into_iter().map(|kind| place::entries(tree, kind).len()).sum()
 }
 
-/// Moves files that are too deep to the deepest folder allowed; their names keep the removed
-/// folders.
+/// Moves files up to the deepest folder allowed; their names keep the removed folders.
 fn move_up(work: &mut Tree) -> Vec<String> {
     let is_deep =
         |path: &&String| kind_of(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX;

@@ -279,7 +279,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
     prop_oneof![3 => pieces.clone(), 3 => pieces.prop_map(|text| format!("---\n{text}")), 1 => any::<String>()]
 }
 
-/// Independent model of how `compose` trims a body.
+/// Independent model of how `render_note` trims a body.
 fn as_kept(content: &str) -> String {
     let mut lines: Vec<&str> = content.split('\n').collect();
     let is_blank = |line: &&str| line.trim().is_empty();
@@ -290,7 +290,7 @@ fn as_kept(content: &str) -> String {
         lines.remove(0);
     }
     let text = lines.join("\n");
-    // The ending of the last line is replaced by `compose`.
+    // The ending of the last line is replaced by `render_note`.
     if content.contains(&format!("{text}\n")) {
         text.strip_suffix('\r').unwrap_or(&text).into()
     } else {

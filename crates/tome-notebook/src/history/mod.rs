@@ -184,7 +184,7 @@ impl History {
     }
 
     /// Appends changes and syncs the file, all or none. The caller holds the notebook's lock and
-    /// has caught up. Returns the mark for `take_back`.
+    /// has caught up. Returns the mark for `undo_append`.
     pub fn append(&mut self, at: Millis, happened: &[Happened<'_>]) -> Result<Appended> {
         make_private(&self.folder).map_err(NotebookError::file("create", &self.folder))?;
         let path = self.file();

@@ -40,7 +40,6 @@ struct Said {
     keys: Vec<String>,
     /// Bullets without a key.
     bullets: Vec<String>,
-    /// The first paragraph.
     paragraph: String,
 }
 
@@ -81,7 +80,6 @@ impl Said {
     }
 }
 
-/// A summary under construction.
 #[derive(Default)]
 struct Made {
     text: String,
@@ -91,8 +89,7 @@ struct Made {
 }
 
 impl Made {
-    /// Adds a label if it fits. Once one does not, nothing more is added: skipping to older entries
-    /// would mislead.
+    /// Adds a label if it fits. Once one does not, nothing more is added: older entries would mislead.
     fn add(&mut self, label: &str, words_max: usize) {
         if self.is_full {
             return;

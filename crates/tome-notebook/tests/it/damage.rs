@@ -144,7 +144,10 @@ fn of_too_many_files_the_notes_that_are_known_are_served() {
     assert_eq!(listed.len(), NOTES_MAX);
     assert!(listed.iter().any(|note| note.path == "zebra.md"));
     let left_out = notebook.left_out().unwrap().unwrap();
-    assert!(left_out.ends_with(": 51 files: only 20000 notes are served"), "{left_out}");
+    assert!(
+        left_out.ends_with(": 51 files are not served: the limit is 20000 notes"),
+        "{left_out}"
+    );
     notebook.write(&by, "new.md", "written all the same\n", None, None).unwrap();
     assert!(notebook.has_note("new.md").unwrap());
     fs::remove_dir_all(&flood).unwrap();
