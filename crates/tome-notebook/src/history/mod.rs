@@ -8,9 +8,10 @@
 //!  "added":1,"removed":1,"keep":[120,40],"text":"- Role: lead"}
 //! ```
 //!
-//! `text` is the whole note or, with `keep`, the part between the first and the last so many bytes
-//! of the previous version. Every 32 changes a note is written whole again, which bounds the cost
-//! of rebuilding a version. Content that is not UTF-8 is in `hex`. A deletion has neither.
+//! `text` is the whole note or, with `keep: [head, tail]`, the part between the first `head` and the
+//! last `tail` bytes of the previous version. Every 32 changes a note is written whole again, which
+//! bounds the cost of rebuilding a version. Content that is not UTF-8 is in `hex`. A deletion has
+//! neither.
 //!
 //! Why not git: a line takes one append and one sync where a commit takes several processes;
 //! nothing has to be installed; a notebook inside a repository needs no nested one; and any JSON
