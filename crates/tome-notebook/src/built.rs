@@ -1,9 +1,9 @@
-//! The files that Tome builds, as they lie on disk: which of them are Tome's own work, and which
-//! somebody has changed by hand.
+//! The files that Tome builds, as they are on disk: distinguishes Tome's own output from manual
+//! edits.
 //!
-//! `built` in the history's folder holds a line `<how the file looks> <path>` for each file as it was
-//! last written. It is only a memory aid: where it is missing or wrong, an index that differs from a
-//! rebuild is kept in the history before it is replaced, as if a person had written it.
+//! `built` in the history's folder holds a line `<stamp> <path>` for each file as last written. It
+//! is only a cache: if it is missing or wrong, an index that differs from a rebuild is saved to the
+//! history before it is replaced, as if a person had written it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,29 +16,29 @@ use crate::inventory::{Entry, Inventory};
 use crate::path::NotePath;
 use crate::{NotebookError, Result, index};
 
-/// What is known of the built files.
+/// The known state of the built files.
 pub(crate) struct Built {
     memo: PathBuf,
     files: BTreeMap<NotePath, OnDisk>,
 }
 
 struct OnDisk {
-    /// What was last written; `None` before the first look.
+    /// The text last written; `None` until the file has been checked.
     text: Option<String>,
-    /// How the file looked then.
+    /// The file's stamp at that time.
     stamp: String,
-    /// Whether it may have been changed since.
+    /// Whether the file may have changed since.
     doubtful: bool,
 }
 
-/// What has to happen so that the built files are true.
+/// Staged changes that bring the built files up to date.
 #[derive(Default)]
 pub(crate) struct Rebuild<'f> {
     staged: Vec<(NotePath, String, Staged<'f>)>,
     untouched: Vec<(NotePath, String)>,
-    /// Built files whose folders are gone.
+    /// Built files that are no longer needed.
     stale: Vec<NotePath>,
-    /// What people had written into them.
+    /// Manual edits that the rebuild will overwrite.
     pub by_hand: Vec<(NotePath, Vec<u8>)>,
 }
 
@@ -50,7 +50,7 @@ impl Built {
         Self { files: files.collect(), memo }
     }
 
-    /// One of them was changed, perhaps by somebody else.
+    /// Marks a file as possibly changed if its stamp differs.
     pub fn doubt(&mut self, folder: &Folder, path: &NotePath) {
         if let Some(file) = self.files.get_mut(path) {
             let stamp = folder.stamp(path).ok().flatten();
@@ -58,18 +58,17 @@ impl Built {
         }
     }
 
-    /// Whether any of them may not be as it was last written.
+    /// Whether any file may have changed since it was last written.
     pub fn is_doubtful(&self) -> bool {
         self.files.values().any(|file| file.doubtful)
     }
 
-    /// Any of them may have been.
     pub fn doubt_all(&mut self) {
         self.files.values_mut().for_each(|file| file.doubtful = true);
     }
 
-    /// What the built files should be after one note has changed, where that can be told from what
-    /// they are.
+    /// Computes the built files after a change to one note from their current text; `None` if they
+    /// have to be rebuilt.
     pub fn respliced(
         &self,
         scope: Scope,
@@ -86,7 +85,7 @@ impl Built {
         Some(BTreeMap::from([(index.clone(), text)]))
     }
 
-    /// Prepares everything that makes the built files what they should be.
+    /// Stages everything needed to bring the built files up to date.
     pub fn prepare<'f>(
         &self,
         folder: &'f Folder,
@@ -124,14 +123,14 @@ impl Built {
         Ok(rebuild)
     }
 
-    /// Whether Tome built a file as it is; another process of Tome's may have since.
+    /// Whether Tome built a file in its current state; another Tome process may have done so since.
     fn is_own(&self, path: &NotePath, bytes: &[u8], stamp: Stamp) -> bool {
         let known = self.files.get(path).and_then(|known| known.text.as_ref());
         known.map(String::as_bytes) == Some(bytes)
             || noted(&self.memo).get(path) == Some(&stamp.to_text())
     }
 
-    /// Puts what was prepared in its place.
+    /// Moves the staged files into place.
     pub fn land(&mut self, folder: &Folder, rebuild: Rebuild<'_>) -> Result<()> {
         let changed = !(rebuild.staged.is_empty() && rebuild.stale.is_empty());
         for path in rebuild.stale {
@@ -165,23 +164,24 @@ impl Built {
             text.push_str(path.as_str());
             text.push('\n');
         }
-        // Not synced and not atomic: losing it costs an entry in the history, nothing else.
+        // Not synced and not atomic: losing it costs one extra history entry.
         let file = std::fs::File::create(&self.memo);
         let _ = file.and_then(|mut file| file.write_all(text.as_bytes()));
     }
 }
 
-/// How the built files looked when they were last written.
+/// Reads the stamps of the built files as last written.
 fn noted(memo: &Path) -> BTreeMap<NotePath, String> {
     let text = std::fs::read_to_string(memo).unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     let files = lines
         .filter_map(|(stamp, path)| Some((NotePath::for_reading(path).ok()?, stamp.to_owned())));
-    // What is listed here and not wanted is deleted: never a note, whatever the file says.
+    // Listed files that are no longer needed are deleted, so a note must never count, whatever the
+    // file says.
     files.filter(|(path, _)| path.is_index()).collect()
 }
 
-/// What is on disk where an index belongs; something that is no file is left for staging to refuse.
+/// Reads a built file. Special files and links count as missing here; staging rejects them.
 fn read(folder: &Folder, path: &NotePath) -> Result<Option<(Vec<u8>, Stamp)>> {
     match folder.read(path) {
         Err(NotebookError::Unreadable { .. } | NotebookError::Escapes(_)) => Ok(None),

@@ -1,7 +1,7 @@
-//! Making changes: all that can fail comes first, then the history, then the renames.
+//! Applies changes: first everything that can fail, then the history, then the renames.
 //!
-//! A change that is refused, or for which there is no room, leaves nothing behind. A process that is
-//! killed leaves each note with its old or its new content: the next look completes the index.
+//! A rejected change, or one for which the disk has no space, leaves nothing behind. A killed
+//! process leaves each note with its old or its new content; the next access repairs the index.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use crate::path::NotePath;
 use crate::shelf::{Shelf, outside};
 use crate::{Author, NotebookError, Result, index};
 
-/// A note as it is to be.
+/// A planned change to one note.
 pub(crate) struct Change {
     pub path: NotePath,
-    /// What is on disk now.
+    /// Content on disk; `None` if the note does not exist.
     pub before: Option<Vec<u8>>,
-    /// What is to be; `None` to delete it.
+    /// New content; `None` to delete the note.
     pub after: Option<Vec<u8>>,
 }
 
 impl Shelf {
-    /// Makes changes, and the index true. The caller holds the lock and has noticed what others
-    /// did. Writes come before deletions, so that what moves is never nowhere.
+    /// Applies changes and updates the index. The caller holds the lock and has detected outside
+    /// edits. Writes come before deletions, so that a moved note always exists in one place.
     pub fn commit(&mut self, by: &Author, now: Millis, mut changes: Vec<Change>) -> Result<()> {
         changes.retain(|change| change.before != change.after);
         if !changes.is_empty() && self.unrecorded {
@@ -39,7 +39,7 @@ impl Shelf {
         match self.make(by, now, &changes, &undo) {
             Ok(()) => {
                 self.restamp(&changes);
-                // From now on there is a history, and with it a queue for the lock.
+                // The history exists from now on, and with it the queue for the lock.
                 self.open_turn();
                 Ok(())
             }
@@ -118,7 +118,7 @@ impl Shelf {
         }
         pending::end(history.folder());
         keep_surprises(history, by, now, changes, &landed.surprises)?;
-        // The notes are safe; an index that cannot be put in its place is made true by the next look.
+        // The notes are safe; if the index cannot be moved into place, the next access repairs it.
         *index_behind = built.land(folder, rebuild).is_err();
         if *index_behind {
             built.doubt_all();
@@ -126,7 +126,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Enters changes into the inventory. Returns what was there before.
+    /// Applies changes to the inventory. Returns the previous entries.
     fn enter(&mut self, changes: &[Change]) -> Vec<(NotePath, Option<Entry>)> {
         let mut undo = Vec::new();
         for change in changes {
@@ -144,7 +144,7 @@ impl Shelf {
         undo
     }
 
-    /// Notes how the files look now that they are in their places.
+    /// Updates the stamps after the files have been moved into place.
     fn restamp(&mut self, changes: &[Change]) {
         for change in changes {
             let stamp = self.folder.stamp(&change.path).ok().flatten();
@@ -156,8 +156,8 @@ impl Shelf {
     }
 }
 
-/// What the history is to say of the changes. Whatever is about to be written over or deleted is in
-/// the history first, however it came to be there.
+/// Builds the history records of the changes. Content about to be overwritten or deleted is
+/// recorded first, whatever its origin.
 fn happened<'c>(
     history: &History,
     by: &'c Author,
@@ -178,11 +178,11 @@ fn happened<'c>(
     happened
 }
 
-/// What has been put in its place.
+/// The changes moved into place so far.
 #[derive(Default)]
 struct Landed {
     count: usize,
-    /// What lay there then and was not what the change was made from.
+    /// Overwritten content that differs from the change's `before`: saved in the last moment.
     surprises: Vec<(NotePath, Vec<u8>)>,
 }
 
@@ -195,8 +195,8 @@ impl Landed {
     }
 }
 
-/// Keeps what was saved in the last moment as versions of their own, before the change that came
-/// over them.
+/// Records last-moment saves by other programs as versions of their own, followed by the change
+/// that overwrote them.
 fn keep_surprises(
     history: &mut History,
     by: &Author,
@@ -219,8 +219,8 @@ fn keep_surprises(
     history.append(now, &happened).map(drop)
 }
 
-/// Refuses to write over what somebody saved while the change was being made: an editor takes no
-/// lock, and syncing takes long enough for one to save.
+/// Rejects changes to files that were saved meanwhile: editors take no lock, and syncing takes long
+/// enough for one to save.
 fn check_unchanged(folder: &Folder, changes: &[Change]) -> Result<()> {
     for change in changes {
         let found = folder.read(&change.path)?.map(|(bytes, _)| bytes);
@@ -238,8 +238,7 @@ fn check_unchanged(folder: &Folder, changes: &[Change]) -> Result<()> {
     Ok(())
 }
 
-/// Puts the changes in their places. `landed` counts them, and gets what was saved by somebody else
-/// in the last moment.
+/// Moves the changes into place. `landed` counts them and collects last-moment saves.
 fn land(
     folder: &Folder,
     staged: Vec<Staged<'_>>,
@@ -260,7 +259,7 @@ fn land(
     };
     let mut folders: BTreeSet<String> = changes.iter().map(above).collect();
     if changes.iter().any(|change| change.after.is_none()) {
-        // A folder that was left empty went with its last note.
+        // A folder that became empty was removed with its last note.
         folders.insert(String::new());
     }
     folders.iter().try_for_each(|name| folder.sync_folder(name))

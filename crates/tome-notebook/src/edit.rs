@@ -1,4 +1,4 @@
-//! Editing text, and what text a note may have: pure functions of the newest content.
+//! Text edits and checks on notes: pure functions of the newest content.
 
 use std::ops::Bound;
 
@@ -9,35 +9,37 @@ use crate::limits::{NOTE_BYTES_MAX, PATCHES_MAX};
 use crate::path::NotePath;
 use crate::{NoteKind, NotebookError, Patch, Result, Rules};
 
-/// Refuses text that no note can have.
+/// Rejects text that is too long or contains NUL.
 pub(crate) fn check_text(what: &str, text: &str) -> Result<()> {
     if text.len() > NOTE_BYTES_MAX {
         let said = format!(
-            "{what} would be {} bytes; a note may have {NOTE_BYTES_MAX}: split it",
+            "{what} would be {} bytes; the limit is {NOTE_BYTES_MAX}: split it",
             text.len()
         );
         return Err(NotebookError::Invalid(said));
     }
     if text.contains('\0') {
-        return Err(NotebookError::Invalid(format!("{what} has a NUL in it: notes are text")));
+        return Err(NotebookError::Invalid(format!(
+            "{what} contains a NUL byte: notes are plain text"
+        )));
     }
     Ok(())
 }
 
-/// Refuses patches that cannot be applied to anything.
+/// Rejects an empty or oversized list of patches, and empty search texts.
 pub(crate) fn check_patches(patches: &[Patch]) -> Result<()> {
     if patches.is_empty() || patches.len() > PATCHES_MAX {
         let said = format!("a call takes 1 to {PATCHES_MAX} patches, not {}", patches.len());
         return Err(NotebookError::Invalid(said));
     }
     if patches.iter().any(|patch| patch.old.is_empty()) {
-        let said = "the text to be replaced is empty: give the text as it stands in the note";
+        let said = "the text to replace is empty: give it exactly as it appears in the note";
         return Err(NotebookError::Invalid(said.to_owned()));
     }
     patches.iter().try_for_each(|patch| check_text("the new text", &patch.new))
 }
 
-/// Refuses a fact file that the owner has not allowed.
+/// Rejects a fact file that the configured allow-list does not contain.
 pub(crate) fn check_allowed(rules: &Rules, scope: Scope, path: &NotePath) -> Result<()> {
     match &rules.facts_allowed {
         Some(allowed)
@@ -53,8 +55,8 @@ pub(crate) fn check_allowed(rules: &Rules, scope: Scope, path: &NotePath) -> Res
     }
 }
 
-/// Refuses what would make `facts/` too large. Making it smaller is always allowed. `sizes` are the
-/// notes that change, all of them, with what they will take; nothing for one that goes.
+/// Rejects changes that would make `facts/` exceed its budget; shrinking it is always allowed.
+/// `sizes` lists all changed notes with their new sizes, 0 for deleted ones.
 pub(crate) fn check_budget(
     rules: &Rules,
     scope: Scope,
@@ -79,7 +81,7 @@ pub(crate) fn check_budget(
     Ok(())
 }
 
-/// Applies patches one after another, all or none; each old text has to be there exactly once.
+/// Applies patches in order, all or none; each old text must occur exactly once.
 pub(crate) fn patched(path: &str, text: &str, patches: &[Patch]) -> Result<String> {
     let mut text = text.to_owned();
     for (number, patch) in patches.iter().enumerate() {
@@ -102,7 +104,6 @@ pub(crate) fn patched(path: &str, text: &str, patches: &[Patch]) -> Result<Strin
     Ok(text)
 }
 
-/// Replaces the first occurrence.
 pub(crate) fn first_replaced(path: &str, text: &str, old: &str, new: &str) -> Result<String> {
     let (old, new) = in_line_endings_of(text, old, new);
     let Some(start) = text.find(old.as_str()) else {
@@ -113,7 +114,7 @@ pub(crate) fn first_replaced(path: &str, text: &str, old: &str, new: &str) -> Re
     Ok(text)
 }
 
-/// An entry at the end, after a blank line, with one line ending after it.
+/// Appends an entry after a blank line, ending with one line break.
 pub(crate) fn added(text: &str, entry: &str) -> String {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let (text, entry) = (text.trim_end(), entry.trim_end());
@@ -123,8 +124,8 @@ pub(crate) fn added(text: &str, entry: &str) -> String {
     format!("{text}{ending}{ending}{}{ending}", entry.trim_start_matches(['\n', '\r']))
 }
 
-/// Whoever patches a file with Windows line endings rarely writes them: where the text as given is
-/// not there, it is looked for, and replaced, with the file's own.
+/// Converts a patch to the file's CRLF line endings if it does not match as given: callers rarely
+/// write CRLF.
 fn in_line_endings_of(text: &str, old: &str, new: &str) -> (String, String) {
     if text.contains("\r\n") && !old.contains("\r\n") && !text.contains(old) {
         let windows = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
@@ -136,7 +137,7 @@ fn in_line_endings_of(text: &str, old: &str, new: &str) -> (String, String) {
     (old.to_owned(), new.to_owned())
 }
 
-/// Where a text begins, overlaps included: `aa` is in `aaa` twice.
+/// Yields the offsets of a text, overlaps included: `aa` occurs twice in `aaa`.
 fn starts_of<'t>(text: &'t str, old: &'t str) -> impl Iterator<Item = usize> + 't {
     let mut from = 0;
     std::iter::from_fn(move || {

@@ -1,46 +1,46 @@
-//! What can go wrong with a note. Each says what to do; after all but one nothing was changed.
+//! Errors of notebook operations. Each message says what to do next.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A failure that the caller can act on. Nothing on disk was changed, except after `Unsure`.
+/// A failed operation. Nothing on disk was changed, except after `PartiallyCommitted`.
 #[derive(Debug, Error)]
 pub enum NotebookError {
-    /// A path that could lead, or does lead, out of the notebook.
+    /// The path leads, or tries to lead, out of the notebook.
     #[error("Path escapes memory directory: {0}")]
     Escapes(String),
-    /// A path that no note can have.
+    /// The path is not a valid path of a note.
     #[error("{path:?} cannot be a note: {why}")]
     BadPath {
-        /// As it was given.
+        /// The path as given.
         path: String,
-        /// Why not, and what to use instead.
+        /// Why it is invalid, and what to use instead.
         why: String,
     },
-    /// A file that Tome builds itself.
-    #[error("{0} is built by Tome from the other files: change those instead")]
+    /// The file is built by Tome.
+    #[error("{0} is generated from the other files: change those instead")]
     Reserved(String),
-    /// There is no such note, version or folder.
-    #[error("{path} is not there{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
+    /// The note, version or folder does not exist.
+    #[error("{path} does not exist{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
     NotFound {
-        /// What was asked for.
+        /// The missing note, version or folder.
         path: String,
-        /// What to do.
+        /// The next step.
         hint: Option<String>,
     },
-    /// A note that should not be there yet.
+    /// A note or folder already exists at the path.
     #[error("{0} already exists")]
     Exists(String),
-    /// The text to be replaced is not in the note.
+    /// The text to replace does not occur in the note.
     #[error("String not found in {path}")]
     TextNotFound {
         /// The note.
         path: String,
-        /// Which of the patches, from 0.
+        /// Index of the patch.
         patch: usize,
     },
-    /// The text to be replaced is in the note more than once.
+    /// The text to replace occurs more than once in the note.
     #[error(
         "String appears multiple times in {path} (lines {}): provide more context",
         said(lines)
@@ -48,73 +48,72 @@ pub enum NotebookError {
     TextFoundTwice {
         /// The note.
         path: String,
-        /// Which of the patches, from 0.
+        /// Index of the patch.
         patch: usize,
         /// The lines on which it begins.
         lines: Vec<usize>,
     },
-    /// The note was changed since it was read.
+    /// The note has changed since the caller read it.
     #[error(
-        "{path} was changed since it was read (it is version {found} now, not {expected}): read it again"
+        "{path} has changed since it was read (now version {found}, expected {expected}): read it again"
     )]
     Changed {
         /// The note.
         path: String,
-        /// The version the caller had read; empty when it expected no note there.
+        /// The version that the caller had read; empty if it expected no note.
         expected: String,
-        /// The version it is now; `-` when there is none.
+        /// The current version; `-` if there is no note.
         found: String,
     },
-    /// `facts/` would grow too large.
+    /// `facts/` would exceed its budget.
     #[error(
         "facts/ would take {bytes} bytes and exceed the {}KB limit. Condense existing facts before adding new content.",
         bytes_max / 1024
     )]
     FactsBudget {
-        /// What it would take.
+        /// The resulting size.
         bytes: u64,
-        /// What it may take.
+        /// The budget.
         bytes_max: u64,
     },
-    /// A fact file that the configuration does not allow.
+    /// The configuration does not allow this fact file.
     #[error("Fact file \"{file}\" is not allowed. Only allowed: {}", allowed.join(", "))]
     FactNotAllowed {
-        /// Its name.
+        /// Its file name.
         file: String,
-        /// The names that are.
+        /// The allowed file names.
         allowed: Vec<String>,
     },
-    /// Content, entry, name or the like cannot be taken.
+    /// An argument is not acceptable.
     #[error("{0}")]
     Invalid(String),
-    /// Insights that break the store guide; one reason a line.
+    /// Insights violate the store guide; one reason per line.
     #[error("{}", .0.join("\n"))]
     BreaksGuide(Vec<String>),
-    /// The file is there but cannot be read as text.
+    /// The file exists but cannot be read as text.
     #[error("{path} cannot be read: {why}")]
     Unreadable {
         /// The note.
         path: String,
-        /// Why, and what to do.
+        /// The reason, and the next step.
         why: String,
     },
-    /// The change was made, and then the disk failed: the one failure after which something is
-    /// changed.
-    #[error("{path} was changed, but then the disk failed ({cause}): read it before you try again")]
+    /// The disk failed after the change was made: the only error that may leave a change behind.
+    #[error("{path} was changed, but then the disk failed ({cause}): read it before trying again")]
     Unsure {
-        /// The first note that was to change.
+        /// The first note of the change.
         path: String,
-        /// What failed.
+        /// The underlying error.
         cause: Box<NotebookError>,
     },
-    /// The disk said no.
+    /// A file operation failed.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
     File {
-        /// What was being done.
+        /// The attempted action, as a verb.
         action: &'static str,
-        /// To what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         cause: std::io::Error,
     },
 }

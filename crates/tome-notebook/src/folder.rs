@@ -1,8 +1,9 @@
-//! The notebook's folder on disk: reading, staging and landing files beneath it, and nowhere else.
+//! File access beneath the notebook's folder, and nowhere else.
 //!
-//! Every name is resolved beneath the open folder, so that no symbolic link leads out, even one that
-//! appears in between. Links inside are not followed either: a note is a plain file in plain folders.
-//! A file is staged under a hidden temporary name beside its place, synced, and renamed over it.
+//! Every name is resolved relative to the open folder (cap-std), so no symbolic link leads out, not
+//! even one that appears during the operation. Links inside are not followed either: a note is a
+//! regular file in regular folders. New content is written to a hidden temporary file beside the
+//! target, synced, and renamed over it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,16 +16,15 @@ use crate::limits::{ENTRIES_MAX, FOLDERS_MAX, KEPT_BYTES_MAX};
 use crate::path::NotePath;
 use crate::{NotebookError, Result};
 
-/// How a temporary file's name begins.
+/// Name prefix of temporary files.
 const STAGED: &str = ".tome-";
 
-/// An open folder.
 pub(crate) struct Folder {
     dir: Dir,
     path: PathBuf,
 }
 
-/// How a file looked: if this is the same, so most likely is the file.
+/// Size, times and inode of a file. An equal stamp most likely means unchanged content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Stamp {
     pub bytes: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Stamp {
     inode: u64,
 }
 
-/// A file that waits to be renamed to its place. Dropped, it is deleted.
+/// A temporary file waiting to be renamed into place; deleted on drop.
 pub(crate) struct Staged<'f> {
     folder: &'f Folder,
     temporary: String,
@@ -42,7 +42,7 @@ pub(crate) struct Staged<'f> {
     landed: bool,
 }
 
-/// Whether a file has to survive power loss, or can be made again.
+/// Whether a file must survive power loss or can be rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Synced,
@@ -50,7 +50,7 @@ pub(crate) enum Keep {
 }
 
 impl Folder {
-    /// Opens a folder; `None` when there is none.
+    /// Opens a folder; `None` if it does not exist.
     pub fn open(path: &Path) -> Result<Option<Self>> {
         match Dir::open_ambient_dir(path, ambient_authority()) {
             Ok(dir) => Ok(Some(Self { dir, path: path.to_path_buf() })),
@@ -59,13 +59,13 @@ impl Folder {
         }
     }
 
-    /// Opens a folder, making it and what is above it for the owner alone.
+    /// Opens a folder, creating it and its parents with owner-only permissions.
     pub fn make(path: &Path) -> Result<Self> {
         make_private(path).map_err(NotebookError::file("create", path))?;
         Self::open(path)?.ok_or_else(|| NotebookError::missing(path.display().to_string()))
     }
 
-    /// Whether this is still the folder that the path leads to.
+    /// Whether the path still leads to this folder.
     pub fn is_current(&self) -> bool {
         let there = std::fs::metadata(&self.path);
         match (there, self.dir.dir_metadata()) {
@@ -74,9 +74,9 @@ impl Folder {
         }
     }
 
-    /// The folder as a file, for locking and syncing.
+    /// The folder as a file handle, for locking.
     pub fn as_file(&self) -> std::io::Result<std::fs::File> {
-        // Opened anew, so that a lock on it is this notebook's own.
+        // A fresh handle, so that a lock on it belongs to this notebook alone.
         Ok(self.dir.open(".")?.into_std())
     }
 
@@ -84,12 +84,11 @@ impl Folder {
         self.path.join(path)
     }
 
-    /// How a file looks; `None` when there is none.
     pub fn stamp(&self, path: &NotePath) -> Result<Option<Stamp>> {
         Ok(self.plain_file(path)?.as_ref().map(Stamp::of))
     }
 
-    /// Reads a file whole; `None` when there is none.
+    /// Reads a file; `None` if it does not exist.
     pub fn read(&self, path: &NotePath) -> Result<Option<(Vec<u8>, Stamp)>> {
         let Some(metadata) = self.plain_file(path)? else { return Ok(None) };
         if metadata.len() > KEPT_BYTES_MAX {
@@ -109,7 +108,7 @@ impl Folder {
         }
     }
 
-    /// What is at a path, if it is a plain file in plain folders.
+    /// The metadata of a path, provided it is a regular file in regular folders.
     fn plain_file(&self, path: &NotePath) -> Result<Option<Metadata>> {
         let mut above = String::new();
         for folder in path.folders() {
@@ -132,11 +131,11 @@ impl Folder {
         }
     }
 
-    /// Writes a file under a temporary name beside its place. It gets the mode of the file that is
-    /// there, else it is for the owner alone.
+    /// Writes a temporary file beside the target. It gets the target's mode, or owner-only
+    /// permissions if there is no target yet.
     pub fn stage(&self, path: &NotePath, bytes: &[u8], keep: Keep) -> Result<Staged<'_>> {
         let there = match self.plain_file(path) {
-            // A link where an index belongs is replaced; it is not followed.
+            // A link in place of a top-level index is replaced, not followed.
             Err(NotebookError::Escapes(_))
                 if keep == Keep::Rebuildable && path.folders().next().is_none() =>
             {
@@ -189,8 +188,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Deletes a file. Returns what it held at that very moment: it is taken aside first, because
-    /// somebody may have saved it just before.
+    /// Deletes a file and returns the bytes it held at that moment: the file is renamed aside
+    /// first, because another program may just have saved it.
     pub fn remove(&self, path: &NotePath) -> Result<Option<Vec<u8>>> {
         let aside = self.temporary_beside(path);
         match self.dir.rename(path.as_str(), &self.dir, &aside) {
@@ -209,7 +208,7 @@ impl Folder {
         Ok(read.is_ok().then_some(removed))
     }
 
-    /// A name beside a note that nobody else has.
+    /// A unique temporary name in the note's folder.
     fn temporary_beside(&self, path: &NotePath) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
@@ -217,11 +216,11 @@ impl Folder {
         format!("{above}{STAGED}{}-{number}.tmp", std::process::id())
     }
 
-    /// Removes the folders above a path that are empty.
+    /// Removes the empty folders above a path, bottom up.
     pub fn remove_empty_above(&self, path: &NotePath) {
         let mut above = path.as_str();
         while let Some((folder, _)) = above.rsplit_once('/') {
-            // A folder with something in it stays; so does one that cannot be removed.
+            // Fails for a folder that is not empty, which ends the loop.
             if self.dir.remove_dir(folder).is_err() {
                 return;
             }
@@ -229,25 +228,25 @@ impl Folder {
         }
     }
 
-    /// Makes what was renamed or deleted in a folder survive power loss.
+    /// Syncs a folder, so that renames and deletions in it survive power loss.
     pub fn sync_folder(&self, folder: &str) -> Result<()> {
         if cfg!(windows) {
             return Ok(());
         }
         let folder = if folder.is_empty() { "." } else { folder };
-        // Opened for reading: a folder opened only to look things up in it cannot be synced.
+        // Opened for reading: a path-only handle (`O_PATH`) cannot be synced.
         let synced = match self.dir.open(folder) {
             Ok(file) => file.sync_all(),
-            // Removed with its last file: the one above is synced too.
+            // The folder was removed with its last file; the caller syncs its parent too.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         };
         synced.map_err(NotebookError::file("sync", &self.full(folder)))
     }
 
-    /// Everything beneath that may be a note, and how it looks. `enter` is told of each folder
-    /// before it is listed. Leftovers of writes that were cut short are deleted: the caller holds
-    /// the lock, so nobody is writing them.
+    /// Lists every possible note with its stamp. `enter` is called with each folder before it is
+    /// listed. With `sweep`, leftover temporary files are deleted; the caller holds the lock, so no
+    /// write is using them.
     pub fn walk(&self, enter: &mut dyn FnMut(&str), sweep: bool) -> Result<Walked> {
         let mut found = Vec::new();
         let mut seen = 0;
@@ -286,31 +285,29 @@ impl Folder {
     }
 }
 
-/// What is in a notebook's folder.
 pub(crate) struct Walked {
-    /// Files that may be notes, and how they look.
     pub found: Vec<(NotePath, Stamp)>,
-    /// Whether everything was listed.
+    /// False if the listing stopped at `ENTRIES_MAX`.
     pub is_whole: bool,
 }
 
 impl Staged<'_> {
-    /// Renames the file to its place. Returns what lay there at that very moment, where the system
-    /// can exchange two files: somebody may have saved it just before.
+    /// Moves the file into place. Where the system can exchange two files atomically, returns the
+    /// bytes that were replaced: another program may have saved the note just before.
     pub fn land(self) -> Result<Option<Vec<u8>>> {
         let dir = &self.folder.dir;
         if exchange(dir, &self.temporary, &self.path) {
             let mut replaced = Vec::new();
             let read = open_regular(dir, &self.temporary);
             let read = read.and_then(|file| file.take(KEPT_BYTES_MAX).read_to_end(&mut replaced));
-            // Dropping it deletes what came out.
+            // Dropping `self` deletes the replaced file, which now has the temporary name.
             return Ok(read.is_ok().then_some(replaced));
         }
         self.land_over()?;
         Ok(None)
     }
 
-    /// Renames the file to its place, whatever lies there.
+    /// Moves the file into place, replacing anything there.
     pub fn land_over(mut self) -> Result<()> {
         let dir = &self.folder.dir;
         dir.rename(&self.temporary, dir, &self.path)
@@ -320,14 +317,14 @@ impl Staged<'_> {
     }
 }
 
-/// Moves a folder to where nothing is yet. A plain rename would also take the place of an empty folder,
-/// which somebody may have made, and opened, a moment ago.
+/// Moves a folder to an unused path. A plain rename would also replace an empty folder, which
+/// another process may just have created and opened.
 #[cfg(target_os = "linux")]
 pub fn move_if_free(from: &Path, to: &Path) -> std::io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // The file system cannot.
+        // The file system does not support it.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => std::fs::rename(from, to),
         moved => Ok(moved?),
     }
@@ -338,13 +335,13 @@ pub fn move_if_free(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::rename(from, to)
 }
 
-/// Exchanges two files of one folder; `false` when there is no second, or the system cannot.
+/// Atomically exchanges two files of one folder; `false` if one is missing or the system cannot.
 #[cfg(target_os = "linux")]
 fn exchange(dir: &Dir, one: &str, other: &str) -> bool {
     use rustix::fs::{RenameFlags, renameat_with};
     let (above, name) = other.rsplit_once('/').unwrap_or((".", other));
     let own = one.rsplit('/').next().unwrap_or(one);
-    // The folder is opened beneath the notebook's; names alone lead nowhere else.
+    // Names are resolved within this folder, which was opened beneath the notebook's.
     let Ok(folder) = dir.open_dir(above) else { return false };
     renameat_with(&folder, own, &folder, name, RenameFlags::EXCHANGE).is_ok()
 }
@@ -381,7 +378,7 @@ fn unreadable(path: &NotePath, why: impl Into<String>) -> NotebookError {
     NotebookError::Unreadable { path: path.to_string(), why: why.into() }
 }
 
-/// Opens a file for the owner alone, in a folder that is not a notebook's (the history's).
+/// Opens a file with owner-only permissions, in a folder that is not a notebook's (the history's).
 pub(crate) fn append_to(path: &Path) -> std::io::Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).append(true).create(true);
@@ -390,8 +387,8 @@ pub(crate) fn append_to(path: &Path) -> std::io::Result<std::fs::File> {
     options.open(path)
 }
 
-/// Makes a folder and what is above it, for the owner alone. What was made survives power loss: a
-/// synced file in a folder that is lost is lost as well.
+/// Creates a folder and its parents with owner-only permissions, and syncs the parents: a synced
+/// file is lost if its folder's entry is.
 pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
     let made = path.ancestors().take_while(|folder| !folder.is_dir());
     let above: Vec<&Path> = made.filter_map(Path::parent).collect();
@@ -406,14 +403,14 @@ pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
     above.into_iter().try_for_each(sync_to_disk)
 }
 
-/// Makes what is new, renamed or deleted in a folder survive power loss.
+/// Syncs a folder, so that new, renamed and deleted entries survive power loss.
 pub(crate) fn sync_to_disk(folder: &Path) -> std::io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if cfg!(windows) { Ok(()) } else { std::fs::File::open(folder)?.sync_all() }
 }
 
-/// Opens a regular file and nothing else. Somebody may replace a note by a named pipe after its
-/// metadata was read; opening that must not block, and what was opened is checked again.
+/// Opens a regular file and nothing else. Another program may replace a note with a named pipe
+/// after its metadata was read; opening one must not block, so the handle's type is checked again.
 fn open_regular(dir: &Dir, path: &str) -> std::io::Result<cap_std::fs::File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -446,12 +443,12 @@ fn private_folder() -> cap_std::fs::DirBuilder {
 }
 
 impl Stamp {
-    /// The stamp of a file that is yet to be written.
+    /// The stamp of a file that is not written yet.
     pub fn expected(bytes: usize) -> Self {
         Self { bytes: bytes as u64, ..Self::default() }
     }
 
-    /// The stamp in letters, to be compared with another time.
+    /// Text form, for comparison with a stored stamp.
     pub fn to_text(self) -> String {
         format!("{}:{}:{}:{}", self.bytes, self.modified_ns, self.changed_ns, self.inode)
     }
@@ -497,7 +494,7 @@ fn identity_std(metadata: &std::fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere an open folder cannot be removed.
+/// Outside Unix an open folder cannot be removed, so it is always current.
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> (u64, u64) {
     (0, 0)

@@ -1,5 +1,5 @@
-//! The indexes: `MEMORY.md` of a project, the READMEs of a coder. They are made from the inventory
-//! alone, so that they always equal a rebuild.
+//! Renders the indexes: `MEMORY.md` of a project, the READMEs of the coder. They depend on the
+//! inventory alone, so they always equal a rebuild.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,12 +10,11 @@ use crate::inventory::{Entry, Inventory};
 use crate::path::{INDEX, NotePath, README};
 use crate::{NoteKind, NoteType, Prompt, coder};
 
-/// The sections of `MEMORY.md`, in order.
 const SECTIONS: [&str; 7] =
     ["User", "Feedback", "Project", "Reference", "Other", "Facts", "Episodes"];
 const EMPTY: &str = "# Memory\n\n(empty)\n";
 
-/// Every file that Tome builds for a notebook, by path.
+/// Renders every file that Tome builds for a notebook, by path.
 pub(crate) fn build(scope: Scope, inventory: &Inventory) -> BTreeMap<NotePath, String> {
     let built = match scope {
         Scope::Project => BTreeMap::from([(INDEX.to_owned(), memory(inventory.iter()))]),
@@ -26,8 +25,8 @@ pub(crate) fn build(scope: Scope, inventory: &Inventory) -> BTreeMap<NotePath, S
     paths.filter_map(|(path, text)| Some((NotePath::for_reading(&path).ok()?, text))).collect()
 }
 
-/// `MEMORY.md` after one note has changed, made from the text before: `None` where the whole has to
-/// be built anew. The result is the same; only the time it takes is not.
+/// Updates the text of `MEMORY.md` after one note has changed; `None` if it has to be rebuilt. The
+/// result equals a rebuild and costs less.
 pub(crate) fn respliced(
     text: &str,
     inventory: &Inventory,
@@ -44,7 +43,7 @@ pub(crate) fn respliced(
         return Some(text);
     }
     if let Some(old) = old {
-        // The last line of a section takes the heading with it.
+        // Without neighbours the section's heading would have to go too: rebuild.
         neighbour(inventory, path, section_of(old))?;
         replace_line(&mut text, &old.line, "")?;
     }
@@ -63,7 +62,7 @@ enum Neighbour<'i> {
     After(&'i str),
 }
 
-/// The line before or after a note's own in its section; `None` when it is not near.
+/// Finds the line before or after a note's own in its section, among the nearest 256 notes.
 fn neighbour<'i>(
     inventory: &'i Inventory,
     path: &NotePath,
@@ -75,7 +74,7 @@ fn neighbour<'i>(
     if let Some((_, entry)) = before {
         return Some(Neighbour::Before(&entry.line));
     }
-    // Only where nothing of the section comes before it is the one after it the next in the text.
+    // The following line is adjacent only if no line of the section comes before.
     if inventory.range::<NotePath, _>(..path).nth(NEAR).is_some() {
         return None;
     }
@@ -87,7 +86,7 @@ fn neighbour<'i>(
     after.map(|(_, entry)| Neighbour::After(&entry.line))
 }
 
-/// Replaces a line, which ends with a line ending and is there once: it holds its note's path.
+/// Replaces a line, given with its line ending. It is unique: it contains the note's path.
 fn replace_line(text: &mut String, old: &str, new: &str) -> Option<()> {
     let wanted = format!("\n{old}");
     let at = memchr::memmem::find(text.as_bytes(), wanted.as_bytes())? + 1;
@@ -95,12 +94,11 @@ fn replace_line(text: &mut String, old: &str, new: &str) -> Option<()> {
     Some(())
 }
 
-/// The index as it is read.
 pub(crate) fn main(scope: Scope, inventory: &Inventory) -> String {
     of(scope, inventory.iter())
 }
 
-/// The index of the newest notes that fit. It says itself how many were left out.
+/// Renders the index of the newest notes that fit, followed by the number of omitted ones.
 pub(crate) fn prompt(
     scope: Scope,
     inventory: &Inventory,
@@ -115,7 +113,7 @@ pub(crate) fn prompt(
         let text = with_notice(scope, &newest, count);
         text.len() <= bytes_max && text.lines().count() <= lines_max
     };
-    // Every entry is a line at least, and takes bytes: no more than these can fit.
+    // Upper bound: every entry takes at least one line and eight bytes.
     let most = newest.len().min(lines_max).min(bytes_max / 8 + 1);
     let (mut low, mut high) = (0, most);
     if newest.len() == most && fits(most) {
@@ -136,7 +134,7 @@ fn with_notice(scope: Scope, newest: &[(&NotePath, &Entry)], count: usize) -> St
     let left_out = newest.len() - count;
     if left_out > 0 {
         let entries = if left_out == 1 { "entry" } else { "entries" };
-        let _ = writeln!(text, "\n... ({left_out} older {entries} left out; MEMORY.md lists all)");
+        let _ = writeln!(text, "\n... ({left_out} older {entries} omitted; MEMORY.md lists all)");
     }
     text
 }
@@ -179,7 +177,7 @@ fn section_of(entry: &Entry) -> usize {
     }
 }
 
-/// A note's line in the index.
+/// Renders a note's line in the index.
 pub(crate) fn line(path: &NotePath, entry: &Entry) -> String {
     let shown = path.to_string();
     let (target, size) = (target(&shown), size(entry.stamp.bytes));
@@ -192,7 +190,6 @@ pub(crate) fn line(path: &NotePath, entry: &Entry) -> String {
     }
 }
 
-/// A name between brackets.
 fn label(name: &str) -> String {
     if name.contains(['[', ']', '\\']) {
         name.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
@@ -201,12 +198,11 @@ fn label(name: &str) -> String {
     }
 }
 
-/// A path as the target of a link.
 fn target(path: &str) -> std::borrow::Cow<'_, str> {
     if path.contains([' ', '(', ')', '<', '>']) { format!("<{path}>").into() } else { path.into() }
 }
 
-/// A size as people read it.
+/// Renders a size such as `1.5KB`.
 pub(crate) fn size(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes}B");
@@ -224,7 +220,7 @@ fn readmes<'e>(
 ) -> BTreeMap<String, String> {
     let heads: BTreeMap<String, coder::FileHead> =
         entries.filter_map(|(path, entry)| Some((path.to_string(), entry.head.clone()?))).collect();
-    // A coder who has nothing yet gets no index either.
+    // Without insights there is no index.
     if heads.is_empty() { BTreeMap::new() } else { coder::readmes(&heads) }
 }
 

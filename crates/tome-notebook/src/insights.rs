@@ -1,4 +1,4 @@
-//! The coder's notebook: storing, recalling, checking and tidying insights.
+//! Operations on the coder's notebook: storing, recalling, linting and tidying insights.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::{
 };
 
 impl Notebook {
-    /// Stores insights (coder's notebook only), all or none.
+    /// Stores insights, all or none (coder's notebook only).
     pub fn store(&self, by: &Author, drafts: &[InsightDraft]) -> Result<Vec<Stored>> {
         self.check_scope()?;
-        // What breaks the guide is refused before anything is made.
+        // Reject drafts that violate the guide before the notebook is created.
         let today = self.clock.today();
         coder::store(&Tree::new(), drafts, &today).map_err(NotebookError::BreaksGuide)?;
         let stored = self.writing(Make::IfMissing, |shelf| {
@@ -39,7 +39,7 @@ impl Notebook {
         Ok(stored.unwrap_or_default())
     }
 
-    /// The insights that answer best; reads only, and may find none.
+    /// Finds the most relevant insights, possibly none. Read-only.
     pub fn recall(&self, ask: &Ask) -> Result<Recalled> {
         self.check_scope()?;
         let tree = self.reading(tree)?.unwrap_or_default();
@@ -54,7 +54,7 @@ impl Notebook {
         Ok(coder::lint(&tree, &readmes))
     }
 
-    /// Reorganises the insights, losing nothing.
+    /// Merges duplicate insights and splits oversized files, without losing content.
     pub fn tidy(&self, by: &Author) -> Result<Tidied> {
         self.check_scope()?;
         let tidied = self.writing(Make::Never, |shelf| {
@@ -66,7 +66,7 @@ impl Notebook {
     }
 
     fn apply(&self, shelf: &mut Shelf, by: &Author, changes: Vec<coder::Change>) -> Result<()> {
-        // Of several changes to one file the last holds.
+        // The last change to a file wins.
         let changes: BTreeMap<String, Option<String>> =
             changes.into_iter().map(|change| (change.path, change.text)).collect();
         let mut planned = Vec::new();
@@ -85,11 +85,11 @@ impl Notebook {
         if self.scope() == Scope::Coder {
             return Ok(());
         }
-        Err(NotebookError::Invalid("insights are kept in the coder's notebook".to_owned()))
+        Err(NotebookError::Invalid("insights belong in the coder's notebook".to_owned()))
     }
 }
 
-/// Every insight file and guide that can be read as text; others are left alone.
+/// Loads all insight files and guides; skips those that are not UTF-8.
 fn tree(shelf: &Shelf) -> Result<Tree> {
     let mut tree = Tree::new();
     for path in shelf.inventory.keys() {
@@ -102,7 +102,7 @@ fn tree(shelf: &Shelf) -> Result<Tree> {
     Ok(tree)
 }
 
-/// The READMEs as they lie on disk.
+/// Reads the READMEs as they are on disk.
 fn readmes(shelf: &Shelf) -> Result<BTreeMap<String, String>> {
     let mut readmes = BTreeMap::new();
     for (path, _) in shelf.folder.walk(&mut |_| {}, false)?.found {

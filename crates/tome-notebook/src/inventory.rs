@@ -1,5 +1,5 @@
-//! What notes there are, and what the index says of each: made from a note's text once, kept until
-//! the file changes.
+//! The notes of a notebook with the metadata that the index shows, derived from each note's text
+//! once and kept until the file changes.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,16 @@ use crate::history::version_of;
 use crate::path::NotePath;
 use crate::{Listed, NoteKind, NoteType, frontmatter, index, session, summary, visible};
 
-/// What a listing shows of a name or a description; files hold anything.
+/// Characters of a name or description shown in a listing; files may hold any length.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// All notes, by path.
 pub(crate) type Inventory = BTreeMap<NotePath, Entry>;
 
-/// One note, without its text.
+/// The metadata of one note.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub stamp: Stamp,
-    /// Whether the file was old enough when it was read that a change would show in its stamp.
+    /// Whether the file was old enough when read that any later change shows in its stamp.
     pub settled: bool,
     pub version: String,
     pub kind: NoteKind,
@@ -30,18 +29,17 @@ pub(crate) struct Entry {
     pub summary: String,
     pub note_type: Option<NoteType>,
     pub updated: Option<String>,
-    /// Of an insight file: what READMEs say of it.
+    /// Entry titles and descriptions of an insight file, for the READMEs.
     pub head: Option<FileHead>,
-    /// Its line in the index, so that one change does not write all the others anew.
+    /// The note's line in the index, so that a change renders one line instead of all.
     pub line: String,
 }
 
-/// Time stamps of files are only so fine, on some disks two seconds: a change within this may not
-/// show.
+/// Resolution of file times, two seconds on some file systems: a change within it may not show.
 const STAMP_BLUR_MS: u64 = 2_100;
 
 impl Entry {
-    /// What is to be known of a note. `read_at` is the system's time when it was read.
+    /// Derives the metadata of a note. `read_at` is the system time of the read.
     pub fn of(scope: Scope, path: &NotePath, bytes: &[u8], stamp: Stamp, read_at: Millis) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let kind = path.kind(scope);
@@ -70,7 +68,7 @@ impl Entry {
         entry
     }
 
-    /// A file that is there and cannot be read; it keeps no others from being listed.
+    /// An entry for a file that exists but cannot be read, so that it does not block the listing.
     pub fn unreadable(scope: Scope, path: &NotePath, stamp: Stamp, why: &str) -> Self {
         let mut entry = Self::of(scope, path, b"", stamp, Millis(0));
         entry.version = String::new();
@@ -114,7 +112,7 @@ fn summary_of(kind: NoteKind, path: &NotePath, text: &str) -> String {
     if made.is_empty() { summary::made_from(text) } else { made }
 }
 
-/// One line, not too long, nothing that a terminal would act on.
+/// Reduces a text to one line without control characters, and shortens it.
 fn shown(text: &str) -> String {
     let plain = text.replace(char::is_control, " ");
     truncate_chars(&collapse_whitespace(&plain), SHOWN_CHARS_MAX + 1)

@@ -1,7 +1,7 @@
-//! The notebook: Markdown files that are the truth, whoever wrote them, with an index that is always
-//! what a rebuild would give and a history from which every version can be got back.
+//! Markdown notebooks on a plain folder. The files are the source of truth, no matter who edits
+//! them; the index always equals a rebuild, and the history keeps every version of every note.
 //!
-//! This crate works on a plain folder. It knows no daemon, no socket, no ledger, no tool's arguments.
+//! This crate has no dependency on the daemon, sockets, the ledger or tool arguments.
 
 mod built;
 mod coder;

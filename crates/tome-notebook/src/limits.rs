@@ -1,37 +1,37 @@
-//! Every cap of the notebook, with its reason.
+//! Limits of the notebook, with their reasons.
 
-/// What all files in `facts/` may take together: they are meant to fit into a prompt.
+/// Total size of the files in `facts/`: they are meant to fit into a prompt.
 pub const FACTS_BYTES_MAX: u64 = 15_360;
-/// What a reader is given of one note; more would flood a context.
+/// Characters of a note returned by one read; more would flood the context.
 pub const READ_CHARS_MAX: usize = 50_000;
-/// The largest note that a tool writes.
+/// Size of a note written by a tool.
 pub const NOTE_BYTES_MAX: usize = 1024 * 1024;
-/// The largest file whose versions are kept. A larger one is listed, but never written over.
+/// Size of a file whose versions are kept. A larger one is listed but never overwritten.
 pub const KEPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// What reaches a prompt of an index.
+/// Lines of an index that go into a prompt.
 pub const PROMPT_LINES_MAX: usize = 200;
-/// And in bytes.
+/// Bytes of an index that go into a prompt.
 pub const PROMPT_BYTES_MAX: usize = 16 * 1024;
-/// File systems take 255 bytes for a name; a temporary name is a little longer than the note's.
+/// File systems allow 255 bytes; a temporary name is a little longer than the note's.
 pub const NAME_BYTES_MAX: usize = 200;
-/// A whole path within the notebook.
+/// Bytes of a path relative to the notebook.
 pub const PATH_BYTES_MAX: usize = 512;
-/// Folders above a note, at most.
+/// Folders above a note.
 pub const FOLDERS_MAX: usize = 4;
-/// Folders above an insight: its type, and one topic.
+/// Folders above an insight: its type and one topic.
 pub const CODER_FOLDERS_MAX: usize = 2;
-/// Notes that are served. Each is read, indexed and kept in memory (some 500 bytes); a notebook that
-/// people and agents write has hundreds. Of a folder with more, those that the history knows come
-/// first, and callers are told how many were left out.
+/// Notes that are served. Each one is read, indexed and kept in memory (about 500 bytes); a real
+/// notebook has hundreds. In a larger folder, notes with a history come first, and callers learn
+/// how many were omitted.
 pub const NOTES_MAX: usize = 20_000;
-/// Names that are listed in a notebook's folder to choose the notes from: listing a million takes
-/// seconds and more memory than all else.
+/// Directory entries listed to select the notes from: listing a million takes seconds and more
+/// memory than everything else.
 pub const ENTRIES_MAX: usize = 300_000;
-/// Patches in one call.
+/// Patches per call.
 pub const PATCHES_MAX: usize = 100;
-/// A summary has fewer words than ten.
+/// Words of a summary.
 pub const SUMMARY_WORDS_MAX: usize = 9;
-/// Insights in one call of store.
+/// Insights per store call.
 pub const INSIGHTS_MAX: usize = 3;
-/// Insights that a recall returns.
+/// Insights returned by a recall.
 pub const RECALLED_MAX: usize = 3;

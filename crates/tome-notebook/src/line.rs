@@ -1,55 +1,51 @@
-//! Markdown as lines, each with where it stands: in the frontmatter, in a code fence, in an HTML
-//! comment, or in the text. What only looks like a heading or a summary must not be taken for one.
+//! Splits Markdown into lines and classifies each: frontmatter, code fence, HTML comment or text,
+//! so that a heading or summary line inside code is not taken for a real one.
 //!
-//! Fences follow CommonMark, but may be indented as far as they like, and may open behind the marker
-//! of a list item, as they do inside of lists. A fence that is never closed reaches to the end.
+//! Fences follow CommonMark, except that they may have any indentation and may open after a list
+//! marker. A fence that is never closed extends to the end.
 
 use std::str::SplitInclusive;
 
 use crate::frontmatter;
 
-/// Where a line stands.
+/// The syntactic context of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Between the fences of the frontmatter, or one of them.
+    /// Between the fences of the frontmatter, or one of the fences.
     Frontmatter,
-    /// A code fence, or code.
+    /// A code fence, or a line inside one.
     Code,
-    /// Part of a comment that opens at the beginning of a line.
+    /// Part of an HTML comment that opens at the beginning of a line.
     Comment,
-    /// Anything else.
     Text,
 }
 
-/// One line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// As it stands in the file, with its ending.
+    /// The line with its ending.
     pub raw: &'a str,
-    /// Without its ending, and without the byte order mark of the first line.
+    /// The line without its ending and without the file's byte order mark.
     pub text: &'a str,
-    /// Where it stands.
     pub place: Place,
 }
 
 impl<'a> Line<'a> {
-    /// Whether there is nothing to see.
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// The level and the text of a heading; one in code or in a comment is none.
+    /// Level and text of a heading; `None` in code and comments.
     pub fn heading(&self) -> Option<(usize, &'a str)> {
         if self.place == Place::Text { heading(self.text) } else { None }
     }
 }
 
-/// The lines of a file.
+/// Iterates over the lines of a file.
 pub(crate) fn lines(text: &str) -> Lines<'_> {
     Lines { frontmatter_left: frontmatter::len(text), ..fragment_lines(text) }
 }
 
-/// The lines of a part of a file, where `---` opens nothing.
+/// Iterates over the lines of a fragment, in which `---` opens no frontmatter.
 pub(crate) fn fragment_lines(text: &str) -> Lines<'_> {
     Lines {
         raw: text.split_inclusive('\n'),
@@ -60,7 +56,6 @@ pub(crate) fn fragment_lines(text: &str) -> Lines<'_> {
     }
 }
 
-/// See [`lines`].
 pub(crate) struct Lines<'a> {
     raw: SplitInclusive<'a, char>,
     is_first: bool,
@@ -70,7 +65,7 @@ pub(crate) struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Goes to the end; the line that would close a fence which is still open there.
+    /// Consumes the lines and returns the line that would close a fence still open at the end.
     pub fn unclosed_fence(mut self) -> Option<String> {
         self.by_ref().for_each(drop);
         self.fence.map(|fence| {
@@ -133,7 +128,7 @@ impl Fence {
         let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let language = inner.trim_start_matches(mark);
         let marks = inner.len() - language.len();
-        // Three backticks that close on their own line are code within a sentence.
+        // Three backticks closed on the same line are inline code.
         let is_inline = mark == '`' && language.contains('`');
         (marks >= 3 && !is_inline).then(|| Self { indent: text.len() - inner.len(), mark, marks })
     }
@@ -144,7 +139,7 @@ impl Fence {
     }
 }
 
-/// What a list item says, if the line is one.
+/// The text of a list item; `None` if the line is not one.
 pub(crate) fn list_item(text: &str) -> Option<&str> {
     let digits = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let rest = if digits.len() < text.len() {
@@ -171,13 +166,12 @@ fn heading(text: &str) -> Option<(usize, &str)> {
     Some((level, if is_closed { open.trim() } else { title }))
 }
 
-/// A line without its ending.
 pub(crate) fn without_ending(raw: &str) -> &str {
     let text = raw.strip_suffix('\n').unwrap_or(raw);
     text.strip_suffix('\r').unwrap_or(text)
 }
 
-/// The line ending of a file: that of its first line.
+/// Detects a file's line ending from its first line.
 pub(crate) fn ending_of(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((first, _)) if first.ends_with('\r') => "\r\n",
@@ -185,7 +179,7 @@ pub(crate) fn ending_of(text: &str) -> &'static str {
     }
 }
 
-/// The text with a block of whole lines put in, blank lines around it.
+/// Inserts a block of whole lines at an offset, with blank lines around it.
 pub(crate) fn inserted(text: &str, at: usize, block: &str) -> String {
     let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let (before, after) = text.split_at_checked(at.max(bom)).unwrap_or(("", text));
@@ -203,7 +197,7 @@ pub(crate) fn inserted(text: &str, at: usize, block: &str) -> String {
     out
 }
 
-/// Without the blank lines at its beginning.
+/// Strips blank lines at the beginning.
 pub(crate) fn trim_blank_start(text: &str) -> &str {
     let mut rest = text;
     while let Some((line, after)) = rest.split_once('\n') {
@@ -215,7 +209,7 @@ pub(crate) fn trim_blank_start(text: &str) -> &str {
     if rest.trim().is_empty() { "" } else { rest }
 }
 
-/// Without the blank lines at its end and the ending of its last line.
+/// Strips blank lines at the end and the last line ending.
 pub(crate) fn trim_blank_end(text: &str) -> &str {
     let mut rest = text;
     while let Some((before, line)) = rest.rsplit_once('\n') {

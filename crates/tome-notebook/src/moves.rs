@@ -1,4 +1,4 @@
-//! Notes that move, and folders that go as a whole.
+//! Renaming notes and folders, and deleting folders.
 
 use crate::commit::Change;
 use crate::notebook::{Make, Notebook};
@@ -7,7 +7,7 @@ use crate::shelf::Shelf;
 use crate::{Author, NotebookError, Result, edit};
 
 impl Notebook {
-    /// Gives a note, or a folder with all its notes, another path that is not taken.
+    /// Moves a note, or a folder with all its notes, to an unused path.
     pub fn rename(&self, by: &Author, from: &str, to: &str) -> Result<()> {
         if from.ends_with(".md") {
             let from = NotePath::for_writing(self.scope, from)?;
@@ -16,7 +16,7 @@ impl Notebook {
         }
         let (from, to) = (NotePath::folder(from)?, NotePath::folder(to)?);
         if to.ends_with(".md") || to.starts_with(&format!("{from}/")) {
-            let why = "a folder cannot become a note, or lie in itself".to_owned();
+            let why = "a folder cannot become a note or move into itself".to_owned();
             return Err(NotebookError::BadPath { path: to, why });
         }
         self.moved(by, &from, |shelf| {
@@ -31,7 +31,7 @@ impl Notebook {
         })
     }
 
-    /// Deletes a folder with all its notes. Returns how many there were.
+    /// Deletes a folder with all its notes. Returns the number of notes.
     pub fn delete_folder(&self, by: &Author, folder: &str) -> Result<usize> {
         let folder = NotePath::folder(folder)?;
         let deleted = self.writing(Make::Never, |shelf| {

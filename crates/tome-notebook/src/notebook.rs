@@ -1,7 +1,8 @@
-//! One notebook, open: the operations on its notes.
+//! The operations on the notes of one notebook.
 //!
-//! Reading a notebook that is not there creates nothing; the first write makes it. Every change goes
-//! the same way: take the lock, notice what others did, decide on the newest content, commit.
+//! Reading a missing notebook creates nothing; the first write creates it. Every change follows the
+//! same steps: take the lock, detect outside edits, compute the new text from the newest content,
+//! commit.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,10 @@ use crate::{
     coder, edit, frontmatter, index, session, summary, visible,
 };
 
-/// How often a change is tried when people keep saving the note meanwhile.
+/// Attempts at a change when other programs keep saving the note meanwhile.
 const TRIES_MAX: usize = 3;
 
-/// One notebook. Many threads and processes may use the same folder at once.
+/// A notebook. Several threads and processes may use the same folder at once.
 pub struct Notebook {
     pub(crate) scope: Scope,
     root: PathBuf,
@@ -35,25 +36,25 @@ pub struct Notebook {
     shelf: Mutex<Option<Shelf>>,
 }
 
-/// What has to be done before a notebook is first written to.
+/// Callback that runs before the first write to a notebook.
 pub(crate) type Prepare = Arc<dyn Fn() -> std::io::Result<()> + Send + Sync>;
-/// Makes a note's new text from its bytes on disk and from what else there is.
+/// Computes the new text of a note from its bytes on disk and the inventory.
 type Plan<'p> = dyn FnMut(Option<&[u8]>, &Inventory) -> Result<String> + 'p;
 
-/// What a note was and is to be, while the lock is held.
+/// The state of a note under the lock, from which its new text is computed.
 pub(crate) struct Draft<'d> {
     pub path: &'d NotePath,
-    /// The text on disk, or a template for it; `None` when there is neither.
+    /// The text on disk, else the note's template.
     pub text: Option<&'d str>,
-    /// Whether it is on disk.
+    /// Whether the note is on disk; false if `text` is a template.
     pub exists: bool,
-    /// `2026-11-15`
+    /// The current day, e.g. `2026-11-15`.
     pub today: &'d str,
 }
 
 impl Notebook {
-    /// The notebook in a folder, which need not exist: the first write makes it. Its history is
-    /// kept in `.history` inside.
+    /// Creates a notebook over a folder. The folder need not exist: the first write creates it. The
+    /// history is kept in `.history` inside it unless [`Self::with_history`] says otherwise.
     pub fn at(scope: Scope, root: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         let root = root.into();
         let history = root.join(".history");
@@ -61,22 +62,21 @@ impl Notebook {
         Self { scope, root, history, rules, clock, prepare, shelf }
     }
 
-    /// The same notebook with its history in another folder.
+    /// Keeps the history in another folder.
     #[must_use]
     pub fn with_history(mut self, folder: impl Into<PathBuf>) -> Self {
         self.history = folder.into();
         self
     }
 
-    /// The same notebook under other rules.
+    /// Replaces the default rules.
     #[must_use]
     pub fn with_rules(mut self, rules: Rules) -> Self {
         self.rules = rules;
         self
     }
 
-    /// The same notebook, which calls this before it is first written to: reading it, and what it
-    /// refuses, leaves nothing behind.
+    /// Calls `prepare` before the first write; reads and rejected writes leave nothing behind.
     #[must_use]
     pub fn with_preparation(
         mut self,
@@ -86,12 +86,12 @@ impl Notebook {
         self
     }
 
-    /// Its folder.
+    /// The notebook's folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whose it is.
+    /// Whether it belongs to a session, a project or the coder.
     pub fn scope(&self) -> Scope {
         self.scope
     }
@@ -100,7 +100,7 @@ impl Notebook {
         &self.history
     }
 
-    /// All notes in order of their paths; none when there is no notebook.
+    /// Lists all notes in path order; empty if the notebook does not exist.
     pub fn list(&self) -> Result<Vec<Listed>> {
         let listed = self.reading(|shelf| {
             Ok(shelf.inventory.iter().map(|(path, entry)| entry.listed(path)).collect())
@@ -108,32 +108,33 @@ impl Notebook {
         Ok(listed.unwrap_or_default())
     }
 
-    /// Files that are not served because the folder holds too many; none where all notes are.
+    /// Describes the files that are not served because the folder holds too many; `None` if all
+    /// notes are served.
     pub fn left_out(&self) -> Result<Option<String>> {
         let left_out = self.reading(|shelf| Ok(shelf.left_out))?;
         let said = |left: crate::shelf::LeftOut| format!("{}: {left}", self.root.display());
         Ok(left_out.flatten().map(said))
     }
 
-    /// The whole index: `MEMORY.md` of a project, `README.md` of a coder, a list for a session.
+    /// Renders the index: `MEMORY.md` of a project, `README.md` of the coder, a session's list.
     pub fn index(&self) -> Result<String> {
         let text = self.reading(|shelf| Ok(index::main(self.scope, &shelf.inventory)))?;
         Ok(text.unwrap_or_else(|| index::main(self.scope, &Inventory::new())))
     }
 
-    /// The index within a budget, the newest entries kept.
+    /// Renders the index within a budget, keeping the newest entries.
     pub fn prompt(&self, lines_max: usize, bytes_max: usize) -> Result<Prompt> {
         let of = |inventory: &_| index::prompt(self.scope, inventory, lines_max, bytes_max);
         let prompt = self.reading(|shelf| Ok(of(&shelf.inventory)))?;
         Ok(prompt.unwrap_or_else(|| of(&Inventory::new())))
     }
 
-    /// One note, whole. A session's overview and the coder's guides can be read before they are
-    /// there: they are what they will be at the first write.
+    /// Reads one note. A session's overview and the coder's guides can be read before they exist:
+    /// the result is the template that the first write starts from.
     pub fn read(&self, path: &str) -> Result<Note> {
         let path = NotePath::for_reading(path)?;
         if path.is_index() {
-            // An index is served as it should be, even if the file has not caught up.
+            // The served index is always current, even if its file is out of date.
             self.refresh()?;
         }
         let found = match Folder::open(&self.root)? {
@@ -149,13 +150,13 @@ impl Notebook {
         }
     }
 
-    /// Whether there is a note at this path.
+    /// Whether a note exists at this path.
     pub fn has_note(&self, path: &str) -> Result<bool> {
         let path = &*visible::unescape(path);
         Ok(self.reading(|shelf| Ok(shelf.inventory.contains_key(path)))?.unwrap_or(false))
     }
 
-    /// Whether there are notes in a folder of this path.
+    /// Whether this folder contains notes.
     pub fn has_folder(&self, path: &str) -> Result<bool> {
         let inside = format!("{path}/");
         let first = |shelf: &Shelf| {
@@ -166,9 +167,9 @@ impl Notebook {
         Ok(self.reading(first)?.unwrap_or(false))
     }
 
-    /// Creates or overwrites a note. With `typed` the content is the body and the frontmatter is
-    /// made from it, keys that Tome does not know staying as they are. `if_version` is the version
-    /// the caller has read; `""` means that there must be no note yet.
+    /// Creates or overwrites a note. With `typed`, `content` is the body and the frontmatter is
+    /// generated from `typed`; unknown keys of the previous frontmatter are kept. `if_version` is
+    /// the version that the caller has read; `""` means that the note must not exist yet.
     pub fn write(
         &self,
         by: &Author,
@@ -185,7 +186,7 @@ impl Notebook {
                 }
                 (Some(_), kind) => {
                     return Err(NotebookError::Invalid(format!(
-                        "{} is a note of kind {}: name, description and type are for a project's notes outside of facts/ and episodes/",
+                        "{} is a note of kind {}: name, description and type apply only to a project's notes outside facts/ and episodes/",
                         draft.path,
                         kind.as_str()
                     )));
@@ -200,7 +201,7 @@ impl Notebook {
         self.change(by, path, if_version, &mut compose)
     }
 
-    /// Adds an entry at the end, creating the note where there is none.
+    /// Appends an entry, creating the note if it does not exist.
     pub fn append(
         &self,
         by: &Author,
@@ -211,16 +212,14 @@ impl Notebook {
     ) -> Result<Written> {
         edit::check_text("entry", entry)?;
         if entry.trim().is_empty() {
-            return Err(NotebookError::Invalid(
-                "entry is empty: there is nothing to add".to_owned(),
-            ));
+            return Err(NotebookError::Invalid("entry is empty: nothing to add".to_owned()));
         }
         let mut added = |draft: &Draft<'_>| {
             let kind = draft.path.kind(self.scope);
             let summarised =
                 matches!(kind, NoteKind::Fact | NoteKind::Episode) || summary.is_some();
             if summary.is_some() && self.scope != Scope::Project {
-                let said = "summary is for a project's facts, episodes and notes: leave it out";
+                let said = "summary applies only to a project's notes: leave it out";
                 return Err(NotebookError::Invalid(said.to_owned()));
             }
             Ok(if summarised {
@@ -239,7 +238,7 @@ impl Notebook {
         self.change(by, path, if_version, &mut added)
     }
 
-    /// Replaces texts, all or none; each has to be there exactly once.
+    /// Replaces several texts, all or none; each must occur exactly once.
     pub fn patch(
         &self,
         by: &Author,
@@ -278,7 +277,7 @@ impl Notebook {
         Ok(written)
     }
 
-    /// Deletes a note. The history keeps it.
+    /// Deletes a note; its versions stay in the history.
     pub fn delete(&self, by: &Author, path: &str) -> Result<Written> {
         let path = NotePath::for_writing(self.scope, path)?;
         let missing = || NotebookError::missing(path.as_str());
@@ -291,7 +290,7 @@ impl Notebook {
         Ok(Written { path: path.to_string(), bytes: 0, version: GONE.to_owned(), applied: 0 })
     }
 
-    /// Creates a note, verbatim; `Exists` when it is there.
+    /// Creates a note with exactly this text; fails with `AlreadyExists` if there is one already.
     pub fn create(&self, by: &Author, path: &str, text: &str) -> Result<Written> {
         edit::check_text("text", text)?;
         let mut create = |draft: &Draft<'_>| {
@@ -303,7 +302,8 @@ impl Notebook {
         self.change(by, path, None, &mut create)
     }
 
-    /// Changes a note by a function of its newest text; what the function refuses changes nothing.
+    /// Replaces a note's text with the result of a function of its newest text; if the function
+    /// fails, nothing changes.
     pub fn edit(
         &self,
         by: &Author,
@@ -317,27 +317,27 @@ impl Notebook {
         self.change(by, path, None, &mut edited)
     }
 
-    /// Notices what changed on disk: keeps it in the history, brings the index up to date. Returns
-    /// how many notes had changed.
+    /// Detects changes on disk, records them in the history and updates the index. Returns the
+    /// number of changed notes.
     pub fn refresh(&self) -> Result<usize> {
         let noticed = self.with_shelf(Make::Never, |shelf| self.look(shelf))?;
         Ok(noticed.unwrap_or(0))
     }
 
-    /// Whether `refresh` costs next to nothing while nothing changes.
+    /// Whether `refresh` is nearly free while nothing changes, because the kernel reports changes.
     pub fn is_watched(&self) -> bool {
         self.slot().as_ref().is_some_and(Shelf::is_watched)
     }
 
-    /// Notices what others did, and makes the index true where it is not.
+    /// Detects outside edits and rewrites the index if it is out of date.
     fn look(&self, shelf: &mut Shelf) -> Result<usize> {
         let noticed = shelf.notice(self.clock.now(), false)?;
-        // An empty folder is left as it is.
+        // Do not create an index in an empty folder.
         let is_empty = shelf.inventory.is_empty() && !shelf.folder.full(INDEX).exists();
         if shelf.is_index_behind() && !is_empty {
-            // A disk that cannot be written keeps nobody from reading.
+            // A read must succeed even if the disk is not writable.
             let _ = shelf.commit(&crate::shelf::outside(), self.clock.now(), Vec::new());
-            // An index that somebody wrote is kept, which may just have made the history.
+            // The commit records a hand-edited index, which may have created the history.
             if shelf.unrecorded && shelf.history.exists() {
                 shelf.notice(self.clock.now(), false)?;
             }
@@ -345,7 +345,7 @@ impl Notebook {
         Ok(noticed)
     }
 
-    /// Changes one note: `compose` makes the new text from the newest.
+    /// Changes one note; `compose` computes the new text from the newest.
     fn change(
         &self,
         by: &Author,
@@ -358,7 +358,7 @@ impl Notebook {
         let today = self.clock.today();
         let mut plan = |before: Option<&[u8]>, inventory: &Inventory| {
             let text = self.text_before(&path, before)?;
-            // What is not there yet was read as its template.
+            // For a missing note the caller has read its template.
             let read = before.or(text.as_deref().map(str::as_bytes));
             check_version(&path, before, read, if_version)?;
             let after = compose(&Draft {
@@ -372,14 +372,14 @@ impl Notebook {
             Ok(after)
         };
         if !self.root.exists() {
-            // What is refused makes no notebook.
+            // A rejected change must not create the notebook.
             plan(None, &Inventory::new())?;
         }
         let mut tries = 0;
         loop {
             tries += 1;
             match self.change_once(by, &path, &mut plan) {
-                // Somebody saved it meanwhile: the newest content is what counts.
+                // Another program saved the note meanwhile: retry with the newest content.
                 Err(NotebookError::Changed { .. }) if if_version.is_none() && tries < TRIES_MAX => {
                 }
                 made => return made,
@@ -407,7 +407,7 @@ impl Notebook {
         }
     }
 
-    /// What keeps a note in shape after a patch: one summary line, the day of the change.
+    /// Restores a note's invariants after an edit: one summary line, an `updated` date.
     fn settled(&self, draft: &Draft<'_>, text: &str) -> String {
         match draft.path.kind(self.scope) {
             NoteKind::Fact | NoteKind::Episode => summary::settle(text),
@@ -416,7 +416,7 @@ impl Notebook {
         }
     }
 
-    /// The files that come with the first note: a session's overview.
+    /// Returns the files to create along with the first note: a session's overview.
     fn seeds(&self, shelf: &Shelf, path: &NotePath) -> Result<Vec<Change>> {
         let overview = NotePath::for_reading("overview.md")?;
         let known = shelf.history.latest(overview.as_str()).is_some();
@@ -432,7 +432,7 @@ impl Notebook {
         self.scope == Scope::Session && path.as_str() == "overview.md"
     }
 
-    /// What a note says before anybody has written it.
+    /// The initial text of a note that does not exist yet.
     fn template(&self, path: &NotePath) -> Option<&'static str> {
         match self.scope {
             Scope::Session => self.is_overview(path).then_some(session::OVERVIEW),
@@ -444,7 +444,7 @@ impl Notebook {
         }
     }
 
-    /// Looks at the notebook as it is now; `None` when there is none.
+    /// Runs `look` on the up-to-date notebook; `None` if it does not exist.
     pub(crate) fn reading<T>(&self, look: impl FnOnce(&Shelf) -> Result<T>) -> Result<Option<T>> {
         self.with_shelf(Make::Never, |shelf| {
             self.look(shelf)?;
@@ -452,26 +452,26 @@ impl Notebook {
         })
     }
 
-    /// Works on the notebook under its lock, having noticed what others did.
+    /// Runs `work` under the notebook's lock, after detecting outside edits.
     pub(crate) fn writing<T>(
         &self,
         make: Make,
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
         self.with_shelf(make, |shelf| {
-            // What is refused records nothing: a commit sees to it that all is recorded.
+            // Do not record the edits yet: `work` may reject the change. A commit records them.
             shelf.notice(self.clock.now(), false)?;
             work(shelf)
         })
     }
 
-    /// Opens the shelf if it is not, and locks it.
+    /// Opens the notebook if necessary and locks it.
     fn with_shelf<T>(
         &self,
         make: Make,
         work: impl FnOnce(&mut Shelf) -> Result<T>,
     ) -> Result<Option<T>> {
-        // Whoever queues behind a caller that waits for the lock has waited for it too.
+        // Before the mutex: time spent waiting for it counts toward the lock timeout.
         let since = Instant::now();
         let mut slot = self.slot();
         if slot.as_ref().is_none_or(|shelf| !shelf.folder.is_current()) {
@@ -499,7 +499,7 @@ impl Notebook {
 
     fn slot(&self) -> MutexGuard<'_, Option<Shelf>> {
         self.shelf.lock().unwrap_or_else(|poisoned| {
-            // A panic may have left it half changed: it is opened anew.
+            // A panic may have left it half changed: reopen it.
             let mut slot = PoisonError::into_inner(poisoned);
             *slot = None;
             self.shelf.clear_poison();
@@ -508,7 +508,6 @@ impl Notebook {
     }
 }
 
-/// Does what has to be done first.
 pub(crate) fn prepared(prepare: Option<&Prepare>, root: &Path) -> Result<()> {
     match prepare {
         Some(prepare) => prepare().map_err(NotebookError::file("prepare", root)),
@@ -516,14 +515,14 @@ pub(crate) fn prepared(prepare: Option<&Prepare>, root: &Path) -> Result<()> {
     }
 }
 
-/// Whether to make a notebook that is not there.
+/// Whether to create a missing notebook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Make {
     IfMissing,
     Never,
 }
 
-/// A note from its bytes.
+/// Decodes a note; fails if it is not UTF-8.
 pub(crate) fn note(path: &NotePath, bytes: Vec<u8>) -> Result<Note> {
     let version = version_of(&bytes);
     let text = String::from_utf8(bytes).map_err(|_| NotebookError::Unreadable {
@@ -533,7 +532,7 @@ pub(crate) fn note(path: &NotePath, bytes: Vec<u8>) -> Result<Note> {
     Ok(Note { path: path.to_string(), text, version })
 }
 
-/// Refuses to change what is not as the caller `read` it, or what is there when nothing should be.
+/// Fails if the note has changed since the caller `read` it, or exists although it should not.
 fn check_version(
     path: &NotePath,
     before: Option<&[u8]>,

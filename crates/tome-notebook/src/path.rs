@@ -1,7 +1,7 @@
-//! Paths of notes: what may be one, by its letters alone, and what kind of note lies there.
+//! Validates note paths by their text alone, and derives the kind of note from the path.
 //!
-//! A path is refused here before the disk is touched. What the letters cannot show (a symbolic link,
-//! a file that is no file) is refused in `folder.rs`.
+//! Invalid paths are rejected here before any disk access. What the text cannot show (a symbolic
+//! link, a special file) is rejected in `folder.rs`.
 
 use std::fmt;
 
@@ -12,19 +12,18 @@ use crate::{InsightKind, NoteKind, NotebookError, visible};
 
 /// The index of a project's notebook.
 pub(crate) const INDEX: &str = "MEMORY.md";
-/// The index of a folder of the coder's notebook.
+/// The index of a folder in the coder's notebook.
 pub(crate) const README: &str = "README.md";
-/// What every note's name ends with.
 const EXTENSION: &str = ".md";
-/// Names that some systems keep for devices, whatever follows the first dot.
+/// Names that Windows reserves for devices, with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// The path of a note within its notebook, with `/`.
+/// The path of a note relative to its notebook, separated by `/`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NotePath(String);
 
 impl NotePath {
-    /// A path that can be read: safe, Markdown, an index included.
+    /// Validates a path for reading: it stays inside and is Markdown. Indexes are allowed.
     pub fn for_reading(path: &str) -> Result<Self, NotebookError> {
         let path = &*visible::unescape(path);
         check_escape(path)?;
@@ -33,7 +32,7 @@ impl NotePath {
             check_part(path, part)?;
         }
         if path.len() > PATH_BYTES_MAX || parts.len() > FOLDERS_MAX + 1 {
-            let why = format!("it is too long or lies more than {FOLDERS_MAX} folders deep");
+            let why = format!("it is too long or more than {FOLDERS_MAX} folders deep");
             return Err(bad(path, why));
         }
         if stem_of(path).is_none() {
@@ -42,7 +41,7 @@ impl NotePath {
         Ok(Self(path.to_owned()))
     }
 
-    /// A path that a tool may change: not an index, and a place where this scope keeps notes.
+    /// Validates a path for writing: not an index, and in a location that this scope allows.
     pub fn for_writing(scope: Scope, path: &str) -> Result<Self, NotebookError> {
         let path = Self::for_reading(path)?;
         if path.is_index() {
@@ -53,15 +52,12 @@ impl NotePath {
         }
         check_visible(&path.0)?;
         if path.0.contains(['<', '>', ':', '"', '|', '?', '*']) {
-            return Err(bad(
-                &path.0,
-                "some systems have no files with < > : \" | ? * in their names",
-            ));
+            return Err(bad(&path.0, "some systems do not allow < > : \" | ? * in file names"));
         }
         Ok(path)
     }
 
-    /// The folder of some notes, for renaming and deleting it as a whole.
+    /// Validates the path of a folder.
     pub fn folder(path: &str) -> Result<String, NotebookError> {
         let path = path.trim_end_matches('/');
         check_escape(path)?;
@@ -76,28 +72,26 @@ impl NotePath {
         &self.0
     }
 
-    /// The name of its file.
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The name of its file without `.md`.
+    /// The file name without `.md`.
     pub fn stem(&self) -> &str {
         stem_of(&self.0).unwrap_or(&self.0)
     }
 
-    /// The folders above it, from the top.
+    /// The folders above it, topmost first.
     pub fn folders(&self) -> impl Iterator<Item = &str> {
         let above = self.0.rsplit_once('/').map(|(above, _)| above);
         above.into_iter().flat_map(|above| above.split('/'))
     }
 
-    /// Whether Tome builds this file from the others. On some systems upper and lower case are one.
+    /// Whether Tome builds this file from the others. Ignores case, as some file systems do.
     pub fn is_index(&self) -> bool {
         self.name().eq_ignore_ascii_case(README) || self.0.eq_ignore_ascii_case(INDEX)
     }
 
-    /// What kind of note lies there.
     pub fn kind(&self, scope: Scope) -> NoteKind {
         let first = self.folders().next();
         match (scope, first) {
@@ -111,43 +105,44 @@ impl NotePath {
         }
     }
 
-    /// Why no note of this scope belongs there.
+    /// Why a path is not allowed in this scope; `None` if it is.
     fn misplaced(&self, scope: Scope) -> Option<String> {
         let folders: Vec<&str> = self.folders().collect();
         match scope {
             Scope::Project => None,
             Scope::Session if self.0 == "overview.md" => None,
             Scope::Session if folders.first() == Some(&"detail") => None,
-            Scope::Session => {
-                Some(format!("a session has overview.md and detail/: use detail/{}", self.name()))
-            }
+            Scope::Session => Some(format!(
+                "a session has only overview.md and detail/: use detail/{}",
+                self.name()
+            )),
             Scope::Coder if folders.is_empty() && self.0.ends_with("-guide.md") => None,
             Scope::Coder if folders.first().is_none_or(|top| InsightKind::named(top).is_none()) => {
                 Some("the coder's notes are in episodic/, procedural/ and semantic/".to_owned())
             }
             Scope::Coder if folders.len() > CODER_FOLDERS_MAX => {
-                Some("insights lie at most two folders deep: a type, and one topic".to_owned())
+                Some("insights are at most two folders deep: a type and one topic".to_owned())
             }
             Scope::Coder => None,
         }
     }
 }
 
-/// Paths are ordered as their letters are, so that a folder's notes stand together.
+/// Paths order like their text, so the notes of a folder are adjacent.
 impl std::borrow::Borrow<str> for NotePath {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-/// As people and agents see it: invisible characters are written out.
+/// Writes invisible characters as escapes.
 impl fmt::Display for NotePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&visible::escape(&self.0))
     }
 }
 
-/// Refuses what leads, or tries to lead, out of the notebook.
+/// Rejects paths that lead, or try to lead, out of the notebook.
 fn check_escape(path: &str) -> Result<(), NotebookError> {
     let lower = path.to_ascii_lowercase();
     let encoded = ["%2e", "%2f", "%5c", "%00"].iter().any(|code| lower.contains(code));
@@ -159,11 +154,10 @@ fn check_escape(path: &str) -> Result<(), NotebookError> {
     Ok(())
 }
 
-/// Refuses names that do not look like what they are.
+/// Rejects names with invisible characters, which may look like other names.
 fn check_visible(path: &str) -> Result<(), NotebookError> {
     if path.contains(visible::is_invisible) {
-        let why =
-            "it has a character in it that cannot be seen or reorders the others: leave it out";
+        let why = "it contains an invisible or bidirectional control character: remove it";
         return Err(bad(path, why));
     }
     Ok(())
@@ -177,24 +171,24 @@ fn check_part(path: &str, part: &str) -> Result<(), NotebookError> {
         })
     });
     let why = if part.is_empty() {
-        "a part of it is empty"
+        "it has an empty component"
     } else if part.starts_with('.') {
-        "names that begin with a dot are hidden; leave the dot out"
+        "names that begin with a dot are hidden; remove the dot"
     } else if part.contains('\\') || part.chars().any(char::is_control) {
-        "it has a backslash or a control character in it"
+        "it contains a backslash or a control character"
     } else if part.trim() != part || part.ends_with('.') {
         "a name cannot begin or end with a space, or end with a dot"
     } else if part.len() > NAME_BYTES_MAX {
-        "its name is too long: 200 bytes at most"
+        "its name is too long: at most 200 bytes"
     } else if DEVICES.contains(&device.as_str()) || numbered {
-        "some systems keep this name for a device"
+        "some systems reserve this name for a device"
     } else {
         return Ok(());
     };
     Err(bad(path, why))
 }
 
-/// The file's name without `.md`; `None` when it is not Markdown.
+/// The file name without `.md`; `None` if it is not Markdown.
 fn stem_of(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(EXTENSION).filter(|stem| !stem.is_empty())
@@ -210,7 +204,7 @@ fn bad(path: &str, why: impl Into<String>) -> NotebookError {
     NotebookError::BadPath { path: clip(path), why: why.into() }
 }
 
-/// What a message shows of a path: it may be anything, of any length.
+/// Clips and escapes a path for an error message.
 fn clip(path: &str) -> String {
     let shown = tome_model::truncate_to(path, 200);
     let more = if shown.len() < path.len() { "…" } else { "" };

@@ -1,7 +1,7 @@
-//! The working memory of a session: `overview.md`, which is always in view, and `detail/*.md`, which
-//! is searched.
+//! The working memory of a session: `overview.md`, which is injected, and `detail/*.md`, which is
+//! searched.
 //!
-//! A detail note says when it was made and what to find it by:
+//! A detail note records when it was created and its keywords:
 //!
 //! ```text
 //! # Authentication Design
@@ -13,7 +13,8 @@
 //! -->
 //! ```
 //!
-//! Keywords hold letters, digits, `_` and single `-` only, so that none of them can end the comment.
+//! Keywords consist of letters, digits, `_` and single `-`, so that none of them can end the
+//! comment.
 
 use std::collections::HashMap;
 
@@ -23,7 +24,8 @@ use tome_text::{StopClass, is_stop_word, is_unspaced};
 use crate::line::{Place, ending_of, inserted, lines};
 use crate::{frontmatter, title as titles};
 
-/// What a session's overview is before anything has been written into it.
+/// Template of a session's overview. Recall skips files that equal it byte for byte, so changing it
+/// would make the unedited overviews of earlier versions searchable.
 pub const OVERVIEW: &str = "\
 # Working Memory
 
@@ -43,21 +45,19 @@ pub const OVERVIEW: &str = "\
 <!-- The last few steps, in a line each -->
 ";
 
-/// The first heading of a note, whatever its level.
 pub(crate) fn title(text: &str) -> Option<String> {
     titles::of(text)
 }
 
-/// What a detail note says of itself.
+/// The META comment of a detail note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Meta {
-    /// When it was made.
+    /// Creation time, as written in the note.
     pub created: Option<String>,
-    /// What to find it by.
     pub keywords: Vec<String>,
 }
 
-/// Reads the META comment of a note, if it has one.
+/// Parses the META comment of a note, if it has one.
 pub(crate) fn meta(text: &str) -> Option<Meta> {
     let mut comment = String::new();
     for line in lines(text).filter(|line| line.place == Place::Comment) {
@@ -79,7 +79,7 @@ pub(crate) fn meta(text: &str) -> Option<Meta> {
 }
 
 impl Meta {
-    /// Each key on a line of its own, with or without a bullet; or all on one line, with bullets.
+    /// Parses one key per line, with or without a bullet, or all on one line, separated by bullets.
     fn said_by(said: &str) -> Self {
         let mut meta = Self::default();
         let said = said.trim();
@@ -107,8 +107,8 @@ fn listed(keywords: &str) -> Vec<String> {
     })
 }
 
-/// A detail note with a META comment below its heading, which it is given if it has none. A note
-/// that has the comment stays as it is.
+/// Inserts a META comment below the heading, adding a heading if there is none. A note that already
+/// has the comment stays unchanged.
 pub(crate) fn with_meta(text: &str, path: &str, now: &str) -> String {
     if meta(text).is_some() {
         return text.to_owned();
@@ -127,7 +127,7 @@ pub(crate) fn with_meta(text: &str, path: &str, now: &str) -> String {
     ]
     .join(ending);
     let below_heading = heading_end(text).map(|at| inserted(text, at, &comment));
-    // Between two rules at the top, the comment would make a frontmatter of what they enclose.
+    // Between two rules at the top, the comment would turn the lines between them into frontmatter.
     if let Some(note) = below_heading.filter(|note| meta(note).is_some()) {
         return note;
     }
@@ -144,12 +144,12 @@ fn heading_end(text: &str) -> Option<usize> {
 }
 
 const KEYWORDS_MAX: usize = 7;
-/// Longer ones are hashes and encoded bytes.
+/// Longer ones are hashes or encoded bytes.
 const KEYWORD_CHARS_MAX: usize = 32;
-/// A script without spaces gives no words; the beginning of a phrase is as good as any.
+/// A script without spaces has no word boundaries; the beginning of a phrase has to do.
 const PHRASE_CHARS_MAX: usize = 8;
 
-/// The words that are said most, those of headings before others.
+/// Extracts the most frequent words, weighting headings higher.
 fn keywords(text: &str, path: &str) -> Vec<String> {
     let mut scores: HashMap<String, (usize, usize)> = HashMap::new();
     let mut count = |text: &str, weight: usize| {

@@ -1,7 +1,7 @@
-//! An open notebook: its folder, its inventory, its history, and what it knows to be on disk.
+//! An open notebook: its folder, inventory and history, and the known state of the files on disk.
 //!
-//! Whoever changes anything holds the lock on the folder and has first noticed what others did:
-//! edits made outside of Tome are in the history before anything is written over them.
+//! Every writer holds the lock on the folder and detects outside edits first, so that these are in
+//! the history before anything overwrites them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, TryLockError};
@@ -21,13 +21,11 @@ use crate::path::NotePath;
 use crate::watch::{Changed, Watch};
 use crate::{Author, NotebookError, Result, Who};
 
-/// How long another process may hold the lock before a caller is told.
+/// How long to wait for another process to release the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Of so many notes that changed outside the version before is looked up, so that the history says
-/// only what differs.
+/// Outside edits stored as deltas at once: each one needs a lookup of the previous version.
 const COMPARED_MAX: usize = 8;
 
-/// An open notebook.
 pub(crate) struct Shelf {
     pub scope: Scope,
     pub folder: Folder,
@@ -36,23 +34,22 @@ pub(crate) struct Shelf {
     pub built: Built,
     pub prepare: Option<Prepare>,
     lock: File,
-    /// Held while waiting for the lock. Without it the lock still holds, but nobody queues for it.
+    /// Queue file, locked while waiting for the main lock. Without it locking is not fair.
     turn: OnceLock<File>,
     turn_file: PathBuf,
     watch: Option<Watch>,
     loaded: bool,
-    /// Whether something was found that is not in the history yet.
+    /// Whether changes were found that are not in the history yet.
     pub unrecorded: bool,
     /// Whether the inventory has changed since the index was last built from it.
     pub index_behind: bool,
-    /// Files that are not served because there are too many.
     pub left_out: Option<LeftOut>,
 }
 
-/// Files in a notebook's folder that are not served because there are too many.
+/// Files that are not served because the folder holds too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LeftOut {
-    /// Notes that were listed and left out.
+    /// Listed notes beyond the limit.
     notes: usize,
     /// Whether the folder was listed to its end.
     is_whole: bool,
@@ -61,11 +58,11 @@ pub(crate) struct LeftOut {
 impl std::fmt::Display for LeftOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let more = if self.is_whole { "" } else { " or more" };
-        write!(f, "{}{more} files: only {NOTES_MAX} notes are served", self.notes)
+        write!(f, "{}{more} files are not served: the limit is {NOTES_MAX} notes", self.notes)
     }
 }
 
-/// A file that is not as the history knows it.
+/// A file that differs from its latest version in the history.
 struct Found {
     path: NotePath,
     after: Option<Vec<u8>>,
@@ -92,18 +89,18 @@ impl Shelf {
         })
     }
 
-    /// Takes the lock between processes; it is given back when the guard is dropped. `since` is when
-    /// the caller began to wait.
+    /// Takes the inter-process lock; dropping the guard releases it. `since` is when the caller
+    /// began to wait.
     ///
-    /// Waiters poll, so a process that writes again and again could take the lock ahead of them every
-    /// time. Everyone therefore queues for a second lock first: whoever holds that one is next.
+    /// Waiters poll, so a process that writes again and again could keep overtaking them. Everyone
+    /// therefore queues for a second lock first; its holder is next.
     pub fn lock(&self, since: Instant) -> Result<Locked> {
         let failed = |error| NotebookError::file("lock", &self.folder.full(""))(error);
         let _turn = self.turn().map(|turn| wait_for(turn, since)).transpose().map_err(failed)?;
         wait_for(self.lock.try_clone().map_err(failed)?, since).map_err(failed)
     }
 
-    /// The lock to queue for; there is none before the notebook has a history.
+    /// The queue lock; `None` before the notebook has a history.
     fn turn(&self) -> Option<File> {
         if self.turn.get().is_none() && self.turn_file.exists() {
             self.open_turn();
@@ -111,7 +108,7 @@ impl Shelf {
         self.turn.get()?.try_clone().ok()
     }
 
-    /// Opens the file to queue at, which a notebook has from its first change on.
+    /// Opens the queue file, which exists from the notebook's first change on.
     pub fn open_turn(&self) {
         if self.turn.get().is_none()
             && let Ok(file) = append_to(&self.turn_file)
@@ -120,27 +117,27 @@ impl Shelf {
         }
     }
 
-    /// Forgets what is known: the next look reads everything.
+    /// Discards the known state: the next check reads every file.
     pub fn forget(&mut self) {
         self.loaded = false;
     }
 
-    /// Whether the kernel tells of changes, so that looking for them costs next to nothing.
+    /// Whether the kernel reports changes, so that detecting them is nearly free.
     pub fn is_watched(&self) -> bool {
         self.loaded && self.watch.is_some()
     }
 
-    /// Whether the index on disk may not be what it should be.
+    /// Whether the index on disk may be out of date.
     pub fn is_index_behind(&self) -> bool {
         self.index_behind || self.built.is_doubtful()
     }
 
-    /// Notices what changed on disk since the last look. The caller holds the lock. With `record`
-    /// all of it is in the history afterwards, which is made if there is none; without, nothing is
-    /// created, and what finds no room in the history waits for the next look. Returns how many
-    /// notes had changed.
+    /// Detects what changed on disk since the last call. The caller holds the lock. With `record`,
+    /// all changes are in the history afterwards, which is created if necessary. Without it nothing
+    /// is created, and changes that could not be recorded are retried by the next call. Returns the
+    /// number of changed notes.
     pub fn notice(&mut self, now: Millis, record: bool) -> Result<usize> {
-        // First, because what the watch has noted is told only once.
+        // Before the watch is drained: it reports each change only once.
         self.unrecorded |= self.history.catch_up()?;
         let records = record || self.history.exists();
         let overdue = records && self.unrecorded;
@@ -148,7 +145,7 @@ impl Shelf {
             (true, Some(watch)) => watch.take(),
             _ => Changed::Unknown,
         };
-        // What fails half way is looked at again, all of it.
+        // If this fails half-way, the next call checks every file.
         self.loaded = false;
         let found = match changed {
             Changed::Files(files) => self.look_at(&files)?,
@@ -160,7 +157,7 @@ impl Shelf {
             _ => Ok(()),
         };
         if records && recorded.is_ok() {
-            // The caller holds the lock, so whoever left it is gone.
+            // The caller holds the lock, so the process that left the marker is gone.
             pending::end(self.history.folder());
         }
         self.unrecorded = match (records, &recorded) {
@@ -189,9 +186,10 @@ impl Shelf {
         Ok(found)
     }
 
-    /// Looks at everything; with `overdue` also for what was seen before and never recorded.
+    /// Checks every file; with `overdue` also compares known files with the history, because
+    /// changes to them were seen but never recorded.
     fn look_at_all(&mut self, overdue: bool) -> Result<Vec<Found>> {
-        // A watch remembers folders that are gone; a fresh one is as cheap as cleaning up.
+        // A watch keeps entries of removed folders; a fresh one is as cheap as cleaning up.
         if self.watch.is_some() {
             self.watch = Watch::over(&self.folder.full(""));
         }
@@ -220,15 +218,15 @@ impl Shelf {
         Ok(found)
     }
 
-    /// Whether a file would be one note too many, and nobody has ever seen it.
+    /// Whether a new file would exceed the note limit; notes that are already known never do.
     fn is_too_much(&self, path: &NotePath) -> bool {
         self.inventory.len() >= NOTES_MAX
             && !self.inventory.contains_key(path)
             && self.history.latest(path.as_str()).is_none()
     }
 
-    /// The notes of a listing that are served. Of too many those that the history knows come first,
-    /// so that a flood of files displaces no note; the others go by name, so that the choice stays.
+    /// Selects the notes to serve. If there are too many, those with a history come first, so that
+    /// a flood of files displaces no note; the rest go by name, to keep the selection stable.
     fn choose(&mut self, walked: Walked) -> Vec<(NotePath, Stamp)> {
         let mut there: Vec<_> =
             walked.found.into_iter().filter(|(path, _)| !path.is_index()).collect();
@@ -246,8 +244,8 @@ impl Shelf {
         there
     }
 
-    /// Looks at one file; `stamp` says how it looks, where that is known. Returns it if the history
-    /// knows it otherwise.
+    /// Checks one file, given its `stamp` where known, and updates the inventory. Returns the
+    /// change if the file differs from the history.
     fn look(&mut self, path: NotePath, stamp: Option<Stamp>) -> Result<Option<Found>> {
         let known = self.inventory.get(&path);
         if let (Some(stamp), Some(known)) = (stamp, known)
@@ -270,7 +268,7 @@ impl Shelf {
                 Ok(was.then_some(Found { path, after: None }))
             }
             Err(why) => {
-                // A file that cannot be read is listed as such; a link or a pipe is no note.
+                // List an unreadable file as such; a link or a pipe is not a note and has no stamp.
                 let stamp = self.folder.stamp(&path).ok().flatten();
                 let entry = stamp
                     .map(|stamp| Entry::unreadable(self.scope, &path, stamp, &why.to_string()));
@@ -286,12 +284,12 @@ impl Shelf {
             Some(entry) => self.inventory.insert(path.clone(), entry),
             None => self.inventory.remove(path),
         };
-        // The line says all that the index says, but for the titles of insights.
+        // The line covers everything the index shows, except the titles of insights.
         let insights = self.scope == Scope::Coder;
         self.index_behind |= insights || before.map(|before| before.line) != line;
     }
 
-    /// Does what has to be done before the notebook is first written to.
+    /// Runs the prepare callback before the first write.
     pub fn prepare_history(&self) -> Result<()> {
         if self.history.exists() {
             return Ok(());
@@ -327,8 +325,8 @@ impl Shelf {
 }
 
 impl Shelf {
-    /// The authors of changes that are Tome's own: a write that was cut short by a kill, or a file
-    /// that holds a version which somebody wrote through Tome before.
+    /// Finds the authors of changes that were made through Tome after all: a write that was
+    /// interrupted, or a file that again holds an earlier version written through Tome.
     fn authors(&self, found: &[Found]) -> Result<HashMap<String, Author>> {
         let mut authors = HashMap::new();
         if let Some(pending) = pending::read(self.history.folder()) {
@@ -354,15 +352,14 @@ impl Shelf {
     }
 }
 
-/// The author of what Tome finds on disk.
+/// The author of changes that Tome finds on disk.
 pub(crate) fn outside() -> Author {
     Author { who: Who::Outside, tool: "edited".to_owned() }
 }
 
-/// A lock that is held.
 pub(crate) struct Locked(File);
 
-/// Locks a file, or says after a while that somebody else has it.
+/// Locks a file, with a timeout.
 fn wait_for(file: File, since: Instant) -> std::io::Result<Locked> {
     let mut pause = Duration::from_micros(100);
     loop {
@@ -370,13 +367,13 @@ fn wait_for(file: File, since: Instant) -> std::io::Result<Locked> {
             Ok(()) => return Ok(Locked(file)),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if since.elapsed() > LOCK_TIMEOUT => {
-                let busy = "another program has kept it locked for 10 s; try again";
+                let busy = "locked by another program for 10 s; try again";
                 return Err(std::io::Error::new(std::io::ErrorKind::WouldBlock, busy));
             }
             Err(TryLockError::WouldBlock) => {
                 #[expect(
                     clippy::disallowed_methods,
-                    reason = "waiting without end would hang the caller with whoever hangs"
+                    reason = "file locks have no timeout; blocking would hang along with the lock's holder"
                 )]
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(5));
@@ -387,13 +384,13 @@ fn wait_for(file: File, since: Instant) -> std::io::Result<Locked> {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // The copy of the file that was locked stays open, so the lock has to be given back by name.
+        // Another handle of the file stays open, so closing this one would not release the lock.
         let _ = self.0.unlock();
     }
 }
 
-/// What is locked: the folder itself, so that whoever uses it, from whatever home, waits for the
-/// same lock; where a folder cannot be locked, a file beside the history.
+/// Opens the file to lock: the folder itself, so that all users of it share one lock whatever their
+/// home; if a folder cannot be locked, a file beside the history.
 fn lock_file(folder: &Folder, history: &Path) -> Result<File> {
     if cfg!(unix)
         && let Ok(file) = folder.as_file()

@@ -1,8 +1,8 @@
-//! What a note is called: the heading it has, or the one that its path gives it.
+//! The title of a note: its first heading, or one derived from its path.
 
 use crate::line::lines;
 
-/// The text of the first heading, whatever its level.
+/// The text of the first heading of any level.
 pub(crate) fn of(text: &str) -> Option<String> {
     lines(text)
         .filter_map(|line| line.heading())
@@ -10,7 +10,7 @@ pub(crate) fn of(text: &str) -> Option<String> {
         .map(|(_, title)| title.to_owned())
 }
 
-/// `User prefs` for `facts/user-prefs.md`; a date such as `2026-02` stays one.
+/// `User prefs` for `facts/user-prefs.md`; dates such as `2026-02` keep their dashes.
 pub(crate) fn for_path(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".md").unwrap_or(name);
@@ -20,7 +20,7 @@ pub(crate) fn for_path(path: &str) -> String {
     while let Some(part) = parts.next() {
         let is_date = was_digit && parts.peek().is_some_and(char::is_ascii_digit);
         match part {
-            // A title of nothing but these would be no heading.
+            // A heading cannot consist of `#` alone.
             '#' => out.push(' '),
             '-' | '_' if !is_date => out.push(' '),
             part if part.is_control() => out.push(' '),

@@ -1,4 +1,4 @@
-//! The history as it is asked for: what happened, what a note said, bringing it back.
+//! Reads the history of a notebook and restores earlier versions.
 
 use crate::commit::Change;
 use crate::history::{GONE, History, version_of};
@@ -6,18 +6,18 @@ use crate::notebook::{Make, Notebook, note};
 use crate::path::NotePath;
 use crate::{Author, Note, NotebookError, Result, Version, Written, edit};
 
-/// Of a version at least so many digits are needed.
+/// Digits required to identify a version.
 const VERSION_DIGITS_MIN: usize = 4;
 
 impl Notebook {
-    /// The history, oldest first: of one note (also a deleted one), or of all.
+    /// Reads the history, oldest first, of one note (even a deleted one) or of all.
     pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
         let path = path.map(NotePath::for_reading).transpose()?;
         let path = path.as_ref().map(NotePath::as_str);
         let versions = self.reading(|shelf| shelf.history.log(path))?;
         let versions = match versions {
             Some(versions) => versions,
-            // The folder is gone, and what was in it can still be got back.
+            // The folder is gone, but the history is still readable.
             None => History::of(self.history()).log(path)?,
         };
         match path {
@@ -29,7 +29,7 @@ impl Notebook {
         }
     }
 
-    /// A note's text at a version (or the beginning of one).
+    /// Reads the text of a note at a version, given in full or as a prefix.
     pub fn version(&self, path: &str, version: &str) -> Result<Note> {
         let path = NotePath::for_reading(path)?;
         self.refresh()?;
@@ -37,13 +37,13 @@ impl Notebook {
         note(&path, bytes)
     }
 
-    /// Brings a version back: the one given, else the last before the present one (of a deleted
-    /// note: its last).
+    /// Restores a version: the given one, else the one before the current (for a deleted note, its
+    /// last).
     pub fn restore(&self, by: &Author, path: &str, version: Option<&str>) -> Result<Written> {
         let path = NotePath::for_writing(self.scope, path)?;
         edit::check_allowed(&self.rules, self.scope, &path)?;
         if !self.root().exists() {
-            // What cannot be brought back makes no notebook.
+            // A restore that cannot succeed must not create the notebook.
             match version {
                 Some(version) => self.content_at(&path, version)?,
                 None => previous(&History::of(self.history()), &path, None)?,
@@ -68,7 +68,7 @@ impl Notebook {
     fn content_at(&self, path: &NotePath, version: &str) -> Result<Vec<u8>> {
         if version.len() < VERSION_DIGITS_MIN || version == GONE {
             let said = format!(
-                "{version:?} is not a version: give at least {VERSION_DIGITS_MIN} digits of one that `tome memory log {path}` lists"
+                "{version:?} is not a version: give at least {VERSION_DIGITS_MIN} digits of one listed by `tome memory log {path}`"
             );
             return Err(NotebookError::Invalid(said));
         }
@@ -84,7 +84,7 @@ impl Notebook {
             }
         })?;
         if ambiguous {
-            let said = format!("{version} is the beginning of several versions: give more of it");
+            let said = format!("{version} matches several versions: give more digits");
             return Err(NotebookError::Invalid(said));
         }
         found.map(|(_, content)| content).ok_or_else(|| NotebookError::NotFound {
@@ -94,7 +94,7 @@ impl Notebook {
     }
 }
 
-/// The last content that is not the present one.
+/// Finds the latest content that differs from the current one.
 fn previous(history: &History, path: &NotePath, now: Option<&[u8]>) -> Result<Vec<u8>> {
     let mut last = None;
     history.each_content(path.as_str(), &mut |_, content| {
@@ -104,6 +104,6 @@ fn previous(history: &History, path: &NotePath, now: Option<&[u8]>) -> Result<Ve
     })?;
     last.ok_or_else(|| NotebookError::NotFound {
         path: format!("an earlier version of {path}"),
-        hint: Some("`tome memory log` lists what there is".to_owned()),
+        hint: Some("`tome memory log` lists all versions".to_owned()),
     })
 }

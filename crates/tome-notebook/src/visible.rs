@@ -1,10 +1,10 @@
-//! Names that show what they are: which characters have no place in a new name, and how the name of
-//! a file that holds them anyway is written.
+//! Detects invisible characters in file names and escapes them for display.
 
 use std::borrow::Cow;
 
-/// Whether a character cannot be seen or changes how the text around it is shown: controls, bidi
-/// controls, zero-width characters, fillers, variation selectors, tags, and every blank but the space.
+/// Whether a character is invisible or changes how the text around it is displayed: control and
+/// bidi characters, zero-width characters, fillers, variation selectors, tags, and all whitespace
+/// except the space.
 pub(crate) fn is_invisible(c: char) -> bool {
     c.is_control()
         || (c.is_whitespace() && c != ' ')
@@ -16,7 +16,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
             | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A name with every invisible character written as `\u{…}`. No name holds a backslash of its own.
+/// Writes invisible characters as `\u{…}`. Unambiguous, because names contain no backslash.
 pub(crate) fn escape(name: &str) -> Cow<'_, str> {
     if !name.contains(is_invisible) {
         return Cow::Borrowed(name);
@@ -32,7 +32,7 @@ pub(crate) fn escape(name: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The name that `escape` has written; anything else stays as it is.
+/// Reverses `escape`; anything else stays unchanged.
 pub(crate) fn unescape(shown: &str) -> Cow<'_, str> {
     if !shown.contains("\\u{") {
         return Cow::Borrowed(shown);

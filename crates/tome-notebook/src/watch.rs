@@ -1,18 +1,18 @@
-//! Noticing what changed on disk without looking at every file.
+//! Detects changes on disk without checking every file.
 //!
-//! On Linux the kernel notes every change beneath a watched folder before the call that makes it
-//! returns, so what has been noted when the notebook is asked is exact. Where that cannot be had
-//! (another system, a network disk, no watches left) every file is looked at instead: slower, and
-//! just as true.
+//! On Linux, inotify queues a change beneath a watched folder before the system call that makes it
+//! returns, so the drained queue is exact. Where inotify is not available or not reliable (another
+//! system, a network file system, no watches left), every file is checked instead: slower but just
+//! as correct.
 
 use std::collections::BTreeSet;
 
-/// What changed since the last look.
+/// Changes since the last call.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// Only these files, perhaps; an empty set means nothing did.
+    /// At most these files; an empty set means no changes.
     Files(BTreeSet<String>),
-    /// Unknown: look at everything.
+    /// Unknown: check everything.
     Unknown,
 }
 
@@ -33,8 +33,9 @@ mod linux {
 
     use super::Changed;
 
-    /// File systems whose every change passes through this kernel: ext, xfs, btrfs, tmpfs, f2fs,
-    /// zfs, overlayfs, bcachefs. What another machine writes to a network disk is never noted.
+    /// Magic numbers of file systems whose every change passes through this kernel: ext, xfs,
+    /// btrfs, tmpfs, f2fs, zfs, overlayfs, bcachefs. Changes made by another machine to a network
+    /// file system are never reported.
     const LOCAL: [u64; 8] = [
         0xEF53,
         0x5846_5342,
@@ -46,17 +47,18 @@ mod linux {
         0xCA45_1A4E,
     ];
 
-    /// A watch over a folder and the folders in it.
+    /// An inotify watch over a folder and its subfolders.
     pub struct Watch {
         notes: OwnedFd,
         root: PathBuf,
         folders: HashMap<i32, String>,
-        /// Whether something could not be watched, so that the notes say nothing.
+        /// Whether a folder could not be watched, so that the queue is incomplete.
         blind: bool,
     }
 
     impl Watch {
-        /// A watch that watches nothing yet; `None` where there can be none.
+        /// Creates a watch without folders; `None` if the file system or inotify does not allow
+        /// one.
         pub fn over(root: &Path) -> Option<Self> {
             let kind = rustix::fs::statfs(root).ok()?.f_type;
             if !LOCAL.contains(&(u64::try_from(kind).ok()? & 0xFFFF_FFFF)) {
@@ -66,7 +68,7 @@ mod linux {
             Some(Self { notes, root: root.to_path_buf(), folders: HashMap::new(), blind: false })
         }
 
-        /// Watches a folder beneath the root (`""` for itself) from now on.
+        /// Starts watching a folder beneath the root (`""` for the root itself).
         pub fn add(&mut self, folder: &str) {
             let flags = WatchFlags::CREATE
                 | WatchFlags::DELETE
@@ -86,12 +88,12 @@ mod linux {
             }
         }
 
-        /// Whether everything that was to be watched is.
+        /// Whether all folders added are being watched.
         pub fn sees_all(&self) -> bool {
             !self.blind
         }
 
-        /// What was noted since the last call.
+        /// Drains the changes since the last call.
         pub fn take(&mut self) -> Changed {
             let mut changed = BTreeSet::new();
             let mut unknown = self.blind;
@@ -114,7 +116,7 @@ mod linux {
                     | ReadFlags::MOVE_SELF
                     | ReadFlags::UNMOUNT;
                 if note.events().intersects(whole) {
-                    // Folders that Tome looks at have no dot; others may come and go.
+                    // Notebooks ignore folders that begin with a dot.
                     let hidden = note.events().contains(ReadFlags::ISDIR)
                         && note.file_name().is_some_and(|name| name.to_bytes().starts_with(b"."));
                     unknown |= !hidden;
@@ -141,7 +143,7 @@ mod linux {
 mod nowhere {
     use super::Changed;
 
-    /// No watch.
+    /// Never created: this system has no inotify.
     pub struct Watch;
 
     impl Watch {

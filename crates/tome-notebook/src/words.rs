@@ -1,19 +1,19 @@
-//! The notebook's words as plain types.
+//! The crate's public data types.
 
 use tome_model::Millis;
 
-/// What a note is, by where it lies.
+/// The kind of a note, derived from its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoteKind {
-    /// In a project's notebook, outside of `facts/` and `episodes/`.
+    /// A project's note outside `facts/` and `episodes/`.
     Typed,
     /// `facts/*.md`
     Fact,
     /// `episodes/*.md`
     Episode,
-    /// `episodic/`, `procedural/`, `semantic/` of the coder's notebook.
+    /// A file below `episodic/`, `procedural/` or `semantic/` in the coder's notebook.
     Insight,
-    /// The coder's two guides.
+    /// One of the coder's two guides.
     Guide,
     /// `overview.md` of a session.
     Overview,
@@ -22,7 +22,7 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
-    /// In lower case, as it is printed.
+    /// Lower-case name, for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Typed => "typed",
@@ -36,24 +36,24 @@ impl NoteKind {
     }
 }
 
-/// What a typed note is about.
+/// The subject of a typed note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoteType {
-    /// The person: role, preferences, knowledge.
+    /// The user: role, preferences, knowledge.
     User,
     /// Corrections and confirmed approaches.
     Feedback,
     /// Ongoing work, decisions, deadlines.
     Project,
-    /// Where to look outside.
+    /// Pointers to external resources.
     Reference,
 }
 
 impl NoteType {
-    /// All of them, in the order of the index.
+    /// All types, in index order.
     pub const ALL: [Self; 4] = [Self::User, Self::Feedback, Self::Project, Self::Reference];
 
-    /// As it stands in the frontmatter.
+    /// The value in the frontmatter.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -63,126 +63,126 @@ impl NoteType {
         }
     }
 
-    /// Reads it from the frontmatter or a tool's argument.
+    /// Parses the value of a frontmatter key or a tool argument.
     pub fn named(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// The frontmatter that a typed note is written with.
+/// Frontmatter fields of a typed note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Typed {
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// What it says, in a line.
+    /// One-line description.
     pub description: String,
-    /// What it is about.
+    /// Subject.
     pub note_type: NoteType,
 }
 
-/// One replacement.
+/// One literal replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
-    /// What has to be there exactly once.
+    /// Text that must occur exactly once.
     pub old: String,
-    /// What comes in its place, literally.
+    /// Literal replacement.
     pub new: String,
 }
 
-/// Who did something, and with which tool.
+/// The author of a change and the tool it was made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
-    /// Who.
+    /// The author.
     pub who: Who,
-    /// The tool or command: `memory_patch`, `tome memory edit`.
+    /// Tool or command, e.g. `memory_patch` or `tome memory edit`.
     pub tool: String,
 }
 
-/// Who changed a note.
+/// The author of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
-    /// A coding agent, in a session where that is known.
+    /// A coding agent.
     Agent {
-        /// Its name.
+        /// Agent name.
         agent: String,
-        /// Its session.
+        /// Session id, if known.
         session: Option<String>,
     },
-    /// A person, at the command line.
+    /// A person at the command line.
     Person,
-    /// Somebody with an editor, git, another program: Tome found the change on disk.
+    /// An editor, git or another program: Tome found the change on disk.
     Outside,
 }
 
-/// One note of a listing.
+/// One note in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Within the notebook, with `/`.
+    /// Path relative to the notebook.
     pub path: String,
-    /// What it is.
+    /// Kind, derived from the path.
     pub kind: NoteKind,
-    /// The name in its frontmatter, else its first heading, else its file's stem.
+    /// Name from the frontmatter, else the first heading, else the file stem.
     pub name: String,
-    /// The description in its frontmatter, its `> Summary:` line, else one made from its entries.
+    /// Description from the frontmatter, else the `> Summary:` line, else a generated summary.
     pub summary: String,
-    /// The type in its frontmatter, if it has one that is known.
+    /// Type from the frontmatter, if it is a known one.
     pub note_type: Option<NoteType>,
-    /// `updated` in its frontmatter.
+    /// `updated` from the frontmatter.
     pub updated: Option<String>,
-    /// Its size.
+    /// File size.
     pub bytes: u64,
-    /// When the file was last changed.
+    /// Modification time of the file.
     pub modified: Millis,
-    /// Its present version.
+    /// Current version.
     pub version: String,
 }
 
-/// A note as it is read.
+/// The text of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Within the notebook.
+    /// Path relative to the notebook.
     pub path: String,
-    /// All of it.
+    /// Full text.
     pub text: String,
-    /// What it says, as 12 hexadecimal digits of a hash; equal content has equal versions.
+    /// Hash of the content, 12 hexadecimal digits.
     pub version: String,
 }
 
-/// A change that was made. It has been synced to disk.
+/// The result of a change, which has been synced to disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Within the notebook.
+    /// Path relative to the notebook.
     pub path: String,
-    /// Its size now; 0 when it was deleted.
+    /// Resulting size; 0 if deleted.
     pub bytes: u64,
-    /// Its version now; `-` when it was deleted.
+    /// Resulting version; `-` if deleted.
     pub version: String,
-    /// How many patches were applied.
+    /// Number of patches applied.
     pub applied: usize,
 }
 
-/// What an index says within a budget.
+/// An index cut to a budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The text; says itself what was left out.
+    /// The text, including a notice about omitted entries.
     pub text: String,
-    /// Entries left out.
+    /// Number of omitted entries.
     pub left_out: usize,
 }
 
-/// What was done to a note.
+/// What a change did to a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// It was not there before.
+    /// It did not exist before.
     Created,
-    /// It was there with other content.
+    /// Its content was replaced.
     Changed,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
 }
 
 impl Op {
-    /// In lower case, as it is printed.
+    /// Lower-case name, for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -192,35 +192,35 @@ impl Op {
     }
 }
 
-/// One line of a notebook's history.
+/// One entry of a notebook's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Its number in the history of this notebook, from 1.
+    /// Sequence number within the notebook, from 1.
     pub number: u64,
-    /// When.
+    /// Time of the change.
     pub at: Millis,
-    /// The note.
+    /// Path of the note.
     pub path: String,
-    /// What was done.
+    /// Kind of change.
     pub op: Op,
-    /// By whom, with what.
+    /// Author and tool.
     pub by: Author,
-    /// The content from then on; `-` when it was deleted.
+    /// Version after the change; `-` if deleted.
     pub version: String,
-    /// The note's size from then on.
+    /// Size after the change.
     pub bytes: u64,
-    /// Lines added and removed.
+    /// Lines added.
     pub added: u32,
     /// Lines removed.
     pub removed: u32,
 }
 
-/// What a notebook's owner may set.
+/// Configurable limits of a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    /// What all of `facts/` may take.
+    /// Total size limit of `facts/`.
     pub facts_bytes_max: u64,
-    /// The only file names allowed in `facts/`; none for any.
+    /// The only file names allowed in `facts/`; `None` allows any.
     pub facts_allowed: Option<Vec<String>>,
 }
 

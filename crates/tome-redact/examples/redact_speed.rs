@@ -1,7 +1,7 @@
-//! Measures redaction: MB/s over ordinary and hostile texts, and the time to build a redactor.
+//! Benchmarks redaction: MB/s over ordinary and hostile texts, and the time to build a redactor.
 //!
 //! `cargo run --release -p tome-redact --example redact_speed [file…]` measures the given files, or
-//! else text of its own. A measure, not a test.
+//! built-in text without arguments.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -29,7 +29,7 @@ stayed as it was. See https://example.com/docs/spool for how that works.\n";
 const JSON: &str = r#"{"id": "a1b2c3", "type": "message", "role": "assistant", "usage": {"input_tokens": 12, "output_tokens": 34}, "content": [{"type": "text", "text": "Read src/lib.rs\\nand run the tests."}]}
 "#;
 
-#[expect(clippy::print_stdout, reason = "printing is what it is for")]
+#[expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let redactor = Redactor::new(&[])?;
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             black_box(redactor.redact(black_box(&text)));
             best = best.min(started.elapsed().as_secs_f64());
         }
-        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+        #[expect(clippy::cast_precision_loss, reason = "an approximate rate is enough")]
         let rate = text.len() as f64 / best / 1e6;
         println!("{name}: {} bytes, {rate:.0} MB/s", text.len());
     }

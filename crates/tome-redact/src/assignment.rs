@@ -1,7 +1,7 @@
-//! Assignments: a name that announces a secret, and the value bound to it.
+//! Assignments: a name that announces a secret and the value bound to it.
 //!
-//! The name stays, the value goes. `binding` finds the separator, `value_span` the end of the value,
-//! and `value` decides whether it is a secret.
+//! The name is kept and the value is cut. `binding` finds the separator, `value_span` the end of
+//! the value, and `value` decides whether it is a secret.
 
 use super::binding::{self, Binding};
 use super::cut::{Confidence, Cut};
@@ -11,11 +11,11 @@ use super::randomness::is_random;
 use super::value::{self, ValueContext};
 use super::value_span::{self, ValueSpan, find_value};
 
-/// The secret behind the name around this stem.
+/// Finds the secret assigned to the name around this stem.
 pub(crate) fn find_assignment(hay: Haystack<'_>, stem: usize) -> Option<Cut<'static>> {
     let name = Name::around(hay, stem)?;
     let (binding, start) = binding::find(hay, &name)?;
-    // Last, because it costs most and most names bind nothing.
+    // Checked last: it is the most expensive step, and most names bind nothing.
     let strength = name.assess()?;
     if !fits_binding(hay, &name, binding, strength) {
         return None;
@@ -29,7 +29,7 @@ pub(crate) fn find_assignment(hay: Haystack<'_>, stem: usize) -> Option<Cut<'sta
         .or_else(|| bound.secret_at(hay, value_span::block_line(hay, start)?))
 }
 
-/// Weak names count only where settings are written, and some names only in addresses.
+/// Weak names count only in settings, and some names only in URLs or headers.
 fn fits_binding(
     hay: Haystack<'_>,
     name: &Name<'_>,
@@ -54,7 +54,7 @@ fn fits_binding(
     strength != NameStrength::Weak || stated || binding == Binding::Listed && name.is_shouted()
 }
 
-/// The password behind `identified `: `IDENTIFIED BY 'x'`, `identified with plugin by "x"`.
+/// The password after `identified `: `IDENTIFIED BY 'x'`, `identified with plugin by "x"`.
 pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Cut<'static>> {
     const PLUGIN_BYTES_MAX: usize = 64;
     let reach = hay.floor_boundary(from + PLUGIN_BYTES_MAX);
@@ -66,13 +66,14 @@ pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Cut<'
     let text = value_span::judged(hay, value);
     let context = if value.quoted { ValueContext::Quoted } else { ValueContext::Bare };
     let shouted = hay.slice(from - 2, from).bytes().all(|b| !b.is_ascii_lowercase());
-    // In prose, names are quoted in other ways.
+    // Prose quotes names with other quotes.
     let stated = shouted || value.quoted && hay.byte_before(value.start) == b'\'';
     (stated && value::is_secret(text, context, NameStrength::Firm))
         .then(|| Cut::secret(value.start, value.end, "password", Confidence::Placed))
 }
 
-/// The value that replaces another one in a plan: `"old" -> "new"`, with the old one ending here.
+/// The new value in a plan that replaces an old one (`"old" -> "new"`); the old value ends at
+/// `end`.
 pub(crate) fn find_replacement(hay: Haystack<'_>, end: usize) -> Option<Cut<'static>> {
     let quote = hay.skip_while_within(end, 4, |b| is_quote(b) || b == b'\\');
     let arrow = hay.skip_blanks(quote);
@@ -120,7 +121,7 @@ impl Bound<'_> {
             .then(|| cut(inner))
     }
 
-    /// Behind a type only a literal is a secret.
+    /// After a type annotation only a literal is a secret.
     fn literal_at(&self, hay: Haystack<'_>, start: usize) -> Option<Cut<'static>> {
         (find_value(hay, start).is_some_and(|value| value.quoted)
             || value_span::wrapped(hay, start).is_some())
@@ -128,12 +129,12 @@ impl Bound<'_> {
         .flatten()
     }
 
-    /// Some bonds also bind what is no value; there it has to look like one.
+    /// Some bindings also match ordinary text; there the value itself has to look like a secret.
     fn binds(&self, hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
         let mixed = text.len() >= 6
             && text.bytes().any(|b| b.is_ascii_digit())
             && text.bytes().any(|b| b.is_ascii_alphabetic());
-        // `sk-...` shows where the rest goes.
+        // `sk-...` is a placeholder for the rest.
         if text.ends_with(['-', '_']) && hay.starts_with(value.end, "..") {
             return false;
         }
@@ -176,7 +177,7 @@ impl Bound<'_> {
     }
 }
 
-/// `print("password: " + x)`: the quote behind the name closes the string that the name is in.
+/// `print("password: " + x)`: the quote after the name closes the string that contains the name.
 fn is_closing_quote(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> bool {
     const LINE_BYTES_MAX: usize = 256;
     let quote = hay.byte_at(start);
@@ -197,17 +198,17 @@ fn is_password(name: &Name<'_>) -> bool {
     lower.contains("pass") || lower.contains("pwd") || lower.ends_with("psk")
 }
 
-/// `the password is …`: a word stands between.
+/// `the password is …`: a word separates name and value.
 fn is_said(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
     hay.skip_blanks(name.end) != value.start
 }
 
-/// In a `.netrc` the value follows the name after one blank.
+/// In a `.netrc` the value follows the name after whitespace.
 fn is_login(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
     !value.quoted && !is_said(hay, name, value) && binding::follows_login(hay, name)
 }
 
-/// `the --password flag to`: a word with another word behind it.
+/// `the --password flag to`: a word followed by another lower-case word.
 fn is_prose(hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
     let next = hay.skip_blanks(value.end);
     !value.quoted
@@ -216,7 +217,8 @@ fn is_prose(hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
         && hay.byte_at(next).is_ascii_lowercase()
 }
 
-/// `  password: postgres` alone on its line, and what follows closes no object of a program.
+/// `  password: postgres` alone on its line, unless a closing bracket after it suggests source
+/// code.
 fn is_yaml(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
     let indent = hay.skip_back_while(name.start, 64, |b| matches!(b, b' ' | b'-'));
     let next = hay.skip_while(value.end, |b| b.is_ascii_whitespace());

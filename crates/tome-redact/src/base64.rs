@@ -1,6 +1,6 @@
-//! A small base64 decoder for looking into the start of encoded values.
+//! A small base64 decoder for inspecting the start of encoded values.
 
-/// Decodes as much of a text as is base64, of either alphabet, up to `bytes_max` bytes.
+/// Decodes the base64 prefix of a text, in either alphabet, up to `bytes_max` bytes.
 pub(crate) fn decode_prefix(text: &[u8], bytes_max: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes_max.min(text.len()));
     let (mut bits, mut count) = (0u32, 0u32);
@@ -30,7 +30,7 @@ fn sextet(b: u8) -> Option<u8> {
     }
 }
 
-/// Whether this is base64 of printable `user:password`, as basic authentication sends it.
+/// Whether a text is base64 of a printable `user:password`, as in basic authentication.
 pub(crate) fn is_encoded_login(text: &str) -> bool {
     const BYTES_MAX: usize = 512;
     let unpadded = text.trim_end_matches('=').as_bytes();

@@ -1,17 +1,17 @@
-//! The separator between a name and its value: `=`, `:`, quotes, escaped quotes, the blank of a
-//! flag.
+//! The separator between a name and its value: `=`, `:`, quotes, escaped quotes, or the blank after
+//! a flag.
 
 use super::haystack::{Haystack, is_blank, is_quote};
 use super::name::Name;
 
-/// The kind of separator that binds a value to its name.
+/// How a value is bound to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Binding {
-    /// `name=value` with nothing between: settings, flags, query strings; keyword arguments too.
+    /// `name=value` without blanks: settings, flags, query strings and keyword arguments.
     Tight,
     /// `name: value`, `name = value`, `name => value`, `name := value`.
     Spaced,
-    /// `"name": value` with the name in quotes of its own.
+    /// `"name": value` with a quoted name.
     Keyed,
     /// `name == value`.
     Compared,
@@ -29,10 +29,10 @@ pub(crate) enum Binding {
     Cell,
 }
 
-/// Blanks that line values up in columns.
+/// Longest run of blanks that aligns values in columns.
 const BLANKS_MAX: usize = 40;
 
-/// Finds the separator behind a name and the start of the value.
+/// Finds the separator after a name and the start of the value.
 pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize)> {
     let first = hay.byte_at(name.end);
     match first {
@@ -69,13 +69,13 @@ pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize
     if blank_end - at > BLANKS_MAX {
         return None;
     }
-    // `getenv('PASSWORD') or '…'`: the word chooses only behind a call.
+    // `getenv('PASSWORD') or '…'`: `or` is a separator only after a call.
     let called = quoted && hay.byte_before(at) == b')' || hay.byte_at(blank_end) != b'o';
     let (sign, value) = match sign_at(hay, blank_end) {
         Some(found) if called => found,
         _ => return unsigned(hay, name, quoted, at, blank_end),
     };
-    // `show ? "password" : "text"` chooses; it binds nothing.
+    // `show ? "password" : "text"` is a conditional expression, not a binding.
     if quoted && hay.byte_at(blank_end) == b':' && is_choice(hay, name.start) {
         return None;
     }
@@ -139,7 +139,7 @@ fn sign_at(hay: Haystack<'_>, at: usize) -> Option<(Sign, usize)> {
         .map(|(text, sign)| (*sign, at + text.len()))
 }
 
-/// A name whose value follows without a sign.
+/// Handles a name whose value follows without an operator.
 fn unsigned(
     hay: Haystack<'_>,
     name: &Name<'_>,
@@ -154,7 +154,7 @@ fn unsigned(
     if (name.is_flag() || follows_setter(hay, name)) && !matches!(next, b'-' | b'\n' | b'\r' | 0) {
         return Some((Binding::Flag, blank_end));
     }
-    // What is left is prose or code, and `pass` is a verb there.
+    // The rest is prose or code, where `pass` is a verb.
     if name.text == "pass" {
         return None;
     }
@@ -165,7 +165,7 @@ fn unsigned(
     if !next.is_ascii_alphanumeric() && !matches!(next, b'-' | b'/' | b'+') {
         return None;
     }
-    // `password 7 0822455D`: the number says how a router encodes it.
+    // `password 7 0822455D`: the number is the encoding type in a router configuration.
     let encoded = next.is_ascii_digit() && hay.byte_at(blank_end + 1) == b' ';
     if encoded && matches!(name.text, "password" | "secret" | "key-string") {
         let value = hay.skip_blanks(blank_end + 1);
@@ -183,8 +183,8 @@ fn unsigned(
         .then_some((Binding::Said, blank_end))
 }
 
-/// The value beside a name that is itself a value: `name: DB_PASSWORD` and on the next line
-/// `value: …`, `"key": "password", "value": …`, `name="password" value=…`.
+/// The value next to a name that is itself a value: `name: DB_PASSWORD` followed by a line `value:
+/// …`, `"key": "password", "value": …`, `name="password" value=…`.
 fn paired_value(hay: Haystack<'_>, at: usize, quoted: bool) -> Option<usize> {
     const GAP_BYTES_MAX: usize = 64;
     let gap = |b: u8| b.is_ascii_whitespace() || b == b',';
@@ -208,14 +208,14 @@ fn paired_value(hay: Haystack<'_>, at: usize, quoted: bool) -> Option<usize> {
     matches!(hay.byte_at(sign), b':' | b'=').then(|| hay.skip_blanks(sign + 1))
 }
 
-/// `ENV NAME value` in a Dockerfile, `setx NAME value` in a shell of Windows.
+/// `ENV NAME value` in a Dockerfile, `setx NAME value` in a Windows shell.
 fn follows_setter(hay: Haystack<'_>, name: &Name<'_>) -> bool {
     let ends =
         |word: &str| name.start >= word.len() && hay.starts_with(name.start - word.len(), word);
     name.is_shouted() && (ends("ENV ") || ends("setx "))
 }
 
-/// Whether a long word with a number in it follows, which only a generated secret may be.
+/// Whether a word of at least 16 bytes with a digit follows, which is probably generated.
 fn is_number_near(hay: Haystack<'_>, at: usize) -> bool {
     let end = hay.skip_while_within(at, 64, |b| b > b' ');
     end - at >= 16 && (at..end).any(|place| hay.byte_at(place).is_ascii_digit())
@@ -238,7 +238,7 @@ pub(crate) fn follows_login(hay: Haystack<'_>, name: &Name<'_>) -> bool {
     line.contains("machine ") || line.contains("default ")
 }
 
-/// `${NAME:-value}` and its kin.
+/// `${NAME:-value}` and its variants.
 fn fallback(hay: Haystack<'_>, at: usize) -> Option<(Binding, usize)> {
     [":-", ":=", "-", "="]
         .iter()
@@ -246,7 +246,7 @@ fn fallback(hay: Haystack<'_>, at: usize) -> Option<(Binding, usize)> {
         .map(|sign| (Binding::Fallback, at + sign.len()))
 }
 
-/// The place behind a closing quote with any number of backslashes before it.
+/// Skips a closing quote and any backslashes before it.
 fn skip_closing_quote(hay: Haystack<'_>, at: usize) -> usize {
     let slashes = hay.skip_while(at, |b| b == b'\\');
     if is_quote(hay.byte_at(slashes)) { slashes + 1 } else { at }
@@ -272,7 +272,7 @@ fn skip_brackets(hay: Haystack<'_>, at: usize, quoted: bool) -> usize {
     }
 }
 
-/// `**Password:** value` in Markdown; a lone star is a pointer.
+/// `**Password:** value` in Markdown; a single star is a pointer.
 fn skip_stars(hay: Haystack<'_>, at: usize) -> usize {
     if hay.starts_with(at, "**") { at + 2 } else { at }
 }
@@ -283,7 +283,7 @@ fn is_choice(hay: Haystack<'_>, name_start: usize) -> bool {
     hay.byte_before(blank) == b'?'
 }
 
-/// `let password: &str = "…"`: where the value behind what may be a type starts.
+/// `let password: &str = "…"`: the start of the value after a possible type annotation.
 pub(crate) fn behind_type(hay: Haystack<'_>, at: usize) -> Option<usize> {
     const TYPE_BYTES_MAX: usize = 48;
     let end = hay.skip_while_within(at, TYPE_BYTES_MAX, |b| {

@@ -1,7 +1,7 @@
-//! Arguments of commands that take a password: `mysql -p…`, `sshpass -p …`, `curl -u user:…`.
+//! Passwords in command-line arguments: `mysql -p…`, `sshpass -p …`, `curl -u user:…`.
 //!
-//! A command line is parsed once, from the first known command on it to its end; commands behind
-//! it on the same line (`sshpass … mysql …`) are recognised on the way.
+//! A line is parsed once, from the first known command to its end; later commands on the same line
+//! (`sshpass … mysql …`) are recognised along the way.
 
 use super::commands::{COMMANDS, Command, Form};
 use super::cookie;
@@ -14,7 +14,7 @@ use Form::{
     AfterColon, AfterComma, AfterName, AfterPass, AfterPercent, Attached, Cookies, Either, Next,
 };
 
-/// The names of all commands, as literals to look for.
+/// The names of all commands, as literals for the scanner.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let mut before = "";
     COMMANDS.iter().map(|one| one.name).filter(move |name| {
@@ -24,7 +24,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The entries of a command, which stand together in the table.
+/// The table entries of a command, which are adjacent.
 fn entries_of(name: &str) -> Option<&'static [Command]> {
     let first = COMMANDS.iter().position(|one| one.name == name)?;
     let rest = COMMANDS.get(first..)?;
@@ -32,13 +32,13 @@ fn entries_of(name: &str) -> Option<&'static [Command]> {
     rest.get(..count)
 }
 
-/// Whether the name of a command ends here: an argument follows, or the quote around the name.
+/// Whether a command name ends here, at a blank or a quote.
 pub(crate) fn ends_name(hay: Haystack<'_>, at: usize) -> bool {
     matches!(hay.byte_at(at), b' ' | b'\t' | b'"' | b'\'' | b',' | b'`' | b'.' | b'\\' | 0x1B)
 }
 
-/// Finds the secrets among the arguments from this command name on, and returns the end of the
-/// part that was parsed.
+/// Finds the secrets among the arguments from this command name on. Returns the end of the parsed
+/// part.
 pub(crate) fn find_arguments(
     hay: Haystack<'_>,
     start: usize,
@@ -68,7 +68,7 @@ pub(crate) fn find_arguments(
             return at + 1;
         }
         let next = parser.read_word(word, cuts);
-        // Only the rest of a line with a known command is parsed.
+        // Stop unless the line starts with a known command.
         if parser.known.is_empty() && at == first {
             return start + 1;
         }
@@ -76,7 +76,7 @@ pub(crate) fn find_arguments(
     }
 }
 
-/// A command follows a blank, a line start, a path separator, a quote or a shell operator.
+/// A command follows whitespace, a path separator, a quote or a shell operator.
 fn is_command_position(hay: Haystack<'_>, at: usize) -> bool {
     let before = hay.byte_before(at);
     before <= b' '
@@ -85,7 +85,7 @@ fn is_command_position(hay: Haystack<'_>, at: usize) -> bool {
         || hay.follows_escape(at)
 }
 
-/// `"mysql",` in a list of arguments: the quotes belong to the word.
+/// `"mysql",` in an argument list: the quotes belong to the word.
 fn is_list_item(hay: Haystack<'_>, start: usize) -> bool {
     let quote = hay.byte_before(start);
     let end = hay.skip_while_within(start, 32, is_name);
@@ -98,7 +98,7 @@ fn ends_line(hay: Haystack<'_>, at: usize) -> bool {
         || hay.byte_at(at) == b'\\' && matches!(hay.byte_at(at + 1), b'n' | b'r')
 }
 
-/// Skips blanks and line breaks that a backslash continues.
+/// Skips blanks and line continuations.
 fn skip_gap(hay: Haystack<'_>, from: usize) -> usize {
     let mut at = from;
     loop {
@@ -113,14 +113,14 @@ fn skip_gap(hay: Haystack<'_>, from: usize) -> usize {
     }
 }
 
-/// The next word: to a blank or the end of the line, with quotes that may hold blanks.
+/// The next word, up to whitespace outside quotes.
 fn word_at(hay: Haystack<'_>, at: usize) -> ValueSpan {
     let mut end = at;
     while end < hay.len() && hay.byte_at(end) > b' ' && !ends_line(hay, end) {
         let quote = hay.byte_at(end);
         if is_quote(quote) {
             let close = hay.skip_while(end + 1, |b| b != quote && b != b'\n');
-            // An open quote ends the string that holds the command.
+            // An unclosed quote ends the string that contains the command.
             if hay.byte_at(close) != quote {
                 return ValueSpan { start: at, end: end.max(at + 1), quoted: false };
             }
@@ -132,7 +132,7 @@ fn word_at(hay: Haystack<'_>, at: usize) -> ValueSpan {
     ValueSpan { start: at, end, quoted: false }
 }
 
-/// A word without the quotes and brackets around it: `"-p…",` in a list of arguments.
+/// Strips quotes and brackets around a word, such as `"-p…",` in an argument list.
 fn unquote(hay: Haystack<'_>, word: ValueSpan) -> ValueSpan {
     let length = word.end - word.start;
     let start = hay.skip_while_within(word.start, length, |b| {
@@ -150,21 +150,21 @@ fn unquote(hay: Haystack<'_>, word: ValueSpan) -> ValueSpan {
 
 struct Parser<'t> {
     hay: Haystack<'t>,
-    /// The entries of the command that the arguments belong to.
+    /// The table entries of the current command.
     known: &'static [Command],
     subcommand: bool,
-    /// Arguments seen behind the command or its subcommand, without options.
+    /// Number of non-option arguments after the command or its subcommand.
     arguments: usize,
     /// Whether `htpasswd` takes the password from the command line.
     batch: bool,
-    /// The text that `echo` writes into a pipe.
+    /// The text that `echo` pipes to the next command.
     echoed: Option<ValueSpan>,
-    /// Whether `net` names a user, whose password comes next.
+    /// Whether `net` has named a user, whose password comes next.
     user_named: bool,
 }
 
 impl Parser<'_> {
-    /// Reads one word; returns the position to continue at.
+    /// Reads one word. Returns the position to continue at.
     fn read_word(&mut self, word: ValueSpan, cuts: &mut Vec<Cut<'static>>) -> usize {
         let hay = self.hay;
         let after = word.end;
@@ -221,7 +221,7 @@ impl Parser<'_> {
         let text = hay.slice(word.start, word.end);
         if known == "htpasswd" && !text.starts_with("--") && text.contains('b') {
             self.batch = true;
-            // Without a file, the user comes first.
+            // Without a file argument, the user comes first.
             self.arguments = usize::from(text.contains('n'));
             return word.end;
         }
@@ -270,7 +270,7 @@ impl Parser<'_> {
         word.end
     }
 
-    /// Cuts the text that `echo` writes into the command that reads a password.
+    /// Cuts the text that `echo` pipes into a command that reads a password from stdin.
     fn cut_echoed(&mut self, form: Form, cuts: &mut Vec<Cut<'static>>) {
         if let Some(echoed) = self.echoed.take() {
             let start = echoed.start - usize::from(echoed.quoted);
@@ -320,7 +320,7 @@ impl Parser<'_> {
     }
 }
 
-/// The cut for a value that starts here, without its quotes.
+/// Builds the cut for a value, without its quotes.
 fn cut_secret(
     hay: Haystack<'_>,
     start: usize,

@@ -1,6 +1,6 @@
-//! The table of commands that take a password among their arguments.
+//! The table of commands that take a password as an argument.
 
-/// The way in which an option carries its secret.
+/// How an option carries its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `-p SECRET` or `-pSECRET`
@@ -27,13 +27,13 @@ use Form::{
     AfterColon, AfterComma, AfterName, AfterPass, AfterPercent, Attached, Cookies, Either, Next,
 };
 
-/// A command and the options that carry a secret.
+/// A command and its options that carry a secret.
 pub(crate) struct Command {
     pub name: &'static str,
-    /// Only behind this subcommand, such as `login`.
+    /// Applies only after this subcommand, such as `login`.
     pub subcommand: &'static str,
     pub options: &'static [(&'static str, Form)],
-    /// Position of an argument that is a secret, counted from the command or subcommand.
+    /// Position of a secret argument, counted from the command or subcommand.
     pub argument: Option<usize>,
 }
 
@@ -54,7 +54,7 @@ const LOGIN: &[(&str, Form)] = &[("-p", Either)];
 const HTTP: &[(&str, Form)] = &[("-a", AfterColon), ("--auth", AfterColon)];
 const SNMP: &[(&str, Form)] = &[("-A", Next), ("-X", Next)];
 
-/// The commands. A name that begins with another one comes first.
+/// The commands. A longer name precedes any name that is a prefix of it.
 #[rustfmt::skip]
 pub(crate) const COMMANDS: &[Command] = &[
     command("curl", &[

@@ -1,19 +1,19 @@
 //! Cookies: `Cookie` and `Set-Cookie` headers, cookies in code, and cookie files.
 //!
-//! The names of cookies stay; values that identify a session go. Values such as `theme=dark` stay.
+//! Cookie names stay. Values that identify a session are cut; values such as `theme=dark` stay.
 
 use super::cut::{Confidence, Cut};
 use super::haystack::{Haystack, is_quote};
 use super::randomness::is_random;
 use super::value;
 
-/// Parts of names of cookies that identify a session.
+/// Substrings in the names of session cookies.
 const SESSION_NAMES: &[&str] = &[
     "sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login", "secret", "key",
     "ticket", "sso", "saml", "idsrv", "aspxauth", "identity", "refresh", "access", "user_id",
 ];
 
-/// Attributes of a cookie, which are not values.
+/// Cookie attributes, which are not secrets.
 const ATTRIBUTES: &[&str] = &[
     "expires",
     "max-age",
@@ -28,7 +28,7 @@ const ATTRIBUTES: &[&str] = &[
     "comment",
 ];
 
-/// Finds the cookies behind the word `cookie`, and returns the end of the part that was parsed.
+/// Finds the cookies after the word `cookie`. Returns the end of the parsed part.
 pub(crate) fn find_cookies(
     hay: Haystack<'_>,
     start: usize,
@@ -38,7 +38,7 @@ pub(crate) fn find_cookies(
     let name_end = hay.skip_while_within(word_end, 8, |b| b.is_ascii_alphanumeric());
     let closed = hay.skip_while_within(name_end, 8, |b| is_quote(b) || matches!(b, b'\\' | b']'));
     let sign = hay.skip_blanks(closed);
-    // `curl -b`/`--cookie` is followed by a blank alone.
+    // `curl -b`/`--cookie` is followed by a blank only.
     let option = hay.byte_before(start) == b'-' && sign > closed;
     if !matches!(hay.byte_at(sign), b':' | b'=' | b',') && !option {
         return start + 1;
@@ -104,7 +104,7 @@ fn is_session(name: &str, value: &str) -> bool {
     let named = SESSION_NAMES.iter().any(|part| lower.contains(part));
     let mixed = judged.bytes().any(|b| b.is_ascii_digit())
         && judged.bytes().any(|b| b.is_ascii_alphabetic());
-    // Numbers of web analytics are long and mixed, and identify a visitor.
+    // Long mixed values, such as web analytics ids, identify a visitor.
     let long = judged.len() >= 24 && mixed && !value::is_wordy(judged);
     named
         && judged.len() >= 6
@@ -114,7 +114,7 @@ fn is_session(name: &str, value: &str) -> bool {
         || long
 }
 
-/// The value at the end of a line of a cookie file: seven fields, separated by tabs.
+/// The value at the end of a line in a cookie file: seven tab-separated fields.
 pub(crate) fn find_cookie_line(hay: Haystack<'_>, tab: usize) -> (Option<Cut<'static>>, usize) {
     let (tab_text, line_end) = if hay.byte_at(tab) == b'\\' {
         ("\\t", hay.line_end(tab).min(hay.skip_while(tab, |b| b != b'"' && b != b'\n')))

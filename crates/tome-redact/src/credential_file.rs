@@ -1,16 +1,16 @@
-//! Files that hold credentials: `.netrc`, `.pgpass`, password hashes as in `/etc/shadow`.
+//! Credential files: `.netrc`, `.pgpass`, and password hashes as in `/etc/shadow`.
 
 use super::cut::{Confidence, Cut};
 use super::haystack::{Haystack, is_base64};
 use super::value;
 
-/// Words of an entry of a `.netrc` that are examined.
+/// Words examined per `.netrc` entry.
 const NETRC_WORDS_MAX: usize = 16;
-/// Passwords and user names that a file may hold.
+/// Length limit of passwords and user names.
 const WORD_BYTES_MAX: usize = 1024;
 
-/// Finds the password of the `.netrc` entry that starts here (`machine host login … password …`),
-/// and returns the end of the part that was parsed.
+/// Finds the password of the `.netrc` entry that starts here (`machine host login … password …`).
+/// Returns the end of the parsed part.
 pub(crate) fn find_netrc(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'static>>) -> usize {
     if !hay.is_word_start(start) {
         return start + 1;
@@ -48,7 +48,7 @@ pub(crate) fn find_netrc(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'st
     if known { at } else { start + 1 }
 }
 
-/// The next word and its end. Quotes around it and escaped line breaks are not part of it.
+/// Start and end of the next word, skipping whitespace and escaped line breaks.
 fn next_word(hay: Haystack<'_>, from: usize) -> (usize, usize) {
     let mut start = from;
     loop {
@@ -66,7 +66,7 @@ fn next_word(hay: Haystack<'_>, from: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// The password at the end of a line `host:port:database:user:password`, and the line's end.
+/// The password at the end of a `host:port:database:user:password` line, and the line's end.
 pub(crate) fn find_pgpass(hay: Haystack<'_>, colon: usize) -> (Option<Cut<'static>>, usize) {
     let start = hay.skip_back_while(colon, 256, |b| b > b' ' && !super::haystack::is_quote(b));
     let end = hay.skip_while_within(colon, WORD_BYTES_MAX, |b| {
@@ -79,7 +79,7 @@ pub(crate) fn find_pgpass(hay: Haystack<'_>, colon: usize) -> (Option<Cut<'stati
     };
     let port_fits = *port == "*" || !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     let fits = port_fits
-        // A line of a password file has numbers there.
+        // In `/etc/passwd` these fields are numeric.
         && !user.bytes().all(|b| b.is_ascii_digit())
         && [host, database, user].iter().all(|field| !field.is_empty() && !field.contains('/'))
         && !password.is_empty()
@@ -104,7 +104,7 @@ pub(crate) fn find_password_hash(
         is_base64(b) || matches!(b, b'$' | b'.' | b',' | b':' | b'}')
     });
     let end = hay.skip_back_while(end, end - literal_end, |b| matches!(b, b':' | b',' | b'.'));
-    // The fields behind a hash in a shadow file are numbers.
+    // In a shadow file the hash is followed by numeric fields.
     let hash = hay.slice(literal_end, end);
     let hash = match hash.find(':') {
         Some(colon) if hay.byte_at(start) == b'$' => hash.get(..colon).unwrap_or(hash),

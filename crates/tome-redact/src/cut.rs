@@ -1,16 +1,16 @@
-//! Cuts: ranges of bytes, and the marks that replace them.
+//! Cuts: byte ranges and the marks that replace them.
 //!
-//! `[redacted:kind]` for a secret, `[private]` for a private part. A mark that a text already holds
-//! is never cut in two and never replaced by itself: that is what makes redaction idempotent.
+//! `[redacted:kind]` replaces a secret, `[private]` a private part. A mark that is already in the
+//! text is never split or replaced, which makes redaction idempotent.
 
 use super::haystack::Haystack;
 
-/// The longest kind in a mark.
+/// Longest kind in a mark.
 pub(crate) const KIND_BYTES_MAX: usize = 32;
 const OPEN: &str = "[redacted:";
 const PRIVATE: &str = "[private]";
 
-/// The text that replaces a cut.
+/// The replacement text of a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark<'r> {
     /// `[private]`
@@ -42,27 +42,28 @@ impl Mark<'_> {
     }
 }
 
-/// How certain a matcher is of the kind. Where cuts overlap, the most certain one names the whole.
+/// How certain a matcher is of the kind. The most certain of several overlapping cuts determines
+/// the mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Confidence {
-    /// Stated by the user: private tags, patterns of the config.
+    /// Stated by the user: private tags and configured patterns.
     Stated,
-    /// The token carries the prefix of its issuer.
+    /// The token has the prefix of its issuer.
     Prefixed,
-    /// The value stands where only a secret stands.
+    /// The value is in a position where only a secret occurs.
     Placed,
     /// The value looks random.
     Guessed,
 }
 
-/// A range of bytes to replace by a mark.
+/// A byte range to replace with a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut<'r> {
     /// First byte of the range.
     pub start: usize,
     /// End of the range.
     pub end: usize,
-    /// The text that replaces the range.
+    /// The replacement text.
     pub mark: Mark<'r>,
     pub(crate) confidence: Confidence,
 }
@@ -73,7 +74,7 @@ impl<'r> Cut<'r> {
     }
 }
 
-/// End of the mark that starts here.
+/// The end of the mark that starts here.
 pub(crate) fn mark_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
     if hay.starts_with(at, PRIVATE) {
         return Some(at + PRIVATE.len());
@@ -87,7 +88,7 @@ pub(crate) fn mark_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
     (fits && hay.byte_at(end) == b']').then_some(end + 1)
 }
 
-/// Range of the mark around a position, if the position is inside one.
+/// The range of the mark around a position, if there is one.
 pub fn find_mark_around(text: &str, at: usize) -> Option<(usize, usize)> {
     mark_around(Haystack(text), at)
 }
@@ -99,13 +100,13 @@ pub(crate) fn mark_around(hay: Haystack<'_>, at: usize) -> Option<(usize, usize)
     (end > at).then_some((start, end))
 }
 
-/// Bytes of a kind.
+/// Whether a byte may occur in a kind.
 pub(crate) fn is_kind(b: u8) -> bool {
     b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'
 }
 
-/// Sorts cuts, frees the marks at their edges, and joins those that meet. What is left is disjoint,
-/// in order, and each holds at least one byte that is no mark.
+/// Sorts cuts, excludes marks at their edges, and joins overlapping ones. The result is disjoint
+/// and ordered, and every cut contains at least one byte outside a mark.
 pub(crate) fn settle<'r>(cuts: &mut Vec<Cut<'r>>, hay: Haystack<'_>) {
     for cut in cuts.iter_mut() {
         free_marks(cut, hay);
@@ -114,7 +115,7 @@ pub(crate) fn settle<'r>(cuts: &mut Vec<Cut<'r>>, hay: Haystack<'_>) {
     join(cuts);
 }
 
-/// Joins cuts that overlap, and those that touch and have the same mark.
+/// Joins cuts that overlap, or that touch and have the same mark.
 pub(crate) fn join(cuts: &mut Vec<Cut<'_>>) {
     cuts.sort_by_key(|cut| (cut.start, cut.end));
     cuts.dedup_by(|next, kept| {
@@ -139,7 +140,7 @@ fn free_marks(cut: &mut Cut<'_>, hay: Haystack<'_>) {
         cut.start = end;
     }
     while cut.start < cut.end {
-        // A mark that reaches to or over the end of the cut.
+        // A mark that reaches or crosses the end of the cut.
         match mark_around(hay, cut.end - 1) {
             Some((start, _)) => cut.end = start,
             None => match mark_end(hay, cut.end - 1) {
@@ -150,7 +151,7 @@ fn free_marks(cut: &mut Cut<'_>, hay: Haystack<'_>) {
     }
 }
 
-/// Replaces the cuts of a text by their marks. Cuts are disjoint and in order.
+/// Replaces the cuts of a text with their marks. Cuts must be disjoint and ordered.
 pub fn apply_cuts(text: &str, cuts: &[Cut<'_>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
@@ -163,10 +164,10 @@ pub fn apply_cuts(text: &str, cuts: &[Cut<'_>]) -> String {
     out
 }
 
-/// Adds cuts that were found in the text with the first cuts applied, mapped back to the source.
+/// Adds cuts found in the text after the first cuts were applied, mapped back to the source.
 pub(crate) fn add_rendered<'r>(cuts: &mut Vec<Cut<'r>>, found: Vec<Cut<'r>>) {
     let mut made = cuts.clone().into_iter().peekable();
-    // Positions behind the last mark passed, in the source and in the rendered text.
+    // Positions after the last mark passed, in the source and in the rendered text.
     let (mut source, mut rendered) = (0usize, 0usize);
     let mut place = |at: usize| {
         while let Some(cut) = made.next_if(|cut| {

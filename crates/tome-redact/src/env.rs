@@ -5,11 +5,11 @@ use super::haystack::{Haystack, is_quote};
 use super::randomness::{is_hex, is_random, is_uuid};
 use super::value_span::find_value;
 
-/// Shorter values are names, versions, regions.
+/// Shorter values are names, versions or regions.
 const VALUE_BYTES_MIN: usize = 20;
 const NAME_BYTES_MAX: usize = 96;
 
-/// The secret behind this `=`, if a name in capitals stands before it.
+/// The secret after this `=`, if it follows an upper-case name.
 pub(crate) fn find_env_value(hay: Haystack<'_>, equals: usize) -> Option<Cut<'static>> {
     let start = hay.skip_back_while(equals, NAME_BYTES_MAX, is_env_name);
     let name = hay.slice(start, equals);
@@ -27,7 +27,8 @@ fn is_env_name(b: u8) -> bool {
     b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'
 }
 
-/// Whether a variable can be set here: at the start of a line, of a quoted string, or behind a blank.
+/// Whether a variable can be set here: at the start of a line or a quoted string, or after
+/// whitespace.
 fn is_line_place(hay: Haystack<'_>, start: usize) -> bool {
     let before = hay.byte_before(start);
     before <= b' '
@@ -47,7 +48,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     value.len() >= VALUE_BYTES_MIN && !elsewhere && !fingerprint && is_random(value)
 }
 
-/// Names whose value is a fingerprint of something public.
+/// Whether the name indicates a public fingerprint.
 fn is_harmless_name(name: &str) -> bool {
     name.split('_').any(|part| {
         part.ends_with("SUM")

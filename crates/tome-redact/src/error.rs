@@ -1,40 +1,40 @@
-//! Errors in the patterns of the user.
+//! Errors in user-defined patterns.
 
 use thiserror::Error;
 
-/// Reason why a redactor could not be built.
+/// Why a redactor could not be built.
 #[derive(Debug, Error)]
 pub enum PatternError {
-    /// The name of an own pattern cannot stand in a mark.
-    #[error("own pattern {name:?} needs another name: use 1 to 32 of a-z, 0-9 and '-'")]
+    /// The name cannot be used in a mark.
+    #[error("pattern {name:?} has an invalid name: use 1 to 32 of a-z, 0-9 and '-'")]
     Name {
-        /// The name as the user wrote it, shortened.
+        /// The name as written, shortened.
         name: String,
     },
-    /// An own pattern is not a regular expression, or too large a one.
-    #[error("own pattern {name:?} cannot be used: correct it or remove it")]
+    /// The pattern is not a valid regular expression, or is too large.
+    #[error("pattern {name:?} is not a usable regular expression: correct it or remove it")]
     Pattern {
         /// Name of the pattern.
         name: String,
-        /// The error of the regex compiler.
+        /// The regex compiler's error.
         source: Box<regex::Error>,
     },
-    /// An own pattern is longer than anybody needs.
-    #[error("own pattern {name:?} has {bytes} bytes: keep it under {bytes_max}")]
+    /// The pattern is too long.
+    #[error("pattern {name:?} has {bytes} bytes: the limit is {bytes_max}")]
     TooLong {
         /// Name of the pattern.
         name: String,
-        /// Its length in bytes.
+        /// Its length.
         bytes: usize,
-        /// The longest length allowed.
+        /// The limit.
         bytes_max: usize,
     },
-    /// There are more own patterns than a hook can afford to compile.
-    #[error("{count} own patterns are too many: keep at most {count_max}")]
+    /// More patterns than a hook can afford to compile.
+    #[error("{count} patterns are configured: the limit is {count_max}")]
     TooMany {
         /// Number of patterns.
         count: usize,
-        /// The highest number allowed.
+        /// The limit.
         count_max: usize,
     },
 }

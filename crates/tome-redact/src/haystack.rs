@@ -1,8 +1,8 @@
-//! Bounded access to the bytes around a position, never outside the text.
+//! Bounds-checked access to the bytes around a position.
 //!
 //! Matchers stop at ASCII bytes only, so the positions they return are character boundaries.
 
-/// The text that matchers search.
+/// The text being searched.
 #[derive(Clone, Copy)]
 pub(crate) struct Haystack<'t>(pub(crate) &'t str);
 
@@ -37,7 +37,7 @@ impl<'t> Haystack<'t> {
         self.0.floor_char_boundary(at)
     }
 
-    /// End of the run of bytes of a class that starts here.
+    /// The end of the run of bytes of a class that starts here.
     pub fn skip_while(self, from: usize, class: impl Fn(u8) -> bool) -> usize {
         let rest = self.bytes_from(from);
         let length = rest.iter().position(|b| !class(*b)).unwrap_or(rest.len());
@@ -45,7 +45,7 @@ impl<'t> Haystack<'t> {
         from + length
     }
 
-    /// End of the run of bytes of a class that starts here, at most `bytes_max` long.
+    /// The end of the run of bytes of a class that starts here, at most `bytes_max` long.
     pub fn skip_while_within(
         self,
         from: usize,
@@ -58,7 +58,7 @@ impl<'t> Haystack<'t> {
         from + length
     }
 
-    /// Start of the run of bytes of a class that ends here, at most `bytes_max` long.
+    /// The start of the run of bytes of a class that ends here, at most `bytes_max` long.
     pub fn skip_back_while(self, to: usize, bytes_max: usize, class: impl Fn(u8) -> bool) -> usize {
         let floor = to.saturating_sub(bytes_max);
         let mut start = to;
@@ -68,13 +68,13 @@ impl<'t> Haystack<'t> {
         start
     }
 
-    /// Whether exactly these bytes stand here.
+    /// Whether the text continues with exactly these bytes.
     pub fn starts_with(self, at: usize, literal: &str) -> bool {
         work::count(1);
         self.bytes_from(at).starts_with(literal.as_bytes())
     }
 
-    /// Whether these bytes stand here in any letter case.
+    /// Whether the text continues with these bytes, ignoring ASCII case.
     pub fn starts_with_ignore_case(self, at: usize, word: &str) -> bool {
         work::count(1);
         self.bytes_from(at)
@@ -82,12 +82,12 @@ impl<'t> Haystack<'t> {
             .is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()))
     }
 
-    /// The first position after spaces and tabs.
+    /// Skips spaces and tabs.
     pub fn skip_blanks(self, from: usize) -> usize {
         self.skip_while(from, is_blank)
     }
 
-    /// End of the line that holds this position: a line break, written as an escape or not.
+    /// The end of the line at this position: a line break, real or escaped.
     pub fn line_end(self, at: usize) -> usize {
         let mut end = at;
         loop {
@@ -106,8 +106,8 @@ impl<'t> Haystack<'t> {
         slash == b'\\' && matches!(self.byte_before(at), b'n' | b'r' | b't')
     }
 
-    /// Whether a word can begin here: no letter or digit stands before, or the one before is the
-    /// letter of an escaped line break, or it ends a percent escape.
+    /// Whether a word can begin here: no letter or digit precedes, or the preceding one is part of
+    /// an escaped line break or a percent escape.
     pub fn is_word_start(self, at: usize) -> bool {
         let before = self.byte_before(at);
         if !before.is_ascii_alphanumeric() {
@@ -127,7 +127,7 @@ pub(crate) fn is_quote(b: u8) -> bool {
     matches!(b, b'"' | b'\'' | b'`')
 }
 
-/// Bytes of names such as `api_key`, `x-api-key`, `spring.datasource.password`.
+/// Bytes of names such as `api_key`, `x-api-key` and `spring.datasource.password`.
 pub(crate) fn is_name(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')
 }
@@ -137,13 +137,13 @@ pub(crate) fn is_wordlike(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
 }
 
-/// Base64 of either alphabet, padding included.
+/// Base64 of either alphabet, including padding.
 pub(crate) fn is_base64(b: u8) -> bool {
     is_wordlike(b) || matches!(b, b'+' | b'/' | b'=')
 }
 
-/// Counts the bytes that matchers examine, so that tests can show that the work is linear in the
-/// length of the text. Compiled to nothing outside tests.
+/// Counts the bytes that matchers examine, so that tests can verify linear complexity. A no-op
+/// outside tests.
 pub(crate) mod work {
     #[cfg(test)]
     thread_local! {
@@ -159,7 +159,7 @@ pub(crate) mod work {
     #[inline]
     pub fn count(_bytes: usize) {}
 
-    /// Returns the count and starts again from zero.
+    /// Returns the count and resets it.
     #[cfg(test)]
     pub fn take() -> usize {
         BYTES.with(|total| total.replace(0))

@@ -28,10 +28,10 @@ const SCHEMES: &[&str] = &[
     "zoho-oauthtoken",
 ];
 
-/// Credentials are judged by this much.
+/// Bytes of credentials that are examined.
 const CREDENTIALS_BYTES_MAX: usize = 4096;
 
-/// The credentials behind `Authorization`, which ends at `from`.
+/// The credentials after `Authorization`, which ends at `from`.
 pub(crate) fn find_authorization(hay: Haystack<'_>, from: usize) -> Option<Cut<'static>> {
     let quote =
         hay.skip_while_within(from, 16, |b| is_quote(b) || matches!(b, b'\\' | b']' | b' '));
@@ -50,7 +50,7 @@ pub(crate) fn find_authorization(hay: Haystack<'_>, from: usize) -> Option<Cut<'
         let text = hay.slice(value, end);
         return is_credentials(hay, text, end).then(|| cut(value, end));
     }
-    // A scheme of a vendor, and credentials that nobody would write as a word.
+    // A vendor-specific scheme with credentials that cannot be a word.
     if scheme_end > start && value > scheme_end {
         let end = credentials_end(hay, value);
         let text = hay.slice(value, end);
@@ -65,7 +65,7 @@ pub(crate) fn find_authorization(hay: Haystack<'_>, from: usize) -> Option<Cut<'
         .then(|| cut(value.start, value.end_in(hay)))
 }
 
-/// A long token behind a lone `Bearer` or `Basic`, which ends at `from`.
+/// A long token after a lone `Bearer` or `Basic`, which ends at `from`.
 pub(crate) fn find_scheme_credentials(
     hay: Haystack<'_>,
     at: usize,
@@ -98,7 +98,7 @@ fn cut_as(start: usize, end: usize, kind: &'static str) -> Cut<'static> {
     Cut::secret(start, end, kind, Confidence::Placed)
 }
 
-/// The blanks between a scheme and its credentials, also as an address writes them.
+/// Skips the blanks between a scheme and its credentials, including `%20`.
 fn skip_gap(hay: Haystack<'_>, from: usize) -> usize {
     let mut at = hay.skip_blanks(from);
     while hay.starts_with(at, "%20") {
@@ -114,7 +114,7 @@ fn credentials_end(hay: Haystack<'_>, start: usize) -> usize {
     hay.skip_back_while(end, end - start, |b| matches!(b, b'.' | b':'))
 }
 
-/// In a header nearly everything is a credential, but people also write about headers.
+/// In a header nearly everything is a credential, but prose mentions headers too.
 fn is_credentials(hay: Haystack<'_>, text: &str, end: usize) -> bool {
     const BYTES_MIN: usize = 6;
     let small = text.bytes().all(|b| b.is_ascii_lowercase());

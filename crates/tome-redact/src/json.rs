@@ -1,4 +1,4 @@
-//! Redaction of JSON: each string by itself, and the values of keys that say a secret follows.
+//! Redaction of JSON: each string individually, and the values of keys that announce a secret.
 
 use std::borrow::Cow;
 
@@ -8,32 +8,32 @@ use super::name::{self, NameStrength};
 use super::redactor::Redactor;
 use super::value::{self, ValueContext};
 
-/// The mark of a value that its key gives away.
+/// The mark of a value that is a secret because of its key.
 const KEYED_MARK: &str = "[redacted:password]";
 
 impl Redactor {
-    /// Redacts every string of a JSON value, keys included.
+    /// Redacts every string in a JSON value, including keys.
     pub fn redact_json(&self, value: &mut Value) {
         *value = rewrite_json(value, &mut |text| self.redact(text));
     }
 }
 
-/// Replaces secrets under telling keys by their mark, and every other string and key by the result
-/// of `leaf`.
+/// Replaces the secrets of keys that announce one with a mark, and every other string and key with
+/// the result of `leaf`.
 pub fn rewrite_json(value: &Value, leaf: &mut impl FnMut(&str) -> Cow<'_, str>) -> Value {
     rewrite_value(value, Place::Plain, leaf)
 }
 
-/// The context of a value.
+/// The context of a JSON value.
 #[derive(Clone, Copy)]
 enum Place {
-    /// Behind no name, or one that says nothing.
+    /// Under no key, or one that does not announce a secret.
     Plain,
-    /// Behind a name that announces a secret.
+    /// Under a key that announces a secret.
     Named(NameStrength),
-    /// A header whose name is needed to understand its value.
+    /// A header whose value is only meaningful together with its name.
     Header(&'static str),
-    /// In the data of a Kubernetes secret.
+    /// Inside the data of a Kubernetes secret.
     SecretData,
 }
 
@@ -66,7 +66,7 @@ fn rewrite_text(text: &str, place: Place, leaf: &mut impl FnMut(&str) -> Cow<'_,
     if is_secret { KEYED_MARK.into() } else { Value::String(new.into_owned()) }
 }
 
-/// The items of an array. `["--password", "…"]` names the item behind the option.
+/// Rewrites an array. In `["--password", "…"]` the option names the item after it.
 fn rewrite_items(
     items: &[Value],
     place: Place,
@@ -111,7 +111,7 @@ fn rewrite_object(
     new
 }
 
-/// `{"name": "DB_PASSWORD", "value": "…"}`: the name stands beside the value.
+/// `{"name": "DB_PASSWORD", "value": "…"}`: the name is a sibling of the value.
 fn paired_strength(
     map: &Map<String, Value>,
     leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
@@ -122,13 +122,13 @@ fn paired_strength(
     assess_either(name, &leaf(name))
 }
 
-/// The strength of a name before or after its own redaction: the next search sees only the latter.
+/// The strength of a name before or after its own redaction: a second pass sees only the latter.
 fn assess_either(came: &str, kept: &str) -> Option<NameStrength> {
     let (came, kept) = (name::assess_name(came), name::assess_name(kept));
     [came, kept].into_iter().flatten().min()
 }
 
-/// Two keys may turn into the same mark; both values stay.
+/// Two keys may turn into the same mark; both values are kept.
 fn free_key(map: &Map<String, Value>, key: String) -> String {
     if !map.contains_key(&key) {
         return key;

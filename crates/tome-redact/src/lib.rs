@@ -1,9 +1,9 @@
-//! Finds secrets and private parts of a text and cuts them. Pure: no I/O, no events.
+//! Finds secrets and private parts of a text and replaces them with marks. Pure: no I/O.
 //!
 //! One pass of a literal scanner (`scanner`) finds the few positions where a secret could begin;
 //! a matcher for that kind examines the bytes around each. The matchers are:
 //!
-//! - `rules`, `rule`, `token`: tokens that carry the prefix of their issuer, from a table of rules, and
+//! - `rules`, `rule`, `token`: tokens with the prefix of their issuer, from a table of rules, and
 //!   tokens of a known shape around another literal;
 //! - `assignment` with `name`, `binding`, `value_span`, `value`: a name that announces a secret
 //!   and the value bound to it; `env`: variables with random values;
@@ -11,13 +11,13 @@
 //! - `header`, `cookie`, `url`: HTTP credentials; `credential_file`: `.netrc`, `.pgpass` and
 //!   others; `manifest`: Kubernetes secrets;
 //! - `pem`, `wallet`, `mnemonic`: private keys in their encodings;
-//! - `private`: parts that the user marked.
+//! - `private`: parts marked as private by the user.
 //!
-//! Every matcher looks at a bounded number of bytes per literal or continues where the one before
+//! Every matcher examines a bounded number of bytes per literal or continues where its last run
 //! stopped, so the work is linear in the length of the text.
 //!
-//! Matching happens on a `view` without terminal escapes and invisible characters as well; cuts
-//! are made in the original text, and nothing outside a cut changes.
+//! Matchers also run on a `view` without terminal escapes and invisible characters. Cuts are
+//! applied to the original text, and nothing outside a cut changes.
 
 mod assignment;
 mod base64;

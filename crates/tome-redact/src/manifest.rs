@@ -1,5 +1,5 @@
-//! Kubernetes secrets: the values under `data` and `stringData` of a document whose `kind` is
-//! `Secret`, in YAML and in JSON.
+//! Kubernetes secrets: the values under `data` and `stringData` of a document with `kind: Secret`,
+//! in YAML and JSON.
 
 use super::cut::{Confidence, Cut};
 use super::haystack::{Haystack, is_quote};
@@ -21,12 +21,12 @@ fn is_name(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')
 }
 
-/// Finds the values of all secrets, given where the documents say what they are, in order.
+/// Finds the values of all secrets, given the positions of `kind: Secret` in order.
 pub(crate) fn find_values(hay: Haystack<'_>, kinds: &[usize], cuts: &mut Vec<Cut<'static>>) {
     let mut from = 0;
     for (number, kind) in kinds.iter().enumerate() {
         let next = kinds.get(number + 1).copied().unwrap_or(hay.len());
-        // The values stand on either side of the kind, but not behind another document.
+        // The values may precede or follow the kind, but only within the same document.
         let before = hay.slice(from, *kind);
         let start = from + before.rfind("\n---").or(before.rfind("\\n---")).unwrap_or(0);
         let start = start + last_kind(hay.slice(start, *kind));
@@ -42,12 +42,12 @@ pub(crate) fn find_values(hay: Haystack<'_>, kinds: &[usize], cuts: &mut Vec<Cut
     }
 }
 
-/// End of the last `"kind"` of another object in JSON.
+/// The end of the last `"kind"` of another JSON object.
 fn last_kind(text: &str) -> usize {
     text.rfind("\"kind\"").map_or(0, |at| at + 6)
 }
 
-/// Finds the maps named `data` and `stringData` in a part of the text.
+/// Finds the maps named `data` and `stringData` in a range. Returns whether there are any.
 fn find_maps(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) -> bool {
     let mut found = false;
     let mut at = from;
@@ -82,7 +82,7 @@ fn find_data(text: &str) -> Option<usize> {
         .find(|at| matches!(text.as_bytes().get(*at), Some(b'd' | b'D')))
 }
 
-/// Finds the values of a flat JSON object, and returns its end.
+/// Finds the values of a flat JSON object. Returns its end.
 fn find_json_values(
     hay: Haystack<'_>,
     from: usize,
@@ -109,8 +109,8 @@ fn find_json_values(
     }
 }
 
-/// Finds the values of the lines that are indented deeper than the name of the map, and returns
-/// the end of the last one.
+/// Finds the values of the lines indented deeper than the map's name. Returns the end of the last
+/// one.
 fn find_yaml_values(
     hay: Haystack<'_>,
     name: usize,
@@ -134,7 +134,7 @@ fn find_yaml_values(
             continue;
         }
         match block {
-            // A line of a block value.
+            // A line of a block scalar.
             Some((key_indent, _)) if word - line > key_indent => {
                 cuts.push(Cut::secret(word, end, "kubernetes", Confidence::Placed));
                 continue;
@@ -163,7 +163,7 @@ fn skip_break(hay: Haystack<'_>, at: usize) -> usize {
     if written > at { written + 1 } else { at + 1 }
 }
 
-/// Adds the value that starts here, and returns its end.
+/// Adds a cut for the value that starts here. Returns the value's end.
 fn push_value(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'static>>) -> usize {
     let Some(value) = find_value(hay, start) else { return start };
     let end = value.end_in(hay);

@@ -1,33 +1,33 @@
-//! Mnemonics of wallets: twelve or more words in a row, all from the English list of BIP-39.
+//! Wallet mnemonics: twelve or more consecutive words from the English BIP-39 list.
 //!
-//! The list leaves out most words that sentences need (`the`, `and`, `of`, `is`), so prose hardly
-//! ever has twelve of its words in a row. The checksum is not verified: a phrase with a typing
-//! error is as good as the secret.
+//! The list lacks most words that sentences need (`the`, `and`, `of`, `is`), so prose hardly ever
+//! has twelve of its words in a row. The checksum is not verified: a phrase with a typo still
+//! reveals the secret.
 
 use std::sync::LazyLock;
 
 use super::cut::{Confidence, Cut};
 use super::haystack::{Haystack, work};
 
-/// The shortest mnemonic.
+/// Words of the shortest mnemonic.
 const WORDS_MIN: usize = 12;
-/// The longest words of the list.
+/// Length of the longest word in the list.
 const WORD_BYTES_MAX: usize = 8;
-/// Blanks, commas, quotes and numbers between two words.
+/// Length of the blanks, commas, quotes and numbers between two words.
 const GAP_BYTES_MAX: usize = 6;
 
-/// The words, in alphabetical order.
+/// The words in alphabetical order.
 static WORDS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| include_str!("bip39_english.txt").split_ascii_whitespace().collect());
 
-/// The shortest text of a mnemonic: twelve words of three letters.
+/// Length of the shortest mnemonic: twelve three-letter words.
 const MNEMONIC_BYTES_MIN: usize = 4 * WORDS_MIN - 1;
 
-/// Finds the mnemonics of a text.
+/// Finds the mnemonics in a text.
 pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
     let bytes = hay.0.as_bytes();
     let mut at = 0;
-    // Searched backwards, most windows of code are left after a few bytes.
+    // Searching backwards rejects most windows of source code after a few bytes.
     while let Some(window) = bytes.get(at..at + MNEMONIC_BYTES_MIN) {
         if let Some(offset) = window.iter().rposition(|b| !is_part(*b)) {
             at += offset + 1;
@@ -39,12 +39,12 @@ pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
     }
 }
 
-/// A small letter, or a byte between two words.
+/// A lower-case letter, or a byte that may separate two words.
 fn is_part(b: u8) -> bool {
     b.is_ascii_lowercase() || is_gap(b)
 }
 
-/// Finds mnemonics in a part of small letters and gaps.
+/// Finds mnemonics in a range of lower-case letters and separators.
 fn find_in_part(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
     let mut start = from;
     let mut words = 0;
@@ -81,7 +81,7 @@ fn is_gap(b: u8) -> bool {
         || matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'"' | b'\'' | b'.' | b')' | b'|')
 }
 
-/// Finds mnemonics in a run of short words.
+/// Finds mnemonics in a sequence of words of plausible length.
 fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
     let mut run = Run::default();
     let mut at = from;
@@ -101,7 +101,7 @@ fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'st
     cuts.extend(run.take());
 }
 
-/// Words of the list that follow each other.
+/// Consecutive words from the list.
 #[derive(Default)]
 struct Run {
     numbers: Vec<usize>,
@@ -118,8 +118,8 @@ impl Run {
         self.numbers.push(number);
     }
 
-    /// The mnemonic, if it is one, and a new run. Few words of a mnemonic are the same; counted
-    /// names (`part1 part2 …`) are.
+    /// Resets the run and returns its cut if it is a mnemonic. At least two thirds of the words
+    /// must be distinct, unlike in numbered names (`part1 part2 …`).
     fn take(&mut self) -> Option<Cut<'static>> {
         let count = self.numbers.len();
         self.numbers.sort_unstable();

@@ -2,7 +2,7 @@
 
 use super::haystack::{Haystack, is_name, is_wordlike};
 
-/// A name longer than this is no name.
+/// Longer runs are not names.
 const NAME_BYTES_MAX: usize = 96;
 
 /// How strongly a name announces a secret.
@@ -10,16 +10,15 @@ const NAME_BYTES_MAX: usize = 96;
 pub(crate) enum NameStrength {
     /// The value is a secret unless it is clearly something else.
     Firm,
-    /// Short for a secret and for other things (`pass`, `pw`): it may look like a word with a
-    /// number, but not like a word.
+    /// Abbreviates a secret and other things (`pass`, `pw`): the value must not look like a word.
     Fair,
-    /// Much else has this name (`token`, `session_key`): it has to look like a secret as well.
+    /// Also a name of many other things (`token`, `session_key`): the value has to look like a
+    /// secret.
     Faint,
-    /// Hardly any (`write_key`, `seed`): only a value that looks random is a secret.
+    /// Rarely names a secret (`write_key`, `seed`): the value has to look random.
     Weak,
 }
 
-/// A name in a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Name<'t> {
     pub start: usize,
@@ -29,7 +28,7 @@ pub(crate) struct Name<'t> {
 }
 
 impl<'t> Name<'t> {
-    /// The name around a stem that was found in the text.
+    /// The name around a stem found in the text.
     pub fn around(hay: Haystack<'t>, stem: usize) -> Option<Self> {
         let start = hay.skip_back_while(stem, NAME_BYTES_MAX, is_name);
         let start = if start == stem { spoken_owner(hay, stem) } else { start };
@@ -40,29 +39,29 @@ impl<'t> Name<'t> {
         Some(Self { start, end, text: hay.slice(start, end), stem: stem - start })
     }
 
-    /// Its strength; `None` if the stem is only a part of another word.
+    /// Its strength; `None` if the stem is part of an unrelated word.
     pub fn assess(&self) -> Option<NameStrength> {
         assess(self.text, self.stem)
     }
 
-    /// `--password`, `-password`: what follows a blank is its value.
+    /// `--password`, `-password`: the value follows after a blank.
     pub fn is_flag(&self) -> bool {
         self.text.starts_with('-') || SPOKEN.contains(&self.text)
     }
 
-    /// `DB_PASSWORD`: a context, never a word of prose and rarely a variable.
+    /// `DB_PASSWORD`: upper case, as in settings; never prose and rarely a variable in code.
     pub fn is_shouted(&self) -> bool {
         self.text.len() > 1 && !self.text.bytes().any(|b| b.is_ascii_lowercase())
     }
 
-    /// The kind that a secret of this name has.
+    /// The kind of a secret with this name.
     pub fn kind(&self) -> &'static str {
         let plain = plain(self.text);
         if plain.contains("aws") || plain.contains("secretaccesskey") { "aws" } else { "password" }
     }
 }
 
-/// `api key: …` in prose: where the word before `key` starts.
+/// `api key: …` in prose: the start of the word before `key`.
 fn spoken_owner(hay: Haystack<'_>, stem: usize) -> usize {
     const OWNERS: &[&str] = &[
         "api",
@@ -84,13 +83,13 @@ fn spoken_owner(hay: Haystack<'_>, stem: usize) -> usize {
     if OWNERS.iter().any(is_owner) { word } else { stem }
 }
 
-/// Strength of a whole name, for the keys of JSON objects.
+/// Rates a whole name, for the keys of JSON objects.
 pub(crate) fn assess_name(name: &str) -> Option<NameStrength> {
     if name.len() > NAME_BYTES_MAX {
         return None;
     }
     let lower = name.to_ascii_lowercase();
-    // In addresses and headers these name secrets, in JSON nearly anything.
+    // These announce secrets in URLs and headers, but nearly anything in JSON.
     if matches!(lower.as_str(), "key" | "code" | "sid") || lower.contains("session") {
         let certain = ["token", "secret", "password", "key"].iter().any(|end| lower.ends_with(end));
         if !certain || lower == "key" {
@@ -105,7 +104,7 @@ pub(crate) fn assess_name(name: &str) -> Option<NameStrength> {
         .min()
 }
 
-/// Literals for the scanner. A name is assessed from its stem on.
+/// Literals for the scanner. A name is rated from its stem on.
 #[rustfmt::skip]
 pub(crate) const STEMS: &[&str] = &[
     "pass", "pwd", "pswd", "secret", "token", "key", "cred", "_auth", "auth=", "auth\"", "auth\\\"",
@@ -115,7 +114,7 @@ pub(crate) const STEMS: &[&str] = &[
 
 fn assess(name: &str, stem: usize) -> Option<NameStrength> {
     let (before, rest) = (name.get(..stem)?, name.get(stem..)?);
-    // The most frequent of all, and a secret only as a parameter of an address.
+    // By far the most frequent, and a secret only as a URL parameter.
     if before.is_empty() && rest.eq_ignore_ascii_case("key") {
         return Some(NameStrength::Weak);
     }
@@ -151,7 +150,7 @@ fn assess(name: &str, stem: usize) -> Option<NameStrength> {
             NameStrength::Faint
         });
     }
-    // The attribute of HTML that names a key of the keyboard.
+    // The HTML attribute for a keyboard shortcut.
     if name.eq_ignore_ascii_case("accesskey") {
         return Some(NameStrength::Faint);
     }
@@ -161,7 +160,7 @@ fn assess(name: &str, stem: usize) -> Option<NameStrength> {
     if SPOKEN.contains(&name) {
         return Some(NameStrength::Firm);
     }
-    // A lone `PASS` is what tests print.
+    // Test runners print a lone `PASS`.
     if before.is_empty() && matches!(name, "pass" | "Pass" | "pw" | "PW") {
         return Some(NameStrength::Fair);
     }
@@ -190,14 +189,14 @@ fn assess(name: &str, stem: usize) -> Option<NameStrength> {
     (short && !part_of_name || name.get(stem..)? == "_auth").then_some(NameStrength::Faint)
 }
 
-/// A part of its own: `wifi_psk`, `wifiPsk`.
+/// Whether the stem is a separate component: `wifi_psk`, `wifiPsk`.
 fn is_joined_part(before: &str, rest: &str) -> bool {
     let camel = rest.starts_with(|c: char| c.is_ascii_uppercase())
         && before.ends_with(|c: char| c.is_ascii_lowercase());
     before.ends_with(['_', '-', '.']) || camel
 }
 
-/// Commands and settings that take a password with no sign between.
+/// Settings that take a password without an operator.
 const SPOKEN: &[&str] = &["requirepass", "masterauth"];
 
 fn assess_key(owner: &str) -> Option<NameStrength> {
@@ -213,13 +212,14 @@ fn assess_key(owner: &str) -> Option<NameStrength> {
     }
 }
 
-/// `db_pass`, `--pass`, `dbPass`: a part of its own and not the whole, for tests pass too.
+/// `db_pass`, `--pass`, `dbPass`: a separate component and not the whole name, since tests pass
+/// too.
 fn is_joined(before: &str, rest: &str) -> bool {
     let camel = rest.starts_with('P') && before.ends_with(|c: char| c.is_ascii_lowercase());
     before.ends_with(['_', '-', '.']) || camel
 }
 
-/// The name without what separates its parts, in small letters.
+/// The letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     name.bytes()
         .filter(u8::is_ascii_alphanumeric)
@@ -277,7 +277,7 @@ const TOKEN_OWNERS: &[&str] = &[
     "user", "vault", "xauth",
 ];
 
-/// Compilers and renderers have passes too.
+/// Required because compilers and renderers have passes too.
 #[rustfmt::skip]
 const PASS_OWNERS: &[&str] = &[
     "admin", "auth", "database", "db", "ftp", "imap", "key", "ldap", "login", "mail", "mongo",
@@ -294,7 +294,7 @@ const KEY_OWNERS: &[&str] = &[
     "webhook",
 ];
 
-/// Keys of tables, caches and messages, and keys that are public.
+/// Keys of tables, caches and messages, and public keys.
 #[rustfmt::skip]
 const PUBLIC_KEY_OWNERS: &[&str] = &[
     "alternate", "attribute", "blob", "board", "bucket", "cache", "candidate", "child", "column",

@@ -1,25 +1,25 @@
-//! PEM private keys: from `-----BEGIN … PRIVATE KEY-----` to its `-----END … -----`.
+//! PEM private keys: from `-----BEGIN … PRIVATE KEY-----` to `-----END … -----`.
 //!
-//! The block may be in a text inside a text (its line breaks written `\n`), numbered by a pager,
-//! quoted line by line in source code, or cut off. One that is cut off goes to the end of its
-//! base64. A header with no key behind it is somebody writing about keys, and stays.
+//! The block may be inside another text (with escaped line breaks), numbered by a pager, quoted
+//! line by line in source code, or truncated. A truncated block ends with its base64. A header
+//! without a key is prose about keys and stays.
 
 use super::base64::decode_prefix;
 use super::cut::{Confidence, Cut};
 use super::haystack::{Haystack, is_wordlike};
 
-/// Labels such as `RSA PRIVATE KEY`.
+/// Length of a label such as `RSA PRIVATE KEY`.
 const LABEL_BYTES_MAX: usize = 96;
-/// Nobody's key is longer, written with line numbers and quotes around every line.
+/// Length of a key, even with line numbers and quotes around every line.
 const BLOCK_BYTES_MAX: usize = 32 * 1024;
-/// A line of base64 is at least this long, but for the last.
+/// Length of a base64 line, except the last.
 const LINE_BYTES_MIN: usize = 16;
 
-/// The private key whose header begins here; the literal of the header ends at `label`.
+/// The private key whose header begins here; the header's literal ends at `label`.
 pub(crate) fn find_pem_block(hay: Haystack<'_>, at: usize, label: usize) -> Option<Cut<'static>> {
     let header_end = hay.skip_while_within(label, LABEL_BYTES_MAX, is_label);
     let name = hay.slice(label, header_end).replace("%20", " ").replace('+', " ");
-    // The literal of other formats than PEM is longer.
+    // Formats other than PEM have a longer literal.
     let is_ssh2 = label - at > "-----BEGIN".len();
     let is_private = name.contains("PRIVATE KEY") || name.contains("Static key") || is_ssh2;
     if !is_private || !hay.starts_with(header_end, "----") {
@@ -30,10 +30,10 @@ pub(crate) fn find_pem_block(hay: Haystack<'_>, at: usize, label: usize) -> Opti
     Some(Cut::secret(at, end, "private-key", Confidence::Prefixed))
 }
 
-/// The base64 of a private key without its header, recognised by the first bytes of its encoding.
+/// The base64 of a private key without its header, recognised by its first bytes.
 pub(crate) fn find_pem_body(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
     const BODY_BYTES_MIN: usize = 60;
-    /// The length of the key stands before the first bytes that are the same for all keys.
+    /// Bytes that encode the key's length, before those that are the same for all keys.
     const OFFSET_MAX: usize = 28;
     let start = hay.skip_back_while(at, OFFSET_MAX + 1, is_pem_body);
     let start = if hay.follows_escape(start + 1) { start + 1 } else { start };
@@ -51,7 +51,7 @@ fn starts_key(hay: Haystack<'_>, start: usize) -> bool {
         .any(|prefix| hay.starts_with(start, prefix))
 }
 
-/// A private key in PEM that is encoded once more in base64, as Kubernetes and others store it.
+/// A PEM private key that is base64-encoded once more, as Kubernetes and others store it.
 pub(crate) fn find_encoded_pem(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
     const HEADER_BYTES: usize = 64;
     if !hay.starts_with(at, "LS0tLS1CRUdJTi") {
@@ -66,7 +66,7 @@ pub(crate) fn find_encoded_pem(hay: Haystack<'_>, at: usize) -> Option<Cut<'stat
     Some(Cut::secret(at, end, "private-key", Confidence::Prefixed))
 }
 
-/// End of base64 that may be wrapped into lines. All lines but the last are long.
+/// The end of base64 that may be wrapped into lines. All lines but the last are long.
 fn wrapped_end(hay: Haystack<'_>, start: usize) -> usize {
     const LONG_BYTES_MIN: usize = 40;
     let mut line = start;
@@ -75,7 +75,7 @@ fn wrapped_end(hay: Haystack<'_>, start: usize) -> usize {
         let line_end = hay.skip_while(line, |b| is_pem_body(b) || is_wordlike(b));
         let text = hay.slice(line, line_end);
         let long = text.len() >= LONG_BYTES_MIN;
-        // The last line may be short; a word of the prose behind the key is small letters.
+        // The last line may be short; a lower-case word is prose after the key.
         let is_last = text.bytes().skip(1).any(|b| !b.is_ascii_lowercase());
         if end > start && !long && !is_last {
             return end;
@@ -91,17 +91,17 @@ fn wrapped_end(hay: Haystack<'_>, start: usize) -> usize {
     }
 }
 
-/// The same in hexadecimal.
+/// A hex-encoded PEM private key.
 pub(crate) fn find_hex_pem(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
     let end = hay.skip_while(at, |b| b.is_ascii_hexdigit());
     let header = hay.slice(at, (at + 128).min(end)).to_ascii_lowercase();
-    // `PRIVATE KEY`
+    // Hex of `PRIVATE KEY`.
     header
         .contains("50524956415445204b4559")
         .then(|| Cut::secret(at, end, "private-key", Confidence::Prefixed))
 }
 
-/// A private value of a JSON web key: `"d"` and the primes, where `"kty"` stands near.
+/// A private member of a JSON Web Key (`"d"`, the primes), provided that `"kty"` is nearby.
 pub(crate) fn find_jwk_value(hay: Haystack<'_>, at: usize, end: usize) -> Option<Cut<'static>> {
     const VALUE_BYTES_MIN: usize = 20;
     const NEAR_BYTES_MAX: usize = 1024;
@@ -123,7 +123,7 @@ pub(crate) fn find_jwk_value(hay: Haystack<'_>, at: usize, end: usize) -> Option
         .then(|| Cut::secret(value, value_end, "private-key", Confidence::Placed))
 }
 
-/// The end of a PuTTY private key's lines, which follow a line that counts them.
+/// The lines of a PuTTY private key, which follow the line that counts them.
 pub(crate) fn find_putty_key(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
     let count = hay.skip_blanks(at + "Private-Lines:".len());
     let body = hay.skip_while(count, |b| b.is_ascii_digit());
@@ -140,11 +140,11 @@ fn is_pem_body(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=')
 }
 
-/// End of the block's own end line, if a key lies between.
+/// The end of the block's end line, if there is a key before it.
 fn closed_end(hay: Haystack<'_>, body: usize) -> Option<usize> {
     let reach = hay.floor_boundary(body + BLOCK_BYTES_MAX);
     let inside = hay.slice(body, reach);
-    // The next dashes are those of the end line, or another block begins.
+    // The next dashes belong to the end line, or another block begins.
     let end_line = body + memchr::memmem::find(inside.as_bytes(), b"----")?;
     let label = hay.skip_while_within(end_line, 8, |b| b == b'-' || b == b' ');
     let before_it = hay.slice(body, end_line);
@@ -155,7 +155,7 @@ fn closed_end(hay: Haystack<'_>, body: usize) -> Option<usize> {
     Some(hay.skip_while(label_end, |b| b == b'-'))
 }
 
-/// Whether a key lies in this text: some line of base64, or nothing but base64 and line breaks.
+/// Whether a text contains a key: a long run of base64, or nothing but base64 and line breaks.
 fn holds_key(text: &str) -> bool {
     let long = text
         .split(|c: char| !c.is_ascii() || !is_pem_body(c as u8))
@@ -166,7 +166,7 @@ fn holds_key(text: &str) -> bool {
         && bare.split_ascii_whitespace().count() <= 2
 }
 
-/// End of the base64 of a block that has no end line.
+/// The end of the base64 of a block without an end line.
 fn open_end(hay: Haystack<'_>, body: usize) -> Option<usize> {
     let mut end = None;
     let mut at = skip_headers(hay, body);
@@ -174,7 +174,7 @@ fn open_end(hay: Haystack<'_>, body: usize) -> Option<usize> {
         let line = skip_between(hay, at);
         let line_end = hay.skip_while(line, is_pem_body);
         let text = hay.slice(line, line_end);
-        // The last line may be short; a word of the prose behind the key is small letters.
+        // The last line may be short; a lower-case word is prose after the key.
         let short_last = end.is_some()
             && !text.is_empty()
             && text.bytes().any(|b| !b.is_ascii_lowercase())
@@ -187,7 +187,7 @@ fn open_end(hay: Haystack<'_>, body: usize) -> Option<usize> {
     }
 }
 
-/// `Proc-Type: 4,ENCRYPTED` and `DEK-Info: …` stand between the header and the key.
+/// Skips headers such as `Proc-Type: 4,ENCRYPTED` and `DEK-Info: …` before the key.
 fn skip_headers(hay: Haystack<'_>, body: usize) -> usize {
     let mut at = body;
     loop {
@@ -200,8 +200,8 @@ fn skip_headers(hay: Haystack<'_>, body: usize) -> usize {
     }
 }
 
-/// Skips what may stand between two lines of a key: line breaks real or written, indentation,
-/// quotes and the signs that join strings, the marks of diffs, quotations and pagers.
+/// Skips what may separate two lines of a key: line breaks (real or escaped), indentation, quotes,
+/// string concatenation, and the markers of diffs, quotations and pagers.
 fn skip_between(hay: Haystack<'_>, from: usize) -> usize {
     let mut at = from;
     loop {
@@ -210,14 +210,14 @@ fn skip_between(hay: Haystack<'_>, from: usize) -> usize {
             // `%0A`, `%0D`
             b'%' if hay.byte_at(at + 1) == b'0' => at + 3,
             b'\\' | b'"' | b'\'' | b'`' | b',' | b'|' | b'>' | b'#' | b'*' | b'-' | b':' => at + 1,
-            // A plus sign is base64 as well; one with something else behind it is not.
+            // A plus sign may be base64; one followed by anything else is not.
             b'+' if !is_pem_body(hay.byte_at(at + 1)) || is_line_start(hay, at) => at + 1,
             b' ' | b'\t' | b'\n' | b'\r' => at + 1,
             0xE2 if hay.starts_with(at, "→") || hay.starts_with(at, "│") => at + 3,
             b'0'..=b'9' => skip_line_number(hay, at),
             _ => at,
         };
-        // An end line is the end of the key, not something between its lines.
+        // The end line ends the key.
         if next == at || hay.starts_with(at, "-----") {
             return at;
         }
@@ -229,7 +229,7 @@ fn is_line_start(hay: Haystack<'_>, at: usize) -> bool {
     matches!(hay.byte_before(at), b'\n' | 0)
 }
 
-/// The number that a pager puts before a line is followed by a tab, an arrow, a bar or a colon.
+/// Skips a pager's line number, which is followed by a tab, an arrow, a bar or a colon.
 fn skip_line_number(hay: Haystack<'_>, at: usize) -> usize {
     let end = hay.skip_while(at, |b| b.is_ascii_digit());
     let follows =

@@ -1,15 +1,15 @@
-//! Private parts: `<private>…</private>`, which the user wants nobody to keep.
+//! Private parts: `<private>…</private>`, which must not be stored.
 //!
-//! Tags are recognised in any letter case, with blanks and with attributes. They nest: the
-//! outermost pair counts. An opening tag that is never closed makes the rest of the text private.
-//! A closing tag without an opening one, or inside an attribute, is ordinary text.
+//! Tags are case-insensitive and may have whitespace and attributes. They nest; the outermost pair
+//! counts. An unclosed opening tag makes the rest of the text private. A closing tag without an
+//! opening one, or inside an attribute, is ordinary text.
 
 use memchr::memchr_iter;
 
 use super::cut::{Confidence, Cut, Mark};
 use super::haystack::Haystack;
 
-/// Attributes longer than this are not those of a tag.
+/// Length limit of a tag's attributes.
 const TAG_BYTES_MAX: usize = 4096;
 const NAME: &str = "private";
 
@@ -23,7 +23,7 @@ pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<Cut<'static>> {
     let mut depth = 0usize;
     let mut tag_end = 0;
     for at in memchr_iter(b'<', hay.0.as_bytes()) {
-        // Inside the attributes of the tag before.
+        // Inside the attributes of the previous tag.
         if at < tag_end {
             continue;
         }
@@ -47,7 +47,7 @@ pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<Cut<'static>> {
     cuts
 }
 
-/// End of the opening tag that starts here: `<private>`, `<private reason="…">`.
+/// The end of the opening tag that starts here: `<private>`, `<private reason="…">`.
 fn opening_tag_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
     if !hay.starts_with_ignore_case(at + 1, NAME) {
         return None;
@@ -63,8 +63,8 @@ fn opening_tag_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
         .or_else(|| attributes_end(hay, name_end, reach, false))
 }
 
-/// Position behind the `>` that closes a tag; `>` and `<` in quoted values do not count. A quote
-/// that is never closed is not one.
+/// The position after the `>` that closes a tag. With `quotes`, brackets in quoted values are
+/// ignored and an unclosed quote fails the match.
 fn attributes_end(hay: Haystack<'_>, from: usize, reach: usize, quotes: bool) -> Option<usize> {
     let mut at = from;
     while at < reach {

@@ -1,14 +1,14 @@
-//! Tells generated text from text that a person wrote.
+//! Distinguishes generated text from text written by a person.
 //!
-//! People write words: letters of one kind in a row, digits at the end, a capital at the start.
-//! Generators change between small letters, capitals and digits nearly every other character. So
-//! the measure is how often the kind changes from one character to the next; a step from a capital
-//! down to a small letter is not counted, because that is how names are written.
+//! People write words: letters of one case in a row, digits at the end, a capital at the start.
+//! Generated text switches between lower case, upper case and digits nearly every other character.
+//! The measure is therefore how often the class changes between neighbouring characters; a change
+//! from upper to lower case is not counted, because names are capitalised.
 
-/// Shorter texts cannot be judged.
+/// Shorter texts cannot be classified.
 const BYTES_MIN: usize = 16;
 
-/// Whether this looks made by a generator.
+/// Whether a text looks generated.
 pub(crate) fn is_random(text: &str) -> bool {
     if text.len() < BYTES_MIN || !text.is_ascii() {
         return false;
@@ -27,7 +27,7 @@ pub(crate) fn is_random(text: &str) -> bool {
     letters.are_random()
 }
 
-/// Whether this is 8-4-4-4-12 hexadecimal digits.
+/// Whether a text consists of 8-4-4-4-12 hexadecimal digits.
 pub(crate) fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(at, b)| match at {
@@ -36,7 +36,7 @@ pub(crate) fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// Whether this is nothing but hexadecimal digits.
+/// Whether a text consists of hexadecimal digits only.
 pub(crate) fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
@@ -83,8 +83,8 @@ impl Letters {
         if all < BYTES_MIN || self.digit == 0 || self.lower + self.upper == 0 {
             return false;
         }
-        // Of two characters drawn at random, 47 in 100 differ in kind in hexadecimal, 30 in base32,
-        // 45 in base64; words joined by hyphens with a number at the end stay under 15.
+        // For two random characters the probability of a class change is 47 % in hexadecimal, 30 %
+        // in base32 and 45 % in base64; hyphenated words with a trailing number stay below 15 %.
         let percent = self.changes * 100 / all;
         percent >= if self.lower == 0 || self.upper == 0 { 18 } else { 24 }
     }

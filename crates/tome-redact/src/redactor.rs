@@ -1,7 +1,7 @@
-//! Redaction: replaces every secret and private part of a text by its mark.
+//! Redaction: replaces every secret and private part of a text with a mark.
 //!
-//! Nothing outside a cut changes, text without a cut is returned unchanged, and redacting twice
-//! equals redacting once: the search is repeated until it finds nothing more.
+//! Nothing outside a cut changes, and redacting twice equals redacting once: the search is repeated
+//! until it finds nothing more.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,21 +15,21 @@ use super::private::find_private_parts;
 use super::scanner::Scanner;
 use super::view::View;
 
-/// A pattern of the user's own, from the config.
+/// A user-defined pattern from the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnPattern {
     /// The kind in the mark: 1 to 32 of `a-z`, `0-9` and `-`.
     pub name: String,
-    /// A regular expression. A group named `secret` narrows what is cut, else the whole match is.
+    /// A regular expression. If it has a group named `secret`, only that group is cut.
     pub pattern: String,
 }
 
-/// The hook compiles them all before it may write.
+/// Limited because each hook compiles all patterns before it may write.
 const OWN_PATTERNS_MAX: usize = 64;
 const PATTERN_BYTES_MAX: usize = 4096;
-/// Memory of one compiled pattern, and again of its lazy DFA.
+/// Memory limit of a compiled pattern, and of its lazy DFA.
 const COMPILED_BYTES_MAX: usize = 1024 * 1024;
-/// Searches of one text. Each needs a cut of the one before to uncover something.
+/// Searches per text. Each one only finds what an earlier cut uncovered.
 const PASSES_MAX: usize = 16;
 
 /// Finds and cuts the secrets and private parts of texts.
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// A redactor for the built-in rules and the patterns of the user.
+    /// Builds a redactor from the built-in rules and user-defined patterns.
     pub fn new(patterns: &[OwnPattern]) -> Result<Self, PatternError> {
         if patterns.len() > OWN_PATTERNS_MAX {
             return Err(PatternError::TooMany {
@@ -59,19 +59,19 @@ impl Redactor {
         })
     }
 
-    /// Replaces the secrets and private parts of a text by marks.
+    /// Replaces the secrets and private parts of a text with marks.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let cuts = self.find_cuts(text);
         if cuts.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(apply_cuts(text, &cuts)) }
     }
 
-    /// Finds the cuts to make in a text: in order, disjoint.
+    /// Finds the cuts to make in a text, ordered and disjoint.
     pub fn find_cuts<'s>(&'s self, text: &str) -> Vec<Cut<'s>> {
         self.repeat(text, self.find_cuts_once(text))
     }
 
-    /// Finds the cuts to make in a window of a text, with positions relative to the window.
-    /// Private parts are those of the whole text: a tag outside the window counts.
+    /// Finds the cuts to make in a window of a text, with positions relative to the window. Private
+    /// parts are found in the whole text, since a tag may be outside the window.
     pub fn find_window_cuts<'s>(&'s self, text: &str, window: Range<usize>) -> Vec<Cut<'s>> {
         let part = text.get(window.clone()).unwrap_or_default();
         let mut cuts = self.find_secrets(part, View::build(part).as_ref());
@@ -109,8 +109,8 @@ impl Redactor {
         cuts
     }
 
-    /// Finds secrets in the text and in its view without escape sequences. Both are searched: the
-    /// view joins what a sequence separates, and the text shows what a sequence holds.
+    /// Finds secrets in the text and in its view without escape sequences. Both are needed: the
+    /// view joins what a sequence separates, and the text contains what is inside a sequence.
     fn find_secrets<'s>(&'s self, text: &str, view: Option<&View>) -> Vec<Cut<'s>> {
         let mut cuts = self.find_secrets_in(text);
         if let Some(view) = view {

@@ -1,4 +1,4 @@
-//! The form of a rule for tokens that carry the prefix of their issuer.
+//! The format of a rule for tokens with the prefix of their issuer.
 
 /// One issuer's token format.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub(crate) struct Rule {
     pub bytes_max: usize,
     pub check: Check,
     pub position: Position,
-    /// Whether the prefix stays, as the host of a webhook does.
+    /// Whether the prefix is kept, such as the host of a webhook.
     pub keeps_prefix: bool,
 }
 
@@ -41,28 +41,28 @@ pub(crate) enum Alphabet {
     Base58,
 }
 
-/// A condition on the rest of a token.
+/// A condition on the text after the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Nothing: the prefix is telling enough.
+    /// None: the prefix is distinctive enough.
     None,
-    /// Some part of it looks generated, because ordinary names begin with the prefix too.
+    /// Some part looks generated; ordinary names begin with the prefix too.
     Random,
-    /// It holds capitals, small letters and digits.
+    /// Contains upper-case and lower-case letters and digits.
     Mixed,
-    /// It holds at least one digit.
+    /// Contains a digit.
     Digit,
 }
 
-/// Allowed position of a prefix.
+/// Where a prefix may occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// Also inside a word.
+    /// Even inside a word.
     Anywhere,
     WordStart,
 }
 
-/// At least so many bytes follow.
+/// A rule for at least `min` bytes after the prefix.
 pub(crate) const fn rule(
     prefix: &'static str,
     kind: &'static str,
@@ -81,7 +81,7 @@ pub(crate) const fn rule(
     }
 }
 
-/// Between `min` and `max` bytes follow.
+/// A rule for `min` to `max` bytes after the prefix.
 pub(crate) const fn sized(
     prefix: &'static str,
     kind: &'static str,
@@ -92,7 +92,7 @@ pub(crate) const fn sized(
     Rule { bytes_max: max, ..rule(prefix, kind, alphabet, min) }
 }
 
-/// At least so many bytes follow that look generated.
+/// A rule for at least `min` bytes that look generated.
 pub(crate) const fn random(
     prefix: &'static str,
     kind: &'static str,
@@ -102,7 +102,7 @@ pub(crate) const fn random(
     Rule { check: Check::Random, ..rule(prefix, kind, alphabet, min) }
 }
 
-/// The prefix is telling also inside a word.
+/// A rule whose prefix is distinctive even inside a word.
 pub(crate) const fn anywhere(
     prefix: &'static str,
     kind: &'static str,
@@ -112,7 +112,7 @@ pub(crate) const fn anywhere(
     Rule { position: Position::Anywhere, ..rule(prefix, kind, alphabet, min) }
 }
 
-/// An address whose path is the secret.
+/// A rule for a URL whose path is the secret.
 pub(crate) const fn webhook(prefix: &'static str, kind: &'static str, min: usize) -> Rule {
     Rule { keeps_prefix: true, ..anywhere(prefix, kind, Alphabet::Path, min) }
 }

@@ -1,16 +1,16 @@
-//! The table of tokens that carry the prefix of their issuer.
+//! The table of tokens with the prefix of their issuer.
 //!
-//! A rule states facts that issuers and public rule sets publish: the prefix, the alphabet of the
-//! rest and its length. Lengths are minimums below the published ones where the prefix alone is
-//! telling, so that a token that is cut off or longer than documented still matches; where the
-//! prefix is an ordinary word or a few letters, the length is exact or the rest has to look random.
+//! Rules state facts published by issuers and public rule sets: the prefix, and the alphabet and
+//! length of the rest. If the prefix is distinctive, the length is a minimum below the published
+//! one, so that truncated and longer tokens still match; if it is an ordinary word or a few
+//! letters, the length is exact or the rest has to look random.
 
 use super::rule::Alphabet::{
     Alnum, Base58, Base64, Capitals, Dashed, Dollar, Dotted, Hex, Path, Word,
 };
 use super::rule::{Check, Rule, anywhere, mixed, random, rule, sized, webhook, with_digit};
 
-/// The rules. A longer prefix comes before a shorter one that it begins with.
+/// The rules. A longer prefix precedes any prefix of it.
 #[rustfmt::skip]
 pub(crate) const RULES: &[Rule] = &[
     // Clouds
@@ -393,7 +393,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule("v2.public.", "paseto", Dotted, 60),
     rule("v4.public.", "paseto", Dotted, 60),
     rule("nsec1", "nostr", Alnum, 50),
-    // Seeds of Stellar and NATS: 56 capitals and digits of base32.
+    // Seeds of Stellar and NATS: 56 characters of base32.
     with_digit(sized("SA", "wallet", Capitals, 54, 54)),
     with_digit(sized("SB", "wallet", Capitals, 54, 54)),
     with_digit(sized("SC", "wallet", Capitals, 54, 54)),

@@ -1,8 +1,8 @@
 //! Finds the literals at which a secret could begin, in one pass over the text.
 //!
-//! The pass keeps the last three bytes in lower case and looks them up in a table of bits. Hardly
-//! any position of ordinary text is in it, so the pass costs about a nanosecond per byte; literals
-//! are compared only where the table says yes.
+//! The pass keeps the last three bytes in lower case and looks them up in a bit table. Hardly any
+//! position of ordinary text hits, so the pass costs about a nanosecond per byte; literals are
+//! compared only on a hit.
 
 use super::cut::{Cut, mark_end};
 use super::haystack::Haystack;
@@ -14,12 +14,12 @@ use super::{
     assignment, command, cookie, credential_file, env, header, manifest, pem, url, wallet,
 };
 
-/// The matcher that a literal calls for.
+/// The matcher to run at a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Anchor {
-    /// The prefix of the rule with this number.
+    /// The prefix of the rule with this index.
     Rule(usize),
-    /// The literal of the shape with this number.
+    /// The literal of the shape with this index.
     Shape(usize),
     Jwt,
     Discord,
@@ -121,17 +121,16 @@ const LITERALS: &[(&str, Anchor)] = &[
     ("kind", Anchor::Manifest),
 ];
 
-/// The scanner for all literals.
 pub(crate) struct Scanner {
-    /// One bit per hash of the first three bytes of a literal, in lower case.
+    /// One bit per hash of a literal's first three bytes, in lower case.
     table: Box<[u64; TABLE_WORDS]>,
-    /// Literals that match in any letter case.
+    /// Literals that match case-insensitively.
     any_case: Literals,
     /// Literals that match exactly.
     exact: Literals,
 }
 
-/// 64 Ki bits stay in the first-level cache and keep false alarms rare.
+/// 64 Ki bits fit into the L1 cache and keep false positives rare.
 const TABLE_WORDS: usize = 1024;
 
 impl Scanner {
@@ -159,7 +158,7 @@ impl Scanner {
         Self { table, any_case: Literals::new(any_case), exact: Literals::new(exact) }
     }
 
-    /// Finds everything that the built-in matchers cut from a text, in no particular order.
+    /// Finds all cuts of the built-in matchers, in no particular order.
     pub fn find_secrets(&self, text: &str) -> Vec<Cut<'static>> {
         let mut search = Search::new(Haystack(text));
         let bytes = text.as_bytes();
@@ -173,7 +172,7 @@ impl Scanner {
                 search.look(Anchor::Discord, at, at + 1);
             }
             if self.table.get(word).copied().unwrap_or(0) & bit != 0 {
-                // Literals have three bytes or more, so the first hit is at the third byte.
+                // Literals are indexed by three bytes, so a hit begins two bytes earlier.
                 let start = at.saturating_sub(2);
                 for (text, anchor) in self.exact.starting_with(last) {
                     if search.hay.starts_with(start, text) {
@@ -191,15 +190,15 @@ impl Scanner {
     }
 }
 
-/// Literals, found by their first three bytes.
+/// Literals indexed by their first three bytes.
 struct Literals {
     /// Ordered by their first three bytes.
     literals: Vec<(u32, &'static str, Anchor)>,
-    /// The first literal of each three bytes, by their hash: open addressing.
+    /// Hash table with open addressing: the first literal of each three-byte prefix.
     index: Box<[u16; INDEX_SLOTS]>,
 }
 
-/// Four slots per different start keep probing short.
+/// Four slots per distinct prefix keep probing short.
 const INDEX_SLOTS: usize = 4096;
 const EMPTY: u16 = u16::MAX;
 
@@ -242,7 +241,7 @@ impl Literals {
     }
 }
 
-/// Adds a literal under its first three bytes; one of two bytes, under each third byte.
+/// Adds a literal under its first three bytes; a two-byte literal under every possible third byte.
 fn push_literal(
     literals: &mut Vec<(u32, &'static str, Anchor)>,
     text: &'static str,
@@ -269,11 +268,11 @@ fn push_literal(
     literals.extend(thirds.map(|third| (push(start, *third), text, anchor)));
 }
 
-/// The bit of lower case in each of three bytes. Setting it is enough to make capitals equal to
-/// small letters; that it makes some signs equal too only costs a comparison.
+/// The lower-case bit of three bytes. Setting it folds the case of letters; that it also conflates
+/// some punctuation only costs a comparison.
 const LOWER_BITS: u32 = 0x0020_2020;
 
-/// The last three bytes with one more behind them.
+/// Shifts a byte into the last three bytes.
 fn push_byte(last: u32, b: u8) -> u32 {
     (last << 8 | u32::from(b)) & 0x00FF_FFFF
 }
@@ -286,7 +285,7 @@ fn hash(last: u32) -> u32 {
     last.wrapping_mul(0x9E37_79B1) >> 16
 }
 
-/// The bit of the table that stands for three bytes.
+/// The table position for three bytes.
 fn slot(last: u32) -> (usize, u64) {
     let hash = hash(last);
     ((hash >> 6) as usize % TABLE_WORDS, 1 << (hash & 63))
@@ -296,23 +295,21 @@ fn index_of(last: u32) -> usize {
     (hash(last) >> 4) as usize % INDEX_SLOTS
 }
 
-/// The state of one search.
 struct Search<'t> {
     hay: Haystack<'t>,
     cuts: Vec<Cut<'static>>,
-    /// End of the last secret found. Inside it there is nothing left to find; without this, a long
-    /// value full of literals would be examined once for each.
+    /// End of the last secret found. Nothing inside it is examined again; otherwise a long value
+    /// full of literals would be examined once per literal.
     found_to: usize,
-    /// The same for tokens, whose prefix names the kind better than the name before them does.
+    /// The same for tokens, whose prefix determines the kind better than the name before them.
     token_to: usize,
-    /// End of the last line that was parsed as a command, a cookie header, a `.netrc`.
+    /// How far each line parser has come.
     parsed_to: ParsedTo,
     /// Positions of `kind: Secret`.
     manifests: Vec<usize>,
 }
 
-/// How far the matchers that parse lines forward have come. Each continues behind the last line
-/// that it parsed, so that no line is parsed twice.
+/// Positions up to which the line parsers have parsed, so that no line is parsed twice.
 #[derive(Default)]
 struct ParsedTo {
     command: usize,

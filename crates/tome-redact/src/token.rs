@@ -5,17 +5,17 @@ use super::haystack::{Haystack, is_base64, is_wordlike};
 use super::randomness::is_random;
 use super::rule::{Alphabet, Check, Position, Rule};
 
-/// A token is judged by this much and cut to its end. Without the limit, a text of prefixes that
-/// match no rule would be examined to its end for each of them.
+/// Bytes of a token that are examined; a match is cut to its real end. Without the limit, a text
+/// full of prefixes that match no rule would be examined to its end for each of them.
 const JUDGED_BYTES_MAX: usize = 1024;
 
-/// Matches a rule whose prefix was found here in any letter case.
+/// Matches a rule whose prefix was found here.
 pub(crate) fn match_rule(hay: Haystack<'_>, at: usize, rule: &Rule) -> Option<Cut<'static>> {
     let misplaced = rule.position == Position::WordStart && !hay.is_word_start(at);
     if misplaced || !hay.starts_with(at, rule.prefix) {
         return None;
     }
-    // Inside a dashed word. Without this a long one would be examined from each of its dashes.
+    // Inside a hyphenated word, which would otherwise be examined from each of its hyphens.
     if rule.check != Check::None && is_inside_word(hay, at) {
         return None;
     }
@@ -23,7 +23,7 @@ pub(crate) fn match_rule(hay: Haystack<'_>, at: usize, rule: &Rule) -> Option<Cu
     let end = rule.alphabet.skip(hay, from, JUDGED_BYTES_MAX.min(rule.bytes_max.saturating_add(1)));
     let rest = hay.slice(from, end);
     let fits = (rule.bytes_min..=rule.bytes_max).contains(&rest.len());
-    // A fixed length ends with the word.
+    // A token of fixed length must end with the word.
     let ends = rule.bytes_max == usize::MAX || !is_wordlike(hay.byte_at(end));
     if !fits || !ends || is_masked(rest) || !rule.check.accepts(rest) {
         return None;
@@ -53,7 +53,7 @@ impl Alphabet {
         }
     }
 
-    /// End of the run of this alphabet; a full stop at its end belongs to the sentence.
+    /// The end of the run of this alphabet, without a trailing full stop.
     fn skip(self, hay: Haystack<'_>, from: usize, bytes_max: usize) -> usize {
         let mut end = hay.skip_while_within(from, bytes_max, |b| self.contains(b));
         if self == Self::Hex && hay.byte_at(end) == b'-' && hay.byte_at(end + 1).is_ascii_digit() {
@@ -84,8 +84,8 @@ pub(crate) fn is_base58(b: u8) -> bool {
     b.is_ascii_alphanumeric() && !matches!(b, b'0' | b'O' | b'I' | b'l')
 }
 
-/// Names such as `sk-toggleable-content` are words joined by dashes; keys have a long part that is
-/// not a word.
+/// Names such as `sk-toggleable-content` are hyphenated words; keys have a long part that is not a
+/// word.
 fn has_generated_part(rest: &str) -> bool {
     let is_generated = |part: &str| {
         part.len() >= 16
@@ -100,13 +100,13 @@ fn is_inside_word(hay: Haystack<'_>, at: usize) -> bool {
     !hay.is_word_start(at) || matches!(hay.byte_before(at), b'-' | b'_')
 }
 
-/// `ghp_xxxxxxxxxxxx` shows where a token goes.
+/// `ghp_xxxxxxxxxxxx` is a placeholder.
 fn is_masked(rest: &str) -> bool {
     let letters = rest.trim_matches(['-', '_', '/', '.']);
     letters.bytes().all(|b| matches!(b, b'x' | b'X' | b'0' | b'.' | b'-' | b'_' | b'/'))
 }
 
-/// A secret access key right behind its id, as in `id:secret` or a line of CSV.
+/// Includes a secret access key directly after its id, as in `id:secret` or a line of CSV.
 fn aws_pair_end(hay: Haystack<'_>, id_end: usize) -> usize {
     let start = hay.skip_while_within(id_end, 4, |b| b" \t,:;|\"'".contains(&b));
     let end =
@@ -116,7 +116,7 @@ fn aws_pair_end(hay: Haystack<'_>, id_end: usize) -> usize {
     if start > id_end && secret.len() == 40 && mixed { end } else { id_end }
 }
 
-/// The JSON web token that begins here with `eyJ`: a header and at least one more part.
+/// The JSON Web Token that begins here with `eyJ`: a header and at least one more part.
 pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
     const PART_BYTES_MIN: usize = 8;
     if !hay.starts_with(at, "eyJ") || is_inside_word(hay, at) {
@@ -133,7 +133,7 @@ pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
         return None;
     }
     let all = hay.skip_while(payload, |b| is_wordlike(b) || b == b'.');
-    // `header.payload` with nothing behind it is a token only if the payload is JSON as well.
+    // `header.payload` without a signature is a token only if the payload is JSON too.
     if all - payload <= PART_BYTES_MIN && !hay.starts_with(header + 1, "eyJ") {
         return None;
     }
@@ -141,13 +141,13 @@ pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
     Some(Cut::secret(at, end, "jwt", Confidence::Prefixed))
 }
 
-/// A literal that stands inside a token or at its end, and the shape around it.
+/// A literal inside or at the end of a token, and the shape around it.
 pub(crate) struct Shape {
     pub literal: &'static str,
     kind: &'static str,
     before: Run,
     after: Run,
-    /// Whether the part before the literal stays.
+    /// Whether the part before the literal is kept.
     keeps_before: bool,
 }
 
@@ -163,7 +163,6 @@ const fn run(alphabet: Alphabet, min: usize, max: usize) -> Run {
 
 const NOTHING: Run = run(Alphabet::Hex, 0, 0);
 
-/// The shapes.
 #[rustfmt::skip]
 pub(crate) const SHAPES: &[Shape] = &[
     Shape { literal: ":AA", kind: "telegram", before: run(Alphabet::Hex, 8, 12), after: run(Alphabet::Dashed, 30, 38), keeps_before: true },
@@ -179,7 +178,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     Shape { literal: "_secret_", kind: "stripe", before: run(Alphabet::Word, 20, 40), after: run(Alphabet::Alnum, 20, 40), keeps_before: false },
 ];
 
-/// Matches a shape whose literal was found here in any letter case.
+/// Matches a shape whose literal was found here.
 pub(crate) fn match_shape(hay: Haystack<'_>, at: usize, shape: &Shape) -> Option<Cut<'static>> {
     if !hay.starts_with(at, shape.literal) {
         return None;
@@ -191,10 +190,11 @@ pub(crate) fn match_shape(hay: Haystack<'_>, at: usize, shape: &Shape) -> Option
     let fits = (before.min..=before.max).contains(&(at - start))
         && (after.min..=after.max).contains(&(end - literal_end))
         && !is_wordlike(hay.byte_at(end));
-    // A client secret of Stripe names its payment; other names with the word in them are settings.
+    // Client secrets of Stripe begin with the payment's prefix; other names with this word are
+    // settings.
     let stripe = shape.kind != "stripe"
         || ["pi_", "seti_", "cs_", "src_"].iter().any(|prefix| hay.starts_with(start, prefix));
-    // A Telegram bot is named by a decimal number.
+    // A Telegram bot id is decimal.
     let telegram =
         shape.kind != "telegram" || (start..at).all(|digit| hay.byte_at(digit).is_ascii_digit());
     let literal_start = if shape.keeps_before { at + 1 } else { start };
@@ -202,8 +202,8 @@ pub(crate) fn match_shape(hay: Haystack<'_>, at: usize, shape: &Shape) -> Option
         .then(|| Cut::secret(literal_start, end, shape.kind, Confidence::Prefixed))
 }
 
-/// The token of a Discord bot: its number in base64, a timestamp of six characters and a
-/// signature, joined by dots. The first dot stands here.
+/// The token of a Discord bot: its id in base64, a six-character timestamp and a signature,
+/// separated by dots. `dot` is the first one.
 pub(crate) fn find_discord_token(hay: Haystack<'_>, dot: usize) -> Option<Cut<'static>> {
     const TIME_BYTES: usize = 6;
     let time = dot + 1 + TIME_BYTES;

@@ -1,16 +1,16 @@
-//! Credentials in addresses: `scheme://user:password@host`.
+//! Credentials in URLs: `scheme://user:password@host`.
 //!
-//! Scheme, user and host stay, the password goes; so does a lone user that is itself a token.
+//! Scheme, user and host stay. The password is cut, and so is a lone user that is itself a token.
 
 use super::cut::{Confidence, Cut};
 use super::haystack::Haystack;
 use super::randomness::is_random;
 use super::value;
 
-/// Longest user name and password of an address.
+/// Length limit of the user name and the password.
 const USERINFO_BYTES_MAX: usize = 1024;
 
-/// The credentials behind this `://`, which ends at `from`.
+/// The credentials after this `://`, which ends at `from`.
 pub(crate) fn find_url_password(
     hay: Haystack<'_>,
     colon: usize,
@@ -19,7 +19,7 @@ pub(crate) fn find_url_password(
     if !hay.byte_before(colon).is_ascii_alphanumeric() || hay.byte_at(from) == b'[' {
         return None;
     }
-    // Nearly all addresses have no credentials.
+    // Nearly all URLs have no credentials.
     let reach = hay.floor_boundary(from.saturating_add(USERINFO_BYTES_MAX));
     memchr::memchr(b'@', hay.slice(from, reach).as_bytes())?;
     let within =
@@ -27,7 +27,7 @@ pub(crate) fn find_url_password(
     let run = within(from, is_address);
     let authority = within(from, |b| is_address(b) && !matches!(b, b'/' | b'?' | b'#' | b'\\'));
     let at_sign = last_at(hay, from, authority).or_else(|| {
-        // A password with an unescaped `/` in it: what follows the colon is no port.
+        // A password with an unescaped `/`: the text after the colon is not a port.
         let user = within(from, |b| !matches!(b, b':' | b'/' | b'?' | b'#') && is_address(b));
         let port = within(user + 1, |b| b.is_ascii_digit());
         let is_port = matches!(hay.byte_at(port), b'/' | b'?' | b'#') || port >= run;
@@ -44,7 +44,7 @@ pub(crate) fn find_url_password(
     is_secret.then(|| Cut::secret(cut.0, cut.1, "url", Confidence::Placed))
 }
 
-/// `user:password@tcp(host)`, as drivers in Go write it; the `@` stands here.
+/// `user:password@tcp(host)`, the DSN format of Go drivers; `at_sign` is the `@`.
 pub(crate) fn find_dsn_password(hay: Haystack<'_>, at_sign: usize) -> Option<Cut<'static>> {
     let start = hay.skip_back_while(at_sign, USERINFO_BYTES_MAX, |b| is_address(b) && b != b':');
     let secret = hay.slice(start, at_sign);
@@ -53,7 +53,7 @@ pub(crate) fn find_dsn_password(hay: Haystack<'_>, at_sign: usize) -> Option<Cut
     bound.then(|| Cut::secret(start, at_sign, "url", Confidence::Placed))
 }
 
-/// A user name that nobody would choose.
+/// Whether a user name looks generated.
 fn is_token(user: &str) -> bool {
     let has = |class: fn(&u8) -> bool| user.bytes().any(|b| class(&b));
     !value::is_placeholder(user)

@@ -5,18 +5,18 @@ use super::name::NameStrength;
 use super::randomness::{is_random, is_uuid};
 use super::words::{is_harmless, is_jargon, is_of_sentences, is_secret_noun};
 
-/// The context in which a value was found.
+/// Where a value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueContext {
     /// In quotes: a literal.
     Quoted,
-    /// Without quotes where settings are written: `NAME=value`, `--flag value`.
+    /// Unquoted, in settings: `NAME=value`, `--flag value`.
     Bare,
-    /// Without quotes where code and prose are written too.
+    /// Unquoted, where code and prose occur too.
     Loose,
 }
 
-/// Whether a value behind a name of this strength is a secret.
+/// Whether a value bound to a name of this strength is a secret.
 pub(crate) fn is_secret(value: &str, context: ValueContext, strength: NameStrength) -> bool {
     let value = value.trim();
     if is_placeholder(value)
@@ -44,7 +44,7 @@ pub(crate) fn is_secret(value: &str, context: ValueContext, strength: NameStreng
     }
 }
 
-/// Forms that show where a value goes: empty, `***`, `<password>`, `$NAME`, `{{ name }}`, `%s`.
+/// Placeholders: empty, `***`, `<password>`, `$NAME`, `{{ name }}`, `%s`.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     let sign = |c| matches!(c, '*' | '•' | '●' | '.' | '…' | '-' | '_' | '#' | '?' | '█' | ':');
     let masked = value.chars().all(|c| sign(c) || value.len() >= 3 && matches!(c, 'x' | 'X'));
@@ -64,7 +64,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     sign || flag || masked || wrapped || template || format || is_variable(value)
 }
 
-/// `$NAME`, `$1`, `$env:NAME`, `@name`, `:name`, `%NAME`: what another place fills in.
+/// References that are filled in elsewhere: `$NAME`, `$1`, `$env:NAME`, `@name`, `:name`.
 fn is_variable(value: &str) -> bool {
     let Some(name) = value.strip_prefix(['$', '@', ':']) else {
         return false;
@@ -76,7 +76,7 @@ fn is_variable(value: &str) -> bool {
     shouted || number || all(|b| b.is_ascii_alphabetic() || *b == b'_')
 }
 
-/// A word that stands in for the value: a type, a state, `changeme`, `your-password-here`.
+/// A word in place of the value: a type, a state, `changeme`, `your-password-here`.
 pub(crate) fn is_placeholder_word(value: &str) -> bool {
     let first = value.split(['|', ',', ' ']).next().unwrap_or_default();
     if is_harmless(value) || is_harmless(first) && value.contains(['|', ',']) {
@@ -92,7 +92,7 @@ pub(crate) fn is_placeholder_word(value: &str) -> bool {
         && !value.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Somewhere else: a path, an address, the name of a vault's entry.
+/// A location: a path, a URL, the name of a vault entry.
 fn is_location(value: &str) -> bool {
     let lower = value.get(..24.min(value.len())).unwrap_or(value).to_ascii_lowercase();
     let pointer = [
@@ -140,7 +140,7 @@ fn is_reference(value: &str) -> bool {
         || camel && words_of_camel(value).any(is_secret_noun)
 }
 
-/// `session_token2`, `imdsv2_key`: words joined by `_`, some with a small number at the end.
+/// `session_token2`, `imdsv2_key`: words joined by `_`, possibly ending with a digit.
 fn is_snake_name(value: &str) -> bool {
     let word = |part: &str| {
         let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -151,7 +151,7 @@ fn is_snake_name(value: &str) -> bool {
     value.contains('_') && value.split('_').all(word) && value.split('_').any(is_secret_noun)
 }
 
-/// `PKCS7PrivateKeyTypes`, `V1SecretSource`, `list[V1Secret]`: a type's name.
+/// A type name: `PKCS7PrivateKeyTypes`, `V1SecretSource`, `list[V1Secret]`.
 fn is_type_name(value: &str) -> bool {
     let inner = value.split_once('[').map_or(value, |(_, inner)| inner.trim_end_matches(']'));
     let digits = inner.bytes().filter(u8::is_ascii_digit).count();
@@ -166,7 +166,7 @@ fn is_type_name(value: &str) -> bool {
         })
 }
 
-/// `secretName` in `auth.secretName` names a secret as well.
+/// `secretName` in `auth.secretName` names a secret too.
 fn is_noun_part(part: &str) -> bool {
     is_secret_noun(part) || words_of_camel(part).any(is_secret_noun)
 }
@@ -188,7 +188,7 @@ fn words_of_camel(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// An expression of a program: a call, an index, a path of names, a reference.
+/// An expression in source code: a call, an index, a path, a reference.
 fn is_code(value: &str) -> bool {
     let opens = value.starts_with(['(', '[', '{', '<', '|', '&', '\\', '=']);
     let unpadded = value.trim_end_matches('=');
@@ -207,7 +207,7 @@ fn is_code(value: &str) -> bool {
     opens || joins || called || chained
 }
 
-/// `self.token2`, `args.password`, `user.p1`: names joined by dots.
+/// Names joined by dots: `self.token2`, `args.password`, `user.p1`.
 fn is_member_path(value: &str) -> bool {
     let value = value.trim_end_matches(['!', '?', ';']);
     // `token2`, `sha256`, `Ed25519Key`: a name has one number in it, not several.
@@ -240,7 +240,7 @@ pub(crate) fn is_wordy(value: &str) -> bool {
     value.split(|c: char| "-_./:+,@$ ".contains(c)).all(|part| part.is_ascii() && word(part))
 }
 
-/// A salt of printable characters, as generators for web applications make them.
+/// A salt of printable characters, as generated for web applications.
 fn is_salt(value: &str) -> bool {
     const BYTES_MIN: usize = 40;
     let count = |class: fn(&u8) -> bool| value.bytes().filter(class).count();
@@ -254,7 +254,7 @@ fn is_salt(value: &str) -> bool {
         && count(|b| *b == b' ') * 12 <= value.len()
 }
 
-/// Under a name that much else has: letters and digits mixed, or made by a generator.
+/// Looks like a token: generated, an encoded login, or letters and digits that are not words.
 fn is_token(value: &str) -> bool {
     const BYTES_MIN: usize = 8;
     if value.contains([' ', '\\']) || !value.is_ascii() || value.len() < BYTES_MIN {
@@ -274,7 +274,7 @@ fn is_date(value: &str) -> bool {
     matches!(shape.as_slice(), [y, _, _, _, b'-', m, _, b'-'] if y.is_ascii_digit() && m.is_ascii_digit())
 }
 
-/// A literal behind a firm name is a secret unless it reads as a sentence or a label.
+/// A literal bound to a firm name is a secret unless it reads like a sentence or a label.
 fn is_quoted_secret(value: &str) -> bool {
     let spoken = !value.is_ascii() && !value.bytes().any(|b| b.is_ascii_digit());
     if spoken {
@@ -291,12 +291,12 @@ fn is_quoted_secret(value: &str) -> bool {
     words.clone().count() <= 12 && !words.any(said)
 }
 
-/// `user.password` in quotes, `x.y.z`: the name of a text or a field, when it is only words.
+/// `user.password`, `x.y.z`: words joined by dots, the name of a message or a field.
 fn is_code_name(value: &str) -> bool {
     value.contains('.') && value.split('.').all(|part| !part.is_empty() && is_plain_word(part))
 }
 
-/// In settings any word is a value, but `snake_case` is a variable.
+/// In settings any word is a value, except that `snake_case` is a variable.
 fn is_bare_secret(value: &str) -> bool {
     let digits = value.bytes().all(|b| b.is_ascii_digit());
     let snake = value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
@@ -308,7 +308,7 @@ fn is_bare_secret(value: &str) -> bool {
     !path && !variable
 }
 
-/// In a context that may be code or prose, a secret has to differ from both.
+/// Where code and prose occur, a secret has to differ from both.
 fn is_loose_secret(value: &str) -> bool {
     const WORD_BYTES_MIN: usize = 16;
     let digits = value.bytes().all(|b| b.is_ascii_digit());

@@ -1,20 +1,19 @@
-//! Finds the end of a value: in quotes, in escaped quotes, or without any.
+//! Finds the end of a value: in quotes, in escaped quotes, or unquoted.
 
 use super::cut::mark_end;
 use super::haystack::{Haystack, is_quote};
 use super::name::Name;
 
-/// A value is judged by so much of it. One that turns out to be a secret is cut to its real end;
-/// without the limit, a text made of names and no blanks would be walked once for each name.
+/// Bytes of a value that are examined; a secret is cut to its real end. Without the limit, a text
+/// of names without blanks would be scanned once per name.
 const JUDGED_BYTES_MAX: usize = 256;
-/// The same for a value in quotes, which may hold blanks.
+/// The same for a quoted value, which may contain blanks.
 const QUOTED_BYTES_MAX: usize = 4096;
-/// Four texts inside each other: more is no quotation.
+/// Backslashes before a quote, enough for four levels of nesting.
 const SLASHES_MAX: usize = 16;
-/// Full stops and brackets behind a value; more of them are part of it.
+/// Trailing full stops and brackets; more of them are part of the value.
 const TRIMMED_BYTES_MAX: usize = 8;
 
-/// A value in the text.
 #[derive(Clone, Copy)]
 pub(crate) struct ValueSpan {
     pub start: usize,
@@ -23,7 +22,7 @@ pub(crate) struct ValueSpan {
 }
 
 impl ValueSpan {
-    /// The real end of the value, which was searched only as far as it is judged.
+    /// The real end of the value; `end` is limited to the examined bytes.
     pub fn end_in(self, hay: Haystack<'_>) -> usize {
         if self.quoted {
             if self.end - self.start + 4 < QUOTED_BYTES_MAX {
@@ -43,7 +42,7 @@ impl ValueSpan {
     }
 }
 
-/// The value that starts here, in quotes or not. None if there is nothing.
+/// The value that starts here, quoted or not; `None` if it is empty.
 pub(crate) fn find_value(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     let after_marks = skip_marks(hay, start);
     if after_marks > start {
@@ -74,7 +73,7 @@ fn skip_string_prefix(hay: Haystack<'_>, start: usize) -> usize {
     }
 }
 
-/// A value in quotes, which a text inside a text writes with backslashes before them.
+/// A quoted value; inside another string its quotes are escaped.
 pub(crate) fn quoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     let open = hay.skip_while_within(start, SLASHES_MAX, |b| b == b'\\');
     let quote = hay.byte_at(open);
@@ -91,7 +90,7 @@ pub(crate) fn quoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
             return some_span(from, reach, true);
         }
         if hay.byte_at(at) != quote {
-            // Never closed on this line: cut off, or an apostrophe. Its first word is what is left.
+            // Not closed on this line: truncated, or an apostrophe. Use its first word.
             let end = hay.skip_while_within(from, QUOTED_BYTES_MAX, |b| !b.is_ascii_whitespace());
             let end = hay.floor_boundary(end);
             let starts = quote != b'\'' && !b"),;]}".contains(&hay.byte_at(from));
@@ -110,7 +109,7 @@ fn some_span(start: usize, end: usize, quoted: bool) -> Option<ValueSpan> {
     (start < end).then_some(ValueSpan { start, end, quoted })
 }
 
-/// A value without quotes: to the next blank, or to a sign that ends it.
+/// An unquoted value: up to whitespace or a delimiter.
 fn bare(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     let reach = hay.floor_boundary(start + JUDGED_BYTES_MAX);
     let mut at = start;
@@ -135,7 +134,7 @@ fn ends_bare(hay: Haystack<'_>, at: usize) -> bool {
     }
 }
 
-/// Whether what follows a `,`, `;` or `&` is not part of the value any more.
+/// Whether a `,`, `;` or `&` ends the value.
 fn starts_another(hay: Haystack<'_>, sign: usize) -> bool {
     let at = sign + 1;
     let name_end =
@@ -153,7 +152,7 @@ fn starts_another(hay: Haystack<'_>, sign: usize) -> bool {
     ends(hay.byte_at(at)) || name_end > at && binds
 }
 
-/// A full stop behind a value ends the sentence; a bracket that was not opened in it is not its own.
+/// Strips trailing punctuation and unbalanced closing brackets.
 fn trim_end(hay: Haystack<'_>, start: usize, end: usize) -> usize {
     let mut end = end;
     let floor = start.max(end.saturating_sub(TRIMMED_BYTES_MAX));
@@ -174,7 +173,7 @@ fn trim_end(hay: Haystack<'_>, start: usize, end: usize) -> usize {
     end
 }
 
-/// `Some("…")`, `String::from("…")`: the literal inside what only wraps it.
+/// `Some("…")`, `String::from("…")`: the literal inside a wrapper.
 pub(crate) fn wrapped(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     const WRAPPERS: &[&str] = &[
         "from",
@@ -201,7 +200,7 @@ pub(crate) fn wrapped(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
         .flatten()
 }
 
-/// `password: |` has its value on the next line.
+/// `password: |`: the value is on the next line.
 pub(crate) fn block_line(hay: Haystack<'_>, start: usize) -> Option<usize> {
     if !matches!(hay.byte_at(start), b'|' | b'>') {
         return None;
@@ -211,7 +210,7 @@ pub(crate) fn block_line(hay: Haystack<'_>, start: usize) -> Option<usize> {
     hay.slice(sign, line).contains('\n').then_some(line)
 }
 
-/// The value up to this sign on the same line.
+/// The value up to this byte on the same line.
 pub(crate) fn until(hay: Haystack<'_>, start: usize, close: u8) -> Option<ValueSpan> {
     let end = hay.skip_while_within(start, JUDGED_BYTES_MAX, |b| b != close && b != b'\n');
     let closed = hay.byte_at(end) == close;
@@ -225,7 +224,7 @@ pub(crate) fn element(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> Optio
     closes.then_some(value)
 }
 
-/// The part of the value by which it is judged.
+/// The part of the value that is examined.
 pub(crate) fn judged(hay: Haystack<'_>, value: ValueSpan) -> &str {
     let end = value.end.min(value.start + JUDGED_BYTES_MAX);
     hay.slice(value.start, hay.floor_boundary(end))

@@ -1,30 +1,30 @@
 //! A view of a text without terminal escape sequences and invisible characters.
 //!
-//! Programs that colour their output put escape sequences between a name and its value and inside
-//! values; matchers would see two halves of a secret. They match on this view instead, and every
-//! cut is mapped back to the original text, where it also covers the sequences inside the secret.
+//! Coloured output has escape sequences between names and values and inside values, which split a
+//! secret in two. Matchers therefore also run on this view, and every cut is mapped back to the
+//! original text, including the sequences inside the secret.
 //!
 //! Sequences are recognised as raw bytes (`ESC [ … m`), as JSON or shell escapes (`\u001b[…m`,
-//! `\x1b[…m`, `\033[…m`, `\e[…m`), in caret notation (`^[[…m`) and as what is left when something
-//! has already removed the escape byte (`[1;32m`). Sequences that move the cursor become a blank.
-//! JSON escapes of printable characters (`\u003c`) become the character.
+//! `\x1b[…m`, `\033[…m`, `\e[…m`), in caret notation (`^[[…m`), and without the escape byte
+//! (`[1;32m`), which some tools strip. Sequences that move the cursor become a blank. JSON escapes
+//! of printable characters (`\u003c`) become the character.
 
 use super::cut::mark_end;
 use super::haystack::Haystack;
 
-/// Operating system commands (window titles, hyperlinks) longer than this are not skipped.
+/// Length limit of an operating system command (window titles, hyperlinks) that is skipped.
 const OSC_BYTES_MAX: usize = 2048;
-/// Parameters of a control sequence: `38;2;255;255;255` needs 16.
+/// Length limit of a control sequence's parameters: `38;2;255;255;255` needs 16.
 const PARAMETER_BYTES_MAX: usize = 48;
 
-/// A text as a terminal would show it.
+/// The text as a terminal would display it.
 pub(crate) struct View {
     pub text: String,
     segments: Vec<Segment>,
 }
 
-/// Bytes of the view and the bytes of the original that they stand for: equally many, or one
-/// character of the view for a whole escape sequence.
+/// Bytes of the view and the original bytes they represent: the same number, or one character of
+/// the view for a whole escape sequence.
 #[derive(Clone, Copy)]
 struct Segment {
     view: usize,
@@ -32,16 +32,16 @@ struct Segment {
     original_end: usize,
 }
 
-/// A sequence that the view leaves out.
+/// A sequence that is not in the view.
 enum Skipped {
     /// Ends here and leaves nothing.
     Removed(usize),
-    /// Ends here and stands for one ASCII character.
+    /// Ends here and is represented by one ASCII character.
     Replaced(usize, u8),
 }
 
 impl View {
-    /// The view of a text, or `None` if it equals the text.
+    /// Builds the view of a text; `None` if it equals the text.
     pub fn build(text: &str) -> Option<Self> {
         let hay = Haystack(text);
         let mut view: Option<Self> = None;
@@ -49,7 +49,7 @@ impl View {
         let mut at = 0;
         let ascii = text.is_ascii();
         while let Some(mut next) = next_candidate(hay, at, ascii) {
-            // Caret notation begins one byte before.
+            // Caret notation begins one byte earlier.
             if hay.byte_at(next) == b'[' && next > copied && hay.byte_before(next) == b'^' {
                 next -= 1;
             }
@@ -88,14 +88,14 @@ impl View {
         }
     }
 
-    /// The range of the original that a range of the view stands for.
+    /// Maps a range of the view to the original.
     pub fn to_original(&self, start: usize, end: usize) -> (usize, usize) {
         let first = self.byte_range(start).0;
         let last = end.checked_sub(1).map_or(0, |last| self.byte_range(last).1);
         (first, last.max(first))
     }
 
-    /// The bytes of the original that one byte of the view stands for.
+    /// Maps one byte of the view to the original.
     fn byte_range(&self, at: usize) -> (usize, usize) {
         let number = self.segments.partition_point(|segment| segment.view <= at);
         let Some(segment) = number.checked_sub(1).and_then(|number| self.segments.get(number))
@@ -112,8 +112,7 @@ impl View {
     }
 }
 
-/// The next byte at which something to skip may begin. Most texts are ASCII, which is searched
-/// several bytes at a time.
+/// The next byte at which a sequence may begin. Most texts are ASCII, for which `memchr` is faster.
 fn next_candidate(hay: Haystack<'_>, from: usize, ascii: bool) -> Option<usize> {
     let bytes = hay.bytes_from(from);
     let found = if ascii {
@@ -134,7 +133,7 @@ fn skip_at(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
     }
 }
 
-/// Skips the sequence behind an escape byte, or the escape byte alone if nothing known follows.
+/// Skips the sequence after an escape byte, or only the escape byte if no known sequence follows.
 fn skip_escape(hay: Haystack<'_>, at: usize) -> Skipped {
     let known = match hay.byte_at(at) {
         // A mark after a lone escape byte is not a control sequence.
@@ -151,12 +150,12 @@ fn skip_escape(hay: Haystack<'_>, at: usize) -> Skipped {
     }
 }
 
-/// A control sequence or command string, from the byte after the escape byte.
+/// Skips a control sequence or command string, from the byte after the escape byte.
 fn skip_control(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
     if hay.byte_at(at) == b'[' {
         let end = hay.skip_while_within(at + 1, PARAMETER_BYTES_MAX, |b| (0x20..0x40).contains(&b));
         return match hay.byte_at(end) {
-            // Up to a column, a line or the start: what follows stands elsewhere.
+            // Moves the cursor, so the following text is displayed elsewhere.
             b'A'..=b'H' | b'd' | b'f' | b'`' => Some(Skipped::Replaced(end + 1, b' ')),
             0x40..=0x7E => Some(Skipped::Removed(end + 1)),
             _ => None,
@@ -171,7 +170,7 @@ fn skip_control(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
     match hay.byte_at(end) {
         0x07 => Some(Skipped::Removed(end + 1)),
         0x1B if hay.byte_at(end + 1) == b'\\' => Some(Skipped::Removed(end + 2)),
-        // The terminator is written as an escape like the start.
+        // The terminator is escaped like the start.
         b'\\' => written_escape_end(hay, end)
             .or_else(|| hay.starts_with(end, "\\a").then_some(end + 2))
             .or_else(|| hay.starts_with(end, "\\u0007").then_some(end + 6))
@@ -183,7 +182,7 @@ fn skip_control(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
     }
 }
 
-/// `[1;32m` with no escape byte before it.
+/// `[1;32m` without an escape byte.
 fn skip_bare_color(hay: Haystack<'_>, at: usize) -> Option<usize> {
     let end = hay.skip_while_within(at + 1, PARAMETER_BYTES_MAX, |b| {
         b.is_ascii_digit() || b == b';' || b == b':'
@@ -197,7 +196,7 @@ fn skip_bare_color(hay: Haystack<'_>, at: usize) -> Option<usize> {
     (fits && hay.byte_at(end + 1) != b']').then_some(end + 1)
 }
 
-/// `\u001b[…m` and other spellings, invisible characters and printable ones as JSON escapes.
+/// Skips `\u001b[…m` and similar, and JSON escapes of invisible and printable characters.
 fn skip_written_escape(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
     if let Some(end) = written_escape_end(hay, at) {
         return Some(skip_control(hay, end).unwrap_or(Skipped::Removed(end)));
@@ -215,13 +214,13 @@ fn skip_written_escape(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
     if is_invisible(character) {
         return Some(Skipped::Removed(letter + 5));
     }
-    // Quotes and backslashes keep their escapes, which say how deep they are nested.
+    // Quotes and backslashes stay escaped, because the escapes show the nesting depth.
     let plain = character.is_ascii_graphic() && !matches!(character, '"' | '\\');
     let byte = u8::try_from(code).ok()?;
     (plain && letter == at + 1).then_some(Skipped::Replaced(letter + 5, byte))
 }
 
-/// End of an escape byte written as an escape: `\u001b`, `\x1b`, `\033`, `\e`, `\u009b`.
+/// The end of an escaped escape byte: `\u001b`, `\u{1b}`, `\x1b`, `\033`, `\e`.
 fn written_escape_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
     let letter = hay.skip_while_within(at, 8, |b| b == b'\\');
     if letter == at {
@@ -234,7 +233,7 @@ fn written_escape_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
 }
 
 fn skip_invisible(hay: Haystack<'_>, at: usize) -> Option<usize> {
-    // The first bytes of all characters below; most text in other scripts ends here.
+    // The lead bytes of all characters below; most text in other scripts returns here.
     if !matches!(hay.byte_at(at), 0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3) {
         return None;
     }
@@ -242,7 +241,7 @@ fn skip_invisible(hay: Haystack<'_>, at: usize) -> Option<usize> {
     is_invisible(character).then_some(at + character.len_utf8())
 }
 
-/// Characters that take no room on a screen and can hide a secret from a matcher.
+/// Characters without width, which can hide a secret from a matcher.
 fn is_invisible(character: char) -> bool {
     matches!(
         character,

@@ -1,11 +1,11 @@
-//! Private keys of wallets in the import format: base58, 51 or 52 characters.
+//! Private keys of wallets in wallet import format: base58, 51 or 52 characters.
 
 use super::cut::{Confidence, Cut};
 use super::haystack::{Haystack, is_wordlike};
 use super::randomness::is_random;
 use super::token::is_base58;
 
-/// First letters of a key: uncompressed, and compressed for the main network.
+/// First characters of a key: uncompressed, and compressed for the main network.
 pub(crate) const STARTS: &[&str] =
     &["5H", "5J", "5K", "Kw", "Kx", "Ky", "Kz", "L1", "L2", "L3", "L4", "L5"];
 

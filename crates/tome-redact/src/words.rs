@@ -1,27 +1,27 @@
-//! Words that stand in place of a secret. Each list is sorted.
+//! Word lists that distinguish ordinary words from secrets. Each list is sorted.
 
-/// Whether a word, in any case, is in a sorted list.
+/// Whether a sorted list contains a word, ignoring case.
 fn holds(list: &[&str], word: &str) -> bool {
     let lower = || word.bytes().map(|byte| byte.to_ascii_lowercase());
     list.binary_search_by(|entry| entry.bytes().cmp(lower())).is_ok()
 }
 
-/// A value that is a type, a state, or a name for what it stands for.
+/// Whether a value is a type, a state or a description instead of a secret.
 pub(crate) fn is_harmless(word: &str) -> bool {
     holds(HARMLESS, word) || is_jargon(word)
 }
 
-/// A word that names a secret without being one.
+/// Whether a word names a secret without being one.
 pub(crate) fn is_secret_noun(word: &str) -> bool {
     holds(SECRET_NOUNS, word)
 }
 
-/// A word that only sentences have.
+/// Whether a word occurs in sentences but not in passphrases.
 pub(crate) fn is_of_sentences(word: &str) -> bool {
     holds(SENTENCE_WORDS, word)
 }
 
-/// A technical word that mixes letters and digits: `sha256`, `u32`, `base64`, `v1`.
+/// Whether a word is a technical term of letters and digits: `sha256`, `u32`, `base64`, `v1`.
 pub(crate) fn is_jargon(word: &str) -> bool {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     stem.len() < word.len() && word.len() - stem.len() <= 4 && holds(JARGON_STEMS, stem)

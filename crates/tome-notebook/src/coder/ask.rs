@@ -1,4 +1,4 @@
-//! What is asked: the keywords of a question, and the types it is about.
+//! Parses a recall query: the keywords of a question and the insight types it is about.
 
 use std::collections::BTreeSet;
 
@@ -64,8 +64,8 @@ const SEMANTIC: &[&str] = &[
     "原理",
 ];
 
-/// What was asked, in keywords, or why that cannot be looked for. A question yields as many as it has,
-/// up to the most; a list of keywords has to have the right length.
+/// Returns the keywords of a query, or why it is invalid. A question yields at most `KEYWORDS_MAX`
+/// keywords; an explicit list must have `KEYWORDS_MIN` to `KEYWORDS_MAX`.
 pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<String>, String> {
     let question = ask.question.as_deref().map(str::trim).filter(|question| !question.is_empty());
     let mut given: Vec<String> = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<S
     }
     match (ask.keywords.is_empty(), question) {
         (true, None) => Err(format!(
-            "nothing was asked: give a question, or {KEYWORDS_MIN} to {KEYWORDS_MAX} keywords"
+            "empty query: give a question, or {KEYWORDS_MIN} to {KEYWORDS_MAX} keywords"
         )),
         (true, Some(question)) => Ok(from_question(question, count)),
         (false, _) if (KEYWORDS_MIN..=KEYWORDS_MAX).contains(&given.len()) => Ok(given),
@@ -88,7 +88,7 @@ pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<S
     }
 }
 
-/// The types a question is about; all of them when it does not say.
+/// The types that a question is about; all if it contains no cue.
 pub(super) fn kinds(question: &str) -> Vec<InsightKind> {
     let asked = format!("{} ", collapse_whitespace(&capped(question)).to_lowercase());
     let cues = [
@@ -102,7 +102,7 @@ pub(super) fn kinds(question: &str) -> Vec<InsightKind> {
     if picked.is_empty() { InsightKind::ALL.to_vec() } else { picked }
 }
 
-/// Whether a cue stands in a question, not within a word.
+/// Whether a question contains a cue at the beginning of a word.
 fn has_cue(asked: &str, cue: &str) -> bool {
     if !cue.is_ascii() {
         return asked.contains(cue);
@@ -117,7 +117,7 @@ fn capped(question: &str) -> String {
     question.chars().take(QUESTION_CHARS_MAX).collect()
 }
 
-/// Identifiers first, then the words that the fewest insights have, then those that none has.
+/// Picks keywords: identifiers first, then words in few insights, then words in none.
 fn from_question(question: &str, count: impl Fn(&str) -> usize) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<(usize, usize, String)> = Vec::new();
@@ -161,7 +161,7 @@ fn tells(word: &str) -> bool {
     long && !is_ignored(&lower) && !is_stop_word(&lower, StopClass::ASKING)
 }
 
-/// A run without the words that only ask.
+/// Splits a run without spaces at its question words.
 fn cjk_pieces(run: &str) -> Vec<String> {
     let mut rest = run.to_owned();
     for asking in CHINESE_QUESTION_WORDS {
@@ -170,7 +170,7 @@ fn cjk_pieces(run: &str) -> Vec<String> {
     rest.split_whitespace().map(str::to_owned).collect()
 }
 
-/// `snake_case`, `a::b`, `camelCase`, `main.rs`, `E0382`
+/// Recognizes `snake_case`, `a::b`, `camelCase`, `main.rs` and `E0382`.
 fn is_identifier(word: &str) -> bool {
     let lowered = word.chars().any(char::is_lowercase);
     let hump = word.chars().skip(1).any(char::is_uppercase) && lowered;

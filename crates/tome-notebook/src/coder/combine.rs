@@ -1,4 +1,4 @@
-//! Two insights made one. Every sentence and every tag of both is in what comes out.
+//! Combines two insights into one that has every sentence and every tag of both.
 
 use tome_text::{finish_sentence, normalize_sentence};
 
@@ -6,25 +6,24 @@ use super::entry::{Entry, PREVIOUS, RECONSOLIDATED, Remark, stands_alone};
 use super::limits::SENTENCES_MAX;
 use super::sentence::{joined, normals, paragraphs, sentences};
 
-/// How a previous approach says what it was tagged with, as [`normal`] has it.
+/// How a previous approach records its outcome tag, as normalized by `normalize_sentence`.
 const WAS_TAGGED: &str = "it was tagged #";
 
-/// Where the other's sentences go.
+/// Where to put the sentences of the other entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Into {
-    /// The content as far as there is room, then a remark.
+    /// Into the content while there is room, then into a remark.
     Content,
-    /// A remark.
     Remark,
 }
 
-/// The label of what was added on a day.
+/// The label of a remark added on a day.
 pub(super) fn updated_on(today: &str) -> String {
     let day: String = today.chars().filter(|c| c.is_ascii_digit() || *c == '-').take(10).collect();
     format!("Updated [{day}]")
 }
 
-/// Adds to an entry what another says and it does not say yet.
+/// Adds the sentences and tags of another entry that this one does not have yet.
 pub(super) fn absorb(entry: &mut Entry, other: &Entry, into: Into, label: &str) {
     let mut known = entry.sentences();
     let mut new = |text: &str| -> Vec<String> {
@@ -52,7 +51,7 @@ pub(super) fn absorb(entry: &mut Entry, other: &Entry, into: Into, label: &str) 
     other.tags.iter().for_each(|tag| entry.tag(tag));
 }
 
-/// Puts an insight in the place of an entry that it contradicts; what was there is kept below.
+/// Replaces an entry with an insight that contradicts it, keeping the old text as a remark.
 pub(super) fn replace(entry: &mut Entry, by: &Entry, today: &str) {
     let old = std::mem::take(entry);
     *entry = Entry { remarks: Vec::new(), tags: by.tags.clone(), ..by.clone() };
@@ -60,10 +59,10 @@ pub(super) fn replace(entry: &mut Entry, by: &Entry, today: &str) {
     let links = by.remarks.iter().cloned();
     links.for_each(|remark| entry.remark(remark));
     entry.remarks.extend(previous(&old, by));
-    // Below what they spoke of, in their order.
+    // The old remarks follow the text they refer to, in their order.
     let below: Vec<_> = old.remarks.into_iter().filter(|r| !entry.remarks.contains(r)).collect();
     entry.remarks.extend(below);
-    // An approach that was given up once and is taken up again is not previous any more.
+    // An approach that is adopted again is no longer a previous one.
     let current = entry.sentences();
     let again = |remark: &Remark| {
         let mut said = normals(&remark.text).into_iter();
@@ -76,7 +75,7 @@ pub(super) fn replace(entry: &mut Entry, by: &Entry, today: &str) {
     entry.tag(RECONSOLIDATED);
 }
 
-/// What an entry said, as remarks of one that replaces it.
+/// Converts an entry into remarks of the entry that replaces it.
 fn previous(old: &Entry, by: &Entry) -> Vec<Remark> {
     let mut pieces = Vec::new();
     if normalize_sentence(&old.title) != normalize_sentence(&by.title) {
@@ -96,13 +95,13 @@ fn previous(old: &Entry, by: &Entry) -> Vec<Remark> {
     texts.into_iter().map(|text| Remark::new(PREVIOUS, text)).collect()
 }
 
-/// A paragraph without a label needs one in another entry: it would read as part of what is above.
+/// Labels an unlabelled paragraph: in another entry it would read as part of the text above.
 fn named(remark: &Remark, label: &str) -> Remark {
     let label = if remark.label.is_empty() { label } else { &remark.label };
     Remark::new(label, remark.text.clone())
 }
 
-/// The content with one more sentence, if there is room for it.
+/// Appends a sentence to the content; `None` if there is no room.
 fn with_sentence(content: &str, sentence: &str) -> Option<String> {
     if content.is_empty() {
         return Some(finish_sentence(sentence));
@@ -113,7 +112,7 @@ fn with_sentence(content: &str, sentence: &str) -> Option<String> {
     joined(&finish_sentence(content), &finish_sentence(sentence))
 }
 
-/// One paragraph of prose: its sentences can stand elsewhere.
+/// Whether a text is one paragraph of prose, so that its sentences can be moved individually.
 fn is_plain(text: &str) -> bool {
     !text.lines().any(|line| line.trim().is_empty() || stands_alone(line))
 }

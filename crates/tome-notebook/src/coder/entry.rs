@@ -1,4 +1,4 @@
-//! One entry: an insight as it stands in a file.
+//! An insight as an entry in a file.
 //!
 //! ```text
 //! **Title:** Hold no lock across an await
@@ -15,9 +15,8 @@
 //! **Tags:** #rust #failure #semantic
 //! ```
 //!
-//! The paragraphs between content and tags are remarks; any label may stand there, and so may a
-//! paragraph without one. What is empty is left out. Reading what [`Entry::text`] writes gives the
-//! same text again.
+//! The paragraphs between content and tags are remarks, with any label or none. Empty fields are
+//! omitted. Parsing the output of `InsightEntry::render` and rendering it again is lossless.
 
 use tome_text::collapse_whitespace;
 
@@ -26,31 +25,30 @@ use super::{InsightDraft, InsightKind};
 
 pub(super) const PREVIOUS: &str = "Previous Approach";
 pub(super) const RELATED: &str = "Related";
-/// What tidying brought together; it has no date, for tidying knows none.
+/// Label of text merged by tidying; undated, because tidying does not know when it was added.
 pub(super) const ALSO: &str = "Also";
-/// The tag of an entry whose former approach was contradicted.
+/// Tag of an entry whose former approach was contradicted.
 pub(super) const RECONSOLIDATED: &str = "reconsolidated";
 
-/// An insight in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) title: String,
     pub(super) description: String,
     pub(super) content: String,
     pub(super) remarks: Vec<Remark>,
-    /// Without `#`, in lower case, each once.
+    /// In lower case, without `#` and without duplicates.
     pub(super) tags: Vec<String>,
 }
 
 /// A paragraph between content and tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Remark {
-    /// `Updated [2026-11-15]`; empty for a paragraph that has none.
+    /// E.g. `Updated [2026-11-15]`; empty if there is none.
     pub(super) label: String,
     pub(super) text: String,
 }
 
-/// Whether it went well.
+/// Whether the approach worked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Success,
@@ -66,14 +64,14 @@ impl Remark {
         self.label.eq_ignore_ascii_case(label)
     }
 
-    /// Whether it says something that holds now: not what was given up, not a link.
+    /// Whether it is still valid: neither a previous approach nor a link.
     pub(super) fn holds(&self) -> bool {
         !self.is(PREVIOUS) && !self.is(RELATED)
     }
 }
 
 impl Entry {
-    /// A draft that keeps the rules, with its type's tag.
+    /// Converts a valid draft, adding the tag of its type.
     pub(super) fn of(draft: &InsightDraft) -> Self {
         let mut entry = Self {
             title: collapse_whitespace(&draft.title),
@@ -86,7 +84,7 @@ impl Entry {
         entry
     }
 
-    /// As it is written to a file, with a line break at the end.
+    /// Renders the entry, ending with a line break.
     pub(super) fn text(&self) -> String {
         let mut text = field("Title", &self.title);
         if !self.description.is_empty() {
@@ -104,14 +102,14 @@ impl Entry {
         text
     }
 
-    /// Adds a tag that it does not have yet.
+    /// Adds a tag unless the entry has it.
     pub(super) fn tag(&mut self, tag: &str) {
         if !tag.is_empty() && !self.has_tag(tag) {
             self.tags.push(tag.to_owned());
         }
     }
 
-    /// Adds the tag of its type, which is last.
+    /// Adds the tag of its type, at the end.
     pub(super) fn tag_kind(&mut self, kind: InsightKind) {
         self.tag(kind.as_str());
     }
@@ -120,7 +118,7 @@ impl Entry {
         self.tags.iter().any(|known| known == tag)
     }
 
-    /// What it is tagged with, if that is one of both.
+    /// The outcome tag, if there is exactly one.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         match (self.has_tag("success"), self.has_tag("failure")) {
             (true, false) => Some(Outcome::Success),
@@ -129,7 +127,7 @@ impl Entry {
         }
     }
 
-    /// Every sentence that holds now, as [`tome_text::normalize_sentence`] has it.
+    /// Every sentence that is still valid, normalized by [`tome_text::normalize_sentence`].
     pub(super) fn sentences(&self) -> std::collections::BTreeSet<String> {
         let remarks = self.remarks.iter().filter(|remark| remark.holds());
         let texts = [&self.title, &self.description, &self.content];
@@ -140,7 +138,7 @@ impl Entry {
             .collect()
     }
 
-    /// Adds a remark where it belongs: what holds stands before what was given up.
+    /// Adds a remark, keeping previous approaches last.
     pub(super) fn remark(&mut self, remark: Remark) {
         if self.remarks.contains(&remark) {
             return;
@@ -172,12 +170,12 @@ impl Outcome {
     }
 }
 
-/// A tag without `#`, in lower case.
+/// Normalizes a tag: lower case, without `#`.
 pub(super) fn plain_tag(tag: &str) -> String {
     tag.trim().trim_start_matches('#').to_lowercase()
 }
 
-/// The tags of a line.
+/// Splits a line into tags.
 pub(super) fn tags_of(line: &str) -> impl Iterator<Item = String> {
     line.split(|c: char| c.is_whitespace() || matches!(c, '#' | ',' | ';'))
         .filter(|tag| !tag.is_empty())
@@ -193,8 +191,8 @@ fn field(label: &str, text: &str) -> String {
     }
 }
 
-/// A field's text as it is kept: without white space around it, but with the line break before a
-/// list or a fence, which are one only at the beginning of a line.
+/// Trims a field's text, but keeps the line break before a list or a code fence, which must start
+/// at the beginning of a line.
 pub(super) fn field_text(text: &str) -> String {
     let trimmed = text.trim();
     let first = trimmed.lines().next().unwrap_or_default();
@@ -202,12 +200,12 @@ pub(super) fn field_text(text: &str) -> String {
     if below {
         return format!("\n{trimmed}");
     }
-    // It comes to stand beside the label, where the end of a line is not kept.
+    // The first line follows the label, where trailing whitespace is not preserved.
     let rest = trimmed.strip_prefix(first).unwrap_or_default();
     format!("{}{rest}", first.trim_end())
 }
 
-/// Whether a line is more than prose: of a list, a heading, a fence, a table or a quote.
+/// Whether a line is not prose: a list item, heading, fence, table row or quote.
 pub(super) fn stands_alone(line: &str) -> bool {
     let line = line.trim_start();
     let bulleted = ["- ", "* ", "+ ", "• ", "> "].iter().any(|mark| line.starts_with(mark));

@@ -1,4 +1,4 @@
-//! The files that a coder's notebook begins with: the two guides and a file a type.
+//! The initial files of the coder's notebook: two guides and one file per insight type.
 
 use super::InsightKind;
 
@@ -10,7 +10,7 @@ pub(crate) fn guides() -> [(&'static str, &'static str); 2] {
     ]
 }
 
-/// What the first store makes: the guides, and a file a type with a heading.
+/// The files created by the first store: the guides, and one file per type with a heading.
 pub(crate) fn seeds() -> Vec<(&'static str, &'static str)> {
     let mut seeds = guides().to_vec();
     seeds.extend([
@@ -25,7 +25,7 @@ const EPISODIC: &str = "# Episodic insights\n\nConcrete events and what they tau
 const PROCEDURAL: &str = "# Procedural insights\n\nSteps that worked and can be repeated.\n";
 const SEMANTIC: &str = "# Semantic insights\n\nPrinciples that hold across projects.\n";
 
-/// What a type is, in a line.
+/// One-line definition of a type.
 pub(super) fn meaning(kind: InsightKind) -> &'static str {
     match kind {
         InsightKind::Episodic => "concrete events and what they taught",
@@ -34,7 +34,7 @@ pub(super) fn meaning(kind: InsightKind) -> &'static str {
     }
 }
 
-/// What a new file begins with.
+/// The initial text of a new file.
 pub(super) fn heading(path: &str) -> String {
     if let Some((_, seed)) = seeds().into_iter().find(|(known, _)| *known == path) {
         return seed.to_owned();

@@ -1,64 +1,64 @@
-//! Every cap and threshold of the coder's insights, with its reason.
+//! Limits and thresholds of the coder's insights, with their reasons.
 
-/// Sentences of an insight's content: fewer do not explain, more are a document.
+/// Sentences of an insight's content: fewer do not explain enough.
 pub(super) const SENTENCES_MIN: usize = 3;
-/// And at most.
+/// More would be a document.
 pub(super) const SENTENCES_MAX: usize = 5;
-/// A title says something.
+/// Shorter titles say nothing.
 pub(super) const TITLE_CHARS_MIN: usize = 3;
-/// And fits on a line.
+/// A title fits on one line.
 pub(super) const TITLE_CHARS_MAX: usize = 100;
-/// One sentence that is not a page.
+/// One sentence of reasonable length.
 pub(super) const DESCRIPTION_CHARS_MAX: usize = 300;
-/// Five sentences that are not a page; entries are returned whole.
+/// Five sentences of reasonable length; recall returns entries in full.
 pub(super) const CONTENT_CHARS_MAX: usize = 3_000;
 /// An outcome and a subject.
 pub(super) const TAGS_MIN: usize = 2;
-/// What a caller may give. A merged entry may have more: merging loses no tag.
+/// Tags of a draft. A merged entry may have more, since merging keeps all tags.
 pub(super) const TAGS_MAX: usize = 10;
 /// A tag is a word or two.
 pub(super) const TAG_CHARS_MAX: usize = 40;
-/// A topic is the name of a folder and of a file in it.
+/// A topic names a folder and the file in it.
 pub(super) const TOPIC_CHARS_MAX: usize = 60;
 
-/// Entries of a file: as many as one looks through without losing the thread.
+/// Entries per file: as many as a reader can survey.
 pub(super) const FILE_ENTRIES_MAX: usize = 40;
-/// Bytes of all entries of a file: about 6,000 tokens, so that reading one file costs little.
+/// Bytes of all entries in a file: about 6,000 tokens, so that reading a file stays cheap.
 pub(super) const FILE_BYTES_MAX: usize = 24 * 1024;
-/// Entries that share a tag before a topic folder is made of them; fewer are not a topic.
+/// Entries that share a tag before they become a topic folder.
 pub(super) const TOPIC_ENTRIES_MIN: usize = 3;
-/// Numbered files tried beside a full one: far more than a notebook has.
+/// Numbered files tried beside a full one: far more than a notebook ever has.
 pub(super) const PARTS_MAX: usize = 10_000;
 
-/// More alike than this is the same insight.
+/// Similarity above which two insights are the same.
 pub(super) const SAME_ABOVE: f64 = 0.8;
-/// From here on it is about the same thing.
+/// Similarity from which two insights are related.
 pub(super) const RELATED_FROM: f64 = 0.6;
-/// Episodes this much alike may share a principle.
+/// Similarity from which episodes may share a principle.
 pub(super) const ALIKE_FROM: f64 = 0.4;
-/// A principle says in other words what its episodes said, so less is asked.
+/// Lower than for episodes: a principle is worded differently from its episodes.
 pub(super) const GENERALISES_FROM: f64 = 0.35;
-/// Episodes that make a pattern.
+/// Similar episodes that form a pattern.
 pub(super) const PATTERN_EPISODES_MIN: usize = 2;
-/// Two sentences this much alike say something about the same thing, or its opposite.
+/// Similarity from which two sentences are about the same thing, perhaps stating the opposite.
 pub(super) const SAME_SENTENCE_FROM: f64 = 0.7;
 
-/// Keywords of a question: fewer find everything, more find nothing in common.
+/// Keywords of a query: fewer match everything.
 pub(super) const KEYWORDS_MIN: usize = 3;
-/// And at most.
+/// More have no match in common.
 pub(super) const KEYWORDS_MAX: usize = 8;
-/// What is read of a question.
+/// Characters of a question that are read.
 pub(super) const QUESTION_CHARS_MAX: usize = 4_000;
-/// The share of what was asked that an insight has to speak of.
+/// Share of the query's weight that an insight must cover.
 pub(super) const RELEVANT_FROM: f64 = 0.25;
-/// Files that an answer may be spread over before tidying is advised.
+/// Files an answer may be spread over before a hint advises tidying.
 pub(super) const FILES_READ_MAX: usize = 5;
 
-/// Titles of one file that a README can list; files that Tome writes have fewer entries.
+/// Titles per file listed in a README; files written by Tome have fewer entries.
 pub(super) const HEAD_TITLES_MAX: usize = 100;
-/// Of a description in a README.
+/// Characters of a description in a README.
 pub(super) const HEAD_DESCRIPTION_CHARS_MAX: usize = 160;
-/// Titles a file in the root's README: it is read first, so it stays short.
+/// Titles per file in the root README, which is read first and has to stay short.
 pub(super) const ROOT_TITLES_MAX: usize = 5;
-/// Titles named in one hint.
+/// Titles listed in one hint.
 pub(super) const HINT_TITLES_MAX: usize = 5;

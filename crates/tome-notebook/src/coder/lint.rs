@@ -1,4 +1,4 @@
-//! Checks a whole notebook against the store guide. Every finding says what would be right.
+//! Checks a whole notebook against the store guide. Every finding includes the fix.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use super::similar::{Neighbours, Profile, contradicts};
 use super::{Finding, InsightKind, Tree, guides, rules};
 use crate::limits::CODER_FOLDERS_MAX;
 
-/// Everything that breaks the guide, in order of files and lines. `on_disk` are the READMEs as they
-/// are.
+/// Lists all violations of the guide, ordered by file and line. `on_disk` holds the current
+/// READMEs.
 pub(crate) fn lint(tree: &Tree, on_disk: &BTreeMap<String, String>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in tree {
@@ -38,13 +38,13 @@ fn finding(path: &str, line: usize, problem: impl Into<String>) -> Finding {
 fn wrong_place(path: &str) -> Option<Finding> {
     let is_guide = guides().iter().any(|(guide, _)| *guide == path);
     if kind_of(path).is_none() && !is_guide {
-        let problem = "it lies outside of episodic/, procedural/ and semantic/, where nothing looks for \
+        let problem = "it is outside episodic/, procedural/ and semantic/, where recall does not find \
                        it: move it into one of them";
         return Some(finding(path, 0, problem));
     }
     (path.matches('/').count() > CODER_FOLDERS_MAX).then(|| {
         let problem = format!(
-            "it lies more than {CODER_FOLDERS_MAX} folders deep: move it up, or run `tome coder tidy`"
+            "it is more than {CODER_FOLDERS_MAX} folders deep: move it up, or run `tome coder tidy`"
         );
         finding(path, 0, problem)
     })
@@ -53,12 +53,16 @@ fn wrong_place(path: &str) -> Option<Finding> {
 fn file(path: &str, kind: InsightKind, page: &Page) -> Vec<Finding> {
     let mut found = Vec::new();
     if place::is_overlong(page) {
-        found.push(finding(path, 0, format!(
-            "it has {} insights and {} bytes of them (at most {FILE_ENTRIES_MAX} and {FILE_BYTES_MAX}): \
+        found.push(finding(
+            path,
+            0,
+            format!(
+                "it has {} insights in {} bytes (at most {FILE_ENTRIES_MAX} and {FILE_BYTES_MAX}): \
              run `tome coder tidy` to split it",
-            page.entries().count(),
-            page.entry_bytes(),
-        )));
+                page.entries().count(),
+                page.entry_bytes(),
+            ),
+        ));
     }
     for (at, block) in page.blocks.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| page.blocks.get(at));
@@ -72,16 +76,16 @@ fn file(path: &str, kind: InsightKind, page: &Page) -> Vec<Finding> {
             .is_some_and(|before| before.entry.is_none() && before.raw.lines().any(is_separator));
         if block.entry.is_some() && earlier && !separated {
             let problem =
-                "it is not separated from the entry before: put a line --- between blank lines";
+                "it is not separated from the previous entry: add a --- line between blank lines";
             found.push(finding(path, block.line, problem));
         }
     }
     found
 }
 
-/// Lines of loose text that look as if they belonged to an entry.
+/// Finds field labels outside entries.
 fn strays(first: usize, raw: &str) -> Vec<(usize, String)> {
-    // Fenced code is shielded; a label in it is an example.
+    // Labels in fenced code are examples.
     let mut fenced = false;
     let mut found = Vec::new();
     for (at, line) in raw.lines().enumerate() {
@@ -92,8 +96,8 @@ fn strays(first: usize, raw: &str) -> Vec<(usize, String)> {
             && ["title", "description", "content", "tags"].contains(&name.to_lowercase().as_str())
         {
             let problem = format!(
-                "**{name}:** stands outside of an entry: an entry begins with **Title:** and a title, \
-                 and nothing but its fields belongs between that and **Tags:**"
+                "**{name}:** is outside an entry: an entry begins with **Title:** and a title, \
+                 and has only its fields between that and **Tags:**"
             );
             found.push((first + at, problem));
         }
@@ -117,7 +121,7 @@ fn entry(kind: InsightKind, first: usize, raw: &str, entry: &Entry) -> Vec<(usiz
     let tags = rules::entry_tags(kind, &entry.tags).into_iter();
     found.extend(tags.map(|problem| (or_first(at("tags")), problem)));
     if let Some(line) = at("description").filter(|line| *line != first + 1) {
-        found.push((line, "the description has to stand right below the title".to_owned()));
+        found.push((line, "the description must be on the line below the title".to_owned()));
     }
     for name in ["content", "tags"] {
         let line = at(name).filter(|line| {
@@ -129,7 +133,7 @@ fn entry(kind: InsightKind, first: usize, raw: &str, entry: &Entry) -> Vec<(usiz
     found
 }
 
-/// Titles that are there twice, and entries that say the same.
+/// Finds duplicate titles and entries that say the same.
 fn doubles(entries: &[Known]) -> Vec<Finding> {
     let profiles: Vec<Profile> = entries.iter().map(|known| Profile::of(&known.entry)).collect();
     let mut neighbours = Neighbours::among(&profiles);
@@ -146,7 +150,7 @@ fn doubles(entries: &[Known]) -> Vec<Finding> {
             neighbours.add(number, profile);
             let earlier = titled.into_iter();
             found.extend(earlier.map(|earlier| {
-                double(known, "its title is also that of", earlier, "give it one of its own")
+                double(known, "it has the same title as", earlier, "give it a different title")
             }));
         }
     }
@@ -159,27 +163,21 @@ fn double(known: &Known, what: &str, earlier: &Known, instead: &str) -> Finding 
     finding(&known.path, known.line, problem)
 }
 
-/// READMEs that are not what a rebuild gives.
+/// Finds READMEs that differ from a rebuild.
 fn untrue(tree: &Tree, on_disk: &BTreeMap<String, String>) -> Vec<Finding> {
     let heads = tree.iter().map(|(path, text)| (path.clone(), head(text))).collect();
     let right = readmes(&heads);
     let mut found = Vec::new();
     for (path, text) in &right {
         match on_disk.get(path) {
-            None => found.push(finding(path, 0, "it is missing: any write of Tome makes it")),
+            None => found.push(finding(path, 0, "it is missing: the next write creates it")),
             Some(found_text) if found_text != text => {
-                found.push(finding(
-                    path,
-                    0,
-                    "it does not tell what is there: any write of Tome makes it anew",
-                ));
+                found.push(finding(path, 0, "it is out of date: the next write rebuilds it"));
             }
             Some(_) => {}
         }
     }
     let stray = on_disk.keys().filter(|path| !right.contains_key(*path));
-    found.extend(
-        stray.map(|path| finding(path, 0, "it stands for a folder without insights: delete it")),
-    );
+    found.extend(stray.map(|path| finding(path, 0, "its folder has no insights: delete it")));
     found
 }

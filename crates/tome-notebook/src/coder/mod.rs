@@ -1,9 +1,7 @@
-//! The coder's insights: lessons across projects, kept by the rules of the store guide.
+//! The coder's insights: lessons across projects, stored by the rules of the store guide.
 //!
-//! Pure code over a tree of texts: paths and what stands there in, changes out. It reads no file, asks no
-//! clock and takes any text whatever; the notebook applies the changes.
-
-// The notebook's operations call all of it.
+//! Pure functions over a tree of texts: files in, changes out. No I/O and no clock; any text is
+//! accepted. The notebook applies the changes.
 
 mod ask;
 mod combine;
@@ -34,19 +32,17 @@ pub(crate) use recall::recall;
 pub(crate) use store::store;
 pub(crate) use tidy::tidy;
 
-/// Path within the coder's notebook (with `/`) and text, without READMEs.
+/// The files of the coder's notebook by path, without READMEs.
 pub(crate) type Tree = BTreeMap<String, String>;
 
-/// A file to be written, or deleted when there is no text.
+/// A file to write, or to delete if `text` is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Within the coder's notebook.
     pub path: String,
-    /// What it has to say from now on.
     pub text: Option<String>,
 }
 
-/// What leads from one tree to another, in order of paths.
+/// Computes the changes that turn one tree into another, in path order.
 fn changes(from: &Tree, to: &Tree) -> Vec<Change> {
     let gone = from.keys().filter(|path| !to.contains_key(*path));
     let gone = gone.map(|path| Change { path: path.clone(), text: None });
@@ -57,22 +53,22 @@ fn changes(from: &Tree, to: &Tree) -> Vec<Change> {
     all
 }
 
-/// What an insight is.
+/// The type of an insight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InsightKind {
-    /// A concrete event and what it taught.
+    /// A concrete event and its lesson.
     Episodic,
-    /// Steps that can be repeated.
+    /// Repeatable steps.
     Procedural,
-    /// A principle.
+    /// A general principle.
     Semantic,
 }
 
 impl InsightKind {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 3] = [Self::Episodic, Self::Procedural, Self::Semantic];
 
-    /// The name of its folder.
+    /// The name of its folder and tag.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Episodic => "episodic",
@@ -81,42 +77,42 @@ impl InsightKind {
         }
     }
 
-    /// Reads it from a tool's argument.
+    /// Parses a folder name or tool argument.
     pub fn named(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// An insight on its way in.
+/// An insight to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsightDraft {
-    /// What it is.
+    /// Type.
     pub kind: InsightKind,
-    /// A short title, one line.
+    /// One-line title.
     pub title: String,
     /// One sentence.
     pub description: String,
     /// Three to five sentences.
     pub content: String,
-    /// With or without `#`; has to hold success or failure.
+    /// With or without `#`; must include success or failure.
     pub tags: Vec<String>,
-    /// The topic's folder below the type's, if the caller wants one.
+    /// Name of a topic folder below the type's, if the caller wants one.
     pub topic: Option<String>,
 }
 
-/// What became of an insight.
+/// How an insight was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// A new entry.
     Create,
-    /// Added, with its date, to a related entry.
+    /// Added with its date to a related entry, or put in place of one it contradicts.
     Update,
-    /// Made one with an entry that said the same.
+    /// Merged with an entry that says the same.
     Merge,
 }
 
 impl Decision {
-    /// As it is reported.
+    /// Upper-case name, for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -126,84 +122,84 @@ impl Decision {
     }
 }
 
-/// An insight that was stored.
+/// The result of storing one insight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// What became of it.
+    /// How it was stored.
     pub decision: Decision,
-    /// The title of the entry it is in now.
+    /// Title of the entry that holds it.
     pub title: String,
-    /// The file it is in now.
+    /// File that holds it.
     pub path: String,
-    /// Why it was decided so, in a sentence.
+    /// Reason for the decision, in one sentence.
     pub why: String,
-    /// Whether it contradicted what was there, which is kept as the previous approach.
+    /// Whether it contradicted the entry, whose old text is kept as the previous approach.
     pub contradicts: bool,
-    /// What else to think of, such as generalising several episodes.
+    /// Suggestions, such as generalizing several episodes.
     pub hints: Vec<String>,
 }
 
-/// A question to the coder's insights.
+/// A query over the coder's insights.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ask {
-    /// In words.
+    /// Question in natural language.
     pub question: Option<String>,
-    /// Three to eight.
+    /// Three to eight keywords.
     pub keywords: Vec<String>,
-    /// Where to look; empty to pick by the question.
+    /// Types to search; if empty, derived from the question.
     pub kinds: Vec<InsightKind>,
 }
 
-/// The answer.
+/// The result of a recall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recalled {
-    /// What was looked for.
+    /// Keywords searched for.
     pub keywords: Vec<String>,
-    /// Where.
+    /// Types searched.
     pub kinds: Vec<InsightKind>,
-    /// The best, at most three; empty when nothing is relevant.
+    /// The best hits, at most three; empty if nothing is relevant.
     pub insights: Vec<RecalledInsight>,
-    /// Files that were read.
+    /// Number of files with a keyword match.
     pub files_read: usize,
-    /// What to do about it, such as tidying, or asking differently.
+    /// Suggestions, such as tidying or rephrasing the query.
     pub hints: Vec<String>,
 }
 
-/// One insight of an answer.
+/// One recalled insight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecalledInsight {
-    /// What it is.
+    /// Type.
     pub kind: InsightKind,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its file, and the line on which it begins.
+    /// File.
     pub path: String,
-    /// From 1.
+    /// First line of the entry, from 1.
     pub line: usize,
-    /// The entry whole, as it stands in the file.
+    /// The whole entry, verbatim.
     pub text: String,
-    /// Why it was chosen, in one or two sentences.
+    /// Reason for the match.
     pub why: String,
 }
 
-/// Something that breaks the store guide.
+/// A violation of the store guide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The file.
+    /// File.
     pub path: String,
-    /// From 1; 0 for the file as a whole.
+    /// Line, from 1; 0 for the whole file.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// The problem and its fix.
     pub problem: String,
 }
 
-/// What tidying did.
+/// The result of tidying.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tidied {
-    /// Entries before and after; fewer only by merging the same.
+    /// Number of entries before. Only merging reduces it.
     pub entries_before: usize,
-    /// Entries after.
+    /// Number of entries after.
     pub entries_after: usize,
-    /// What was done, a sentence each.
+    /// Actions taken, one sentence each.
     pub steps: Vec<String>,
 }

@@ -1,30 +1,28 @@
-//! A file of entries: read tolerantly, written back without losing a byte.
+//! A file of entries: parsed leniently, written back without losing a byte.
 //!
-//! A file is a row of blocks, each an entry or loose text (headings, prose, separators), and the
-//! blocks' raw texts put together are the file. An entry begins with a `**Title:**` line and goes on to
-//! a line of three or more dashes, the next title, or whatever follows its tags that is no field.
-//! In Tome's own layout entries are separated by a line `---` between blank lines. Fenced code and
-//! HTML comments that begin a line are never looked into.
+//! A file is a sequence of blocks, each an entry or loose text (headings, prose, separators); the
+//! raw blocks concatenated are the file. An entry begins with a `**Title:**` line and ends at a
+//! line of three or more dashes, at the next title, or at anything after its tags that is not a
+//! field. In Tome's layout entries are separated by a `---` line between blank lines. Fenced code
+//! and HTML comments at the beginning of a line are opaque.
 
 use tome_text::collapse_whitespace;
 
 use super::entry::{Entry, Remark, field_text, is_heading, tags_of};
 
-/// A file of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
     pub(super) blocks: Vec<Block>,
     line_end: &'static str,
 }
 
-/// A stretch of a file.
+/// An entry or a run of loose text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    /// On which it begins, from 1.
+    /// First line, from 1.
     pub(super) line: usize,
-    /// As it stands in the file.
     pub(super) raw: String,
-    /// What it says, if it is an entry.
+    /// The parsed entry; `None` for loose text.
     pub(super) entry: Option<Entry>,
 }
 
@@ -37,29 +35,27 @@ impl Page {
             reader.line(at + 1, line, shielded);
         }
         reader.finish();
-        // Blank lines at the beginning do not stay, so they do not decide.
+        // Leading blank lines are not preserved, so they do not determine the line ending.
         let first = lines.iter().find(|line| !line.trim().is_empty());
         let windows = first.is_some_and(|line| line.ends_with("\r\n"));
         Self { blocks: reader.blocks, line_end: if windows { "\r\n" } else { "\n" } }
     }
 
-    /// The file's text.
     pub(super) fn text(&self) -> String {
         self.blocks.iter().map(|block| block.raw.as_str()).collect()
     }
 
-    /// The entries with the numbers of their blocks.
+    /// The entries with the indexes of their blocks.
     pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Block, &Entry)> {
         let blocks = self.blocks.iter().enumerate();
         blocks.filter_map(|(at, block)| Some((at, block, block.entry.as_ref()?)))
     }
 
-    /// What its entries take.
     pub(super) fn entry_bytes(&self) -> usize {
         self.entries().map(|(_, block, _)| bytes(&block.raw)).sum()
     }
 
-    /// Writes an entry anew, the rest of the file staying as it is.
+    /// Replaces an entry; the rest of the file stays unchanged.
     pub(super) fn replace(&mut self, at: usize, entry: Entry) {
         if let Some(block) = self.blocks.get_mut(at) {
             block.raw = entry.text().replace('\n', self.line_end);
@@ -67,7 +63,7 @@ impl Page {
         }
     }
 
-    /// Takes blocks out, given in order.
+    /// Removes blocks by index, given in ascending order, and returns them.
     pub(super) fn take(&mut self, which: &[usize]) -> Vec<Block> {
         let blocks = std::mem::take(&mut self.blocks).into_iter().enumerate();
         let (taken, left): (Vec<_>, Vec<_>) =
@@ -76,7 +72,7 @@ impl Page {
         taken.into_iter().map(|(_, block)| block).collect()
     }
 
-    /// The file with an entry (its text) at the end.
+    /// Renders the file with an entry appended.
     pub(super) fn with_last(&self, raw: &str) -> String {
         let end = self.line_end;
         let mut text = self.text();
@@ -88,14 +84,14 @@ impl Page {
         text + &raw.trim_end().replace("\r\n", "\n").replace('\n', end) + end
     }
 
-    /// Whether nothing but separators follows its last entry.
+    /// Whether only separators follow the last entry.
     fn ends_with_entry(&self) -> bool {
         let text = |block: &&Block| block.entry.is_some() || !loose(&block.raw, false).is_empty();
         self.blocks.iter().rev().find(text).is_some_and(|block| block.entry.is_some())
     }
 
-    /// Tome's own layout: one blank line around everything, `---` after an entry that is not the
-    /// last block. Entries and loose text stay as they are.
+    /// Renders Tome's layout: one blank line between blocks, and `---` after each entry but the
+    /// last block. Entries and loose text stay verbatim.
     pub(super) fn arranged(&self) -> String {
         let end = self.line_end;
         let mut text = String::new();
@@ -120,13 +116,13 @@ impl Page {
     }
 }
 
-/// What a text takes, the same with either line ending.
+/// Size of a text regardless of its line endings.
 pub(super) fn bytes(text: &str) -> usize {
     text.len() - text.matches('\r').count()
 }
 
-/// Loose text without the separators and blank lines around it. At the beginning of a file a line
-/// of dashes may open frontmatter, and a line of dashes right below a text makes it a heading.
+/// Strips separators and blank lines around loose text. Dashes at the beginning of a file may open
+/// frontmatter, and dashes directly below text make it a heading; both stay.
 fn loose(raw: &str, first: bool) -> &str {
     let mut rest = raw;
     while let Some(line) = rest.split_inclusive('\n').next()
@@ -146,13 +142,13 @@ fn loose(raw: &str, first: bool) -> &str {
     }
 }
 
-/// A line of dashes.
+/// A line of three or more dashes.
 pub(super) fn is_separator(line: &str) -> bool {
     let line = line.trim();
     line.len() >= 3 && line.bytes().all(|b| b == b'-')
 }
 
-/// `**Label:** text`, also with the colon behind the stars.
+/// Parses `**Label:** text` or `**Label**: text`.
 pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start_matches('\u{feff}');
     let bare = line.trim_start_matches(' ');
@@ -169,11 +165,11 @@ pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     labels.then_some((name, rest.trim()))
 }
 
-/// Which lines are not looked into.
+/// Marks the lines inside fenced code and HTML comments.
 fn shielded(lines: &[&str]) -> Vec<bool> {
     let mut shielded = vec![false; lines.len()];
     let mut at = 0;
-    // What was once looked for to the end and not found is not looked for again.
+    // Delimiters with no match up to the end; searching for them again would be quadratic.
     let mut never_closed: Vec<String> = Vec::new();
     while let Some(line) = lines.get(at) {
         let close = closing(line).filter(|close| !never_closed.contains(close)).and_then(|close| {
@@ -190,7 +186,7 @@ fn shielded(lines: &[&str]) -> Vec<bool> {
     shielded
 }
 
-/// What would close that which a line opens.
+/// The delimiter that closes the fence or comment which a line opens.
 fn closing(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with("<!--") && !line.contains("-->") {
@@ -210,20 +206,19 @@ fn closes(line: &str, close: &str) -> bool {
     }
 }
 
-/// Reads a file line by line.
+/// Parses a file line by line.
 #[derive(Default)]
 struct Reader {
     blocks: Vec<Block>,
     open: Option<Open>,
 }
 
-/// The entry that is being read.
 struct Open {
     line: usize,
     entry: Entry,
     field: Field,
     raw: String,
-    /// Blank lines that belong to it only if more of it follows.
+    /// Blank lines that become part of the entry only if more of it follows.
     blanks: String,
     tagged: bool,
 }
@@ -291,7 +286,7 @@ impl Open {
         Self { line, entry, field: Field::Title, raw, blanks, tagged: false }
     }
 
-    /// A line with a label. A second description or content is a remark; tags add up.
+    /// Handles a labelled line. A second description or content becomes a remark; tags accumulate.
     fn field(&mut self, name: &str, rest: &str, raw: &str) -> bool {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         let entry = &mut self.entry;
@@ -313,7 +308,7 @@ impl Open {
         true
     }
 
-    /// A line without a label. Returns whether it belongs to the entry.
+    /// Handles an unlabelled line. Returns whether it belongs to the entry.
     fn text(&mut self, raw: &str, shielded: bool) -> bool {
         if raw.trim().is_empty() && !shielded {
             self.blanks.push_str(raw);
@@ -360,16 +355,15 @@ impl Open {
 }
 
 impl Entry {
-    /// Whether it has code or a comment over several lines. Where what closes them is missing or
-    /// comes first, such an entry could swallow another as soon as something is moved: so it is left
-    /// as it stands.
+    /// Whether it contains multi-line code or an HTML comment. If the delimiters are unbalanced,
+    /// moving such an entry could swallow the next one, so it is never rewritten.
     pub(super) fn opens_something(&self) -> bool {
         let remarks = self.remarks.iter().map(|remark| &remark.text);
         let mut texts = remarks.chain([&self.content]);
         texts.any(|text| text.lines().any(|line| closing(line).is_some()))
     }
 
-    /// Titles and descriptions on one line, the rest without blank lines around it.
+    /// Collapses title and description to one line and trims the rest.
     fn tidy_texts(&mut self) {
         self.title = collapse_whitespace(&self.title);
         self.description = collapse_whitespace(&self.description);

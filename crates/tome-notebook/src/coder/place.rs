@@ -1,6 +1,6 @@
-//! Where entries lie: `<type>/<type>.md`, or `<type>/<topic>/<topic>.md`; numbered files beside a full
-//! one. A file past its limits is relieved: of a topic that several entries share a tag for, else of
-//! its last entries. Entries are moved as they stand, and loose text stays where it is.
+//! Where entries are stored: `<type>/<type>.md` or `<type>/<topic>/<topic>.md`, with numbered files
+//! beside a full one. A file over its limits is split: entries that share a tag move to a topic
+//! folder, else the last entries move to a numbered file. Entries move verbatim; loose text stays.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,31 @@ use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX, PARTS_MAX, TOPIC_ENTRIES_M
 use super::page::{Block, Page, bytes};
 use super::{InsightKind, Tree, guides, rules};
 
-/// Tags that are no topic.
+/// Tags that do not name a topic.
 const DUTIES: &[&str] = &["success", "failure", "reconsolidated"];
 
-/// An entry and where it is.
+/// An entry and its location.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) path: String,
     pub(super) line: usize,
-    /// The number of its block.
+    /// Index of its block.
     pub(super) at: usize,
     pub(super) raw: String,
     pub(super) entry: Entry,
 }
 
-/// The type that a path belongs to.
+/// The type whose folder contains a path.
 pub(super) fn kind_of(path: &str) -> Option<InsightKind> {
     InsightKind::named(path.split_once('/')?.0)
 }
 
-/// Every entry of a type, in the order of files and lines.
+/// Collects every entry of a type, ordered by file and line.
 pub(super) fn entries(tree: &Tree, kind: InsightKind) -> Vec<Known> {
     let files = tree.iter().filter(|(path, _)| kind_of(path) == Some(kind));
     files.flat_map(|(path, text)| entries_of(path, text)).collect()
 }
 
-/// Every entry of a file.
 pub(super) fn entries_of(path: &str, text: &str) -> Vec<Known> {
     let page = Page::parse(text);
     let known = page.entries().map(|(at, block, entry)| Known {
@@ -47,13 +46,13 @@ pub(super) fn entries_of(path: &str, text: &str) -> Vec<Known> {
     known.collect()
 }
 
-/// Where an insight of a type goes.
+/// The default file for a new insight.
 pub(super) fn home(kind: InsightKind, topic: Option<&str>) -> String {
     let kind = kind.as_str();
     topic.map_or_else(|| format!("{kind}/{kind}.md"), |topic| format!("{kind}/{topic}/{topic}.md"))
 }
 
-/// Writes an entry anew where it is.
+/// Replaces an entry in its file.
 pub(super) fn rewrite(tree: &mut Tree, known: &Known, entry: Entry) {
     if let Some(text) = tree.get_mut(&known.path) {
         let mut page = Page::parse(text);
@@ -62,16 +61,15 @@ pub(super) fn rewrite(tree: &mut Tree, known: &Known, entry: Entry) {
     }
 }
 
-/// Adds an entry to a file, or to the first of its numbered neighbours that has room for it. Returns
-/// which it was.
+/// Adds an entry to a file or its first numbered sibling with room. Returns the file used.
 pub(super) fn add(tree: &mut Tree, path: &str, raw: &str) -> String {
     Parts { path, except: None, number: 1 }.add(tree, raw)
 }
 
-/// A file and its numbered neighbours, being filled in order.
+/// A file and its numbered siblings, filled in order.
 struct Parts<'a> {
     path: &'a str,
-    /// The one that is being relieved.
+    /// The file being split, which must not receive entries.
     except: Option<&'a str>,
     number: usize,
 }
@@ -91,19 +89,18 @@ impl Parts<'_> {
             }
             self.number += 1;
         }
-        // A notebook with so many files is one that no one reads, but nothing is lost in it.
+        // Never reached in practice; append anyway, so that nothing is lost.
         let text = tree.get(self.path).map_or_else(String::new, Clone::clone);
         tree.insert(self.path.to_owned(), Page::parse(&text).with_last(raw));
         self.path.to_owned()
     }
 }
 
-/// The first text of a file.
 fn begun(path: &str, raw: &str) -> String {
     Page::parse(&guides::heading(path)).with_last(raw)
 }
 
-/// The file with one more entry, if there is room and the entry can be read there.
+/// Appends an entry if there is room and it parses back unchanged.
 fn grown(page: &Page, raw: &str) -> Option<String> {
     let count = page.entries().count();
     let room = count < FILE_ENTRIES_MAX && page.entry_bytes() + bytes(raw) <= FILE_BYTES_MAX;
@@ -118,7 +115,7 @@ fn grown(page: &Page, raw: &str) -> Option<String> {
     (whole && last == entry).then_some(text)
 }
 
-/// `x.md`, `x-2.md`, `x-3.md`
+/// `x.md`, `x-2.md`, `x-3.md`, …
 fn part(path: &str, number: usize) -> String {
     match path.strip_suffix(".md") {
         Some(stem) if number > 1 => format!("{stem}-{number}.md"),
@@ -126,7 +123,7 @@ fn part(path: &str, number: usize) -> String {
     }
 }
 
-/// Whether some systems could not tell it from another file.
+/// Whether a case-insensitive file system would confuse the path with an existing file.
 pub(super) fn is_taken(tree: &Tree, path: &str) -> bool {
     let lower = path.to_lowercase();
     !tree.contains_key(path) && tree.keys().any(|known| known.to_lowercase() == lower)
@@ -137,7 +134,7 @@ pub(super) fn is_overlong(page: &Page) -> bool {
     count > FILE_ENTRIES_MAX || (count > 1 && page.entry_bytes() > FILE_BYTES_MAX)
 }
 
-/// Splits a file that is past its limits. Says what was moved where.
+/// Splits a file over its limits. Returns a description of each move.
 pub(super) fn relieve(tree: &mut Tree, path: &str) -> Vec<String> {
     let (Some(kind), Some(text)) = (kind_of(path), tree.get(path)) else { return Vec::new() };
     let mut page = Page::parse(text);
@@ -156,11 +153,11 @@ pub(super) fn relieve(tree: &mut Tree, path: &str) -> Vec<String> {
     if !moved.is_empty() {
         tree.insert(path.to_owned(), page.arranged());
     }
-    let said = moved.iter().map(|(to, count)| format!("moved {count} of {path} to {to}"));
+    let said = moved.iter().map(|(to, count)| format!("moved {count} from {path} to {to}"));
     said.collect()
 }
 
-/// The entries behind those that a file has room for.
+/// The indexes of the entries that exceed the file's limits.
 fn surplus(page: &Page) -> Vec<usize> {
     let mut total = 0;
     let over = |(count, (at, block, _)): (usize, (usize, &Block, &Entry))| {
@@ -170,7 +167,7 @@ fn surplus(page: &Page) -> Vec<usize> {
     page.entries().enumerate().filter_map(over).collect()
 }
 
-/// The tag most entries have in common that can be a folder, if it is a group and fits into a file.
+/// The most common tag that is a valid topic and whose entries form a group that fits into a file.
 fn common_topic(page: &Page) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for tag in page.entries().flat_map(|(_, _, entry)| &entry.tags) {
@@ -184,7 +181,7 @@ fn common_topic(page: &Page) -> Option<String> {
         .filter(|(tag, count)| {
             is_topic(tag) && (TOPIC_ENTRIES_MIN..=FILE_ENTRIES_MAX).contains(count)
         })
-        // The first in the alphabet among those with the most.
+        // Ties go to the first in alphabetical order.
         .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0)))
         .map(|(tag, _)| tag.to_owned())
 }
@@ -193,7 +190,7 @@ fn tagged(page: &Page, tag: &str) -> Vec<usize> {
     page.entries().filter(|(_, _, entry)| entry.has_tag(tag)).map(|(at, _, _)| at).collect()
 }
 
-/// `x.md` for `x-3.md` where both are there.
+/// `x.md` for `x-3.md`, if both exist.
 fn first_part(tree: &Tree, path: &str) -> String {
     let first = path
         .strip_suffix(".md")

@@ -1,4 +1,4 @@
-//! README files: what lies in the notebook, built from the heads of its files and nothing else.
+//! Renders the README files of the coder's notebook from the heads of its files.
 //!
 //! ```text
 //! - `memory-store-guide.md`
@@ -6,8 +6,8 @@
 //!   - `episodic/episodic.md` (2 insights): A title; Another
 //! ```
 //!
-//! The root's lists every file with a few titles, a type's every title, a topic's the descriptions
-//! too. Paths are those within the notebook; the same files give the same text.
+//! The root README lists every file with a few titles, a type's README every title, a topic's
+//! README also the descriptions. Paths are relative to the notebook; the output is deterministic.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,16 +20,16 @@ use super::page::Page;
 use super::place::kind_of;
 use super::{InsightKind, guides};
 
-/// What READMEs are built from, kept a file so that a write need not read the others again.
+/// The part of a file that READMEs show, cached per file so that a write need not re-read the
+/// others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FileHead {
-    /// Title and description of its entries, shortened; not of more than a README lists.
+    /// Shortened titles and descriptions of the entries, up to `HEAD_TITLES_MAX`.
     pub titles: Vec<(String, String)>,
-    /// How many entries there are.
+    /// Total number of entries.
     pub entries: usize,
 }
 
-/// The head of a file's text.
 pub(crate) fn head(text: &str) -> FileHead {
     let page = Page::parse(text);
     let titles = page.entries().take(HEAD_TITLES_MAX).map(|(_, _, entry)| {
@@ -39,8 +39,8 @@ pub(crate) fn head(text: &str) -> FileHead {
     FileHead { titles: titles.collect(), entries: page.entries().count() }
 }
 
-/// The READMEs of the root, of each type's folder that is there, and of each topic's: path and text.
-/// None for no files.
+/// Renders the READMEs of the root, of each existing type folder and of each topic folder, by path;
+/// empty if there are no files.
 pub(crate) fn readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<String, String> {
     let mut made = BTreeMap::new();
     if heads.is_empty() {
@@ -67,7 +67,7 @@ pub(crate) fn readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<String, St
     made
 }
 
-/// `rust` of `semantic/rust/rust.md`
+/// `rust` for `semantic/rust/rust.md`.
 fn topic_of(path: &str) -> Option<&str> {
     let (topic, _) = path.split_once('/')?.1.split_once('/')?;
     Some(topic)
@@ -75,8 +75,8 @@ fn topic_of(path: &str) -> Option<&str> {
 
 fn root(heads: &BTreeMap<String, FileHead>) -> String {
     let mut text = "# The coder's memory\n\n\
-        Lessons across projects. Built by Tome from the files below: change those, not this one. \
-        `memory-recall-guide.md` says how to look something up, `memory-store-guide.md` how to add.\n\n"
+        Lessons across projects. Generated from the files below: edit those, not this one. \
+        `memory-recall-guide.md` explains how to look something up, `memory-store-guide.md` how to add to it.\n\n"
         .to_owned();
     for (path, _) in heads.iter().filter(|(path, _)| kind_of(path).is_none()) {
         text += &format!("- `{path}`\n");
@@ -115,7 +115,7 @@ enum Detail {
 }
 
 fn folder_text(title: &str, files: &[(&String, &FileHead)], detail: Detail) -> String {
-    let mut text = format!("{title}\n\nBuilt by Tome from the files below: change those.\n\n");
+    let mut text = format!("{title}\n\nGenerated from the files below: edit those.\n\n");
     for (path, head) in files {
         text += &format!("- `{path}` ({})\n", insights(head.entries));
         for (title, description) in &head.titles {
@@ -134,7 +134,7 @@ fn insights(count: usize) -> String {
     if count == 1 { "1 insight".to_owned() } else { format!("{count} insights") }
 }
 
-/// A text on one line of at most so many characters and an ellipsis.
+/// Shortens to one line of at most `chars_max` characters and an ellipsis.
 fn shortened(text: &str, chars_max: usize) -> String {
     truncate_chars(&text.replace(char::is_control, " "), chars_max + 1)
 }

@@ -1,7 +1,7 @@
-//! Recalling insights: the best three with their whole text, or an honest nothing.
+//! Recalls insights: the three best in full, or none if nothing is relevant.
 //!
-//! A keyword counts by how few insights have it and by where it stands: title, then tags, then
-//! description, then the rest. An insight that speaks of too little of what was asked is no answer.
+//! A keyword's weight depends on how few insights contain it and on the field: title, then tags,
+//! description, content. Insights that cover too little of the query are dropped.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,13 @@ use super::terms::Terms;
 use super::{Ask, InsightKind, Recalled, RecalledInsight, Tree};
 use crate::limits::RECALLED_MAX;
 
-/// Where a keyword was found: its name, what it counts in the order of answers, and what it counts
-/// towards being an answer at all.
+/// The searched fields: name, weight for ranking, and weight for the relevance threshold.
 const FIELDS: [(&str, f64, f64); 4] =
     [("title", 4.0, 1.5), ("tags", 3.0, 1.25), ("description", 2.0, 1.1), ("content", 1.0, 1.0)];
-/// How much of a keyword of several words has to be there.
+/// Share of a multi-word keyword that must match.
 const KEYWORD_SHARE_MIN: f64 = 0.5;
 
-/// Answers a question; reads only.
+/// Answers a query. Read-only.
 pub(crate) fn recall(tree: &Tree, ask: &Ask) -> Result<Recalled, String> {
     let question = ask.question.as_deref().unwrap_or_default();
     let picked = if ask.kinds.is_empty() { ask::kinds(question) } else { ordered(&ask.kinds) };
@@ -37,7 +36,7 @@ pub(crate) fn recall(tree: &Tree, ask: &Ask) -> Result<Recalled, String> {
     };
     let keywords = ask::keywords(ask, counted)?;
     let found = search(&all, &keywords, &picked);
-    // A question may have been misread; only nothing in any type is nothing.
+    // The types may have been guessed wrong: widen the search before giving up.
     let widened = found.hits.is_empty() && picked.len() < 3 && ask.kinds.is_empty();
     let wide = widened.then(|| search(&all, &keywords, &InsightKind::ALL));
     let mut hints = Vec::new();
@@ -56,11 +55,11 @@ pub(crate) fn recall(tree: &Tree, ask: &Ask) -> Result<Recalled, String> {
     Ok(Recalled { keywords, kinds, insights, files_read, hints })
 }
 
-/// An entry as it is searched.
+/// An entry prepared for search.
 struct Candidate {
     kind: InsightKind,
     known: Known,
-    /// In the order of [`FIELDS`].
+    /// Terms per field, in the order of [`FIELDS`].
     fields: [Terms; 4],
 }
 
@@ -73,7 +72,7 @@ impl Candidate {
         Self { kind, known, fields }
     }
 
-    /// The first field that has a keyword, by its number, and how much of the keyword.
+    /// The field with the best weighted match of a keyword, and the matched share of the keyword.
     fn best_field(&self, needles: &[Terms; 2]) -> Option<(usize, f64)> {
         let share = |field: &Terms| {
             let share = |needle: &Terms| needle.shared(field) as f64 / needle.len().max(1) as f64;
@@ -90,16 +89,16 @@ impl Candidate {
 }
 
 struct Found<'a> {
-    /// Above the floor, best first.
+    /// Candidates above the relevance threshold, best first.
     hits: Vec<Hit<'a>>,
-    /// Files in which a keyword stands: those that one would have to read.
+    /// Files with a keyword match.
     files: BTreeSet<&'a str>,
 }
 
 struct Hit<'a> {
     candidate: &'a Candidate,
     score: f64,
-    /// Keyword and field.
+    /// Matched keywords with their fields.
     matched: Vec<(&'a str, &'static str)>,
     keywords: usize,
 }
@@ -112,7 +111,7 @@ fn search<'a>(all: &'a [Candidate], keywords: &'a [String], kinds: &[InsightKind
         .map(|keyword| {
             let needles = Terms::needles(keyword);
             let having = searched().filter(|one| one.best_field(&needles).is_some()).count();
-            // What no insight has is the rarest of all.
+            // A keyword that no insight contains gets the highest weight.
             let rarity = (1.0 + total / (having as f64).max(0.5)).ln();
             (keyword.as_str(), needles, rarity)
         })
@@ -132,7 +131,8 @@ fn search<'a>(all: &'a [Candidate], keywords: &'a [String], kinds: &[InsightKind
         if !hit.matched.is_empty() {
             found.files.insert(&candidate.known.path);
         }
-        // One common word out of several is a coincidence, unless it is what the insight is about.
+        // A single match among several keywords is a coincidence, unless it is in the title or the
+        // tags.
         let by_chance = hit.matched.len() == 1
             && keywords.len() > 1
             && hit.matched.iter().any(|(_, field)| matches!(*field, "content" | "description"));
@@ -140,7 +140,7 @@ fn search<'a>(all: &'a [Candidate], keywords: &'a [String], kinds: &[InsightKind
             found.hits.push(hit);
         }
     }
-    // Stable: of two that are as good, the first by file and line.
+    // Stable: ties keep the order of file and line.
     found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     found
 }
@@ -169,7 +169,7 @@ impl Hit<'_> {
     }
 }
 
-/// What to do when there is nothing, or when it was hard to find.
+/// Suggestions when nothing was found, or when the answer is scattered or redundant.
 fn advice(found: &Found, keywords: &[String], kinds: &[InsightKind]) -> Vec<String> {
     if found.hits.is_empty() {
         let said = if keywords.is_empty() { "those".to_owned() } else { keywords.join(", ") };
@@ -181,7 +181,7 @@ fn advice(found: &Found, keywords: &[String], kinds: &[InsightKind]) -> Vec<Stri
         return vec![
             format!("try broader or other words than {said}"),
             where_else,
-            "go on without, and if you learn something non-obvious, store it with coder_memory_store"
+            "continue without it; if you learn something non-obvious, store it with coder_memory_store"
                 .to_owned(),
         ];
     }
@@ -189,7 +189,7 @@ fn advice(found: &Found, keywords: &[String], kinds: &[InsightKind]) -> Vec<Stri
     let files = found.files.len();
     if files > FILES_READ_MAX {
         hints.push(format!(
-            "{files} files had to be read: run `tome coder tidy` to reorganise them"
+            "the answer is spread over {files} files: run `tome coder tidy` to reorganise them"
         ));
     }
     let profiles: Vec<_> = found

@@ -1,5 +1,5 @@
-//! The rules of the store guide, each as a question that answers with what is wrong and what would
-//! be right. Storing refuses what breaks one; `lint` tells of it.
+//! The rules of the store guide. Each check returns the problem and its fix. Storing rejects
+//! violations; `lint` reports them.
 
 use super::entry::{plain_tag, stands_alone};
 use super::limits::{
@@ -10,17 +10,17 @@ use super::sentence::sentences;
 use super::{InsightDraft, InsightKind};
 use crate::limits::INSIGHTS_MAX;
 
-/// Names that some system keeps for its devices, and the one that Tome keeps for its indexes.
+/// Names reserved by an operating system for devices, or by Tome for indexes.
 const RESERVED_TOPICS: &[&str] = &["readme", "con", "prn", "aux", "nul"];
 
-/// Everything that is wrong with a call; empty when it can be stored.
+/// Lists all problems of a store call; empty if it is valid.
 pub(super) fn broken_by(drafts: &[InsightDraft]) -> Vec<String> {
     if drafts.is_empty() {
-        return vec![format!("there is no insight: give 1 to {INSIGHTS_MAX}")];
+        return vec![format!("no insights given: pass 1 to {INSIGHTS_MAX}")];
     }
     if drafts.len() > INSIGHTS_MAX {
         return vec![format!(
-            "{} insights in one call, at most {INSIGHTS_MAX} are taken: keep those that are \
+            "{} insights in one call, the limit is {INSIGHTS_MAX}: keep those that are \
              non-obvious, universal, actionable and generalisable",
             drafts.len()
         )];
@@ -43,7 +43,7 @@ fn problems(draft: &InsightDraft) -> Vec<String> {
     found.extend(draft.topic.as_deref().and_then(topic));
     let texts = [&draft.title, &draft.description, &draft.content];
     if texts.iter().any(|text| text.chars().any(is_unprintable)) {
-        found.push("there are control characters in it: leave them out".to_owned());
+        found.push("it contains control characters: remove them".to_owned());
     }
     found
 }
@@ -51,7 +51,7 @@ fn problems(draft: &InsightDraft) -> Vec<String> {
 pub(super) fn title(title: &str) -> Option<String> {
     let chars = title.trim().chars().count();
     if title.trim().contains(['\n', '\r']) {
-        return Some("the title has more than one line: put it on one".to_owned());
+        return Some("the title has more than one line: use a single line".to_owned());
     }
     let fits = (TITLE_CHARS_MIN..=TITLE_CHARS_MAX).contains(&chars);
     (!fits).then(|| {
@@ -61,10 +61,10 @@ pub(super) fn title(title: &str) -> Option<String> {
 
 pub(super) fn description(description: &str) -> Option<String> {
     match sentences(description).len() {
-        0 => Some("there is no description: say in one sentence what it is about".to_owned()),
+        0 => Some("there is no description: describe the subject in one sentence".to_owned()),
         1 => None,
         count => Some(format!(
-            "the description has {count} sentences: it needs exactly one; the rest belongs into the \
+            "the description has {count} sentences: it needs exactly one; move the rest into the \
              content"
         )),
     }
@@ -103,14 +103,14 @@ fn draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
         ));
     }
     if tags.len() > TAGS_MAX {
-        found.push(format!("there are {} tags: at most {TAGS_MAX} are taken", tags.len()));
+        found.push(format!("there are {} tags: the limit is {TAGS_MAX}", tags.len()));
     }
     found.extend(tags.iter().filter_map(|one| tag(one)));
     found.extend(other_kind(kind, &tags));
     found
 }
 
-/// The rules for the tags of an entry. A merged one may have any number.
+/// Checks the tags of a stored entry, which may have any number after merging.
 pub(super) fn entry_tags(kind: InsightKind, tags: &[String]) -> Vec<String> {
     let mut found = outcome(tags).into_iter().collect::<Vec<_>>();
     if tags.len() < TAGS_MIN {
@@ -126,7 +126,9 @@ pub(super) fn entry_tags(kind: InsightKind, tags: &[String]) -> Vec<String> {
 
 fn outcome(tags: &[String]) -> Option<String> {
     match tags.iter().filter(|tag| matches!(tag.as_str(), "success" | "failure")).count() {
-        0 => Some("neither #success nor #failure is among the tags: add the one it was".to_owned()),
+        0 => Some(
+            "neither #success nor #failure is among the tags: add the one that applies".to_owned(),
+        ),
         1 => None,
         _ => Some("both #success and #failure are among the tags: keep one".to_owned()),
     }
@@ -137,7 +139,7 @@ fn other_kind(kind: InsightKind, tags: &[String]) -> Option<String> {
         |other: &InsightKind| *other != kind && tags.iter().any(|tag| tag == other.as_str());
     InsightKind::ALL.into_iter().find(other).map(|other| {
         format!(
-            "the tag #{} names another type than {}: leave it out, or change the type",
+            "the tag #{} names another type than {}: remove it or change the type",
             other.as_str(),
             kind.as_str()
         )
@@ -149,29 +151,27 @@ fn tag(tag: &str) -> Option<String> {
     let fits = (1..=TAG_CHARS_MAX).contains(&tag.chars().count());
     let worded = tag.chars().any(char::is_alphanumeric);
     (!(fits && worded && tag.chars().all(ok))).then(|| {
-        format!(
-            "the tag {tag:?} cannot be one: use letters, digits, - and _, at most {TAG_CHARS_MAX}"
-        )
+        format!("the tag {tag:?} is invalid: use letters, digits, - and _, at most {TAG_CHARS_MAX}")
     })
 }
 
-/// A topic is the name of a folder right below its type's.
+/// Checks a topic, which names a folder directly below its type's.
 pub(super) fn topic(topic: &str) -> Option<String> {
     if topic.contains(['/', '\\']) {
         return Some(format!(
-            "the topic {topic:?} has folders in it: insights lie at most two folders deep, so a \
+            "the topic {topic:?} contains a slash: insights are at most two folders deep, so a \
              topic is a single name"
         ));
     }
     (!is_topic(topic)).then(|| {
         format!(
             "the topic {topic:?} cannot be a folder: use a to z, 0 to 9, - and _, beginning with a \
-             letter or digit, at most {TOPIC_CHARS_MAX}, and no name that a system keeps for itself"
+             letter or digit, at most {TOPIC_CHARS_MAX}, and no name that an operating system reserves"
         )
     })
 }
 
-/// Whether a name is safe as a folder's on every system.
+/// Whether a name is a safe folder name on every system.
 pub(super) fn is_topic(topic: &str) -> bool {
     let ok = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let device = |prefix: &str| {
@@ -188,12 +188,11 @@ pub(super) fn is_topic(topic: &str) -> bool {
 
 fn too_long(what: &str, text: &str, chars_max: usize) -> Option<String> {
     let chars = text.chars().count();
-    (chars > chars_max).then(|| {
-        format!("the {what} has {chars} characters: at most {chars_max} are taken, say it shorter")
-    })
+    (chars > chars_max)
+        .then(|| format!("the {what} has {chars} characters: the limit is {chars_max}, shorten it"))
 }
 
-/// Control characters, and those that turn text around so that it is not read as it is written.
+/// Control characters, and bidi controls that reorder the displayed text.
 fn is_unprintable(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -216,7 +215,7 @@ mod tests {
         }
     }
 
-    /// What is wrong with the good draft after a change, by a word of the complaint.
+    /// Changes a valid draft and expects one problem that contains this text.
     fn check(change: impl Fn(&mut InsightDraft), complaint: &str) {
         let mut draft = good();
         change(&mut draft);

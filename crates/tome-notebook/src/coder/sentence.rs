@@ -1,22 +1,21 @@
-//! The sentences of an insight: put together so that they can be told apart again.
+//! Splits and joins sentences such that joined sentences can be split again.
 
 use tome_text::{collapse_whitespace, finish_sentence, normalize_sentence};
 
-/// Where [`paragraphs`] starts a new one: nobody reads longer ones, and each join looks at all of it.
+/// Size at which `join_paragraphs` starts a new one: each join re-parses the whole paragraph.
 const PARAGRAPH_BYTES_MAX: usize = 2_000;
 
-/// The sentences of a text, each on one line.
+/// Splits a text into sentences, each on one line.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     tome_text::sentences(text).into_iter().map(collapse_whitespace).collect()
 }
 
-/// The sentences of a text, normalized.
+/// Splits a text into normalized sentences.
 pub(super) fn normals(text: &str) -> Vec<String> {
     tome_text::sentences(text).into_iter().map(normalize_sentence).collect()
 }
 
-/// Joins sentences into paragraphs. Where one would run into the next (`… e.g.`), a new paragraph
-/// begins.
+/// Joins sentences into paragraphs, starting a new one where two would merge (`… e.g.`).
 pub(super) fn paragraphs(pieces: &[String]) -> Vec<String> {
     let mut made: Vec<String> = Vec::new();
     for piece in pieces {
@@ -31,7 +30,7 @@ pub(super) fn paragraphs(pieces: &[String]) -> Vec<String> {
     made
 }
 
-/// Both texts in one paragraph, or nothing if their sentences could not be told apart then.
+/// Joins two texts; `None` if the result would not split into the same sentences.
 pub(super) fn joined(text: &str, more: &str) -> Option<String> {
     let joined = format!("{text} {more}");
     let mut apart = normals(text);

@@ -1,4 +1,4 @@
-//! How alike two insights are, whether they contradict each other, and what to do about it.
+//! Similarity and contradiction of insights, and the decision that follows from them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::slice::from_ref;
@@ -11,14 +11,14 @@ use super::limits::{RELATED_FROM, SAME_ABOVE, SAME_SENTENCE_FROM};
 use super::sentence::sentences;
 use super::terms::{Terms, is_against, is_urging};
 
-/// The title says most in the fewest words, but two insights with one title may differ.
+/// The title is the most concise part, but insights with the same title may differ.
 const TITLE_WEIGHT: f64 = 0.4;
 const CONTENT_WEIGHT: f64 = 0.6;
-/// Contents this much alike are the same whatever their titles say.
+/// Content similarity from which two insights are the same regardless of their titles.
 const CONTENT_ALONE_FROM: f64 = 0.9;
 
-/// What becomes of an insight, by how alike the nearest entry is. One that contradicts its
-/// counterpart is never merged with it: it replaces it, and what was there is kept beside it.
+/// Decides how to store an insight, given the most similar entry. Contradicting insights are never
+/// merged: the new one replaces the old, which is kept as its previous approach.
 pub(super) fn decide(similarity: f64, contradicts: bool) -> Decision {
     if similarity > SAME_ABOVE && !contradicts {
         Decision::Merge
@@ -29,13 +29,13 @@ pub(super) fn decide(similarity: f64, contradicts: bool) -> Decision {
     }
 }
 
-/// An entry as it is compared.
+/// The terms of an entry, for comparison.
 #[derive(Debug, Clone)]
 pub(super) struct Profile {
     name: String,
     title: Terms,
-    /// Description and content, then each remark that holds: an entry that has grown is still like
-    /// what it has grown from.
+    /// Description and content, then each valid remark: an extended entry stays similar to the
+    /// insights it was extended with.
     paragraphs: Vec<Terms>,
     all: Terms,
 }
@@ -51,18 +51,18 @@ impl Profile {
         Self { name: normalize_sentence(&entry.title), title, paragraphs, all }
     }
 
-    /// From 0 to 1, the same both ways.
+    /// Similarity from 0 to 1, symmetric.
     pub(super) fn similarity(&self, other: &Self) -> f64 {
         let title = self.title.dice(&other.title);
         let content = self.content_similarity(other);
         let both = TITLE_WEIGHT * title + CONTENT_WEIGHT * content;
         let alone = if content >= CONTENT_ALONE_FROM { content } else { 0.0 };
-        // One title for two entries would be a riddle: it is about the same thing at least.
+        // Two entries with one title would be confusing, so they count as related at least.
         let named = if self.has_title_of(other) { RELATED_FROM } else { 0.0 };
         both.max(alone).max(named)
     }
 
-    /// Whether the titles are the same, letter case aside.
+    /// Whether the titles are equal, ignoring case.
     pub(super) fn has_name_of(&self, other: &Self) -> bool {
         self.name == other.name
     }
@@ -71,7 +71,7 @@ impl Profile {
         self.has_name_of(other) || (!self.title.is_empty() && self.title == other.title)
     }
 
-    /// Whether all words of it are in the other: the least that must be so when all its sentences are.
+    /// Whether the other has all its terms: a necessary condition for having all its sentences.
     pub(super) fn words_within(&self, other: &Self) -> bool {
         self.all.within(&other.all)
     }
@@ -83,8 +83,8 @@ impl Profile {
     }
 }
 
-/// Whether two insights about the same thing say opposite things: one was a success and the other
-/// a failure, or a sentence says never where the other's says always.
+/// Whether two similar insights contradict each other: their outcomes differ, or a sentence says
+/// "never" where its counterpart says "always".
 pub(super) fn contradicts(a: &Entry, b: &Entry) -> bool {
     if let (Some(a), Some(b)) = (a.outcome(), b.outcome())
         && a != b
@@ -97,9 +97,9 @@ pub(super) fn contradicts(a: &Entry, b: &Entry) -> bool {
         || either_way(&sentences(&a.content), &sentences(&b.content))
 }
 
-/// Whether the nearest counterpart of some sentence says the opposite: with all the same words, or
-/// about the same thing, telling to do what the other tells not to. That a thing does harm, and that it
-/// is to be avoided, is no contradiction.
+/// Whether the most similar counterpart of some sentence states the opposite: it has the same
+/// terms, or similar ones with one sentence urging what the other advises against. "X does harm"
+/// and "avoid X" do not contradict each other.
 fn opposed(left: &[String], right: &[String]) -> bool {
     let known: Vec<_> = right.iter().map(|said| (Terms::about(said), said)).collect();
     left.iter().any(|sentence| {
@@ -111,17 +111,17 @@ fn opposed(left: &[String], right: &[String]) -> bool {
             let near = terms.dice(known);
             (near, opposite && (all_said || (near >= SAME_SENTENCE_FROM && is_urging(affirmed))))
         });
-        // Of two that are equally near, the one that agrees counts.
+        // On a tie, prefer the counterpart that agrees.
         let nearest = near.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         nearest.is_some_and(|(_, opposed)| opposed)
     })
 }
 
-/// Finds the same insights among many without comparing each with each.
+/// Finds equal insights without comparing all pairs.
 ///
-/// More alike than [`SAME_ABOVE`] means that the titles are more than half alike, or that the contents
-/// are the same to [`CONTENT_ALONE_FROM`]. Either way two of the same share one of the rarest words of
-/// their titles, or of their contents; so it is enough to look at those that do.
+/// A similarity above `SAME_SIMILARITY` requires titles that are more than half alike, or contents
+/// that are at least `CONTENT_ALONE_SIMILARITY` alike. Either way the two share one of the rarest
+/// terms of their titles or contents (prefix filtering), so only those pairs are compared.
 pub(super) struct Neighbours {
     counts: HashMap<u64, usize>,
     by_title: HashMap<u64, Vec<usize>>,
@@ -129,7 +129,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// To hold some or all of these.
+    /// Creates an empty index over these profiles' term counts.
     pub(super) fn among(profiles: &[Profile]) -> Self {
         let mut counts = HashMap::new();
         for term in profiles.iter().flat_map(|profile| profile.all.iter()) {
@@ -147,11 +147,11 @@ impl Neighbours {
         }
     }
 
-    /// Those that were added and say the same, in order.
+    /// The added profiles that are equal to this one, in order.
     pub(super) fn same_as(&self, profile: &Profile, all: &[Profile]) -> BTreeSet<usize> {
         let titles = self.rare_in_title(profile);
         let titles: BTreeSet<usize> = posted(&self.by_title, &titles).collect();
-        // A look at the titles is cheap and rules out most of them.
+        // Comparing titles is cheap and rules out most candidates.
         let titled = titles.into_iter().filter(|other| {
             let title = all.get(*other).map_or(0.0, |other| profile.title.dice(&other.title));
             TITLE_WEIGHT * title + CONTENT_WEIGHT > SAME_ABOVE
@@ -164,18 +164,18 @@ impl Neighbours {
         near.into_iter().filter(is_same).collect()
     }
 
-    /// Dice d is Jaccard d / (2 - d): titles have to be above 1/3.
+    /// A Dice coefficient d is a Jaccard index of d / (2 - d): titles must exceed 1/3.
     fn rare_in_title(&self, profile: &Profile) -> BTreeSet<u64> {
         self.prefix(&profile.title, profile.title.len().div_ceil(3)).into_iter().collect()
     }
 
-    /// And contents from 9/11.
+    /// Contents must reach a Jaccard index of 9/11.
     fn rare_in_content(&self, profile: &Profile) -> BTreeSet<u64> {
         let prefix = |terms: &Terms| self.prefix(terms, (9 * terms.len()).div_ceil(11));
         profile.paragraphs.iter().flat_map(prefix).collect()
     }
 
-    /// Two sets that share at least `shared` terms share one of these.
+    /// Two sets that share at least `shared` terms share one of the returned ones.
     fn prefix(&self, terms: &Terms, shared: usize) -> Vec<u64> {
         let mut order: Vec<u64> = terms.iter().collect();
         order.sort_by_key(|term| (self.counts.get(term).copied().unwrap_or(0), *term));

@@ -1,8 +1,9 @@
-//! Storing insights: by the rules, all or none, each where it belongs.
+//! Stores insights: validated, all or none.
 //!
-//! The nearest entry of the same type decides. The same insight becomes one entry (MERGE), a related
-//! one is added with its date (UPDATE), a contradicting one takes its place and keeps it as the
-//! previous approach, anything else is a new entry (CREATE). What is there already changes nothing.
+//! The most similar entry of the same type decides. An equal insight is merged (MERGE), a related
+//! one is added with its date (UPDATE), a contradicting one replaces the entry and keeps it as the
+//! previous approach (UPDATE), anything else becomes a new entry (CREATE). Storing the same insight
+//! again changes nothing.
 
 use tome_text::normalize_sentence;
 
@@ -16,8 +17,8 @@ use super::sentence::normals;
 use super::similar::{Profile, contradicts, decide};
 use super::{Change, Decision, InsightDraft, InsightKind, Stored, Tree, changes, rules};
 
-/// Stores insights. Returns what has to be written, and what became of each; or why not, and then
-/// nothing is to be written.
+/// Stores insights. Returns the files to write and the result for each insight, or the rules they
+/// violate, in which case nothing is written.
 pub(crate) fn store(
     tree: &Tree,
     drafts: &[InsightDraft],
@@ -30,14 +31,14 @@ pub(crate) fn store(
     let mut work = tree.clone();
     let mut stored: Vec<Stored> =
         drafts.iter().map(|draft| keep(&mut work, draft, today)).collect();
-    // A later insight of the call may have made a file overflow.
+    // A later insight of the call may have caused a file to be split.
     for (stored, draft) in stored.iter_mut().zip(drafts) {
         stored.path = path_of(&work, draft.kind, stored);
     }
     Ok((changes(tree, &work), stored))
 }
 
-/// Stores one that keeps the rules.
+/// Stores one valid insight.
 fn keep(work: &mut Tree, draft: &InsightDraft, today: &str) -> Stored {
     let entry = Entry::of(draft);
     let profile = Profile::of(&entry);
@@ -49,7 +50,7 @@ fn keep(work: &mut Tree, draft: &InsightDraft, today: &str) -> Stored {
     {
         return there_already(known);
     }
-    // The entry with the same title comes first: there must not be two.
+    // An entry with the same title takes precedence: titles must stay unique.
     let rated = both()
         .filter(|(known, _)| !known.entry.opens_something())
         .map(|(known, theirs)| (known, profile.has_name_of(theirs), profile.similarity(theirs)));
@@ -87,7 +88,7 @@ fn there_already(known: &Known) -> Stored {
         title: known.entry.title.clone(),
         path: known.path.clone(),
         why: format!(
-            "it is there already: \"{}\" has every sentence and tag of it; nothing was changed",
+            "already stored: \"{}\" has all its sentences and tags; nothing was changed",
             known.entry.title
         ),
         contradicts: false,
@@ -103,16 +104,16 @@ fn combine(work: &mut Tree, known: &Known, fresh: &Entry, similarity: f64, today
     let why = if contradicts {
         replace(&mut entry, fresh, today);
         format!(
-            "it contradicts \"{of}\" ({similarity:.2} alike), which is kept as the previous approach"
+            "it contradicts \"{of}\" (similarity {similarity:.2}), which is kept as the previous approach"
         )
     } else if decision == Decision::Merge {
         absorb(&mut entry, fresh, Into::Content, &updated_on(today));
-        format!("it says the same as \"{of}\" ({similarity:.2} alike, over {SAME_ABOVE})")
+        format!("it says the same as \"{of}\" (similarity {similarity:.2}, over {SAME_ABOVE})")
     } else {
         absorb(&mut entry, fresh, Into::Remark, &updated_on(today));
         format!(
-            "it is related to \"{of}\" ({similarity:.2} alike, {RELATED_FROM} to {SAME_ABOVE}), \
-             which tells of it now"
+            "it is related to \"{of}\" (similarity {similarity:.2}, {RELATED_FROM} to {SAME_ABOVE}) \
+             and was added to it"
         )
     };
     let title = entry.title.clone();
@@ -128,7 +129,7 @@ fn create(
     nearest: Option<(&Known, f64)>,
 ) -> Stored {
     let home = place::home(draft.kind, draft.topic.as_deref());
-    // Past the limits on purpose: splitting may find a topic, where a numbered file would not.
+    // Exceeds the limits on purpose: splitting may find a topic, which a numbered file would not.
     let path = match work.get(&home) {
         Some(text) if draft.topic.is_none() => {
             let grown = super::page::Page::parse(text).with_last(&entry.text());
@@ -146,21 +147,21 @@ fn create(
     let moved = place::relieve(work, &path);
     let why = match nearest {
         Some((known, similarity)) if similarity > 0.0 => format!(
-            "nothing of this type says it yet; the nearest, \"{}\", is {similarity:.2} alike",
+            "no insight of this type says this yet; the most similar is \"{}\" ({similarity:.2})",
             known.entry.title
         ),
-        _ => "nothing of this type is like it yet".to_owned(),
+        _ => "no insight of this type is similar".to_owned(),
     };
     let hints = if moved.is_empty() {
         Vec::new()
     } else {
-        vec![format!("{path} had grown too long and was split: {}", moved.join("; "))]
+        vec![format!("{path} exceeded its limits and was split: {}", moved.join("; "))]
     };
     let title = entry.title.clone();
     Stored { decision: Decision::Create, title, path, why, contradicts: false, hints }
 }
 
-/// Advises to generalise when several episodes are alike and no principle tells of them yet.
+/// Suggests a generalization if several episodes are similar and none is linked to a principle yet.
 fn pattern(work: &Tree, profile: &Profile, stored: &Stored) -> Option<String> {
     let mut titles: Vec<String> = Vec::new();
     for known in place::entries(work, InsightKind::Episodic) {
@@ -178,13 +179,13 @@ fn pattern(work: &Tree, profile: &Profile, stored: &Stored) -> Option<String> {
         return None;
     }
     Some(format!(
-        "there is more than one episode of this kind ({}): if they share a principle, store a semantic \
-         insight that states it and names their titles; Tome links both ways",
+        "several episodes are similar ({}): if they share a principle, store a semantic \
+         insight that states it and names their titles; Tome links them",
         quoted(&titles)
     ))
 }
 
-/// Links a principle with the episodes it generalises: those it names, and those that are like it.
+/// Links a principle with the episodes that it names or resembles.
 fn link(work: &mut Tree, fresh: &Entry, profile: &Profile, stored: &Stored) -> Option<String> {
     let said = normalize_sentence(&format!("{} {}", fresh.description, fresh.content));
     let names = |title: &str| {
@@ -213,7 +214,7 @@ fn link(work: &mut Tree, fresh: &Entry, profile: &Profile, stored: &Stored) -> O
         }
     }
     place::rewrite(work, principle, entry);
-    // Links make entries longer.
+    // Links make entries longer, so their files may need splitting.
     episodes.iter().chain([principle]).for_each(|known| drop(place::relieve(work, &known.path)));
     let titles: Vec<String> = episodes.into_iter().map(|known| known.entry.title).collect();
     Some(format!("it generalises {}; they are linked both ways", quoted(&titles)))
@@ -228,7 +229,7 @@ fn quoted(titles: &[String]) -> String {
     named.join(", ")
 }
 
-/// The file an insight is in now.
+/// The file that holds an insight after all changes.
 fn path_of(work: &Tree, kind: InsightKind, stored: &Stored) -> String {
     let has = |path: &str| {
         work.get(path).is_some_and(|text| {

@@ -1,14 +1,14 @@
-//! Words made comparable: in lower case and stemmed; pairs of characters in scripts without spaces.
-//! A set of terms is a sorted list of hashes, so that comparing two is one walk.
+//! Terms for comparing texts: lower-cased, stemmed words, or character bigrams in scripts without
+//! spaces. A set of terms is a sorted list of hashes, so that comparing two is a linear merge.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tome_text::{StopClass, is_stop_word, is_unspaced, stem, subwords};
 
-/// Words that say whether to do something; they are compared on their own.
+/// Words of advice for or against something; polarity is compared separately from the subject.
 const FOR: &[&str] =
     &["always", "do", "use", "using", "used", "prefer", "should", "must", "enable"];
-/// Those of them that tell to do it.
+/// The subset of `POSITIVE_WORDS` that is imperative.
 const URGING: &[&str] = &["always", "do", "use", "prefer", "should", "must", "enable"];
 const AGAINST: &[&str] = &[
     "never",
@@ -39,12 +39,11 @@ const CJK_FOR: &[&str] = &["总是", "應該", "应该", "务必", "必须", "�
 const CJK_AGAINST: &[&str] =
     &["不应该", "不要", "不能", "不得", "从不", "切勿", "避免", "禁止", "请勿", "不", "勿"];
 
-/// A set of terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Terms(Vec<u64>);
 
 impl Terms {
-    /// The words of a text that say what it is about.
+    /// The subject terms of a text, without stop words and polarity.
     pub(super) fn about(text: &str) -> Self {
         let mut text = text.to_owned();
         for phrase in CJK_AGAINST.iter().chain(CJK_FOR) {
@@ -59,7 +58,7 @@ impl Terms {
         }))
     }
 
-    /// Every word of a text, and the parts of its identifiers: what a keyword is looked up in.
+    /// All words of a text and the parts of its identifiers, to match keywords against.
     pub(super) fn searched(text: &str) -> Self {
         Self::of(words(text).iter().flat_map(|word| match word {
             Word::Spaced(word) => {
@@ -67,7 +66,7 @@ impl Terms {
                 all.push(stem_of(word));
                 all
             }
-            // Single characters too: a keyword may be one.
+            // Include single characters: a keyword may be one.
             Word::Unspaced(run) => {
                 let singles = run.chars().map(String::from);
                 pairs(run).into_iter().chain(singles).collect()
@@ -75,7 +74,7 @@ impl Terms {
         }))
     }
 
-    /// A keyword as it is looked up: whole words, and the parts of identifiers.
+    /// The terms of a keyword: as whole words, and as parts of identifiers.
     pub(super) fn needles(keyword: &str) -> [Self; 2] {
         let whole = words(keyword);
         let parts = whole.iter().flat_map(|word| match word {
@@ -109,7 +108,7 @@ impl Terms {
         self.0.iter().copied()
     }
 
-    /// How many both have.
+    /// Number of common terms.
     pub(super) fn shared(&self, other: &Self) -> usize {
         let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut shared = 0;
@@ -127,18 +126,17 @@ impl Terms {
         shared
     }
 
-    /// From 0 to 1: twice what both have, of what they have together. Nothing is like nothing.
+    /// The Dice coefficient, from 0 to 1; 0 for two empty sets.
     pub(super) fn dice(&self, other: &Self) -> f64 {
         let total = self.len() + other.len();
         if total == 0 { 0.0 } else { 2.0 * self.shared(other) as f64 / total as f64 }
     }
 
-    /// Whether the other has all of it.
+    /// Whether the other has all its terms.
     pub(super) fn within(&self, other: &Self) -> bool {
         self.shared(other) == self.len()
     }
 
-    /// Both together.
     pub(super) fn with(&self, other: &Self) -> Self {
         let mut all = [self.0.as_slice(), other.0.as_slice()].concat();
         all.sort_unstable();
@@ -147,7 +145,7 @@ impl Terms {
     }
 }
 
-/// Whether a sentence speaks against something: an odd number of negations.
+/// Whether a sentence advises against something: it has an odd number of negations.
 pub(super) fn is_against(sentence: &str) -> bool {
     let mut rest = sentence.to_owned();
     let mut count = 0;
@@ -162,7 +160,7 @@ pub(super) fn is_against(sentence: &str) -> bool {
     (count + words(&rest).iter().filter(negates).count()) % 2 == 1
 }
 
-/// Whether a sentence tells to do something.
+/// Whether a sentence contains an imperative such as "always" or "use".
 pub(super) fn is_urging(sentence: &str) -> bool {
     let urges = |word: &Word| match word {
         Word::Spaced(word) => URGING.contains(&word.to_lowercase().as_str()),
@@ -171,21 +169,21 @@ pub(super) fn is_urging(sentence: &str) -> bool {
     words(sentence).iter().any(urges)
 }
 
-/// Whether a word, in lower case, says nothing about a subject.
+/// Whether a lower-case word says nothing about the subject.
 pub(super) fn is_ignored(word: &str) -> bool {
     is_stop_word(word, StopClass::FUNCTION) || FOR.contains(&word) || AGAINST.contains(&word)
 }
 
-/// One word of a text as it stands there.
+/// A word as it appears in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// Letters and digits; apostrophes are left out.
+    /// Letters and digits, without apostrophes.
     Spaced(String),
-    /// A run of characters of a script without spaces.
+    /// A run of characters in a script without spaces.
     Unspaced(String),
 }
 
-/// The words of a text, in order.
+/// Splits a text into words.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut found: Vec<Word> = Vec::new();
     let mut open = false;
@@ -208,7 +206,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
     found
 }
 
-/// Each two neighbours of a run; a lone character is itself.
+/// Character bigrams of a run; a single character is returned as is.
 fn pairs(run: &str) -> Vec<String> {
     let chars: Vec<char> = run.chars().collect();
     if chars.len() < 2 {
@@ -217,12 +215,12 @@ fn pairs(run: &str) -> Vec<String> {
     chars.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
-/// The stem of a word, whatever its case.
+/// The stem of a word, ignoring case.
 pub(super) fn stem_of(word: &str) -> String {
     stem(&word.to_lowercase()).into_owned()
 }
 
-/// The same on every run and every machine: tidying must not depend on chance.
+/// Deterministic, unlike the default hasher of a `HashMap`: tidying must not depend on chance.
 fn hashed(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! The coder's insights from outside: trees in, trees out.
+//! Tests of the insights through the module's interface: trees in, trees out.
 
 mod layout;
 mod properties;
@@ -8,7 +8,6 @@ mod tidying;
 
 use super::*;
 
-/// An insight that keeps the rules.
 fn draft(kind: InsightKind, title: &str, content: &str, tags: &[&str]) -> InsightDraft {
     InsightDraft {
         kind,
@@ -20,7 +19,7 @@ fn draft(kind: InsightKind, title: &str, content: &str, tags: &[&str]) -> Insigh
     }
 }
 
-/// Stores and applies; panics when it is refused.
+/// Stores drafts and applies the changes; panics if they are rejected.
 fn put(tree: &mut Tree, drafts: &[InsightDraft]) -> Vec<Stored> {
     let (changes, stored) = store(tree, drafts, "2026-11-15").unwrap();
     apply(tree, changes);
@@ -36,7 +35,7 @@ fn apply(tree: &mut Tree, changes: Vec<Change>) {
     }
 }
 
-/// The READMEs as they have to be.
+/// The READMEs that a rebuild gives.
 fn right_readmes(tree: &Tree) -> BTreeMap<String, String> {
     readmes(&tree.iter().map(|(path, text)| (path.clone(), head(text))).collect())
 }

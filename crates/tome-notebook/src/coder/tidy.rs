@@ -1,5 +1,6 @@
-//! Tidying: the same insights made one, deep files moved up, overlong files split, entries written in
-//! Tome's own layout. No sentence, no tag and no loose text is lost, and a second run changes nothing.
+//! Tidies the notebook: merges equal insights, moves deep files up, splits oversized files and
+//! writes entries in Tome's layout. No sentence, tag or loose text is lost, and a second run
+//! changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use super::similar::{Neighbours, Profile, contradicts};
 use super::{Change, InsightKind, Tidied, Tree, changes};
 use crate::limits::{CODER_FOLDERS_MAX, NAME_BYTES_MAX};
 
-/// Tidies a notebook: what has to be written, and what was done.
+/// Tidies a notebook. Returns the files to write and a report.
 pub(crate) fn tidy(tree: &Tree) -> (Vec<Change>, Tidied) {
     let mut work = tree.clone();
     let mut tidied = Tidied { entries_before: count(tree), ..Tidied::default() };
@@ -24,12 +25,12 @@ pub(crate) fn tidy(tree: &Tree) -> (Vec<Change>, Tidied) {
     for path in work.keys().cloned().collect::<Vec<_>>() {
         tidied.steps.extend(place::relieve(&mut work, &path));
     }
-    // Where entries came or went, the layout is made once more.
+    // Merging and splitting changed the files: restore the layout.
     lay_out(&mut work);
     tidied.entries_after = count(&work);
     let changes = changes(tree, &work);
     if tidied.steps.is_empty() && !changes.is_empty() {
-        tidied.steps.push(format!("laid out {} files anew", changes.len()));
+        tidied.steps.push(format!("reformatted {} files", changes.len()));
     }
     (changes, tidied)
 }
@@ -38,7 +39,7 @@ fn count(tree: &Tree) -> usize {
     InsightKind::ALL.into_iter().map(|kind| place::entries(tree, kind).len()).sum()
 }
 
-/// Files that lie too deep go to the deepest folder allowed, their names telling where they were.
+/// Moves files up to the deepest folder allowed; their names keep the removed folders.
 fn move_up(work: &mut Tree) -> Vec<String> {
     let is_deep =
         |path: &&String| kind_of(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX;
@@ -54,7 +55,7 @@ fn move_up(work: &mut Tree) -> Vec<String> {
     steps
 }
 
-/// `a/b/c-d.md` for `a/b/c/d.md`, numbered where that is taken.
+/// `a/b/c-d.md` for `a/b/c/d.md`, numbered if that exists.
 fn higher(work: &Tree, from: &str) -> Option<String> {
     let parts: Vec<&str> = from.split('/').collect();
     let (folders, names) = parts.split_at_checked(CODER_FOLDERS_MAX)?;
@@ -70,7 +71,7 @@ fn higher(work: &Tree, from: &str) -> Option<String> {
     (1..PARTS_MAX).find_map(free)
 }
 
-/// Writes every entry in Tome's own layout, with the tag of its type.
+/// Rewrites every entry in Tome's layout, with the tag of its type.
 fn lay_out(work: &mut Tree) {
     for (path, text) in work.iter_mut() {
         let Some(kind) = kind_of(path) else { continue };
@@ -90,7 +91,7 @@ fn lay_out(work: &mut Tree) {
     }
 }
 
-/// Merges the same insights of a type until none are left.
+/// Merges equal insights of a type until none are left.
 fn merge(work: &mut Tree, kind: InsightKind) -> Vec<String> {
     let mut steps = Vec::new();
     loop {
@@ -104,7 +105,7 @@ fn merge(work: &mut Tree, kind: InsightKind) -> Vec<String> {
     }
 }
 
-/// One look at every entry, each against those before it that are still there.
+/// One pass over all entries, comparing each with the remaining ones before it.
 struct Pass {
     known: Vec<Known>,
     profiles: Vec<Profile>,

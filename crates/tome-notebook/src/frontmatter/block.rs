@@ -1,71 +1,66 @@
-//! Where a frontmatter is and which lines of it belong together, without understanding its values.
+//! Locates a frontmatter and groups its lines into units, without interpreting the values.
 //!
-//! A block opens with `---` on the first line, closes with the next `---` at the beginning of a line,
-//! and has at least one key; otherwise two rules around some prose would be taken for one. Every byte
-//! of it belongs to exactly one unit, so that what Tome does not know can be put back as it was.
+//! A block opens with `---` on the first line, closes with the next `---` line, and has at least
+//! one key; otherwise two rules around prose would count as one. Every byte belongs to exactly one
+//! unit, so that unknown content can be put back unchanged.
 
 use crate::line::without_ending;
 
-/// A frontmatter.
 pub(super) struct Block<'a> {
-    /// The opening fence, with the byte order mark before it.
+    /// The opening fence, including a byte order mark.
     pub open: &'a str,
-    /// Everything between the fences.
+    /// All lines between the fences.
     pub units: Vec<Unit<'a>>,
-    /// The closing fence.
     pub close: &'a str,
-    /// Everything behind it.
+    /// The text after the closing fence.
     pub after: &'a str,
 }
 
-/// Lines that belong together.
+/// Consecutive lines that belong together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit<'a> {
-    /// With their endings.
+    /// The lines with their endings.
     pub text: &'a str,
-    /// What they are.
     pub kind: Kind<'a>,
 }
 
-/// What a unit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
-    /// A key with its value, which may go on over several lines.
+    /// A key with its value, which may span several lines.
     Key {
-        /// Without quotes.
+        /// The key without quotes.
         key: &'a str,
-        /// What follows the colon, with all further lines.
+        /// The text after the colon, including continuation lines.
         value: &'a str,
     },
-    /// One blank line, or a comment.
+    /// One blank line or comment.
     Space,
-    /// What has no place in a frontmatter: a line, and indented ones below it.
+    /// A line that is not valid in a frontmatter, with the indented lines below it.
     Stray,
 }
 
-/// The keys that Tome reads, and writes itself.
+/// The keys that Tome reads and writes.
 const KNOWN: [&str; 5] = ["name", "description", "type", "memory_type", "updated"];
 
 impl<'a> Unit<'a> {
-    /// The key, if it has one.
     pub fn key(&self) -> Option<&'a str> {
         if let Kind::Key { key, .. } = self.kind { Some(key) } else { None }
     }
 
-    /// Whether Tome writes this one itself.
+    /// Whether Tome writes this key itself.
     pub fn is_known(&self) -> bool {
         self.key().is_some_and(|key| KNOWN.contains(&key))
     }
 
-    /// Whether it would be read as a part of the key that comes before it.
+    /// Whether it would parse as a continuation of the preceding key.
     pub fn is_loose(&self) -> bool {
         self.kind == Kind::Stray && self.text.starts_with([' ', '\t'])
     }
 }
 
 impl Block<'_> {
-    /// Whether somebody meant it as a frontmatter. Prose between two rules can have a line with a
-    /// colon, but then other lines have none, or what stands before the colon is no key's name.
+    /// Whether this is really a frontmatter. Prose between two rules can contain a line with a
+    /// colon, but then other lines have none, or the text before the colon is not a plausible key.
     pub fn is_meant(&self) -> bool {
         let is_named = |unit: &Unit<'_>| match unit.kind {
             Kind::Key { key, .. } => !key.contains(char::is_whitespace),
@@ -77,7 +72,7 @@ impl Block<'_> {
     }
 }
 
-/// The frontmatter of a text.
+/// Finds the frontmatter at the beginning of a text.
 pub(super) fn find(text: &str) -> Option<Block<'_>> {
     let mut lines = text.split_inclusive('\n');
     let open = lines.next()?;
@@ -100,20 +95,20 @@ fn is_fence(line: &str) -> bool {
     without_ending(line).trim_end_matches([' ', '\t']) == "---"
 }
 
-/// A unit while its end is still being looked for.
+/// A unit whose end is not known yet.
 struct Open<'a> {
     start: usize,
     end: usize,
     line: &'a str,
     key: Option<(&'a str, &'a str)>,
-    /// The first character of the value: to look for it again for each line would take for ever.
+    /// The first character of the value; searching for it again on each line would be quadratic.
     value_start: Option<char>,
     is_space: bool,
 }
 
 fn units(inner: &str) -> Vec<Unit<'_>> {
     let mut found: Vec<Open<'_>> = Vec::new();
-    // The last unit that says something, as long as only blank lines and comments followed it.
+    // The last key or stray line, which further lines may continue across blanks and comments.
     let mut owner: Option<usize> = None;
     let mut start = 0;
     for raw in inner.split_inclusive('\n') {
@@ -140,8 +135,8 @@ fn units(inner: &str) -> Vec<Unit<'_>> {
 }
 
 impl<'a> Open<'a> {
-    /// Whether a line continues it. Lists may stand at the beginning of a line below their key, and
-    /// the brackets of a list over several lines are often closed there.
+    /// Whether a line continues this unit. List items, and the closing bracket of a multi-line
+    /// list, may start at column 0.
     fn goes_on_with(&self, line: &str) -> bool {
         match line.chars().next() {
             Some(' ' | '\t') => true,
@@ -171,7 +166,7 @@ fn is_item(line: &str) -> bool {
     line == "-" || line.starts_with("- ")
 }
 
-/// The key of a line, and what follows its colon.
+/// Splits a line into its key and the text after the colon.
 pub(super) fn key_of(line: &str) -> Option<(&str, &str)> {
     if let Some(quote) = line.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {
         let (key, rest) = line.strip_prefix(quote)?.split_once(quote)?;
@@ -182,7 +177,7 @@ pub(super) fn key_of(line: &str) -> Option<(&str, &str)> {
     if is_bad_start || is_item(line) || line.starts_with("? ") {
         return None;
     }
-    // A forgotten space behind the colon is forgiven where the key leaves no doubt.
+    // Accept a missing space after the colon if the key is a known one.
     if let Some((key, value)) = line.split_once(':')
         && KNOWN.contains(&key)
     {

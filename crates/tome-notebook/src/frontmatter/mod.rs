@@ -1,4 +1,4 @@
-//! The header of a typed note: a few keys that the index is made from.
+//! The YAML header of a typed note, from which its index line is made.
 //!
 //! ```text
 //! ---
@@ -12,9 +12,9 @@
 //! The body.
 //! ```
 //!
-//! People and other programs write it too, so reading takes what it can get and never fails, and
-//! writing touches only the keys above. Values are on one line and valid YAML; every other line, with
-//! its comments and its ending, is put back byte for byte.
+//! People and other programs write it too, so parsing is lenient and never fails, and writing
+//! touches only the keys above. Written values are valid YAML on one line; every other line is put
+//! back byte for byte, with its comments and line ending.
 
 mod block;
 mod scalar;
@@ -27,20 +27,19 @@ use crate::Typed;
 use crate::line::{ending_of, trim_blank_end, trim_blank_start, without_ending};
 use block::{Kind, Unit};
 
-/// What the frontmatter says.
+/// The parsed keys of a frontmatter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// What the note is called.
     pub name: Option<String>,
-    /// What it says, in a line.
+    /// One-line summary.
     pub description: Option<String>,
-    /// `type`, else `memory_type`, whatever it says.
+    /// `type`, else `memory_type`; not validated.
     pub note_type: Option<String>,
-    /// When it was last changed.
+    /// Day of the last change.
     pub updated: Option<String>,
 }
 
-/// Reads what can be read.
+/// Parses the known keys; the first occurrence of a key wins.
 pub(crate) fn read(text: &str) -> Head {
     let mut head = Head::default();
     let mut memory_type = None;
@@ -62,19 +61,19 @@ pub(crate) fn read(text: &str) -> Head {
     head
 }
 
-/// What follows the frontmatter, without the blank lines between; all of it if there is none.
+/// Returns the text after the frontmatter and the blank lines that follow it.
 #[cfg(test)]
 pub(crate) fn body(text: &str) -> &str {
     block::find(text).map_or(text, |block| trim_blank_start(block.after))
 }
 
-/// How many bytes the frontmatter takes, with both fences.
+/// Length of the frontmatter in bytes, including both fences; 0 if there is none.
 pub(crate) fn len(text: &str) -> usize {
     block::find(text).map_or(0, |block| text.len() - block.after.len())
 }
 
-/// A typed note. What `previous` has of other keys stays, and so does what the body brings, if it
-/// comes with a frontmatter of its own; where both have a key, the body's value holds.
+/// Renders a typed note. Unknown keys of `previous` are kept, and so are those of the body's own
+/// frontmatter, if it has one; where both have a key, the body's value wins.
 pub(crate) fn compose(previous: Option<&str>, typed: &Typed, today: &str, body: &str) -> String {
     let was = previous.and_then(block::find).map(|block| block.units).unwrap_or_default();
     let (given, content) = unwrapped(body);
@@ -101,7 +100,7 @@ pub(crate) fn compose(previous: Option<&str>, typed: &Typed, today: &str, body: 
     out
 }
 
-/// Takes the frontmatter off a body, and that of a body that was wrapped twice.
+/// Strips the frontmatter from a body, repeatedly if it was wrapped more than once.
 fn unwrapped(body: &str) -> (Vec<Unit<'_>>, &str) {
     let mut units = Vec::new();
     let mut content = trim_blank_start(body);
@@ -119,11 +118,11 @@ fn has_crlf_throughout(content: &str, body: &str) -> bool {
         && text.split_inclusive('\n').all(|line| !line.ends_with('\n') || line.ends_with("\r\n"))
 }
 
-/// The units Tome does not write itself: the previous ones, each with the value that was given for
-/// it, then those that are new.
+/// Merges the units that Tome does not write itself: the previous ones, with given values replacing
+/// theirs, followed by the new ones.
 fn merged<'a>(was: Vec<Unit<'a>>, given: Vec<Unit<'a>>) -> Vec<Unit<'a>> {
     let is_kept = |unit: &Unit<'_>| !unit.is_known();
-    // A key is the same by its name, a comment by its words; the second of a kind meets the second.
+    // Keys match by name, comments by text; the nth duplicate matches the nth.
     let same = |unit: &Unit<'a>| (unit.key().is_some(), unit.key().unwrap_or(unit.text));
     let given: Vec<Unit<'a>> = given.into_iter().filter(is_kept).collect();
     let mut waiting: HashMap<(bool, &str), VecDeque<usize>> = HashMap::new();
@@ -143,15 +142,15 @@ fn merged<'a>(was: Vec<Unit<'a>>, given: Vec<Unit<'a>>) -> Vec<Unit<'a>> {
     units
 }
 
-/// How many units have to stay above the first key, because an indented line among them would
-/// become part of the value above it.
+/// Returns how many units must stay above the first key: an indented line among them would
+/// otherwise become part of the value above it.
 fn loose_at_start(units: &[Unit<'_>]) -> usize {
     let before_keys = units.iter().position(|unit| unit.key().is_some()).unwrap_or(units.len());
     let loose = units.iter().take(before_keys).rposition(Unit::is_loose);
     loose.map_or(0, |at| at + 1)
 }
 
-/// Sets `updated` in the frontmatter, if it is one of a note. Every other byte stays.
+/// Sets `updated` if the frontmatter has any known key. Every other byte stays.
 pub(crate) fn set_updated(text: &str, today: &str) -> String {
     let Some(block) = block::find(text) else { return text.to_owned() };
     let last_known = block.units.iter().rposition(Unit::is_known);
@@ -176,7 +175,7 @@ pub(crate) fn set_updated(text: &str, today: &str) -> String {
     out
 }
 
-/// The unit with another value; its comment and its ending stay.
+/// Returns the unit with another value, keeping its comment and line ending.
 fn with_value(unit: &Unit<'_>, value: &str) -> String {
     let raw = unit.text.split_inclusive('\n').next().unwrap_or_default();
     let line = without_ending(raw);

@@ -1,14 +1,14 @@
-//! One value of the frontmatter, as YAML writes it. Reading never fails: what is no YAML is taken as
-//! the words that stand there. Writing gives one line that every YAML reader takes for this very text.
+//! Parses and renders one YAML value. Parsing never fails: anything that is not valid YAML is taken
+//! literally. Rendering yields one line that every YAML parser reads back as the same text.
 //!
-//! One thing is read as people mean it and not as YAML has it: `#` begins a comment only with a space
-//! behind it, so that `Fix bug #42` keeps its number. What Tome writes has no such doubt.
+//! One deliberate deviation from YAML: `#` begins a comment only if a space follows, so that `Fix
+//! bug #42` keeps its number. Rendered values are never ambiguous in this way.
 
 use super::block::key_of;
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// What a value says; none when it is empty, a list or a map.
+/// Parses a value; `None` if it is empty, a list or a map.
 pub(super) fn read(value: &str) -> Option<String> {
     let mut lines = value.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     let first = lines.next().unwrap_or_default().trim_matches(BLANKS);
@@ -31,7 +31,7 @@ pub(super) fn read(value: &str) -> Option<String> {
     }
 }
 
-/// The line on which the value begins, which may be the one below its key.
+/// The first line of the value, which may be below its key.
 fn first_words<'a>(first: &'a str, more: &[&'a str]) -> Option<&'a str> {
     if !uncommented(first).is_empty() {
         return Some(first);
@@ -46,14 +46,14 @@ fn first_words<'a>(first: &'a str, more: &[&'a str]) -> Option<&'a str> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fold {
-    /// A backslash at the end of a line joins it to the next.
+    /// A backslash at the end of a line joins it to the next (double quotes).
     Escaped,
     Verbatim,
-    /// Comments are no part of it.
+    /// Comments are removed (plain values).
     Uncommented,
 }
 
-/// Several lines as one: a line break is a space, an empty line is a line break.
+/// Folds several lines into one: a line break becomes a space, an empty line a line break.
 fn fold(first: &str, more: &[&str], how: Fold) -> String {
     let mut out = String::new();
     let mut breaks = 0;
@@ -91,7 +91,7 @@ fn uncommented(line: &str) -> &str {
     end.and_then(|end| line.get(..end)).unwrap_or(line).trim_matches(BLANKS)
 }
 
-/// The comment at the end of a value's first line, `#` included.
+/// The comment after the value on its first line, including `#`.
 pub(super) fn comment_of(line: &str) -> Option<&str> {
     let value = line.trim_start_matches(BLANKS);
     let rest = value.get(uncommented(value).len()..)?.trim_start_matches(BLANKS);
@@ -106,7 +106,7 @@ fn plain(folded: &str) -> Option<String> {
     (!is_collection && !is_null).then(|| said.to_owned())
 }
 
-/// None when it does not close, or when anything but a comment follows.
+/// `None` if the quote is not closed, or anything but a comment follows it.
 fn double_quoted(folded: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = folded.strip_prefix('"')?.chars();
@@ -139,7 +139,7 @@ fn ends_here(rest: &str) -> bool {
     comment.is_empty() || (comment.len() < rest.len() && comment.starts_with('#'))
 }
 
-/// What a backslash stands for; one that stands for nothing is itself.
+/// Decodes one escape sequence; an unknown one is kept literally.
 fn unescape(chars: &mut std::str::Chars<'_>, out: &mut String) {
     let Some(name) = chars.next() else { return out.push('\\') };
     let digits = match name {
@@ -181,7 +181,7 @@ fn hexadecimal(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<u32> {
     Some(code)
 }
 
-/// The character of a code; writers of JSON spell those beyond 16 bits as two codes.
+/// Decodes a code point; JSON encoders write those beyond 16 bits as a surrogate pair.
 fn character(code: u32, chars: &mut std::str::Chars<'_>) -> char {
     if (0xd800..0xdc00).contains(&code)
         && let Some(rest) = chars.as_str().strip_prefix("\\u")
@@ -196,7 +196,7 @@ fn character(code: u32, chars: &mut std::str::Chars<'_>) -> char {
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// A value on the lines below its key: `|` keeps their breaks, `>` folds them.
+/// A block scalar: `|` keeps line breaks, `>` folds them.
 struct Block {
     folds: bool,
     indent: Option<usize>,
@@ -212,7 +212,7 @@ impl Block {
         is_header.then(|| Self { folds, indent: digit.and_then(|digit| digit.try_into().ok()) })
     }
 
-    /// The breaks at the end, which a block keeps by its sign, say nothing in a name.
+    /// Trailing line breaks are dropped even with `+`: they mean nothing in a name.
     fn read(&self, lines: &[&str]) -> String {
         let lead = |line: &&str| line.len() - line.trim_start_matches(' ').len();
         let indent = self
@@ -244,7 +244,7 @@ impl Block {
     }
 }
 
-/// A value on one line: as it is where that is safe, else in double quotes.
+/// Renders a value on one line, unquoted if that is unambiguous.
 pub(super) fn write(value: &str) -> String {
     if is_plain(value) {
         return value.to_owned();
@@ -265,7 +265,7 @@ pub(super) fn write(value: &str) -> String {
     out
 }
 
-/// Some readers end a line at each of these, or refuse them.
+/// False for characters that some parsers treat as line breaks or reject.
 fn is_printable(part: char) -> bool {
     !part.is_control()
         && !matches!(part, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
@@ -281,7 +281,7 @@ fn is_plain(value: &str) -> bool {
         && !is_other_than_text(value)
 }
 
-/// Whether a reader could take it for nothing, a truth value, a number or a date.
+/// Whether a parser could read it as null, a boolean, a number or a date.
 fn is_other_than_text(value: &str) -> bool {
     const WORDS: [&str; 13] =
         ["", "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", ".inf", "+.inf"];

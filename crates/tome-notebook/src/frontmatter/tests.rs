@@ -1,4 +1,4 @@
-//! What people and programs write as frontmatter, and what Tome makes of it.
+//! Parsing frontmatter as people and programs write it, and composing it.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -241,7 +241,7 @@ fn updated_is_set_in_the_frontmatter_only() {
     }
 }
 
-/// Lines that mean something here, and pieces of them.
+/// Fragments of frontmatter syntax, combined at random.
 fn hostile_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("---"),
@@ -279,7 +279,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
     prop_oneof![3 => pieces.clone(), 3 => pieces.prop_map(|text| format!("---\n{text}")), 1 => any::<String>()]
 }
 
-/// What is left of a body, by another way than that of the code.
+/// Independent model of how `render_note` trims a body.
 fn as_kept(content: &str) -> String {
     let mut lines: Vec<&str> = content.split('\n').collect();
     let is_blank = |line: &&str| line.trim().is_empty();
@@ -290,7 +290,7 @@ fn as_kept(content: &str) -> String {
         lines.remove(0);
     }
     let text = lines.join("\n");
-    // The ending of its last line is Tome's.
+    // The ending of the last line is replaced by `render_note`.
     if content.contains(&format!("{text}\n")) {
         text.strip_suffix('\r').unwrap_or(&text).into()
     } else {
@@ -306,7 +306,7 @@ fn is_broken(text: &str) -> bool {
     find(text).is_some_and(|block| block.units.iter().any(|unit| unit.kind == Kind::Stray))
 }
 
-/// What no key of Tome's has to do with.
+/// The lines of all units except known keys.
 fn kept_lines(text: &str) -> Vec<&str> {
     let units = find(text).map(|block| block.units).unwrap_or_default();
     let kept = units.into_iter().filter(|unit| !unit.is_known());
@@ -329,7 +329,7 @@ proptest! {
         for line in kept_lines(&previous).into_iter().filter(|_| opens_none(&content)) {
             prop_assert!(note.contains(line), "{:?} is not in {:?}", line, note);
         }
-        // Lines that belong nowhere may find another place, but then they stay there.
+        // Stray lines may move once, but then stay.
         if !is_broken(&previous) && !is_broken(content.trim_start()) {
             prop_assert_eq!(&compose(Some(&note), &typed, TODAY, &content), &note);
             prop_assert_eq!(&compose(Some(&note), &typed, TODAY, &note), &note);

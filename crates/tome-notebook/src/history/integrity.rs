@@ -1,32 +1,31 @@
-//! Whether all lines of a history are there.
+//! Detects missing and damaged lines of a history.
 //!
-//! Lines are numbered without gaps. A line that cannot be read, with a number missing after it, was
-//! lost to damage; one without a missing number is a write that was torn before it was acknowledged.
+//! Lines are numbered without gaps. An unreadable line followed by a gap in the numbers was
+//! damaged; one without a gap is a write that was torn before it was acknowledged.
 
 use std::path::Path;
 
 use super::{FILE, History};
 use crate::Result;
 
-/// Damaged places that are listed one by one.
+/// Damaged places to list individually.
 const LISTED_MAX: usize = 20;
 
-/// The damage of a history, found while it is read.
+/// Damage found while reading a history.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Integrity {
-    /// Lines read so far.
     line: u64,
-    /// The number of the last line that could be read.
+    /// Number of the last readable line.
     number: u64,
-    /// The first line since then that could not, and whether the line was ended.
+    /// The first unreadable line since then, and whether the last one ends with a line break.
     unread: Option<(u64, bool)>,
-    /// Numbers that are missing, by the line where they should be.
+    /// Missing numbers: the line where they belong, and how many.
     lost: Vec<(u64, u64)>,
     lost_count: u64,
 }
 
 impl Integrity {
-    /// Takes the next line: its number, if it could be read, and whether it has its end.
+    /// Accounts for the next line: its number, if readable, and whether it ends with a line break.
     pub(super) fn take(&mut self, number: Option<u64>, is_ended: bool) {
         self.line += 1;
         let Some(number) = number else {
@@ -45,7 +44,7 @@ impl Integrity {
         self.unread = None;
     }
 
-    /// The damage, a line each.
+    /// Describes the damage, one entry per place.
     pub(super) fn findings(&self, folder: &Path) -> Vec<String> {
         let file = folder.join(FILE);
         let place = |line: u64| format!("{} line {line}", file.display());
@@ -57,7 +56,7 @@ impl Integrity {
                 missing => format!("{}: {missing} versions are damaged or missing", place(*line)),
             })
             .collect();
-        // A torn line has no end before the next one is written.
+        // A torn last line has no line break until the next append.
         if let Some((line, true)) = self.unread {
             findings.push(format!("{}: a version is damaged", place(line)));
         }
@@ -69,8 +68,7 @@ impl Integrity {
     }
 }
 
-/// Checks the history kept in a folder: whether versions are damaged or missing. Everything else in
-/// it stays readable.
+/// Checks a history folder for damaged or missing versions. All other versions stay readable.
 pub fn check_history(folder: &Path) -> Result<Vec<String>> {
     let mut history = History::of(folder);
     history.catch_up()?;

@@ -1,4 +1,4 @@
-//! One line of the history: its JSON, and the content it stands for.
+//! One JSON line of the history, and the content it encodes.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,6 @@ use tome_model::Millis;
 use super::{GONE, Happened, version_of};
 use crate::{Author, Op, Version, Who, visible};
 
-/// One line.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Line {
     n: u64,
@@ -30,26 +29,26 @@ pub(super) struct Line {
     body: Body,
 }
 
-/// What a line says of the content.
+/// How a line encodes the note's content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Body {
-    /// Between so many bytes of the beginning and of the end of the version before.
+    /// A delta: `text` between the first and the last `keep` bytes of the previous version.
     Between { keep: (usize, usize), text: String },
-    /// All of it.
+    /// The whole content.
     Text { text: String },
-    /// All of it, where it is no text.
+    /// The whole content in hexadecimal, if it is not UTF-8.
     Hex { hex: String },
-    /// There is none.
+    /// The note was deleted.
     Gone {},
 }
 
-/// What the history remembers of each note.
+/// The fields of a line that are needed to track a note's latest version.
 pub(super) struct LineHead {
     pub number: u64,
     pub path: String,
     pub version: String,
-    /// Whether its content stands by itself.
+    /// Whether the content is complete, not a delta.
     pub whole: bool,
 }
 
@@ -80,7 +79,7 @@ impl Line {
     }
 
     pub fn write_to(&self, text: &mut Vec<u8>) {
-        // Strings and numbers always have JSON, and memory takes it.
+        // Cannot fail: strings and numbers serialize, and writing to memory succeeds.
         let _ = serde_json::to_writer(&mut *text, self);
         text.push(b'\n');
     }
@@ -89,7 +88,7 @@ impl Line {
         serde_json::from_slice(raw).ok()
     }
 
-    /// Reads what is needed to go on, without the content.
+    /// Parses only the head of a line; skips the content.
     pub fn head(raw: &[u8]) -> Option<LineHead> {
         #[derive(Deserialize)]
         struct Head<'a> {
@@ -110,7 +109,7 @@ impl Line {
         })
     }
 
-    /// The content from then on, put together with the one before.
+    /// Rebuilds the content at this version from the previous one.
     pub fn content(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
         match &self.body {
             Body::Gone {} => None,
@@ -154,7 +153,7 @@ impl Body {
         }
     }
 
-    /// Only what differs, where that is worth it and is text.
+    /// Encodes a delta if it is UTF-8 and at most half the size, else the whole content.
     pub fn between(before: &[u8], after: &[u8]) -> Self {
         let (head, tail) = common_ends(before, after);
         let middle =
@@ -168,8 +167,7 @@ impl Body {
     }
 }
 
-/// How many bytes two texts share at their beginning and, beyond that, at their end, never parting
-/// a character.
+/// Lengths of the common prefix and, beyond that, the common suffix, without splitting a character.
 fn common_ends(before: &[u8], after: &[u8]) -> (usize, usize) {
     let mut head = before.iter().zip(after).take_while(|(one, other)| one == other).count();
     while head > 0 && !is_boundary(after, head) {
@@ -188,7 +186,7 @@ fn is_boundary(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_none_or(|byte| byte & 0b1100_0000 != 0b1000_0000)
 }
 
-/// Lines that came and went, between what both have at their beginning and end.
+/// Counts the lines added and removed between the common first and last lines.
 fn lines_changed(before: &[u8], after: &[u8]) -> (u32, u32) {
     let before: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
     let after: Vec<&[u8]> = after.split_inclusive(|byte| *byte == b'\n').collect();

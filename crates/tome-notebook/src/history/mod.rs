@@ -1,6 +1,6 @@
-//! The history of a notebook: every version of every note, in `history.jsonl`, only ever added to.
+//! The history of a notebook: every version of every note, in the append-only `history.jsonl`.
 //!
-//! One JSON object a line, in the order in which things happened:
+//! One JSON object per line, in chronological order:
 //!
 //! ```json
 //! {"n":12,"at":"2026-11-15T09:30:00.000Z","path":"facts/user.md","op":"changed","who":"agent",
@@ -8,13 +8,14 @@
 //!  "added":1,"removed":1,"keep":[120,40],"text":"- Role: lead"}
 //! ```
 //!
-//! `text` is the whole note, or, with `keep`, what stands between the first and the last so many
-//! bytes of the version before. Every so often a note is written whole again, so that a version is
-//! never more than a few steps away. Bytes that are no text are in `hex`. A deletion has neither.
+//! `text` is the whole note or, with `keep: [head, tail]`, the part between the first `head` and the
+//! last `tail` bytes of the previous version. Every 32 changes a note is written whole again, which
+//! bounds the cost of rebuilding a version. Content that is not UTF-8 is in `hex`. A deletion has
+//! neither.
 //!
-//! Lines and not a git repository: a line takes one append and one sync where a commit takes several
-//! processes; nothing has to be installed; a notebook inside somebody's repository needs no second
-//! one; and it can be read with any tool that reads JSON.
+//! Why not git: a line takes one append and one sync where a commit takes several processes;
+//! nothing has to be installed; a notebook inside a repository needs no nested one; and any JSON
+//! tool can read it.
 
 mod integrity;
 mod line;
@@ -34,51 +35,50 @@ use line::{Body, Line};
 
 pub use integrity::check_history;
 
-/// What a deleted note has for a version.
+/// The version of a deleted note.
 pub(crate) const GONE: &str = "-";
-/// After so many changes a note is written whole again.
+/// Deltas after which a note is written whole again.
 const CHAIN_MAX: u32 = 32;
 const FILE: &str = "history.jsonl";
 
-/// The history of one notebook.
 pub(crate) struct History {
     folder: PathBuf,
-    /// How far the file has been read.
+    /// Bytes of the file read so far.
     read_upto: u64,
-    /// Whether the last line was cut short.
+    /// Whether the last line has no line break.
     torn: bool,
     number: u64,
     latest: HashMap<String, Latest>,
     integrity: Integrity,
 }
 
-/// What is known of a note's last version.
+/// The latest version of a note.
 #[derive(Debug, Clone)]
 struct Latest {
     version: String,
-    /// Changes since it was last written whole; none when the next has to be.
+    /// Deltas since it was last written whole; `None` if the next line has to be whole.
     chain: Option<u32>,
 }
 
-/// Something that happened to a note.
+/// A change to a note, to be recorded.
 pub(crate) struct Happened<'a> {
     pub path: &'a str,
     pub by: &'a Author,
-    /// Whether it was there before.
+    /// Whether the note existed before.
     pub existed: bool,
-    /// The content before, where it is known.
+    /// The previous content, if known.
     pub before: Option<&'a [u8]>,
-    /// The content from now on.
+    /// The new content; `None` if it was deleted.
     pub after: Option<&'a [u8]>,
 }
 
-/// The version that names a content.
+/// Derives a content's version: 12 hexadecimal digits of its BLAKE3 hash.
 pub(crate) fn version_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(12).collect()
 }
 
 impl History {
-    /// The history kept in a folder, which need not exist.
+    /// Creates the history of a folder, which need not exist. Reads nothing yet.
     pub fn of(folder: &Path) -> Self {
         Self {
             folder: folder.to_path_buf(),
@@ -90,24 +90,23 @@ impl History {
         }
     }
 
-    /// Whether there is one.
     pub fn exists(&self) -> bool {
         self.file().exists()
     }
 
-    /// The last version of a note; `None` when it was never seen, `-` when it was deleted.
+    /// The latest version of a note; `None` if the history has none, `-` if it was deleted.
     pub fn latest(&self, path: &str) -> Option<&str> {
         self.latest.get(path).map(|latest| latest.version.as_str())
     }
 
-    /// The notes that are there, as far as the history knows.
+    /// The paths of all notes that exist according to the history.
     pub fn present(&self) -> impl Iterator<Item = &str> {
         let there = self.latest.iter().filter(|(_, latest)| latest.version != GONE);
         there.map(|(path, _)| path.as_str())
     }
 
-    /// Reads what was added since. The caller holds the notebook's lock. Returns whether what was
-    /// known before is no longer there.
+    /// Reads the lines appended since the last call. The caller holds the notebook's lock. Returns
+    /// whether lines read earlier are gone.
     pub fn catch_up(&mut self) -> Result<bool> {
         let path = self.file();
         let mut file = match File::open(&path) {
@@ -123,7 +122,7 @@ impl History {
         let length = file.metadata().map_err(failed)?.len();
         let lost = length < self.read_upto;
         if lost {
-            // Somebody cut it or put another in its place.
+            // The file was truncated or replaced.
             *self = Self::of(&self.folder);
         }
         if length == self.read_upto {
@@ -145,17 +144,16 @@ impl History {
         }
     }
 
-    /// Versions that are damaged or missing, as far as the file has been read.
+    /// Describes damaged and missing versions, as far as the file has been read.
     pub fn damage(&self) -> Vec<String> {
         self.integrity.findings(&self.folder)
     }
 
-    /// The folder that it is kept in.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Who wrote the versions of some notes, where somebody did through Tome: by path.
+    /// Finds who wrote the given versions (by path); omits those not written through Tome.
     pub fn authors_of(&self, versions: &HashMap<&str, String>) -> Result<HashMap<String, Who>> {
         let mut authors = HashMap::new();
         self.each_line(None, &mut |line| {
@@ -181,13 +179,13 @@ impl History {
                 let chain = if head.whole { Some(0) } else { before.map(|chain| chain + 1) };
                 self.latest.insert(head.path, Latest { version: head.version, chain });
             }
-            // A line was lost: nothing may build on what is no longer known.
+            // A line was lost: its note is unknown, so no delta may build on any latest version.
             None => self.latest.values_mut().for_each(|latest| latest.chain = None),
         }
     }
 
-    /// Adds what happened and syncs it. All of it is there afterwards, or nothing. The caller holds
-    /// the notebook's lock and has caught up. Returns what to give `take_back`.
+    /// Appends changes and syncs the file, all or none. The caller holds the notebook's lock and
+    /// has caught up. Returns the mark for `undo_append`.
     pub fn append(&mut self, at: Millis, happened: &[Happened<'_>]) -> Result<Appended> {
         make_private(&self.folder).map_err(NotebookError::file("create", &self.folder))?;
         let path = self.file();
@@ -213,7 +211,7 @@ impl History {
         Ok(before)
     }
 
-    /// Whether a line can say only what differs from the line before it.
+    /// Whether a change can be stored as a delta against the note's latest version.
     fn builds_on(&self, happened: &Happened<'_>) -> bool {
         let (Some(latest), Some(before)) = (self.latest.get(happened.path), happened.before) else {
             return false;
@@ -221,26 +219,26 @@ impl History {
         latest.chain.is_some_and(|chain| chain < CHAIN_MAX) && latest.version == version_of(before)
     }
 
-    /// Takes back what was just appended, because the change itself could not be made. The caller
-    /// still holds the lock.
+    /// Removes the lines just appended, because the change itself failed. The caller still holds
+    /// the lock.
     pub fn take_back(&mut self, appended: &Appended) {
         let file = std::fs::OpenOptions::new().write(true).open(self.file());
-        // What cannot be cut stays as a version that was never on disk, which does no harm.
+        // If truncating fails, a version that was never on disk remains, which is harmless.
         let _ = file.and_then(|file| file.set_len(appended.length).and_then(|()| file.sync_data()));
         *self = Self::of(&self.folder);
         let _ = self.catch_up();
     }
 
-    /// All lines, oldest first, of one note or of all.
+    /// Reads all versions, oldest first, of one note or of all.
     pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
         let mut versions = Vec::new();
         self.each_line(path, &mut |line| versions.extend(line.into_version()))?;
         Ok(versions)
     }
 
-    /// Goes through the contents a note has had, oldest first, with their versions. A version that
-    /// cannot be put together any more, or that was deleted, has none. Only one is held at a time:
-    /// all versions of a large note do not fit into memory.
+    /// Visits the versions of a note with their contents, oldest first. The content is `None` for
+    /// deletions and for versions that can no longer be rebuilt. Holds one content at a time: all
+    /// versions of a large note would not fit in memory.
     pub fn each_content(
         &self,
         path: &str,
@@ -254,14 +252,14 @@ impl History {
         })
     }
 
-    /// What a note said last.
+    /// Reads the latest content of a note; `None` if it was deleted.
     pub fn last_content(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let mut last = None;
         self.each_content(path, &mut |_, content| last = content.map(<[u8]>::to_vec))?;
         Ok(last)
     }
 
-    /// The lines of one note or of all.
+    /// Visits the lines of one note or of all.
     fn each_line(&self, of: Option<&str>, visit: &mut dyn FnMut(Line)) -> Result<()> {
         let path = self.file();
         let file = match File::open(&path) {
@@ -277,7 +275,7 @@ impl History {
             if read.map_err(NotebookError::file("read", &path))? == 0 {
                 return Ok(());
             }
-            // The head alone takes a fraction of the time, and most lines are of other notes.
+            // Parsing the head is much cheaper, and most lines belong to other notes.
             let is_wanted =
                 of.is_none_or(|of| Line::head(&raw).is_some_and(|head| head.path == of));
             if is_wanted && let Some(line) = Line::parse(&raw) {
@@ -291,7 +289,7 @@ impl History {
     }
 }
 
-/// Where the history ended before something was added.
+/// Length of the history before an append.
 pub(crate) struct Appended {
     length: u64,
 }

@@ -1,10 +1,10 @@
-//! The write in flight, in `writing.json` beside the history.
+//! The marker of a write in progress: `writing.json` beside the history.
 //!
-//! A change is in the history before its files are renamed. If the process is killed in between, the
-//! next look finds files that are not as the history says, and without this mark would take that for
-//! an edit by somebody else. The mark is not synced: it has to survive the process, and after power
-//! loss a missing mark costs nothing but the attribution. It is overwritten in place, padded to whole
-//! blocks, so that the syncs of the history do not wait for it.
+//! A change is in the history before its files are renamed. If the process is killed in between,
+//! the files differ from the history, and without the marker that would be attributed to an outside
+//! edit. The marker is not synced: it only has to survive the process, and after power loss a
+//! missing marker costs just the attribution. It is overwritten in place, padded to whole blocks,
+//! so that syncing the history does not wait for it.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::{Author, Who};
 
 const FILE: &str = "writing.json";
-/// A mark that is longer was not written here.
+/// Larger files were not written by Tome.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 const BLOCK_BYTES: usize = 4096;
 
-/// A write that was begun and not finished.
+/// A write that was begun but not finished.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Pending {
     who: String,
@@ -31,12 +31,12 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Whether the write was about to change this note.
+    /// Whether the write was going to change this note.
     pub(crate) fn covers(&self, path: &str) -> bool {
         self.paths.contains(path)
     }
 
-    /// The author of a note that was left as it was, or half changed.
+    /// The author to record for the notes of the interrupted write.
     pub(crate) fn author(&self) -> Author {
         let who = match (self.who.as_str(), &self.agent) {
             ("agent", Some(agent)) => {
@@ -49,7 +49,7 @@ impl Pending {
     }
 }
 
-/// Marks a write as begun. Failing to is no reason not to write.
+/// Marks a write as begun. Best effort: the write goes ahead even if this fails.
 pub(crate) fn begin<'p>(folder: &Path, by: &Author, paths: impl Iterator<Item = &'p str>) {
     let (who, agent, session) = match &by.who {
         Who::Agent { agent, session } => ("agent", Some(agent.clone()), session.clone()),
@@ -71,13 +71,13 @@ pub(crate) fn begin<'p>(folder: &Path, by: &Author, paths: impl Iterator<Item = 
     });
 }
 
-/// The write was finished or undone.
+/// Clears the marker: the write was finished or undone.
 pub(crate) fn end(folder: &Path) {
     let file = std::fs::OpenOptions::new().write(true).open(file(folder));
     let _ = file.and_then(|mut file| file.write_all(b"-"));
 }
 
-/// The write that a killed process has left.
+/// Reads the marker that a killed process has left.
 pub(crate) fn read(folder: &Path) -> Option<Pending> {
     let path = file(folder);
     let found = std::fs::symlink_metadata(&path).ok()?;

@@ -1,5 +1,5 @@
-//! A summary made from what a file says: the titles of its entries, the keys of its bullets, or its
-//! first words. Under ten words, since each of them costs every prompt that lists the file.
+//! Generates a summary from the titles of a file's entries, the keys of its bullets, or its first
+//! words. Under ten words, since every prompt that lists the file pays for them.
 
 use tome_text::{StopClass, is_stop_word, sentences};
 
@@ -7,19 +7,18 @@ use super::said;
 use crate::limits::SUMMARY_WORDS_MAX;
 use crate::line::{Place, lines, list_item};
 
-/// Scripts without spaces make one word of a sentence: this many characters of it count as a word.
+/// Characters that count as one word, for scripts without spaces.
 const WORD_CHARS: usize = 16;
-/// A summary is never longer.
 const SUMMARY_CHARS_MAX: usize = 100;
-/// A key is short; a longer piece before a colon is a sentence.
+/// Longer text before a colon is a sentence, not a key.
 const KEY_WORDS_MAX: usize = 4;
 
-/// A summary of a file, on one line; empty when the file says nothing.
+/// Generates a one-line summary of a file; empty if the file has no content.
 pub(crate) fn made_from(text: &str) -> String {
     let said = Said::by(text);
     let mut made = Made::default();
     if !said.titles.is_empty() {
-        // Entries are added at the end, so the newest come first.
+        // Newest first: entries are appended at the end.
         let each = SUMMARY_WORDS_MAX / said.titles.len().min(2);
         said.titles.iter().rev().for_each(|title| made.add(title, each));
     } else if !said.keys.is_empty() || !said.bullets.is_empty() {
@@ -32,16 +31,15 @@ pub(crate) fn made_from(text: &str) -> String {
     made.text
 }
 
-/// What a file says, by kind.
+/// The parts of a file that a summary can be made from.
 #[derive(Default)]
 struct Said {
-    /// Of its entries, in their order.
+    /// Level-2 headings, in file order.
     titles: Vec<String>,
-    /// Of its bullets, in lower case.
+    /// Keys of bullets such as `Role: developer`, in lower case.
     keys: Vec<String>,
-    /// Those without a key.
+    /// Bullets without a key.
     bullets: Vec<String>,
-    /// The first that is neither.
     paragraph: String,
 }
 
@@ -82,7 +80,6 @@ impl Said {
     }
 }
 
-/// The summary as far as it has got.
 #[derive(Default)]
 struct Made {
     text: String,
@@ -92,7 +89,7 @@ struct Made {
 }
 
 impl Made {
-    /// Adds what has room. After the first that has none, older ones would only mislead.
+    /// Adds a label if it fits. Once one does not, nothing more is added: older entries would mislead.
     fn add(&mut self, label: &str, words_max: usize) {
         if self.is_full {
             return;
@@ -114,12 +111,12 @@ impl Made {
     }
 }
 
-/// How many words a text counts for.
+/// Counts words, long ones as several.
 fn cost_of(text: &str) -> usize {
     text.split_whitespace().map(|word| word.chars().count().div_ceil(WORD_CHARS)).sum()
 }
 
-/// As many words as fit, at least a part of the first.
+/// Shortens to `words_max` words, or to a part of the first.
 fn shortened(label: &str, words_max: usize) -> String {
     let mut out = String::new();
     let mut words = 0;
@@ -141,7 +138,7 @@ fn shortened(label: &str, words_max: usize) -> String {
     out
 }
 
-/// Without words at the end that another one has to follow.
+/// Removes trailing words that need another one after them.
 fn ended(cut: &str) -> &str {
     let dangles = |word: &str| {
         is_stop_word(word, StopClass::DANGLING)
@@ -156,12 +153,12 @@ fn ended(cut: &str) -> &str {
     cut.trim_end_matches(LOOSE)
 }
 
-/// The first sentence or clause, without its end.
+/// The first sentence or clause, without its final punctuation.
 fn first_sentence(text: &str) -> &str {
     let first = sentences(text).into_iter().next().unwrap_or(text);
     let first = first.split_once("; ").map_or(first, |(clause, _)| clause);
     let first = first.trim_end_matches(['.', '!', '?', '。', '！', '？']);
-    // A short word alone is more likely an abbreviation, or says too little.
+    // A single short word is probably an abbreviation, or says too little.
     if first.split_whitespace().nth(1).is_some() || first.chars().count() > 4 {
         first
     } else {
@@ -171,11 +168,11 @@ fn first_sentence(text: &str) -> &str {
 
 const LOOSE: [char; 9] = [',', ';', ':', '.', '-', '–', '—', '>', ' '];
 
-/// Plain words: without the marks of Markdown, articles, and what is loose at the ends.
+/// Strips Markdown markup, articles, and punctuation at both ends.
 fn tidied(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     for (nth, part) in text.split("](").enumerate() {
-        // What a link leads to is no part of what it says.
+        // Drop the link's target.
         let part =
             if nth == 0 { part } else { part.split_once(')').map_or(part, |(_, rest)| rest) };
         bare.extend(part.chars().map(|part| if part.is_control() { ' ' } else { part }));
@@ -190,7 +187,7 @@ fn tidied(text: &str) -> String {
     words.join(" ").trim_matches(LOOSE).to_owned()
 }
 
-/// A title without the day it begins with, if it says more than that.
+/// Strips a leading date from a title, unless nothing else would be left.
 fn undated(title: &str) -> &str {
     let bare = title.trim_start_matches(['[', '(']);
     let Some((day, rest)) = bare.split_at_checked(10) else { return title };
@@ -202,7 +199,7 @@ fn undated(title: &str) -> &str {
     if is_day && !rest.is_empty() { rest } else { title }
 }
 
-/// The key of a bullet such as `Role: developer` or `**Role:** developer`, in lower case.
+/// Splits a bullet such as `Role: developer` or `**Role:** developer`; the key is in lower case.
 fn key_and_value(item: &str) -> Option<(String, &str)> {
     let is_colon = |at: usize, colon: &str| {
         let rest = item.get(at + colon.len()..).unwrap_or_default().trim_start_matches(['*', '_']);
@@ -216,7 +213,7 @@ fn key_and_value(item: &str) -> Option<(String, &str)> {
         .then(|| (key, item.get(at + colon.len()..).unwrap_or_default()))
 }
 
-/// A line across the page, or one that makes the line above it a heading.
+/// A thematic break or the underline of a heading.
 fn is_rule(text: &str) -> bool {
     !text.trim().is_empty() && text.chars().all(|part| "-*_= ".contains(part))
 }

@@ -1,5 +1,5 @@
-//! The summary of a file in `facts/` or `episodes/`: one line, by which a reader decides whether the
-//! file is worth opening.
+//! The one-line summary of a file in `facts/` or `episodes/`, by which a reader decides whether to
+//! open it.
 //!
 //! ```text
 //! # 2026-02 Episodes
@@ -9,8 +9,8 @@
 //! ## Logger fix
 //! ```
 //!
-//! Whatever is done to it, a file has one such line and keeps every other. A line within a code fence
-//! or the frontmatter is no summary. What is given is stored as it is, on one line.
+//! Every operation leaves a file with at most one such line and keeps all other lines. A line
+//! within a code fence or the frontmatter does not count.
 
 mod made;
 #[cfg(test)]
@@ -22,7 +22,7 @@ pub(crate) use made::made_from;
 
 const MARK: &str = "> Summary:";
 
-/// The summary of a file, if it has one.
+/// Finds the first non-empty summary.
 pub(crate) fn of(text: &str) -> Option<String> {
     first_of(lines(text)).map(str::to_owned)
 }
@@ -31,7 +31,7 @@ fn first_of<'a>(mut lines: impl Iterator<Item = Line<'a>>) -> Option<&'a str> {
     lines.find_map(|line| said(&line).filter(|said| !said.is_empty()))
 }
 
-/// What a summary line says, which may be nothing; none if it is another line.
+/// The text of a summary line, possibly empty; `None` for any other line.
 fn said<'a>(line: &Line<'a>) -> Option<&'a str> {
     if matches!(line.place, Place::Code | Place::Frontmatter) {
         return None;
@@ -39,8 +39,8 @@ fn said<'a>(line: &Line<'a>) -> Option<&'a str> {
     Some(line.text.strip_prefix('>')?.trim_start().strip_prefix("Summary:")?.trim())
 }
 
-/// Gives a file this summary: in place of the first one it has, else below its title, else at the
-/// top. An empty one is made from the file, if that gives something.
+/// Sets the summary: replaces the existing ones, else inserts it below the title, else at the top.
+/// If `summary` is empty, it is generated from the file.
 pub(crate) fn set(text: &str, summary: &str) -> String {
     let flat = flattened(summary);
     let flat = if flat.is_empty() { made_from(text) } else { flat };
@@ -50,7 +50,7 @@ pub(crate) fn set(text: &str, summary: &str) -> String {
     if flat.is_empty() { text.to_owned() } else { inserted(text, &flat) }
 }
 
-/// Sees to it that a file has one summary: the first it has, else one made from it.
+/// Ensures that a file has one summary: the first it has, else a generated one.
 pub(crate) fn settle(text: &str) -> String {
     let first = of(text);
     if first.is_some() && lines(text).filter_map(|line| said(&line)).count() == 1 {
@@ -59,8 +59,8 @@ pub(crate) fn settle(text: &str) -> String {
     set(text, &first.unwrap_or_default())
 }
 
-/// Adds an entry at the end of a file, or begins the file. The summary is the given one, else the
-/// one that the entry brings, else one made from the file as it is now.
+/// Appends an entry to a file, or starts the file with it. The summary is the given one, else the
+/// entry's own, else generated from the result.
 pub(crate) fn append(
     previous: Option<&str>,
     path: &str,
@@ -79,7 +79,7 @@ pub(crate) fn append(
     line::trim_blank_end(&file).to_owned() + ending_of(&joined)
 }
 
-/// The file with the entry, separated by one blank line.
+/// Joins the file and the entry with one blank line between them.
 fn joined(previous: &str, path: &str, entry: &str) -> String {
     let ending = ending_of(if previous.trim().is_empty() { entry } else { previous });
     let previous = line::trim_blank_end(previous);
@@ -89,7 +89,7 @@ fn joined(previous: &str, path: &str, entry: &str) -> String {
     if previous.trim_start_matches('\u{feff}').is_empty() && has_title.is_none_or(|(n, _)| n > 1) {
         out.push_str(&format!("# {}", title_for(path)));
     } else if let Some(fence) = lines(previous).unclosed_fence() {
-        // Else the entry would be code.
+        // Close the open code fence, or the entry would become code.
         out.push_str(&format!("{ending}{fence}"));
     }
     if !entry.is_empty() && !out.trim_start_matches('\u{feff}').is_empty() {
@@ -116,7 +116,7 @@ fn title_for(path: &str) -> String {
     }
 }
 
-/// On one line, and without the mark that some give with it.
+/// Flattens a summary to one line and strips a leading `> Summary:`.
 fn flattened(summary: &str) -> String {
     let is_break = |part: char| part.is_control() || matches!(part, '\u{2028}' | '\u{2029}');
     let parts = summary.split(is_break).map(str::trim).filter(|part| !part.is_empty());
@@ -125,7 +125,7 @@ fn flattened(summary: &str) -> String {
     bare.unwrap_or(flat)
 }
 
-/// The first summary line becomes this one, the others go.
+/// Replaces the first summary line and removes the others.
 fn replaced(text: &str, summary: &str) -> String {
     let mut is_done = false;
     without_lines(lines(text), |line| {
@@ -144,8 +144,8 @@ fn without_summaries(entry: &str) -> String {
     without_lines(fragment_lines(entry), |line| said(line).map(|_| None))
 }
 
-/// The text with some lines changed (`Some(Some(…))`) or left out (`Some(None)`). Where a line that
-/// is left out stood between two blank ones, one of them goes with it.
+/// Returns the text with some lines replaced (`Some(Some(…))`) or removed (`Some(None)`). If a
+/// removed line had a blank line on both sides, one of them is removed too.
 fn without_lines<'a>(
     lines: impl Iterator<Item = Line<'a>>,
     mut change: impl FnMut(&Line<'a>) -> Option<Option<String>>,
@@ -172,8 +172,8 @@ fn without_lines<'a>(
     out
 }
 
-/// Puts the summary below the title. A file that begins with another heading has no title, and its
-/// summary would look like part of that section: it goes to the top.
+/// Inserts the summary below the title. A file that begins with a lower-level heading has no title,
+/// and the summary would look like part of that section: it goes to the top.
 fn inserted(text: &str, summary: &str) -> String {
     let mut head = 0;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! One summary line, whatever happens, and every other line still there.
+//! Every operation leaves one summary line and keeps every other line.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -164,7 +164,7 @@ fn a_new_file_has_a_title_and_a_file_its_line_endings() {
     );
 }
 
-/// Summary lines, counted by a simpler rule: fences here are three marks alone on a line.
+/// Counts summary lines by a simpler rule: generated fences are exactly three backticks.
 fn summaries(text: &str) -> usize {
     let mut is_code = false;
     let mut count = 0;
@@ -190,7 +190,7 @@ fn others(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether `all` has these in their order.
+/// Whether `all` contains these lines in this order.
 fn holds(all: &[String], these: &[String]) -> bool {
     let mut all = all.iter();
     these.iter().all(|line| all.any(|it| it == line))

@@ -1,4 +1,4 @@
-//! What each operation does, and what it leaves on disk.
+//! The effect of each operation, and the resulting files.
 
 use expect_test::expect;
 use tome_model::Scope;
@@ -98,7 +98,7 @@ fn a_prompt_keeps_the_newest_and_says_what_it_left_out() {
         prompt.text
     );
     assert!(prompt.text.contains("note_499.md") && !prompt.text.contains("note_000.md"));
-    assert!(prompt.text.contains(&format!("({} older entries left out", prompt.left_out)));
+    assert!(prompt.text.contains(&format!("({} older entries omitted", prompt.left_out)));
     let small = notebook.prompt(200, 500).expect("a prompt");
     assert!(small.text.len() <= 500 && small.left_out > prompt.left_out);
     assert_eq!(notebook.list().expect("a list").len(), 500);
@@ -217,7 +217,7 @@ fn facts_have_a_budget_in_bytes_on_every_way_in() {
     notebook
         .write(&by, "episodes/2026-01.md", &wide.repeat(9), None, None)
         .expect("episodes have none");
-    // Facts that a person let grow too large can be condensed step by step.
+    // Oversized facts, left by a manual edit, can be condensed step by step.
     world.put("facts/a.md", wide.repeat(3).as_bytes());
     notebook
         .write(&by, "facts/a.md", &format!("> Summary: a\n{}", wide.repeat(2)), None, None)

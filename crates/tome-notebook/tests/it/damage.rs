@@ -1,6 +1,6 @@
-//! Kills, damaged lines of the history, names that hide something, and far too many files.
+//! Killed processes, damaged history lines, deceptive names, and far too many files.
 
-#![allow(clippy::disallowed_methods, reason = "spoiling files is the point")]
+#![allow(clippy::disallowed_methods, reason = "the tests corrupt files on purpose")]
 
 use std::fs;
 use std::path::Path;
@@ -14,13 +14,13 @@ fn last(versions: &[Version]) -> (&Who, &str) {
     (&last.by.who, last.by.tool.as_str())
 }
 
-/// Whether a write is in flight.
+/// Whether the marker of a write in progress is set.
 fn is_marked(history: &Path) -> bool {
     fs::read(history.join("writing.json")).is_ok_and(|mark| mark.starts_with(b"{"))
 }
 
-/// The history is written before the file is renamed. A process that is killed in between leaves the
-/// old content, which is nobody's edit.
+/// The history is written before the file is renamed. A process killed in between leaves the old
+/// content, which is not an outside edit.
 #[test]
 fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
     let world = World::new();
@@ -30,7 +30,7 @@ fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
     world.open().write(&by, "a.md", "second\n", None, None).unwrap();
     let history = world.root().join(".history");
     for has_mark in [true, false] {
-        // The state in between: the new history, the old file, and the mark of the write in flight.
+        // The intermediate state: new history, old file, and the marker of the write.
         fs::write(world.root().join("a.md"), &before).unwrap();
         if has_mark {
             let mark = r#"{"who":"agent","agent":"claude-code","session":"s1","paths":["a.md"]}"#;
@@ -45,7 +45,7 @@ fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
         notebook.write(&by, "a.md", "second\n", None, None).unwrap();
         assert!(!is_marked(&history));
     }
-    // What Tome never wrote is still an edit by somebody else.
+    // Content that Tome never wrote still counts as an outside edit.
     fs::write(world.root().join("a.md"), "by hand\n").unwrap();
     let notebook = world.open();
     notebook.refresh().unwrap();
@@ -64,12 +64,12 @@ fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
     let whole = fs::read_to_string(&file).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
     assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
-    // Torn by a kill: nobody was told that it was written.
+    // Torn by a kill before the write was acknowledged.
     fs::write(&file, format!("{whole}{{\"n\":4,\"at\":\"20")).unwrap();
     assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
     world.open().write(&by, "a.md", "four\n", None, None).unwrap();
     assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
-    // Every line that is spoiled or taken away is missed.
+    // Every damaged or removed line is detected.
     for (n, _) in lines.iter().enumerate() {
         let mut spoiled: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         spoiled[n] = "\0".repeat(spoiled[n].len());
@@ -88,7 +88,7 @@ fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
                 "{found}"
             );
         }
-        // The others can still be read.
+        // The other versions stay readable.
         assert!(world.open().log(Some("a.md")).unwrap().len() >= lines.len() - 1);
     }
 }
@@ -128,7 +128,7 @@ fn names_that_cannot_be_seen_are_refused_and_existing_ones_are_shown() {
     assert_eq!(notebook.log(Some(&hidden.path)).unwrap().last().unwrap().path, hidden.path);
 }
 
-/// A flood of files displaces no note, and is reported.
+/// A flood of files displaces no note and is reported.
 #[test]
 fn of_too_many_files_the_notes_that_are_known_are_served() {
     let world = World::new();
@@ -144,7 +144,10 @@ fn of_too_many_files_the_notes_that_are_known_are_served() {
     assert_eq!(listed.len(), NOTES_MAX);
     assert!(listed.iter().any(|note| note.path == "zebra.md"));
     let left_out = notebook.left_out().unwrap().unwrap();
-    assert!(left_out.ends_with(": 51 files: only 20000 notes are served"), "{left_out}");
+    assert!(
+        left_out.ends_with(": 51 files are not served: the limit is 20000 notes"),
+        "{left_out}"
+    );
     notebook.write(&by, "new.md", "written all the same\n", None, None).unwrap();
     assert!(notebook.has_note("new.md").unwrap());
     fs::remove_dir_all(&flood).unwrap();

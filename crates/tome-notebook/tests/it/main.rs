@@ -1,11 +1,11 @@
-//! The notebook through its public API, on real folders.
+//! Tests of the notebook through its public API, on real folders.
 
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "a test that meets something unexpected has to fail"
+    reason = "tests should panic on unexpected results"
 )]
 
 mod basics;

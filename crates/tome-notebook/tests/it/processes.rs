@@ -1,4 +1,5 @@
-//! Several processes on one notebook: nothing is lost, and a kill leaves the old or the new.
+//! Several processes on one notebook: no write is lost, and a kill leaves the old or the new
+//! content.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use crate::world::{World, agent};
 
 const WRITES: usize = 1000;
 
-/// This test binary as another process that does one job.
+/// Runs this test binary as another process that does one job.
 fn worker(world: &World, job: &str) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "processes::does_its_job", "--ignored", "--nocapture"])
@@ -21,9 +22,9 @@ fn worker(world: &World, job: &str) -> Child {
         .expect("a process")
 }
 
-/// Not a test of its own: what another process does.
+/// Entry point of the worker processes, not a test of its own.
 #[test]
-#[ignore = "the work of another process, started by the tests here"]
+#[ignore = "runs in a worker process started by the other tests"]
 fn does_its_job() {
     let (Ok(root), Ok(job)) = (std::env::var("NOTEBOOK_ROOT"), std::env::var("NOTEBOOK_JOB"))
     else {
@@ -83,7 +84,7 @@ fn a_kill_leaves_the_old_or_the_new() {
         let lines = std::io::BufReader::new(child.stdout.take().expect("its output")).lines();
         let started = lines.map_while(Result::ok).find(|line| line.ends_with("started"));
         assert!(started.is_some());
-        // A pause of another length each time, so that the kill falls on another moment.
+        // A different pause in each round, so that the kill hits different moments.
         let (_keep, silence) = std::sync::mpsc::channel::<()>();
         let _ = silence.recv_timeout(std::time::Duration::from_micros(round * 700 % 5000));
         child.kill().expect("killed");

@@ -1,5 +1,5 @@
-//! Random tool calls and hand edits: the index equals a rebuild after each, every file is whole, and
-//! every version can be got back.
+//! Random tool calls and manual edits: after each, the index equals a rebuild, every file is
+//! complete, and every version can be restored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ enum Step {
     HandFolder,
     Look,
     Reopen,
-    /// From here on the other of two open notebooks is used, as by another process.
+    /// Continues with the other of two open notebooks, as another process would.
     Swap,
 }
 
@@ -74,7 +74,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Does a step; tools may refuse it. Returns whether a tool was called.
+/// Performs a step, which a tool may reject. Returns whether a tool was called.
 fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
     let by = agent();
     let on_disk = |at: &usize| world.root().join(PATHS[*at]);
@@ -110,7 +110,7 @@ fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
             return false;
         }
         Step::HandReplace(at, text) => {
-            // As editors do that write another file and rename it.
+            // As editors do that write a temporary file and rename it.
             world.put("plans/.swap", text.as_bytes());
             let _ = std::fs::create_dir_all(on_disk(at).parent().expect("a folder"));
             std::fs::rename(world.root().join("plans/.swap"), on_disk(at)).expect("renamed");
@@ -148,7 +148,7 @@ proptest! {
             if matches!(step, Step::Swap) {
                 std::mem::swap(&mut notebook, &mut other);
             }
-            // What a tool finds on disk has to be got back later, whatever happens to it.
+            // Content that a tool finds on disk must be restorable later.
             let before = world.files();
             let called = take(&world, &mut notebook, step);
             if !called || !world.root().exists() {
@@ -156,14 +156,14 @@ proptest! {
             }
             notebook.refresh().expect("refreshed");
             let after = world.files();
-            // Reading makes no history, so before the first write nothing is kept.
+            // Reading creates no history, so nothing is recorded before the first write.
             let kept = world.root().join(".history").exists();
             for (path, content) in before.into_iter().chain(after).filter(|(path, _)| kept && path != "MEMORY.md") {
                 seen.entry(path).or_default().insert(content);
             }
             prop_assert_eq!(world.index(), world.rebuilt(), "after {:?}", step);
         }
-        // From here on there is a history, if a tool ever wrote anything.
+        // From here on there is a history.
         let written = notebook.write(&agent(), "last.md", "x", None, None);
         prop_assert!(written.is_ok());
         prop_assert_eq!(world.index(), world.rebuilt());

@@ -1,5 +1,5 @@
-//! Nothing is lost at the edges: notes that were there first, a history that could not be written,
-//! edits that come in between, budgets that a move would pass by.
+//! Edge cases that must not lose data: notes older than the history, a history on a full disk,
+//! concurrent edits, and moves that would bypass a budget.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tome_notebook::{Notebook, NotebookError};
 
 use crate::world::{World, agent};
 
-/// The texts a note has had, as the history can bring them back, oldest first.
+/// All texts of a note that the history can restore, oldest first.
 fn texts(notebook: &Notebook, path: &str) -> Vec<String> {
     let versions = notebook.log(Some(path)).expect("a log");
     let kept = versions.iter().filter(|version| version.version != "-");
@@ -42,7 +42,7 @@ fn a_history_that_was_removed_begins_with_what_is_there() {
     assert_eq!(texts(&notebook, "a.md"), ["first", "second"]);
 }
 
-/// A history on a disk that is full.
+/// Simulates a history on a full disk.
 #[cfg(target_os = "linux")]
 fn fill_up(history: &Path) {
     std::fs::rename(history, history.with_extension("aside")).expect("renamed");

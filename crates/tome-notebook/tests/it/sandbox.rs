@@ -1,4 +1,4 @@
-//! Nothing outside the notebook is touched, whatever path a tool is given.
+//! No path given to a tool touches anything outside the notebook.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,8 @@ use tome_notebook::Patch;
 
 use crate::world::{World, agent};
 
-/// Everything beneath a folder with its content, links and all, but for the notebook itself.
+/// Collects everything beneath a folder with its content, including links, except the notebook
+/// itself.
 fn outside(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -32,7 +33,7 @@ fn no_path_leads_out() {
     notebook.write(&by, "inside.md", "x", None, None).expect("written");
     let secret = world.outside().join("secret");
     std::fs::create_dir_all(&secret).expect("a folder");
-    #[expect(clippy::disallowed_methods, reason = "a file outside")]
+    #[expect(clippy::disallowed_methods, reason = "sets up a file outside the notebook")]
     std::fs::write(secret.join("key.md"), "a secret").expect("written");
     let link = |from: &Path, to: &str| {
         std::os::unix::fs::symlink(from, world.root().join(to)).expect("a link");

@@ -1,4 +1,4 @@
-//! A folder of its own for each test.
+//! A temporary notebook folder per test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tome_model::{Clock, Millis, Scope};
 use tome_notebook::{Author, NoteType, Notebook, Typed, Who};
 
-/// Always the same moment.
+/// A clock that always returns the same time.
 pub struct Still;
 
 impl Clock for Still {
@@ -42,14 +42,14 @@ impl World {
         Notebook::at(scope, self.root(), Arc::new(Still))
     }
 
-    /// What is on disk, hidden files left out.
+    /// The files on disk, without hidden ones.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(&self.root(), "", &mut files);
         files
     }
 
-    /// The index on disk. A folder in which nothing ever was has none.
+    /// The index on disk; the empty index if the folder never held a file.
     pub fn index(&self) -> String {
         if self.files().is_empty() {
             return "# Memory\n\n(empty)\n".to_owned();
@@ -57,7 +57,7 @@ impl World {
         std::fs::read_to_string(self.root().join("MEMORY.md")).expect("an index")
     }
 
-    /// The index that a rebuild from nothing but the notes gives.
+    /// The index of a fresh notebook with the same notes.
     pub fn rebuilt(&self) -> String {
         let other = Self::new();
         for (path, bytes) in self.files() {
@@ -68,11 +68,11 @@ impl World {
         other.open().index().expect("an index")
     }
 
-    /// Writes a file as an editor would, in place.
+    /// Writes a file in place, as an editor would.
     pub fn put(&self, path: &str, bytes: &[u8]) {
         let path = self.root().join(path);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        #[expect(clippy::disallowed_methods, reason = "the hand of a person")]
+        #[expect(clippy::disallowed_methods, reason = "simulates a manual edit")]
         std::fs::write(path, bytes).expect("written");
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets that only their context gives away: commands, manifests, coloured output.
+//! Secrets that are recognised only by their context: commands, manifests, coloured output.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Secrets of all kinds, in the places where they turn up.
+//! Secrets of all kinds, in the contexts where they occur.
 
 use serde_json::json;
 
@@ -86,7 +86,7 @@ fn google() {
     ]);
 }
 
-// Written in two halves: a push guard would take them for live keys.
+// Split in two, because push protection would take them for live keys.
 #[test]
 fn stripe() {
     check(&[

@@ -1,8 +1,8 @@
-//! Texts that stay byte for byte: prose, code, placeholders, fingerprints.
+//! Texts that must stay unchanged: prose, code, placeholders, fingerprints.
 
 use super::check_kept;
 
-/// Lines as they turn up in sessions, of many languages and tools; `␤` is a line break.
+/// Lines from real sessions, in many languages and from many tools; `␤` is a line break.
 #[test]
 fn lines_from_the_field() {
     let lines: Vec<String> =

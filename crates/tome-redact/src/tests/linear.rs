@@ -1,13 +1,13 @@
-//! The work of a search grows linearly with the text, whatever the text is made of: the bytes that
-//! matchers examine are counted, not the time.
+//! The work of a search is linear in the length of any text. The tests count the bytes that
+//! matchers examine instead of measuring time.
 
 use super::redactor;
 use crate::haystack::work;
 
-/// Bytes examined per byte of text that any input may cost, all searches together.
+/// Limit of bytes examined per byte of text, over all searches.
 const WORK_PER_BYTE_MAX: usize = 3_000;
 
-/// Pieces that made, or could make, a matcher look at the same bytes again and again.
+/// Fragments that made, or could make, a matcher examine the same bytes repeatedly.
 const PIECES: &[&str] = &[
     "curl -u a ",
     "curl -u ",
@@ -89,7 +89,7 @@ fn work_is_linear_for_any_repeated_piece() {
     const BYTES: usize = 6_000;
     let mut slow = String::new();
     for first in PIECES {
-        // Alone, and in turn with a piece that changes its meaning.
+        // Alone, and alternating with a fragment that changes its meaning.
         for second in ["", "9aZ\n"] {
             let piece = format!("{first}{second}");
             let once = examined_bytes(&piece.repeat(BYTES / piece.len()));

@@ -1,11 +1,11 @@
-//! Properties of every text: no panic, nothing lost outside the marks, a second look changes
-//! nothing, and text made of words and code is returned as it came.
+//! Properties of any text: no panic, nothing lost outside the marks, idempotence, and unchanged
+//! words and code.
 
 use proptest::prelude::*;
 
 use super::redactor;
 
-/// Pieces that secrets, names, quotes and marks are made of, in any order.
+/// Fragments of secrets, names, quotes and marks, in any order.
 const PIECES: &[&str] = &[
     "password",
     "token",
@@ -146,7 +146,7 @@ pub(super) fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The text with every mark taken out.
+/// Removes all marks.
 fn without_marks(text: &str) -> String {
     let mark = regex::Regex::new(r"\[redacted:[a-z0-9-]{1,32}\]|\[private\]").unwrap();
     mark.replace_all(text, "").into_owned()

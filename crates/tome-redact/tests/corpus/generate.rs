@@ -1,13 +1,13 @@
-//! Generates secrets from specifications, the same ones in every run.
+//! Generates secrets from specifications, deterministically.
 //!
-//! A specification is literal text with classes in brackets: a letter for the alphabet and a
-//! number for the length. No secret is stored in the repository.
+//! A specification is literal text with classes in brackets: a letter for the alphabet and a number
+//! for the length. Thus no secret is stored in the repository.
 
 /// A small deterministic generator (SplitMix64).
 pub struct Random(u64);
 
 impl Random {
-    /// A generator whose sequence depends on the text only.
+    /// Creates a generator whose sequence depends only on the text.
     pub fn seeded(text: &str) -> Self {
         let seed = text.bytes().fold(0xCBF2_9CE4_8422_2325u64, |hash, b| {
             (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01B3)
@@ -56,9 +56,9 @@ fn alphabet(class: char) -> Vec<u8> {
         'd' => DIGITS.to_owned(),
         // Base58.
         '5' => "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".to_owned(),
-        // A password that a person chose: letters, digits and signs that no shell minds.
+        // A password chosen by a person: letters, digits and characters that need no shell quoting.
         'p' => format!("{UPPER}{LOWER}{DIGITS}{LOWER}{DIGITS}!@^_+"),
-        // Printable, as salts are.
+        // Printable characters, as in salts.
         's' => format!("{UPPER}{LOWER}{DIGITS}{UPPER}{LOWER}{DIGITS}!@#^&*()_+-[]<>~`?|:.,/"),
         other => panic!("unknown class {other}"),
     }
@@ -92,7 +92,7 @@ pub fn generate(spec: &str, random: &mut Random) -> String {
         loop {
             out.truncate(start);
             (0..length).for_each(|_| out.push(random.pick(&letters)));
-            // A generated secret has all kinds of characters of its alphabet.
+            // A generated secret uses all character classes of its alphabet.
             let part = &out[start..];
             let needs_digit = length >= 8 && letters.contains(&b'3');
             let needs_letter = length >= 8 && letters.iter().any(u8::is_ascii_alphabetic);
@@ -109,7 +109,6 @@ pub fn generate(spec: &str, random: &mut Random) -> String {
     out
 }
 
-/// Base64 with padding.
 pub fn encode_base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();

@@ -1,9 +1,9 @@
-//! Kinds of secrets: a name, a line as it turns up, and the specification of the secret in it.
+//! Kinds of secrets: a name, a typical line, and the specification of the secret in it.
 //!
-//! `{}` stands for the secret. Prefixes, lengths and alphabets are those that issuers and public
-//! rule sets publish.
+//! `{}` stands for the secret. Prefixes, lengths and alphabets are those published by issuers and
+//! public rule sets.
 
-/// A token that is recognised wherever it stands: name, specification.
+/// Tokens that are recognised in any context: name, specification.
 #[rustfmt::skip]
 pub const TOKENS: &[(&str, &str)] = &[
     ("aws access key id", "AKIA[C16]"),
@@ -175,7 +175,7 @@ pub const TOKENS: &[(&str, &str)] = &[
     ("private key in base64", "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk[b200]"),
 ];
 
-/// A secret that its surroundings give away: name, line, specification.
+/// Secrets that are recognised by their context: name, line, specification.
 #[rustfmt::skip]
 pub const LINES: &[(&str, &str, &str)] = &[
     ("password in shell", "export DB_PASSWORD={}", "[p12]"),

@@ -1,5 +1,4 @@
-//! Corpora of secrets and of ordinary strings that look similar, with bounds on what redaction may
-//! miss and on what it may cut wrongly.
+//! Corpora of secrets and of similar ordinary strings, with limits on misses and on wrong cuts.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,12 +19,12 @@ use generate::{Random, generate};
 use surroundings::{Surrounding, place_line, place_token};
 use tome_redact::Redactor;
 
-/// Kinds that may be missed, in percent.
+/// Percentage of kinds that may be missed.
 const MISSED_PERCENT_MAX: usize = 5;
-/// Ordinary strings that may be cut.
+/// Number of ordinary strings that may be cut.
 const FALSE_POSITIVES_MAX: usize = 1;
 
-/// One kind of secret in one surrounding.
+/// One kind of secret in one context.
 struct Sample {
     kind: &'static str,
     surrounding: Surrounding,
@@ -52,7 +51,7 @@ fn samples() -> Vec<Sample> {
     samples
 }
 
-/// Whether a telling part of a secret is left in a text.
+/// Whether an identifying part of a secret is left in a text.
 fn leaks(text: &str, secret: &str) -> bool {
     let shown: Vec<u8> = surroundings::without_escapes(text).into_bytes();
     let secret: Vec<u8> = secret.bytes().collect();

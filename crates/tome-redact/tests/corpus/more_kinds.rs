@@ -1,4 +1,4 @@
-//! More kinds of secrets that their surroundings give away: commands, settings and source code.
+//! More kinds of secrets recognised by their context: commands, settings and source code.
 
 /// Name, line, specification.
 #[rustfmt::skip]

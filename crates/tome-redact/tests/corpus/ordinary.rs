@@ -1,8 +1,8 @@
-//! Ordinary strings that resemble secrets and have to stay.
+//! Ordinary strings that resemble secrets and must stay.
 
 use crate::generate::{Random, encode_base64, generate};
 
-/// Strings with generated parts: a specification each.
+/// Specifications of strings with generated parts.
 #[rustfmt::skip]
 const GENERATED: &[&str] = &[
     "commit [h40]",
@@ -176,7 +176,7 @@ pub fn strings() -> Vec<String> {
     let mut random = Random::seeded("ordinary");
     let mut strings: Vec<String> = FIXED.iter().map(|text| (*text).to_owned()).collect();
     strings.extend(GENERATED.iter().map(|spec| generate(spec, &mut random)));
-    // Text in base64 that is no login.
+    // Base64 text that is not an encoded login.
     for text in ["hello, world", "the quick brown fox", "{\"page\": 2, \"size\": 50}"] {
         strings.push(format!("content: {}", encode_base64(text.as_bytes())));
     }

@@ -1,17 +1,17 @@
-//! The surroundings in which secrets turn up: configuration, source, coloured terminals.
+//! The contexts in which secrets occur: configuration, source code, coloured terminals.
 
-/// Where a secret stands.
+/// The context of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surrounding {
     Plain,
     Json,
     Yaml,
     Shell,
-    /// Colours around the name and the value, as `jq -C` prints them.
+    /// Colours around the name and the value, as printed by `jq -C`.
     Colored,
-    /// A match in the middle of the secret is coloured, as `grep --color` does.
+    /// A coloured match in the middle of the secret, as printed by `grep --color`.
     ColoredInside,
-    /// The same, with the escape byte written as in JSON.
+    /// The same, with the escape byte in JSON notation.
     WrittenEscapes,
     /// A zero-width space in the middle.
     Invisible,
@@ -34,7 +34,7 @@ fn split_middle(secret: &str) -> (&str, &str) {
     secret.split_at(secret.len() / 2)
 }
 
-/// A token that needs no name, in a surrounding.
+/// Puts a token that needs no name into a context.
 pub fn place_token(token: &str, surrounding: Surrounding) -> String {
     let (first, second) = split_middle(token);
     match surrounding {
@@ -55,7 +55,7 @@ pub fn place_token(token: &str, surrounding: Surrounding) -> String {
     }
 }
 
-/// A line that gives its secret away, in a surrounding.
+/// Puts a line that reveals its secret into a context.
 pub fn place_line(line: &str, secret: &str, surrounding: Surrounding) -> String {
     let (first, second) = split_middle(secret);
     let fill = |value: &str| line.replace("{}", value);
@@ -88,7 +88,7 @@ pub fn place_line(line: &str, secret: &str, surrounding: Surrounding) -> String 
     }
 }
 
-/// The text without what the surroundings put into secrets.
+/// Removes what the contexts put into secrets.
 pub fn without_escapes(text: &str) -> String {
     let mut out = text.to_owned();
     for code in ["01;31", "1;34", "0;32", "1;39", "34", "32", "0", "1", ""] {

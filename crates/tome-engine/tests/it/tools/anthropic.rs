@@ -223,7 +223,7 @@ fn paths_that_are_refused() {
             > {"command":"create","path":"/memories","file_text":"x"} (failure)
             Error: Cannot create the /memories directory itself
             > {"command":"create","path":"/memories/.hidden.md","file_text":"x"} (failure)
-            Error: ".hidden.md" cannot be a note: names that begin with a dot are hidden; leave the dot out
+            Error: ".hidden.md" cannot be a note: names that begin with a dot are hidden; remove the dot
             > {"command":"delete","path":"/memories"} (failure)
             Error: Cannot delete the /memories directory itself
             > {"command":"delete","path":"/memories/"} (failure)

@@ -28,20 +28,20 @@ fn every_rule_is_checked_with_its_line() {
                **Tags:** #failure #success #procedural\n\nprose\n\n**Tags:** #stray\n";
     expect![[r#"
         3: the title has 1 characters: it needs 3 to 100
-        5: the description has 2 sentences: it needs exactly one; the rest belongs into the content
-        5: the description has to stand right below the title
+        5: the description has 2 sentences: it needs exactly one; move the rest into the content
+        5: the description must be on the line below the title
         6: the content has a list, heading, table, quote or code block: write plain sentences
         6: the content has 2 sentences: it needs 3 to 5
         6: there is no blank line above **content:**
-        8: neither #success nor #failure is among the tags: add the one it was
+        8: neither #success nor #failure is among the tags: add the one that applies
         8: the tag of its type is missing: add #semantic
-        8: the tag "c++" cannot be one: use letters, digits, - and _, at most 40
+        8: the tag "c++" is invalid: use letters, digits, - and _, at most 40
         8: there is no blank line above **tags:**
-        9: it is not separated from the entry before: put a line --- between blank lines
+        9: it is not separated from the previous entry: add a --- line between blank lines
         14: both #success and #failure are among the tags: keep one
         14: the tag of its type is missing: add #semantic
-        14: the tag #procedural names another type than semantic: leave it out, or change the type
-        18: **Tags:** stands outside of an entry: an entry begins with **Title:** and a title, and nothing but its fields belongs between that and **Tags:**
+        14: the tag #procedural names another type than semantic: remove it or change the type
+        18: **Tags:** is outside an entry: an entry begins with **Title:** and a title, and has only its fields between that and **Tags:**
     "#]]
     .assert_eq(&problems("semantic/semantic.md", bad));
 }
@@ -64,12 +64,12 @@ fn places_doubles_and_readmes_are_checked() {
         .map(|found| format!("{}:{} {}\n", found.path, found.line, found.problem))
         .collect();
     expect![[r#"
-        README.md:0 it does not tell what is there: any write of Tome makes it anew
-        misc/x.md:0 it lies outside of episodic/, procedural/ and semantic/, where nothing looks for it: move it into one of them
-        procedural/README.md:0 it stands for a folder without insights: delete it
-        semantic/README.md:0 it is missing: any write of Tome makes it
-        semantic/a.md:10 its title is also that of "A title" (semantic/a.md, line 1): give it one of its own
-        semantic/a/b/deep.md:0 it lies more than 2 folders deep: move it up, or run `tome coder tidy`
+        README.md:0 it is out of date: the next write rebuilds it
+        misc/x.md:0 it is outside episodic/, procedural/ and semantic/, where recall does not find it: move it into one of them
+        procedural/README.md:0 its folder has no insights: delete it
+        semantic/README.md:0 it is missing: the next write creates it
+        semantic/a.md:10 it has the same title as "A title" (semantic/a.md, line 1): give it a different title
+        semantic/a/b/deep.md:0 it is more than 2 folders deep: move it up, or run `tome coder tidy`
         semantic/a/b/deep.md:1 it says the same as "A title" (semantic/a.md, line 1): run `tome coder tidy`
     "#]]
     .assert_eq(&found);
@@ -94,7 +94,7 @@ fn readmes_list_the_tree() {
     expect![[r#"
         # The coder's memory
 
-        Lessons across projects. Built by Tome from the files below: change those, not this one. `memory-recall-guide.md` says how to look something up, `memory-store-guide.md` how to add.
+        Lessons across projects. Generated from the files below: edit those, not this one. `memory-recall-guide.md` explains how to look something up, `memory-store-guide.md` how to add to it.
 
         - `memory-recall-guide.md`
         - `memory-store-guide.md`
@@ -110,7 +110,7 @@ fn readmes_list_the_tree() {
     expect![[r#"
         # semantic/rust
 
-        Built by Tome from the files below: change those.
+        Generated from the files below: edit those.
 
         - `semantic/rust/rust.md` (1 insight)
           - A title: One sentence.

@@ -1,4 +1,4 @@
-//! What holds whatever people write into the files.
+//! Properties that hold for arbitrary file contents.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::*;
 use page::Page;
 use sentence::normals;
 
-/// Lines as people and programs leave them, many of them nearly something.
+/// Lines as people and programs write them, many of them nearly valid.
 fn line() -> impl Strategy<Value = String> {
     let fixed = prop::sample::select(vec![
         "",
@@ -66,7 +66,7 @@ fn junk() -> impl Strategy<Value = String> {
         .prop_map(|(lines, end, last)| lines.join(end) + if last { end } else { "" })
 }
 
-/// An entry in the layout of the guide, from few enough words that some are alike.
+/// An entry in the guide's layout, built from few words so that some are similar.
 fn entry() -> impl Strategy<Value = String> {
     let word =
         || prop::sample::select(vec!["lock", "file", "retry", "cache", "never", "token", "锁"]);
@@ -144,7 +144,7 @@ fn draft() -> impl Strategy<Value = InsightDraft> {
         })
 }
 
-/// Lines with something on them that is not layout: what must never get lost outside of entries.
+/// Lines of loose text that are not layout; these must never be lost.
 fn loose_lines(tree: &Tree) -> Vec<String> {
     let pages = tree.values().map(|text| Page::parse(text));
     let loose =
@@ -179,7 +179,7 @@ fn after(tree: &Tree, changes: &[Change]) -> Tree {
     tree
 }
 
-/// Trees are large: a third of the usual number is enough for a quick run.
+/// Trees are large: a third of the usual number of cases keeps the run short.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: usual.cases / 3, failure_persistence: None, ..usual }
@@ -243,7 +243,7 @@ proptest! {
         let (changes, stored) = store(&before, &drafts, "2026-11-15").unwrap();
         let stored_tree = after(&before, &changes);
         let now = said(&stored_tree);
-        // A success that was contradicted is told of in the previous approach.
+        // A contradicted outcome is mentioned in the previous approach instead.
         let outcome = |said: &&String| matches!(said.as_str(), "#success" | "#failure");
         let known = said(&before);
         let lost: Vec<_> = known.difference(&now).filter(|said| !outcome(said)).collect();
@@ -254,7 +254,7 @@ proptest! {
             let missing = texts.iter().flat_map(|text| normals(text)).find(|said| !now.contains(said));
             prop_assert_eq!(missing, None, "{:#?}", stored_tree);
             let there = place::entries_of(&stored.path, &stored_tree[&stored.path]);
-            // A later one of the call may have replaced it under another title.
+            // A later draft of the call may have replaced it under another title.
             prop_assert!(drafts.len() > 1 || there.iter().any(|known| known.entry.title == stored.title));
         }
         if let [draft] = drafts.as_slice() {

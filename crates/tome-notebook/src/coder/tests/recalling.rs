@@ -1,4 +1,4 @@
-//! Recalling: what is found, in which order, and when nothing is.
+//! Recalling insights: matches, ranking, and empty answers.
 
 use super::*;
 use InsightKind::{Episodic, Procedural, Semantic};
@@ -83,7 +83,7 @@ fn keywords_and_types_are_taken_as_given() {
         let keywords = (0..count).map(|number| format!("word{number}")).collect();
         assert!(recall(&tree, &Ask { keywords, ..Ask::default() }).is_err());
     }
-    assert!(recall(&tree, &Ask::default()).unwrap_err().contains("nothing was asked"));
+    assert!(recall(&tree, &Ask::default()).unwrap_err().contains("empty query"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Storing: what becomes of an insight, and what the files look like then.
+//! Storing insights: the decisions and the resulting files.
 
 use std::slice::from_ref;
 
@@ -52,7 +52,7 @@ fn the_same_again_changes_nothing() {
     let (changes, stored) = store(&tree, &[locks()], "2026-12-01").unwrap();
     assert_eq!(changes, []);
     assert_eq!(stored[0].decision, Decision::Merge);
-    assert!(stored[0].why.contains("there already"), "{}", stored[0].why);
+    assert!(stored[0].why.contains("already stored"), "{}", stored[0].why);
     let stored = put(&mut Tree::new(), &[locks(), locks()]);
     assert_eq!(stored[1].decision, Decision::Merge);
 }
@@ -195,7 +195,7 @@ fn alike_episodes_are_generalised_and_linked_both_ways() {
     assert_eq!(lint(&tree, &right_readmes(&tree)), []);
 }
 
-/// An insight unlike every other.
+/// An insight that is similar to no other.
 fn unlike(number: usize, tag: &str) -> InsightDraft {
     let word = |salt: usize| {
         let letters = "bcdfghjklmnprtvwz".as_bytes();

@@ -1,4 +1,4 @@
-//! Tidying: what it does to a tree that people have worked in.
+//! Tidying a tree that people have edited.
 
 use expect_test::expect;
 
@@ -21,7 +21,7 @@ fn entries_get_one_layout_and_loose_text_stays() {
     )]);
     let (after, tidied) = tidied(&tree);
     assert_eq!((tidied.entries_before, tidied.entries_after), (2, 2));
-    assert_eq!(tidied.steps, ["laid out 1 files anew"]);
+    assert_eq!(tidied.steps, ["reformatted 1 files"]);
     expect![[r#"
         ---
         owner: me
