@@ -1,4 +1,4 @@
-//! Keys in files: only those that nobody else can read.
+//! Key files: only those readable by their owner alone are accepted.
 #![cfg(unix)]
 
 use std::os::unix::fs::{PermissionsExt, symlink};
