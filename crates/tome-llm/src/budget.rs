@@ -5,7 +5,7 @@
 //! A client keeps no state: `reserve` and `settle` are one call each to the owner. If the client is
 //! killed in
 //! between, the reservation expires. If the owner cannot be reached, `reserve` fails
-//! ([`ModelFailure::Unreachable`]), because a call that cannot be counted must not be made. A lost
+//! ([`ModelFailure::BudgetUnavailable`]), because a call that cannot be counted must not be made. A lost
 //! `settle` is
 //! harmless: the meter then counts the estimated input.
 
