@@ -5,8 +5,7 @@ use tome_engine::EngineError;
 use tome_llm::ModelFailure;
 use tome_model::ModelError;
 
-/// A memory operation failed. A tool that rejects its arguments returns a normal answer, not this
-/// error.
+/// A memory operation failed. A tool that rejects its arguments returns an answer instead.
 #[derive(Debug, Error)]
 pub enum MemoryError {
     /// The engine failed.
@@ -15,8 +14,7 @@ pub enum MemoryError {
     /// The arguments are invalid.
     #[error(transparent)]
     Invalid(#[from] ModelError),
-    /// The memory is in another process that cannot be reached, or it could not store or open
-    /// something.
+    /// The memory cannot be reached, opened or written.
     #[error("memory is unavailable: {0}")]
     Away(String),
     /// The memory has no tool with this name.

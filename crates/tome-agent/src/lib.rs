@@ -1,11 +1,9 @@
 //! A library for building agents with long-term memory.
 //!
 //! An [`Agent`] takes a prompt and lets a model reply and call tools until it is done. Everything is
-//! stored:
-//! each message and tool result is an event in the ledger, facts and episodes are Markdown notes, and
-//! turns
-//! that leave the model's context are summarized and stay searchable. The size of a request is bounded,
-//! however long the session gets.
+//! stored: each message and tool result is an event in the ledger, facts and episodes are Markdown
+//! notes, and turns that leave the model's context are summarized and stay searchable. The size of a
+//! request is bounded, however long the session gets.
 //!
 //! | item | purpose |
 //! | --- | --- |
@@ -17,8 +15,7 @@
 //! | [`reflect()`] | a separate loop that runs after a task and writes facts and episodes |
 //!
 //! The crate opens no sockets and reads neither the terminal, the environment nor the wall clock. The
-//! caller
-//! supplies a model, a memory and, optionally, tools.
+//! caller supplies a model, a memory and, optionally, tools.
 //!
 //! # Example
 //!
@@ -28,7 +25,7 @@
 //! use serde_json::{Value, json};
 //! use tome_agent::{
 //!     Agent, AgentSettings, FnTool, LocalMemory, LocalMemorySettings, MemoryToolSet, SessionInfo,
-//! Toolbox,
+//!     Toolbox,
 //! };
 //! use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
 //!

@@ -9,8 +9,7 @@ use crate::context::cap_tokens;
 const RESULT_TOKENS_MAX: u64 = 400;
 const MESSAGE_TOKENS_MAX: u64 = 2_000;
 
-/// Renders events within a token budget. If they do not fit, the oldest are omitted and their number is
-/// stated.
+/// Renders events within a token budget. The oldest are omitted first, and counted.
 pub(crate) fn transcript(events: &[Event], tokens_max: u64) -> String {
     let blocks: Vec<String> = events.iter().filter_map(block).collect();
     let mut left = tokens_max.saturating_sub(30);

@@ -1,8 +1,7 @@
 //! Benchmarks of the ledger, printed as a table: `cargo bench -p tome-ledger`.
 //!
 //! Without a harness: each line is one measurement on a store in a temporary folder, which must be on a
-//! real disk
-//! (`TMPDIR`) for the synced lines to be meaningful.
+//! real disk (`TMPDIR`) for the synced lines to be meaningful.
 
 #![allow(
     clippy::print_stdout,

@@ -8,8 +8,7 @@
 //!
 //! The meaning of `version` belongs to the family's owner. An unknown version or tag is an
 //! `LedgerError::UnknownVersion`, never a default. Decompression is bounded by `EVENT_BYTES_MAX`.
-//! Values have
-//! no checksum, because both engines check their blocks.
+//! Values have no checksum, because both engines check their blocks.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -8,12 +8,10 @@
 //!          check = 0123456789abcdef            XXH3 of the lines above
 //! ```
 //!
-//! The writer overwrites the file in place after each synced group, without a sync: after kill -9 it
-//! is exact, after power loss it may lag behind, and it is never ahead of what was acknowledged. A
-//! store
+//! The writer overwrites the file in place after each synced group, without a sync: after kill -9 it is
+//! exact, after power loss it may lag behind, and it is never ahead of what was acknowledged. A store
 //! with fewer events than its `COUNTS` has therefore lost acknowledged ones, while a batch torn by
-//! power loss
-//! before its acknowledgement raises no alarm. A missing or empty file claims nothing.
+//! power loss before its acknowledgement raises no alarm. A missing or empty file claims nothing.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -125,8 +123,7 @@ fn overwrite(path: &Path, file: &mut Option<File>, counts: Counts) -> std::io::R
     file.write_all(counts.to_text().as_bytes())
 }
 
-/// Reads the counts from a file; `None` if it is missing or empty. An error means that they are
-/// damaged.
+/// Reads the counts from a file; `None` if it is missing or empty, an error if it is damaged.
 fn read(path: &Path) -> Result<Option<Counts>, String> {
     let mut bytes = Vec::new();
     match File::open(path).and_then(|file| file.take(COUNTS_BYTES_MAX).read_to_end(&mut bytes)) {
@@ -215,8 +212,7 @@ fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, 
     Ok(highest)
 }
 
-/// Reports families that were in use and are now empty. Returns the families in use, including lost
-/// ones.
+/// Reports families that became empty. Returns all families that are or were in use.
 fn check_families(kv: &dyn KeyValue, known: u32, findings: &mut Vec<String>) -> u32 {
     let mut families = known;
     for family in Family::ALL {

@@ -1,8 +1,7 @@
 //! Damage: stored content that can no longer be read.
 //!
 //! A read skips damage, so that one bad block does not hide everything after it, and records it here.
-//! Nothing
-//! is skipped without a record; `Ledger::damage` returns it.
+//! Nothing is skipped without a record; `Ledger::damage` returns it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -67,8 +66,7 @@ fn is_damaged_block(error: &KvError) -> bool {
 
 impl Ledger {
     /// Damage found so far: differences from the counts when the store was opened, and everything that
-    /// reads
-    /// have skipped since. Empty for an intact store.
+    /// reads have skipped since. Empty for an intact store.
     pub fn damage(&self) -> Vec<String> {
         let mut damage = self.shared.kv.damage();
         damage.extend(self.shared.damage.list());

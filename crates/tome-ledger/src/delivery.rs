@@ -5,10 +5,8 @@
 //! ```
 //!
 //! An entry is written in the same batch as the event of its delivery. Delivery ids sort by the start
-//! time
-//! of their hooks, so the oldest entries come first. Entries older than any delivery that may still be
-//! under
-//! way are removed a few at a time.
+//! time of their hooks, so the oldest entries come first. Entries older than any delivery that may
+//! still be under way are removed a few at a time.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -36,8 +34,7 @@ pub(crate) struct Deliveries {
     pending: HashMap<DeliveryPart, EventId>,
     since_pruning: Option<u64>,
     /// Everything before this key has been removed since the store was opened. Pruning resumes here,
-    /// because
-    /// scanning tombstones costs as much as scanning live keys.
+    /// because scanning tombstones costs as much as scanning live keys.
     pruned_to: Option<Vec<u8>>,
 }
 

@@ -1,9 +1,8 @@
 //! The value of an event: everything except its id and time, which are in the key.
 //!
 //! Version 1 is the postcard encoding of `StoredEvent`, packed as in `codec.rs`. Kinds and roles are
-//! stored as
-//! codes; tool input, tool output and `meta` as JSON text, where an empty text stands for null or an
-//! empty map.
+//! stored as codes; tool input, tool output and `meta` as JSON text, where an empty text stands for
+//! null or an empty map.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -64,8 +63,7 @@ pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Ve
 }
 
 /// A borrowed view of a stored event: nothing is copied or parsed as JSON. A search over many events
-/// uses it
-/// to decide which ones to decode.
+/// uses it to decide which ones to decode.
 pub struct Glimpse<'a> {
     /// The session's id.
     pub session: &'a str,

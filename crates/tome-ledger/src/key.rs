@@ -10,12 +10,9 @@
 //! ```
 //!
 //! `at` is the time of the event, not of its arrival; `seq` is its number in the outbox and keeps
-//! events of the
-//! same millisecond in order of arrival. Numbers are big-endian, so byte order equals the order of (at,
-//! seq). Ids
-//! come last and need no terminator. Event ids and keys of words are printable ASCII and session ids
-//! have no
-//! control characters, so 0x00 can terminate them.
+//! events of the same millisecond in order of arrival. Numbers are big-endian, so byte order equals the
+//! order of (at, seq). Ids come last and need no terminator. Event ids and keys of words are printable
+//! ASCII and session ids have no control characters, so 0x00 can terminate them.
 
 use tome_model::{EventId, Millis, SessionId};
 
@@ -24,8 +21,7 @@ use crate::{Batch, Family, LedgerError, Position};
 const END: u8 = 0x00;
 
 /// Adds all keys of a new event to a batch. The order matters: readers of some engines can see a part
-/// of a
-/// batch, so entries that point to the event come after it.
+/// of a batch, so entries that point to the event come after it.
 pub(crate) fn put_event(batch: &mut Batch, session: &SessionId, position: &Position, body: &[u8]) {
     let (at, seq) = (&position.at.0.to_be_bytes(), &position.seq.to_be_bytes());
     let id = position.id.as_str().as_bytes();

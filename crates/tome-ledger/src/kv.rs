@@ -1,10 +1,8 @@
 //! The ordered key-value store under the ledger: families of sorted keys, atomic batches across them,
-//! scans in
-//! both directions, and a sync.
+//! scans in both directions, and a sync.
 //!
 //! An engine must guarantee that a batch is written completely or not at all, also after a crash, and
-//! that a
-//! batch written as `Synced` survives power loss, together with every earlier batch.
+//! that a batch written as `Synced` survives power loss, together with every earlier batch.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -169,8 +167,7 @@ pub trait KeyValue: Send + Sync {
     fn disk_bytes(&self) -> u64;
 
     /// Number of keys in a family, if the engine has it without reading them. Exact for families whose
-    /// keys
-    /// are never overwritten or deleted.
+    /// keys are never overwritten or deleted.
     fn key_count(&self, _family: Family) -> Option<u64> {
         None
     }

@@ -24,8 +24,7 @@ pub struct Ledger {
     pub(crate) shared: Arc<Shared>,
     writer: Option<JoinHandle<()>>,
     /// Held while a worker's cursor is compared and moved. Contains the last change number assigned to
-    /// a node
-    /// since the ledger was opened.
+    /// a node since the ledger was opened.
     commits: Mutex<Option<u64>>,
 }
 
@@ -39,8 +38,7 @@ pub struct Work {
     pub from_seq: u64,
     /// The new cursor: everything up to this number of the outbox is processed.
     pub upto_seq: u64,
-    /// State that the worker stores beside its cursor, such as its settings. `None` keeps the current
-    /// one.
+    /// State that the worker stores beside its cursor, such as its settings. `None` keeps it.
     pub memo: Option<String>,
     /// Current session statistics.
     pub tallies: Vec<SessionTally>,
@@ -53,15 +51,12 @@ pub struct Work {
 }
 
 impl Ledger {
-    /// Opens the ledger in a directory with the engine it was created with, or creates one with the
-    /// default
-    /// engine.
+    /// Opens the ledger in a directory with its engine, or creates one with the default engine.
     pub fn open(dir: &Path) -> Result<Self, LedgerError> {
         Self::on(Box::new(Store::open(dir, None)?))
     }
 
-    /// Opens the ledger in a directory with the engine it was created with, or creates one with this
-    /// engine.
+    /// Opens the ledger in a directory with its engine, or creates one with this engine.
     pub fn open_or_make(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
         let engine = if store_file::is_store(dir) { None } else { Some(engine) };
         Self::on(Box::new(Store::open(dir, engine)?))
@@ -97,8 +92,7 @@ impl Ledger {
     }
 
     /// Appends events and waits until they are synced. Events that are already stored are not written
-    /// again.
-    /// After an error some of them may be stored; appending all of them again is always safe.
+    /// again. After an error some of them may be stored; appending all of them again is always safe.
     pub fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, LedgerError> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.append_then(events, move |result| {
@@ -111,8 +105,7 @@ impl Ledger {
     }
 
     /// Appends events and calls `done` on the writer's thread when they are synced or have failed.
-    /// `done` must
-    /// be fast and must not append. Blocks only if the queue is full.
+    /// `done` must be fast and must not append. Blocks only if the queue is full.
     pub fn append_then(
         &self,
         events: Vec<NewEvent>,
@@ -178,8 +171,7 @@ impl Ledger {
     }
 
     /// Iterates lazily over the events of a range and their positions. Damaged events are recorded and
-    /// skipped;
-    /// any other error ends the iteration.
+    /// skipped; any other error ends the iteration.
     pub fn events<'a>(
         &'a self,
         range: &EventRange,
@@ -214,9 +206,8 @@ impl Ledger {
         })
     }
 
-    /// Passes borrowed views of the events in a range to `show` until it breaks. Several times as fast
-    /// as
-    /// decoding all of them.
+    /// Passes borrowed views of the events in a range to `show` until it breaks. Much faster than
+    /// decoding all.
     pub fn glimpse(
         &self,
         range: &EventRange,
@@ -252,8 +243,7 @@ impl Ledger {
         Ok((position, at, value))
     }
 
-    /// Iterates over the positions of a range without reading the events. Damaged keys are recorded and
-    /// skipped.
+    /// Iterates over the positions of a range without reading events. Records and skips damaged keys.
     pub fn positions<'a>(
         &'a self,
         range: &EventRange,
@@ -362,8 +352,7 @@ impl Ledger {
     }
 
     /// Writes a worker's results and its cursor atomically. They are not synced: if they are lost, the
-    /// worker
-    /// repeats its work. A cursor never moves backwards or ahead of the events.
+    /// worker repeats its work. A cursor never moves backwards or ahead of the events.
     pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
         let Work { worker, from_seq, upto_seq, memo, tallies, nodes, stretches, grips } = work;
         self.shared.check()?;
@@ -425,8 +414,7 @@ impl Ledger {
     }
 
     /// Rewrites the tables without obsolete entries. Takes long on a large store; fjall frees the space
-    /// of the old
-    /// tables at the next open.
+    /// of the old tables at the next open.
     pub fn compact(&self) -> Result<(), LedgerError> {
         self.shared.check()?;
         let compacted = self.shared.kv.compact();
@@ -496,8 +484,7 @@ impl Drop for Ledger {
             return;
         };
         // A callback may have dropped the last reference. Then this is the writer's own thread, which
-        // closes the
-        // store after the callback.
+        // closes the store after the callback.
         if writer.thread().id() != std::thread::current().id() {
             let _ = writer.join();
             self.shared.counts.note_families(self.shared.kv.as_ref());

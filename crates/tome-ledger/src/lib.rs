@@ -1,14 +1,11 @@
 //! The ledger: an append-only store of events and of data derived from them.
 //!
 //! An acknowledged event is synced to disk. Events are never changed or deleted. After a failed write,
-//! all
-//! writes are refused until the ledger is reopened. This is the only crate that names a storage engine;
-//! it uses
-//! no sockets, no clock, no projects and no agents.
+//! all writes are refused until the ledger is reopened. This is the only crate that names a storage
+//! engine; it uses no sockets, no clock, no projects and no agents.
 //!
 //! The layers, bottom up: a [`KeyValue`] store with two engines, the [`DiskStore`] that locks and
-//! describes its
-//! directory, and the [`Ledger`] on top.
+//! describes its directory, and the [`Ledger`] on top.
 
 mod batch;
 mod codec;

@@ -1,8 +1,7 @@
 //! Limits of the ledger, each with its reason.
 
 /// Maximum size of an encoded event before compression. Text, tool input and tool output at their
-/// highest
-/// configurable limit (4 MiB each) fit; a decompression bomb does not.
+/// highest configurable limit (4 MiB each) fit; a decompression bomb does not.
 pub(crate) const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Maximum nesting of JSON; deeper values could be written but not be parsed again.
@@ -13,8 +12,7 @@ pub(crate) const JSON_DEPTH_MAX: usize = 100;
 /// 10 % less space than zstd per value, and needs no dictionary that would have to be kept forever.
 pub(crate) const COMPRESS_BYTES_MIN: usize = 4 * 1024;
 
-/// Maximum bytes of appends that share one sync, so that the first caller does not wait for an endless
-/// stream.
+/// Maximum bytes of appends that share one sync, which limits the wait of the first caller.
 pub(crate) const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Maximum events of appends that share one sync.
@@ -30,8 +28,7 @@ pub(crate) const BATCH_ROOM_BYTES: usize = 64 * 1024;
 pub(crate) const QUEUE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Occurrences of the same words that are checked one by one. More frequent words come from scripts;
-/// their
-/// occurrences are found through `sightings`.
+/// their occurrences are found through `sightings`.
 pub(crate) const OCCURRENCES_PROBED: u32 = 8;
 
 /// Maximum occurrences of the same words in one session.
@@ -43,18 +40,15 @@ pub(crate) const WORKER_BYTES_MAX: usize = 128;
 /// Copies of torn journals that are kept for inspection: the latest ones.
 pub(crate) const TORN_JOURNALS_MAX: usize = 3;
 
-/// Change numbers reserved by each opening of a store: more than it ever uses. Allows some four billion
-/// openings.
+/// Change numbers reserved per opening of a store: more than it uses. Enough for four billion openings.
 pub(crate) const CHANGES_RESERVED: u64 = 1 << 32;
 
 /// How long deliveries are remembered. A spooled delivery waits until a daemon runs, and a machine may
-/// be off for
-/// weeks. A later one is still recognized by its content.
+/// be off for weeks. A later one is still recognized by its content.
 pub(crate) const DELIVERIES_KEPT_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
 /// Expired deliveries are pruned once per this many new ones, in portions that do not delay their
-/// batch. A portion
-/// is larger than what was added since, so pruning keeps up.
+/// batch. A portion is larger than what was added since, so pruning keeps up.
 pub(crate) const DELIVERIES_PRUNED_EVERY: u64 = 256;
 pub(crate) const DELIVERIES_PRUNED_MAX: usize = 1024;
 
@@ -65,8 +59,7 @@ pub(crate) const DAMAGE_ENTRIES_MAX: usize = 64;
 pub(crate) const COUNTS_BYTES_MAX: u64 = 4 * 1024;
 
 /// Consecutive bad blocks after which a scan gives up the rest of a table: an unreadable index block
-/// may fail
-/// forever.
+/// may fail forever.
 pub(crate) const BAD_BLOCKS_MAX: usize = 100_000;
 
 /// Maximum damaged stores that repairs set aside for inspection.

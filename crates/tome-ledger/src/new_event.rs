@@ -36,8 +36,7 @@ pub enum Outcome {
 
 impl NewEvent {
     /// Encodes and compresses a draft on the caller's thread. A draft that cannot be stored is rejected
-    /// when it is
-    /// appended.
+    /// when it is appended.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "takes ownership of the draft and its project"
@@ -55,8 +54,7 @@ impl NewEvent {
         }
     }
 
-    /// Sets the delivery that brought this event, which stores it once however often the delivery
-    /// arrives.
+    /// Sets the delivery of this event, by which repeated arrivals are recognized.
     #[must_use]
     pub fn brought_by(mut self, delivery: Option<DeliveryPart>) -> Self {
         self.delivery = delivery;

@@ -5,8 +5,7 @@
 //! ```
 //!
 //! Events that arrive together share an entry, called a run, which costs the engine a single key.
-//! Entries are
-//! never removed, so that a worker added later can start from the beginning.
+//! Entries are never removed, so that a worker added later can start from the beginning.
 
 use tome_model::{EventId, Millis};
 

@@ -1,11 +1,9 @@
 //! Data that workers derive from events: session statistics and cursors.
 //!
 //! ```text
-//! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredTally`, codec.rs
-//! checkpoints  worker name               -> version:u8 ++ seq:u64be          version 1: processed up
-//! to `seq`
-//!                                        -> version:u8 ++ seq:u64be ++ memo  version 2: also the
-//! worker's memo, as text
+//! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredSessionStats`, codec.rs
+//! checkpoints  worker name               -> version:u8 ++ seq:u64be          version 1: processed up to `seq`
+//!                                        -> version:u8 ++ seq:u64be ++ memo  version 2: and the memo, as text
 //! ```
 
 use serde::{Deserialize, Serialize};

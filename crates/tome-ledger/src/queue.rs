@@ -1,8 +1,7 @@
 //! The queue of appends for the writer.
 //!
 //! Bounded by bytes: a push blocks while the queue is full. An append larger than the bound is accepted
-//! when the
-//! queue is empty.
+//! when the queue is empty.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -59,8 +58,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for requests and removes as many as fit into one group. Empty if the queue is closed and
-    /// drained.
+    /// Waits for requests and removes one group of them. Empty if the queue is closed and drained.
     pub(crate) fn take_group(&self) -> Vec<Request> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.closed {

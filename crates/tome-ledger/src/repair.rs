@@ -1,6 +1,5 @@
 //! Repairs a damaged store: builds a new one from everything that can still be read and swaps it with
-//! the old one,
-//! which is kept beside it.
+//! the old one, which is kept beside it.
 //!
 //! ```text
 //! <ledger>-repairing/    the new store while it is built; contains COMPLETE once it is finished
@@ -8,12 +7,9 @@
 //! ```
 //!
 //! Events come from the old store's files, block by block, and from second copies that the caller
-//! supplies. An
-//! event keeps its number if that is known, so that workers do not process it again. Derived data is
-//! copied if
-//! every family of it has entries and all can be read. Otherwise it is dropped, together with the
-//! cursors, so
-//! that the workers rebuild it.
+//! supplies. An event keeps its number if that is known, so that workers do not process it again.
+//! Derived data is copied if every family of it has entries and all can be read. Otherwise it is
+//! dropped, together with the cursors, so that the workers rebuild it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -52,10 +48,8 @@ pub struct Repaired {
 }
 
 /// Rebuilds the store in a directory from what can be read of it and from second copies of its events.
-/// The store
-/// must not be open. The worker `recounted` starts again from the beginning, because its results are
-/// totals that
-/// cannot be corrected per event.
+/// The store must not be open. The worker `recounted` starts again from the beginning, because its
+/// results are totals that cannot be corrected per event.
 pub fn repair(
     dir: &Path,
     copies: &mut dyn Iterator<Item = Event>,

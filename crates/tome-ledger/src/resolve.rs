@@ -1,15 +1,12 @@
 //! Decides whether an event is new, and assigns its id.
 //!
 //! A fixed identity is a single id, stored or not. Repeating words have one id per occurrence, assigned
-//! in order;
-//! a report within `SAME_SIGHTING_MS` of a stored occurrence is a duplicate of it. Events arrive in any
-//! order of
-//! time, so every occurrence must be considered:
+//! in order; a report within `SAME_SIGHTING_MS` of a stored occurrence is a duplicate of it. Events
+//! arrive in any order of time, so every occurrence must be considered:
 //!
 //! - the first few are checked one by one, which is a single lookup for new words;
 //! - later ones are also written to `sightings` (key.rs) and found there by time. The next free
-//! occurrence is found
-//!   by exponential and binary search, because assigned occurrences have no gaps.
+//!   one is found by exponential and binary search, because assigned occurrences have no gaps.
 //!
 //! The ten-thousandth "continue" of a session thus takes some thirty lookups, not ten thousand.
 

@@ -1,5 +1,4 @@
-//! The directory of a store: locked, with a known format, and opened with the engine it was created
-//! with.
+//! The directory of a store: locked, with a known format and engine.
 //!
 //! ```text
 //! <dir>/STORE  <dir>/LOCK      store_file.rs
@@ -23,8 +22,7 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in a directory with the engine it was created with. Creates one with `engine`,
-    /// or the default
-    /// engine, if there is none. If `engine` is given, an existing store must use it.
+    /// or the default engine, if there is none. If `engine` is given, an existing store must use it.
     pub fn open(dir: &Path, engine: Option<Engine>) -> Result<Self, LedgerError> {
         repair::finish(dir)?;
         store_file::create_dir(dir)?;

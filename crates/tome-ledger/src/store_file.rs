@@ -8,8 +8,7 @@
 //! ```
 //!
 //! `STORE` is written before the engine's files and never changed. An interrupted creation therefore
-//! leaves either
-//! nothing or a `STORE`, and the next open continues from there.
+//! leaves either nothing or a `STORE`, and the next open continues from there.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -55,8 +54,7 @@ pub(crate) struct Lock(File);
 impl Drop for Lock {
     fn drop(&mut self) {
         // Closing the file is not enough: a child process that is just being started may still hold a
-        // copy of the
-        // descriptor.
+        // copy of the descriptor.
         let _ = self.0.unlock();
     }
 }

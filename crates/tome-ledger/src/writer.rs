@@ -1,14 +1,11 @@
 //! The writer: the only thread that appends.
 //!
 //! It takes all queued requests, resolves which events are new, writes events, secondary keys and
-//! outbox entries in
-//! one atomic batch (several, if the group is large), syncs once for the whole group, and then calls
-//! back (group
-//! commit). While it syncs, the next group gathers.
+//! outbox entries in one atomic batch (several, if the group is large), syncs once for the whole group,
+//! and then calls back (group commit). While it syncs, the next group gathers.
 //!
 //! The first write or sync that fails disables all further writes: after a failed sync the content of
-//! the disk is
-//! unknown, and only reopening the store can tell.
+//! the disk is unknown, and only reopening the store can tell.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -174,8 +171,7 @@ impl Writer<'_> {
     }
 
     /// Resolves the events of one request into the batch. An error affects this request only; events it
-    /// resolved
-    /// before stay in the batch, and a retry finds them stored.
+    /// resolved before stay in the batch, and a retry finds them stored.
     fn append_request(&mut self, events: &[NewEvent]) -> Result<Vec<Appended>, LedgerError> {
         self.shared.check()?;
         let bodies: Vec<&[u8]> = events.iter().map(NewEvent::body).collect::<Result<_, _>>()?;
@@ -236,8 +232,7 @@ impl Writer<'_> {
     }
 
     /// Writes the rest of a group and syncs all of it. A group of duplicates needs no sync, because
-    /// their originals
-    /// were synced with an earlier group.
+    /// their originals were synced with an earlier group.
     fn sync_group(&mut self) -> Result<(), LedgerError> {
         self.shared.check()?;
         if !self.batch.is_empty() {

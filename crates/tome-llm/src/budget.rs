@@ -1,13 +1,10 @@
 //! The interface to the daily token budget: the [`crate::TokenMeter`] itself, or a client of the
-//! process that
-//! owns it.
+//! process that owns it.
 //!
 //! A client keeps no state: `reserve` and `settle` are one call each to the owner. If the client is
-//! killed in
-//! between, the reservation expires. If the owner cannot be reached, `reserve` fails
-//! ([`ModelFailure::BudgetUnavailable`]), because a call that cannot be counted must not be made. A lost
-//! `settle` is
-//! harmless: the meter then counts the estimated input.
+//! killed in between, the reservation expires. If the owner cannot be reached, `reserve` fails
+//! ([`ModelFailure::BudgetUnavailable`]), because a call that cannot be counted must not be made. A
+//! lost `settle` is harmless: the meter then counts the estimated input.
 
 use std::sync::Arc;
 

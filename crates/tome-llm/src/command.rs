@@ -1,8 +1,7 @@
 //! A command as a model: it reads the prompt on stdin and writes the answer to stdout.
 //!
 //! The command runs in its own process group, which is killed when the timeout expires, the output is
-//! too
-//! long, the call is cancelled, or the command has exited. It inherits the caller's environment.
+//! too long, the call is cancelled, or the command has exited. It inherits the caller's environment.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -180,8 +179,7 @@ impl Said {
     }
 
     /// Reads the rest of the output after the command has exited. A process that left the group may
-    /// hold the
-    /// pipes open, so this gives up after a grace period.
+    /// hold the pipes open, so this gives up after a grace period.
     fn wait_for_rest(&mut self, heard: &Receiver<Heard>) -> Result<(), ModelFailure> {
         while self.output.is_none() || self.errors.is_none() {
             let Ok(more) = heard.recv_timeout(OUTPUT_GRACE) else { break };

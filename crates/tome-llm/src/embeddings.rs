@@ -2,8 +2,7 @@
 //! `POST {base}/embeddings`.
 //!
 //! Responses are validated: one vector per text, with the configured dimensions and finite numbers.
-//! Vectors are
-//! normalized to length 1. Blank texts are not sent and get a zero vector.
+//! Vectors are normalized to length 1. Blank texts are not sent and get a zero vector.
 
 use serde_json::{Value, json};
 use tome_model::truncate_to;
@@ -27,8 +26,7 @@ pub struct Embeddings {
 
 impl Embeddings {
     /// Creates a client for `model` at `endpoint`, whose vectors have `dimensions` numbers. Sends
-    /// nothing.
-    /// Transient failures are retried as `retry` specifies, until `stop` is cancelled.
+    /// nothing. Transient failures are retried as `retry` specifies, until `stop` is cancelled.
     pub fn new(
         endpoint: &Endpoint,
         model: &str,

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// A model call failed. Never contains the key or the prompt; text from a server or command is
-/// shortened.
+/// A failed model call. Never contains the key or the prompt; foreign text is shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelFailure {
     /// The endpoint is overloaded or limits the rate (429, 503, 529).

@@ -1,10 +1,8 @@
 //! A command and all its descendants as a process group that can be killed at once.
 //!
 //! The only file of this crate with platform-specific process code. On Unix the command leads a process
-//! group;
-//! its exit is detected without reaping it, so that its pid cannot be reused before the group is
-//! killed.
-//! Elsewhere only the command itself is killed.
+//! group; its exit is detected without reaping it, so that its pid cannot be reused before the group is
+//! killed. Elsewhere only the command itself is killed.
 
 use std::process::{Child, Command, ExitStatus};
 

@@ -1,10 +1,8 @@
 //! HTTP POST of JSON with timeouts, a response limit, no redirects, and classified failures.
-//! Independent of the
-//! model's protocol.
+//! Independent of the model's protocol.
 //!
 //! For a complete response the endpoint's timeout limits the whole call. For a stream it limits each
-//! period of
-//! silence, and a stream that keeps sending may take half an hour.
+//! period of silence, and a stream that keeps sending may take half an hour.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -100,8 +98,7 @@ impl Http {
     }
 
     /// Sends `body` and returns the JSON of a 2xx response. `{key}` in a header's value is replaced by
-    /// the
-    /// key; without a key such a header is omitted.
+    /// the key; without a key such a header is omitted.
     pub(crate) fn post(
         &self,
         headers: &[(&str, &str)],
@@ -180,8 +177,7 @@ impl Http {
 }
 
 /// Validates a base URL and removes a trailing slash. It must be `http` or `https` with a host, and
-/// without a
-/// password, which would end up in logs.
+/// without a password, which would end up in logs.
 fn checked_base(base_url: &str) -> Result<&str, ModelFailure> {
     let base = base_url.trim().trim_end_matches('/');
     let refused = |why: &str| Err(ModelFailure::Misconfigured(format!("the base URL {why}")));

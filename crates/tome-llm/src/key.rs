@@ -12,8 +12,7 @@ const MASK: &str = "***";
 
 impl ApiKey {
     /// Creates a key from the value of a variable, trimmed. An empty key, or one with characters that
-    /// cannot
-    /// be in a header, is rejected without repeating it.
+    /// cannot be in a header, is rejected without repeating it.
     pub fn new(text: &str) -> Result<Self, ModelFailure> {
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {

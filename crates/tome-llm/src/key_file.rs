@@ -1,9 +1,8 @@
 //! Reads an API key from a file that only its owner can access.
 //!
 //! The checks apply to the open file, so it cannot be swapped in between. Symlinks are rejected,
-//! because their
-//! owner decides what is read, and so is anything but a regular file. Errors never repeat the file's
-//! content.
+//! because their owner decides what is read, and so is anything but a regular file. Errors never repeat
+//! the file's content.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,8 +13,7 @@ use crate::{ApiKey, ModelFailure};
 
 impl ApiKey {
     /// Reads the key from a file, which must contain only the key. On Unix the file must belong to the
-    /// current
-    /// user and be inaccessible to others.
+    /// current user and be inaccessible to others.
     pub fn from_file(path: &Path) -> Result<Self, ModelFailure> {
         let shown = path.display();
         let refused =

@@ -1,14 +1,11 @@
 //! Clients for language models: [`LanguageModel`] completes a prompt, [`ChatModel`] streams replies
-//! with text and
-//! tool calls, and [`EmbeddingsClient`] computes vectors.
+//! with text and tool calls, and [`EmbeddingsClient`] computes vectors.
 //!
 //! The crate reads neither the wall clock nor the environment: keys, proxies, days and seeds are
-//! parameters. Its
-//! calls block, so run them on their own thread.
+//! parameters. Its calls block, so run them on their own thread.
 //!
 //! Wrappers compose: `Retrying(Metered(AnthropicModel))` retries transient failures, counts every
-//! attempt, and
-//! rejects calls once the daily budget is spent.
+//! attempt, and rejects calls once the daily budget is spent.
 
 mod anthropic;
 mod budget;

@@ -1,10 +1,9 @@
 //! The token meter: counts tokens per day and enforces a daily limit.
 //!
 //! A call reserves its maximum cost before it is made and is settled afterwards, so that concurrent
-//! calls cannot
-//! spend the same tokens. A reservation that is never settled, because its process was killed, expires
-//! after half
-//! an hour and is counted with its estimated input. The caller persists the state as JSON:
+//! calls cannot spend the same tokens. A reservation that is never settled, because its process was
+//! killed, expires after half an hour and is counted with its estimated input. The caller persists the
+//! state as JSON:
 //!
 //! `{"day":"2026-11-15","calls":4,"failures":1,"input_tokens":5210,"output_tokens":803,"last_failure":null}`
 

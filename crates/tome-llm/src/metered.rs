@@ -1,8 +1,7 @@
 //! A model wrapper that counts every call and rejects calls beyond the daily budget.
 //!
 //! A failed call that may be billed is counted with its estimated input and the output received so far:
-//! the count
-//! errs on the high side.
+//! the count errs on the high side.
 
 use tome_text::budget_tokens;
 

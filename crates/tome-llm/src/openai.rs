@@ -1,8 +1,7 @@
 //! The chat completions protocol of OpenAI, also served by Ollama, vLLM and LM Studio:
 //! `POST {base}/chat/completions`.
 //!
-//! Endpoints differ in three fields. A field that an endpoint rejects is omitted or renamed from then
-//! on.
+//! Endpoints differ in three fields. Once rejected, a field is omitted or renamed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,8 +17,7 @@ pub struct OpenAiModel {
     pub(crate) http: Http,
     pub(crate) model: String,
     pub(crate) name: String,
-    /// OpenAI's newer models accept only `max_completion_tokens`, most other endpoints only
-    /// `max_tokens`.
+    /// Newer OpenAI models accept only `max_completion_tokens`, most others only `max_tokens`.
     says_completion_tokens: AtomicBool,
     /// LM Studio rejects `json_object`.
     leaves_format_out: AtomicBool,
@@ -69,8 +67,7 @@ impl OpenAiModel {
         }
     }
 
-    /// Adapts to an endpoint that rejected one of these fields. Returns whether to send the request
-    /// again.
+    /// Adapts to the rejection of one of these fields. Returns whether to retry.
     pub(crate) fn learns_from(&self, failure: &ModelFailure, sent: &Value) -> bool {
         let ModelFailure::Rejected { said, .. } = failure else { return false };
         let about = |words: &str, field: &str| said.contains(words) && sent.get(field).is_some();

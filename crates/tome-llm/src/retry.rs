@@ -1,7 +1,6 @@
 //! Retries with exponential backoff and jitter, no sooner than the endpoint asks for. In a
-//! conversation, a
-//! [`StreamEvent::Retry`](crate::StreamEvent::Retry) tells the caller to discard the text received so
-//! far.
+//! conversation, a [`StreamEvent::Retry`](crate::StreamEvent::Retry) tells the caller to discard the
+//! text received so far.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -115,9 +114,7 @@ impl Again {
         Err(ModelFailure::Stopped)
     }
 
-    /// Returns the pause after an attempt (counted from 0), or `None` if the endpoint asks for a longer
-    /// wait
-    /// than is acceptable.
+    /// Returns the pause after an attempt (from 0), or `None` if the endpoint asks for too long a wait.
     fn pause(&self, attempt: u32, failure: &ModelFailure) -> Option<Duration> {
         let doubled = self.retry.base.saturating_mul(2_u32.saturating_pow(attempt));
         let backoff = doubled.min(PAUSE_MAX);

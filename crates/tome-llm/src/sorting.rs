@@ -1,6 +1,5 @@
 //! Classifies error responses by status, code and message. Messages may contain the key: the caller
-//! redacts
-//! them.
+//! redacts them.
 
 use std::time::Duration;
 
@@ -10,8 +9,7 @@ use ureq::http::HeaderMap;
 use crate::ModelFailure;
 
 /// Messages for a request that exceeds the context window, in lower case. In order: the Messages API
-/// (two),
-/// OpenAI and vLLM, OpenAI, llama.cpp (two), Ollama (two), vLLM, Gemini.
+/// (two), OpenAI and vLLM, OpenAI, llama.cpp (two), Ollama (two), vLLM, Gemini.
 const TOO_LONG: [&str; 10] = [
     "prompt is too long",
     "exceed context limit",
@@ -106,8 +104,7 @@ fn said_in(json: &Value) -> String {
 }
 
 /// Parses the pause the endpoint asks for, in seconds or milliseconds. A date is ignored, because this
-/// crate
-/// does not read the clock.
+/// crate does not read the clock.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| -> Option<f64> {
         headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()

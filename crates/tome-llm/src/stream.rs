@@ -1,10 +1,8 @@
 //! A streaming response that can be cancelled at any time.
 //!
 //! A separate thread reads the bytes, because a blocking read cannot be cancelled; the caller polls the
-//! token.
-//! Cancelling shuts the connection down, which ends the thread. Only a pending DNS lookup or connect
-//! delays the
-//! thread, but never the caller.
+//! token. Cancelling shuts the connection down, which ends the thread. Only a pending DNS lookup or
+//! connect delays the thread, but never the caller.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};

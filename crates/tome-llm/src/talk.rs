@@ -1,9 +1,7 @@
-//! The types of a conversation with a model: requests, messages, tool calls, stream events and
-//! responses.
+//! The types of a conversation: requests, messages, tool calls, stream events and responses.
 //!
 //! They are independent of any provider; each client translates them. The builder of a [`ChatRequest`]
-//! must keep
-//! each tool call together with its result.
+//! must keep each tool call together with its result.
 
 use std::sync::Arc;
 
@@ -13,8 +11,7 @@ use tome_text::budget_tokens;
 use crate::{ModelFailure, Stop};
 
 /// A model that takes part in a conversation. A call blocks until the reply is complete, the timeout
-/// expires, or
-/// the call is cancelled.
+/// expires, or the call is cancelled.
 pub trait ChatModel: Send + Sync {
     /// The model's name: `anthropic/claude-…`, `openai/…`.
     fn name(&self) -> &str;

@@ -1,6 +1,5 @@
 //! The log of a session: gives events their ids, buffers events that memory did not accept yet, and
-//! feeds
-//! the triggers.
+//! feeds the triggers.
 
 use tome_engine::triggers::{Due, Seen, Settings, State};
 use tome_model::{Event, EventKind, Millis};
@@ -11,8 +10,7 @@ pub(super) struct Log {
     /// Events of the session so far; part of the names of new ones.
     count: usize,
     /// Latest event time. Times never decrease, even if the clock does, because a session is read back
-    /// in
-    /// order of time.
+    /// in order of time.
     latest: Millis,
     /// Events that memory did not accept, oldest first. They are written before any newer event.
     pending: Vec<Moment>,
@@ -47,8 +45,7 @@ impl Log {
     }
 
     /// Runs the triggers on an event and records it. If memory does not accept it, the event is kept
-    /// and
-    /// written with the next one.
+    /// and written with the next one.
     pub(super) fn keep(&mut self, memory: &dyn Memory, moment: Moment) -> Logged {
         let draft = memory.who().draft(&moment);
         let due = self.triggers.step(&Seen::of(&draft), &self.settings);

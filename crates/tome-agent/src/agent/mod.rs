@@ -1,5 +1,4 @@
-//! The agent loop: takes a prompt, then alternates model replies and tool calls until the model is
-//! done.
+//! The agent loop: alternates model replies and tool calls until the model is done with a prompt.
 //!
 //! A prompt is recorded before the model sees it, and tool results before they are sent back. A failing
 //! model, a cancelled run or a killed process therefore always leaves a session that can be resumed.
@@ -44,9 +43,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Creates an agent from a model and the memory of a session. If the session already has events,
-    /// the
-    /// agent resumes it.
+    /// Creates an agent from a model and the memory of a session. A session that has events is resumed.
     pub fn new(
         model: Arc<dyn ChatModel>,
         memory: Arc<dyn Memory>,
@@ -105,9 +102,8 @@ impl Agent {
         Ok(self.memory.events(newest_max)?)
     }
 
-    /// Reflects on the session so far; see [`reflect`](crate::reflect()). Sessions with little activity
-    /// are
-    /// skipped.
+    /// Reflects on the session so far, unless there is little activity; see
+    /// [`reflect`](crate::reflect()).
     pub fn reflect(&mut self, stop: &Stop) -> Result<Reflection, AgentError> {
         let events = self.memory.events(RESUMED_EVENTS_MAX)?;
         let reflection = self.reflect_on(&events, stop);
@@ -125,8 +121,8 @@ impl Agent {
         reflect(&*self.model, &self.memory, &settings, events, self.memory.now(), stop)
     }
 
-    /// Runs one prompt until the model is done, the round limit is reached, or the run is cancelled.
-    /// Reports progress to the callback.
+    /// Runs one prompt to its end: final reply, round limit or cancellation. Reports progress to the
+    /// callback.
     pub fn run(
         &mut self,
         prompt: &str,
@@ -183,8 +179,7 @@ impl Agent {
         Ok(self.give_up(Ended::RoundsSpent))
     }
 
-    /// Records the model's final reply. Returns `false` if a trigger fired and the model has to
-    /// continue.
+    /// Records the model's final reply. Returns `false` if the model must react to a trigger.
     fn reply_ended(
         &mut self,
         run: &mut Run,

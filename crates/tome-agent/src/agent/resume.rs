@@ -13,8 +13,7 @@ use crate::context::{Compacted, Context, Unit, fenced};
 
 use super::step::{shown, shown_prompt};
 
-// Keys in an event's metadata. `step` groups the calls of one reply, `call` is the id of the model's
-// call.
+// Keys in an event's metadata. `step` groups the calls of a reply, `call` is a call's id.
 pub(super) const STEP: &str = "step";
 pub(super) const CALL: &str = "call";
 // Of a compaction: its note, the number of messages that left, and the first event that stayed.
@@ -48,8 +47,7 @@ pub(super) fn resumed(events: &[Event], context: &Context) -> Resumed {
 }
 
 /// Describes a compaction for the head of the context, within a token budget. The summary may contain
-/// tool
-/// output and is therefore fenced.
+/// tool output and is therefore fenced.
 pub(super) fn latest(file: Option<&str>, summary: &str, tokens_max: u64) -> String {
     let place = match file {
         Some(file) => format!("{file} (memory_read with scope session); "),

@@ -4,8 +4,7 @@ use tome_engine::quoted_text;
 use tome_text::{budget_tokens, head_within, tail_within};
 
 /// Returns the text if it fits the token budget, otherwise its beginning and end with `mark` between
-/// them.
-/// Two thirds of the budget go to the beginning.
+/// them. Two thirds of the budget go to the beginning.
 pub fn cap_tokens(text: &str, tokens_max: u64, mark: &str) -> String {
     if budget_tokens(text) <= tokens_max {
         return text.to_owned();
@@ -23,8 +22,7 @@ pub fn cap_tokens(text: &str, tokens_max: u64, mark: &str) -> String {
 }
 
 /// Cuts a foreign text and then fences it, so that the closing mark is never cut. Stays within the
-/// budget
-/// unless the fence alone exceeds it.
+/// budget unless the fence alone exceeds it.
 pub(crate) fn fenced(from: &str, text: &str, tokens_max: u64, mark: &str) -> String {
     let mut room = tokens_max.saturating_sub(budget_tokens(&quoted_text(from, "")));
     loop {

@@ -9,8 +9,7 @@
 //! ```
 //!
 //! A request only grows at its end until the window is full; then the older half leaves at once. Its
-//! size is
-//! bounded however long the session is, and its prefix stays cacheable for many requests.
+//! size is bounded however long the session is, and its prefix stays cacheable for many requests.
 
 mod cap;
 mod meta;
@@ -44,8 +43,7 @@ pub struct Context {
     tokens: u64,
     compacted: Compacted,
     /// Tokens reserved for system prompt, tools, head and reply, whether used or not, so that the
-    /// budget of
-    /// the turns does not change.
+    /// budget of the turns does not change.
     aside: u64,
     /// Number of times the budget was halved because a request exceeded the model's context.
     halved: u32,
@@ -65,8 +63,7 @@ pub struct Compacted {
 }
 
 impl Context {
-    /// Creates an empty context. Fails if the window has no room for a conversation beside the system
-    /// prompt and the tools.
+    /// Creates an empty context. Fails if system prompt and tools leave no tokens for a conversation.
     pub fn new(
         settings: ContextSettings,
         system: String,
@@ -150,8 +147,7 @@ impl Context {
     }
 
     /// Adds a usage note to a unit that is about to be appended, at prompts and whenever another tenth
-    /// of the
-    /// window is reached.
+    /// of the window is reached.
     fn say_usage(&mut self, unit: &mut Unit) {
         let ends_with_user = unit.messages().last().is_some_and(|last| last.role == Role::User);
         let tenth = self.tenth(unit.tokens());
@@ -215,9 +211,7 @@ impl Context {
         prompt.and_then(said).or_else(|| self.task.clone())
     }
 
-    /// Halves the turn budget after a request exceeded the model's context. Returns `false` if it is
-    /// already
-    /// at its minimum.
+    /// Halves the turn budget after a request was too long. Returns `false` at the minimum.
     pub fn halve(&mut self) -> bool {
         let before = self.room();
         // Stop counting at the minimum, however many requests fail.
@@ -236,16 +230,14 @@ impl Context {
     }
 
     /// Sets the head: the index of notes, the latest compaction and the current task. Called at the
-    /// start and
-    /// after turns have left.
+    /// start and after turns have left.
     pub fn open(&mut self, index: Option<&str>, latest: Option<String>) {
         if latest.is_some() {
             self.compacted.times += 1;
             self.compacted.latest = latest;
         }
         let mut head: Vec<String> = Vec::new();
-        // The callers fence these texts and make them fit. Cutting here could remove the end of a
-        // fence.
+        // The callers fence these texts and make them fit. Cutting here could break a fence.
         head.extend(index.map(|text| match budget_tokens(text) <= self.settings.index() {
             true => text.to_owned(),
             false => "Available memory: memory_list shows it.".to_owned(),
@@ -317,8 +309,7 @@ fn tool_cost(tool: &OfferedTool) -> u64 {
     budget_tokens(&tool.name) + budget_tokens(&tool.description) + schema + PART_TOKENS
 }
 
-/// Merges consecutive messages of the same role and makes the first one the user's, as providers
-/// require.
+/// Merges consecutive messages of one role and starts with the user, as providers require.
 fn alternating(messages: impl Iterator<Item = Message>) -> Vec<Message> {
     let mut all: Vec<Message> = Vec::new();
     for message in messages {

@@ -1,19 +1,16 @@
 //! Token budgets of a request.
 
 /// Token budgets of a [`ContextWindow`](crate::ContextWindow). Each part is also limited to a fixed
-/// share of
-/// the window, so that small windows work too.
+/// share of the window, so that small windows work too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextSettings {
     /// Context window for request and reply together. Token counts are estimates that err on the high
-    /// side,
-    /// so the model's real limit is not exceeded.
+    /// side, so the model's real limit is not exceeded.
     pub window_tokens: u64,
     /// Maximum tokens of a reply.
     pub reply_tokens_max: u32,
     /// Maximum turns in the window. Beyond it, half of them leave at once, so that the prefix stays the
-    /// same
-    /// for many requests and the provider's cache remains valid.
+    /// same for many requests and the provider's cache remains valid.
     pub turns_max: usize,
     /// Maximum tokens of one tool result.
     pub result_tokens_max: u64,

@@ -1,6 +1,5 @@
 //! The smallest part of a conversation that can leave the context window: a prompt, a reply, or a
-//! reply's
-//! tool calls with all their results.
+//! reply's tool calls with all their results.
 
 use serde_json::json;
 use tome_llm::{Message, Part, Role, ToolCall, ToolResult};
@@ -40,8 +39,7 @@ impl Unit {
     }
 
     /// Creates a unit from a reply with tool calls, their results and injected text. A call without a
-    /// result
-    /// gets an error result; a result without a call is dropped.
+    /// result gets an error result; a result without a call is dropped.
     pub fn step(
         said: Vec<Part>,
         results: &[ToolResult],

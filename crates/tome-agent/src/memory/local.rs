@@ -1,12 +1,10 @@
 //! Memory in this process, over a home folder: for agents that run without the daemon.
 //!
 //! A home has one writer. While a daemon uses it, opening a store fails and says so; the agent must
-//! then
-//! talk to the daemon instead.
+//! then talk to the daemon instead.
 //!
 //! Events are synced before `record_events` returns. The projections (transcript, indexes, contents)
-//! catch up
-//! when a tool needs them and when the session ends.
+//! catch up when a tool needs them and when the session ends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -221,8 +219,7 @@ impl Memory for Local {
 }
 
 /// Returns the newest events that fit into `left` bytes and reduces `left`. `events` are newest first;
-/// the
-/// newest event of the session is always returned, whatever its size.
+/// the newest event of the session is always returned, whatever its size.
 fn newest_within(events: Vec<Event>, left: &mut usize) -> Vec<Event> {
     let is_first = *left == RESUMED_BYTES_MAX;
     let fits = |(n, event): &(usize, Event)| {

@@ -1,10 +1,8 @@
 //! The interface between an agent and its memory.
 //!
 //! A [`Memory`] belongs to one session: it identifies the caller of tools, where events are stored and
-//! which
-//! overview applies. Its calls block. There are two implementations: [`LocalMemory`], over a home
-//! folder, and
-//! one over the daemon's socket, in the `tome` binary.
+//! which overview applies. Its calls block. There are two implementations: [`LocalMemory`], over a home
+//! folder, and one over the daemon's socket, in the `tome` binary.
 
 mod local;
 mod moment;
@@ -27,8 +25,7 @@ pub use texts::index_text;
 /// The memory tools, callable by a model or by a program.
 pub trait MemoryTools: Send + Sync {
     /// Calls a tool with a JSON object. A tool that rejects its arguments or fails returns an answer
-    /// with
-    /// the reason; an error means that the tool does not exist or that the memory is unavailable.
+    /// with the reason; an error means that the tool does not exist or that the memory is unavailable.
     fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError>;
 
     /// Lists all memory tools.
@@ -62,8 +59,7 @@ pub trait Memory: MemoryTools {
     }
 
     /// Returns the index for the first message: one line per note of the project and of the coder.
-    /// `None`
-    /// if there are no notes.
+    /// `None` if there are no notes.
     fn index(&self, tokens_max: u64) -> Result<Option<String>, MemoryError> {
         let project = self.call("memory_list", "{}")?;
         let coder = self.call("memory_list", r#"{"scope":"coder"}"#)?;
@@ -71,8 +67,7 @@ pub trait Memory: MemoryTools {
     }
 
     /// Returns the lessons that are relevant to a plan, followed by the request to replan. `None` if
-    /// there
-    /// are none, because then there is no reason to replan.
+    /// there are none, because then there is no reason to replan.
     fn lessons(&self, plan: &str) -> Result<Option<Composed>, MemoryError> {
         let ask = json!({ "question": tome_model::truncate_to(plan, PLAN_BYTES_MAX) });
         let answer = self.call("coder_memory_recall", &ask.to_string())?;
@@ -82,8 +77,7 @@ pub trait Memory: MemoryTools {
     }
 
     /// Records that text was injected without being asked for, for the list of injections. By default
-    /// it
-    /// does nothing.
+    /// it does nothing.
     fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
         let _ = (why, said);
         Ok(())

@@ -53,8 +53,7 @@ impl Who {
         })
     }
 
-    /// Creates an event of this session. `name` must be unique among events of the same kind; the id is
-    /// derived from it.
+    /// Creates an event of this session. Its id is derived from `name`, which must be unique per kind.
     pub fn moment(
         &self,
         kind: EventKind,

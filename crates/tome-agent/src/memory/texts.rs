@@ -14,10 +14,8 @@ const OPENING: &str = "Available memory:\n";
 const CLOSING: &str = "\n\nUse memory_read to load relevant files before responding.";
 
 /// Renders the index of notes for the first message, from the answers of `memory_list` for the project
-/// and
-/// for the coder. `None` if neither has notes. Notes beyond the budget are only counted. Paths and
-/// summaries
-/// are fenced, because they are data.
+/// and for the coder. `None` if neither has notes. Notes beyond the budget are only counted. Paths and
+/// summaries are fenced, because they are data.
 ///
 /// ```text
 /// Available memory:

@@ -52,8 +52,7 @@ impl Activity {
     /// Counts the events of any agent's session.
     pub fn of(events: &[Event]) -> Self {
         let mut counted = Self::default();
-        // Calls with the same step belong to one reply; agents that record no step make one call per
-        // reply.
+        // Calls with the same step belong to one reply. Without steps, each call counts as a reply.
         let mut steps = BTreeSet::new();
         for event in events {
             match event.kind {

@@ -1,11 +1,9 @@
 //! Reflection: after a task, a model reviews what happened and writes down what is worth remembering.
-//! It
-//! runs in its own loop with few tools and few rounds.
+//! It runs in its own loop with few tools and few rounds.
 //!
 //! The model sees the existing notes, so that it updates them instead of writing duplicates. Tool
-//! output is
-//! fenced as data, and the tools redact secrets. Each write is atomic: an interrupted reflection leaves
-//! valid files, and running it again is safe.
+//! output is fenced as data, and the tools redact secrets. Each write is atomic: an interrupted
+//! reflection leaves valid files, and running it again is safe.
 
 mod gate;
 mod guard;
@@ -33,8 +31,7 @@ use tome_text::budget_tokens;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReflectSettings {
     /// The model's context window. The transcript may use 60 % of it, existing notes 1/8, a reply 1/16,
-    /// and
-    /// the tool results of a round 1/32.
+    /// and the tool results of a round 1/32.
     pub window_tokens: u64,
     /// Maximum tokens of one reply.
     pub reply_tokens_max: u32,
@@ -190,8 +187,7 @@ impl Work<'_> {
             }
             results.push(ToolResult { text, ..ran.result });
         }
-        // The model sees these results only with the next request, so it may not overwrite the files
-        // before.
+        // Only now, because the model sees these results with the next request.
         seen.iter().for_each(|path| guarded.saw(path));
         results
     }

@@ -1,10 +1,8 @@
 //! Collects the existing notes for a reflection: the paths of all facts and episodes, the facts in
-//! full, and
-//! one line per episode, newest first.
+//! full, and one line per episode, newest first.
 //!
 //! Each section and each file gets a share of the budget, so that one long file does not displace the
-//! others.
-//! Omissions are stated.
+//! others. Omissions are stated.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,7 @@
 //! The tools a model may call: the memory tools of the engine and custom ones.
 //!
 //! Every call produces a result that the model can read. Invalid arguments, unknown names, and tools
-//! that
-//! fail or panic are reported to the model, and the conversation continues.
+//! that fail or panic are reported to the model, and the conversation continues.
 
 mod own;
 mod plan;
@@ -26,9 +25,7 @@ pub enum MemorySet {
     Nothing,
     /// Tools that only read.
     ReadOnly,
-    /// All of them, except `memory`, which offers the same notes in the form that some models are
-    /// trained
-    /// on.
+    /// All of them except `memory`, an alternative interface that some models are trained on.
     #[default]
     Full,
     /// The tools for reflection: read, write, patch and append notes.

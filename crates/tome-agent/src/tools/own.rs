@@ -9,8 +9,7 @@ pub trait Tool: Send + Sync {
     fn offered(&self) -> OfferedTool;
 
     /// Runs the tool. `arguments` is a JSON object that is not validated against the schema. Both the
-    /// output
-    /// and the error are text for the model. Long-running tools should check `stop`.
+    /// output and the error are text for the model. Long-running tools should check `stop`.
     fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String>;
 }
 

@@ -6,8 +6,7 @@ use tome_llm::{OfferedTool, Stop};
 use super::Tool;
 
 /// Accepts a plan and acknowledges it. The triggers recognize its name and format: a plan with many
-/// steps
-/// makes memory recall relevant lessons.
+/// steps makes memory recall relevant lessons.
 pub struct PlanTool;
 
 impl PlanTool {

@@ -1,5 +1,4 @@
-//! Whatever a model and its tools do, providers accept every request: `script::check` verifies each
-//! one.
+//! Whatever a model and its tools do, providers accept every request (see `script::check`).
 
 use std::sync::{Arc, Mutex};
 

@@ -1,6 +1,5 @@
 //! Injections: lessons for a plan, the request to save, the reminder of the overview. Each appears once
-//! and
-//! never between a call and its result.
+//! and never between a call and its result.
 
 use std::sync::Arc;
 

@@ -7,20 +7,16 @@
 //! ```
 //!
 //! Every commit that writes, replaces or removes a node assigns it the next number and deletes its
-//! previous row. So
-//! there is one row per node, also for removed ones. Nodes written before this log existed have no row
-//! until they
-//! change.
+//! previous row. So there is one row per node, also for removed ones. Nodes written before this log
+//! existed have no row until they change.
 //!
 //! Worker commits are not synced, so power loss may remove changes that a consumer has already seen. To
-//! avoid reusing
-//! their numbers, each opening of a store reserves and syncs a block of numbers before it assigns the
-//! first one.
+//! avoid reusing their numbers, each opening of a store reserves and syncs a block of numbers before it
+//! assigns the first one.
 //!
 //! Project names are UTF-8, which contains no byte above 0xF4, so these keys never collide with those
-//! of nodes. A
-//! separate family would cost the first commit of every store some twenty syncs, and every opening one
-//! more table.
+//! of nodes. A separate family would cost the first commit of every store some twenty syncs, and every
+//! opening one more table.
 
 use std::ops::Bound;
 
@@ -59,8 +55,7 @@ impl Ledger {
     }
 
     /// Number of the latest change of a node; 0 if there is none. A consumer with a larger cursor
-    /// follows a log that was
-    /// lost with the contents, and must restart from 0.
+    /// follows a log that was lost with the contents, and must restart from 0.
     pub fn last_node_change(&self) -> Result<u64, LedgerError> {
         let span = Span::prefix(&[CHANGE]);
         let last = self.scan(Family::TocNodes, span, Direction::Backward).next();
@@ -68,8 +63,7 @@ impl Ledger {
     }
 
     /// Adds the rows of changed nodes to a batch. They come last, because readers of some engines can
-    /// see a part of a
-    /// batch. `last` is the last number assigned since the store was opened.
+    /// see a part of a batch. `last` is the last number assigned since the store was opened.
     pub(crate) fn put_changed(
         &self,
         batch: &mut Batch,

@@ -2,21 +2,17 @@
 //!
 //! ```text
 //! toc_nodes   project ++ 0x00 ++ node id ++ 0x00 ++ version:u32be  ->  version:u8 ++ …   value.rs
-//! toc_latest  project ++ 0x00 ++ node id                           ->  version:u8 ++ …   value.rs,
-//! `NodeHeader`
+//! toc_latest  project ++ 0x00 ++ node id                           ->  version:u8 ++ …   value.rs, `NodeHeader`
 //!             project ++ 0x00 ++ "session:" ++ session ++ 0x00 ++ at_ms:u64be ++ seq:u64be
-//!                                                                  ->  version:u8 ++ …   value.rs,
-//! `SegmentEntry`
+//!                                                                  ->  version:u8 ++ …   value.rs, `SegmentEntry`
 //! grips       project ++ 0x00 ++ grip id                           ->  version:u8 ++ …   value.rs
 //! ```
 //!
 //! The log of changed nodes is in `toc_nodes`, too; see `changes.rs`.
 //!
 //! Node ids begin with `toc:` and so never collide with the keys of sessions. Project names contain no
-//! 0x00; writes
-//! that violate this are rejected. All of this is a projection, written only by a worker's `commit`,
-//! together with
-//! its cursor.
+//! 0x00; writes that violate this are rejected. All of this is a projection, written only by a worker's
+//! `commit`, together with its cursor.
 
 mod changes;
 mod key;
@@ -37,11 +33,9 @@ pub struct Head {
     pub id: NodeId,
     /// The latest version.
     pub version: u32,
-    /// The latest version made from events alone. A later version has the same content in a model's
-    /// words.
+    /// The latest version made from events alone. Later ones are reworded by a model.
     pub base: u32,
-    /// Whether the node was removed because its events moved to other segments. Its versions stay
-    /// readable.
+    /// Whether the node was removed: its events are in other segments now. Versions stay readable.
     pub removed: bool,
     /// Whether more events may follow.
     pub open: bool,
@@ -62,8 +56,7 @@ pub struct Head {
     /// The agents involved.
     pub agents: Vec<Agent>,
     /// Number of sessions whose first segment of a year, month, week and day is in this node. Allows
-    /// counting the
-    /// sessions of coarser periods without duplicates.
+    /// counting the sessions of coarser periods without duplicates.
     pub firsts: [u64; 4],
 }
 
@@ -103,9 +96,7 @@ pub enum Began {
     Ended,
 }
 
-/// A change of one node, with optimistic concurrency: if the latest version is not `seen`, the whole
-/// commit is
-/// rejected.
+/// A change of one node. If its latest version is not `seen`, the whole commit is rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeWrite {
     /// The project.
@@ -146,8 +137,7 @@ pub enum GripWrite {
         /// Whether the bullet's version is closed; then the grip is kept forever.
         closed: bool,
     },
-    /// Removes a grip after the open version of `node` that used it was replaced, unless something else
-    /// needs it.
+    /// Removes a grip of a replaced open version of `node`, unless something else needs it.
     Drop {
         /// The project.
         project: String,

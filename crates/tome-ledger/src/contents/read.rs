@@ -63,8 +63,7 @@ impl Ledger {
     }
 
     /// Iterates lazily over the headers of nodes whose ids begin with `prefix` and come after `after`,
-    /// in order of ids,
-    /// including removed nodes.
+    /// in order of ids, including removed nodes.
     pub fn heads<'a>(
         &'a self,
         project: &str,

@@ -1,8 +1,6 @@
 //! Values of the contents, packed as in codec.rs. Version 1 of each is the postcard encoding of its
-//! struct below,
-//! with the fields in that order. Times are milliseconds; kinds and reasons are codes. Data in the key
-//! is not
-//! repeated.
+//! struct below, with the fields in that order. Times are milliseconds; kinds and reasons are codes.
+//! Data in the key is not repeated.
 
 use serde::{Deserialize, Serialize};
 use tome_model::{

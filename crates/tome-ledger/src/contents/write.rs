@@ -7,8 +7,7 @@ use crate::{Batch, Family, Ledger, LedgerError};
 
 impl Ledger {
     /// Adds node changes to a batch, or fails if one of the nodes was changed concurrently. Returns the
-    /// keys of their
-    /// headers, for the log of changed nodes.
+    /// keys of their headers, for the log of changed nodes.
     pub(crate) fn put_nodes(
         &self,
         batch: &mut Batch,

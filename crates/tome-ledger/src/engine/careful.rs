@@ -1,10 +1,8 @@
 //! Scans a fjall keyspace past unreadable blocks.
 //!
 //! fjall's scan merges all tables and ends at the first bad block of any of them. This one starts with
-//! that scan
-//! and, on damage, continues table by table: unreadable blocks are recorded and skipped, and the rest
-//! is merged as
-//! before.
+//! that scan and, on damage, continues table by table: unreadable blocks are recorded and skipped, and
+//! the rest is merged as before.
 
 use std::ops::Bound;
 
@@ -191,8 +189,7 @@ impl Iterator for CarefulScan<'_> {
 }
 
 /// Whether an error means that bytes on disk differ from what was written. Other failures, such as
-/// running out of
-/// file descriptors, are not damage.
+/// running out of file descriptors, are not damage.
 pub(super) fn is_damage(error: &fjall::Error) -> bool {
     use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
     /// The disk could not read a sector.

@@ -1,22 +1,19 @@
 //! fjall, the default engine: an LSM store in Rust. Families are keyspaces.
 //!
 //! Tuned for many small, mostly idle stores in one daemon: one worker thread, small caches and
-//! memtables. Closing
-//! flushes and empties the journal, so that the next open replays nothing; a crash is recovered from
-//! the journal.
+//! memtables. Closing flushes and empties the journal, so that the next open replays nothing; a crash
+//! is recovered from the journal.
 //!
 //! Facts from its source that matter here:
 //! - A batch is journaled and synced before it becomes readable, so everything that is read is durable.
-//! - Flushed data stays in the journal until 64 MB have been written, and the next open reads and skips
-//! it. Hence
-//!   `empty_journals`.
+//! - Flushed data stays in the journal until 64 MB have been written, and the next open reads and
+//!   skips it. Hence `empty_journals`.
 //! - The last journal must not be deleted: without one fjall loses its sequence number.
 //! - A background flush syncs the journal first, so tables are never ahead of it.
 //! - It refuses to open a journal whose end was torn by power loss. Hence `journal.rs`.
 //! - A journal is 64 MiB long from the start, as a sparse file.
-//! - Its own flush-and-wait never returns if the worker has died of a full disk. Hence the flush on the
-//! caller's
-//!   thread.
+//! - Its own flush-and-wait never returns if the worker has died of a full disk. Hence the flush on
+//!   the caller's thread.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -68,8 +65,7 @@ pub(crate) struct Fjall {
 struct Open {
     database: Database,
     /// Created at the first write to each: creating one takes some twenty syncs, and the first event of
-    /// a project
-    /// needs only four of them.
+    /// a project needs only four of them.
     keyspaces: [OnceLock<Keyspace>; Family::ALL.len()],
     /// Held while a keyspace is created.
     creating: Mutex<()>,
@@ -90,8 +86,7 @@ impl Fjall {
         }
         if replays {
             // Replayed data may come from the page cache after a failed sync, without being on disk.
-            // Flushing writes and
-            // syncs new tables; if that fails, writing fails, too.
+            // Flushing writes and syncs new tables; if that fails, writing fails, too.
             let _ = open.flush();
         }
         Ok(Self { dir: dir.to_owned(), open: Some(open), damage: DamageLog::default() })
@@ -123,12 +118,10 @@ impl Open {
         self.keyspaces.iter().filter_map(OnceLock::get)
     }
 
-    /// Moves all memtables into tables, on this thread, so that a failure is reported instead of waited
-    /// for.
+    /// Moves all memtables into tables, on this thread, so that a failure is returned.
     fn flush(&self) -> Result<(), KvError> {
         // Tables must not be ahead of the journal: after power loss a batch could exist in one family
-        // and be missing in
-        // another.
+        // and be missing in another.
         self.database.persist(PersistMode::SyncAll).map_err(plain)?;
         for keyspace in self.made() {
             keyspace.rotate_memtable().map_err(plain)?;
@@ -258,8 +251,7 @@ impl Drop for Fjall {
 }
 
 /// Opens the database. If power loss tore the unsynced end of a journal, that end is cut off first,
-/// which loses
-/// nothing that was acknowledged.
+/// which loses nothing that was acknowledged.
 fn open_mended(dir: &Path) -> Result<Database, KvError> {
     let torn = match open_database(dir) {
         Err(fjall::Error::JournalRecovery(
@@ -351,8 +343,7 @@ fn bloom(false_positives: f32) -> FilterPolicy {
 }
 
 /// Removes the remains of an interrupted creation, on which fjall would fail. Without a single keyspace
-/// there should
-/// be no data; if a journal has content anyway, the folder is renamed instead of removed.
+/// there should be no data; if a journal has content anyway, the folder is renamed instead of removed.
 fn clear_unfinished(dir: &Path) -> std::io::Result<()> {
     if !dir.try_exists()? {
         return Ok(());
@@ -384,8 +375,7 @@ fn free_name(dir: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// Empties the journals of a closed database whose memtables are all flushed. The newest one stays as
-/// an empty file,
-/// because without it the sequence numbers would restart.
+/// an empty file, because without it the sequence numbers would restart.
 fn empty_journals(dir: &Path) -> std::io::Result<()> {
     let mut journals = journal::journals(dir)?;
     let newest = journals.pop();

@@ -1,6 +1,5 @@
 //! Checks before fjall opens a damaged database: it deletes keyspaces that look unfinished or
-//! unreferenced, and they
-//! may contain all data.
+//! unreferenced, and they may contain all data.
 
 use std::path::Path;
 

@@ -9,17 +9,13 @@
 //! The checksum is XXH3 of all items in their stored form. Zeros follow the last batch.
 //!
 //! Pages reach the disk in any order, so an unsynced batch may lose its middle and keep its end. fjall
-//! discards a
-//! batch without an end, and refuses to open if a checksum is wrong. Neither batch was acknowledged,
-//! nor was anything
-//! after it, so `cut_torn_tail` keeps a copy and cuts the journal there.
+//! discards a batch without an end, and refuses to open if a checksum is wrong. Neither batch was
+//! acknowledged, nor was anything after it, so `cut_torn_tail` keeps a copy and cuts the journal there.
 //!
 //! A disk that loses synced data looks similar, with one difference: the ledger syncs the last batch of
-//! a group before
-//! it writes the next one. If events follow the end of a group, that group was acknowledged, and damage
-//! to it is an
-//! error and never cut. Damage to the last group of the journal cannot be distinguished from a torn
-//! one.
+//! a group before it writes the next one. If events follow the end of a group, that group was
+//! acknowledged, and damage to it is an error and never cut. Damage to the last group of the journal
+//! cannot be distinguished from a torn one.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

@@ -62,8 +62,7 @@ pub(crate) fn check_built(engine: Engine, store: &Path) -> Result<(), LedgerErro
 }
 
 /// Makes a database openable if only its journal is damaged: cuts off the damage and everything after
-/// it, and keeps a
-/// copy of the file.
+/// it, and keeps a copy of the file.
 pub(crate) fn cut_damaged_journals(engine: Engine, dir: &Path) -> Result<(), KvError> {
     match engine {
         Engine::Fjall => journal::cut_all(dir),

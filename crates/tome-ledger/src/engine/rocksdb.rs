@@ -1,8 +1,7 @@
 //! RocksDB, in builds with the cargo feature `rocksdb`. Families are column families.
 //!
 //! Every batch goes to the log, which is synced in order on request, so a synced batch makes all
-//! earlier ones durable.
-//! Closing flushes, so that the next open replays nothing.
+//! earlier ones durable. Closing flushes, so that the next open replays nothing.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};

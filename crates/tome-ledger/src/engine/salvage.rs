@@ -1,6 +1,5 @@
 //! Reads events directly from the files of a fjall database, even if it cannot be opened: from every
-//! table block and
-//! journal batch that matches its checksum.
+//! table block and journal batch that matches its checksum.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,8 +15,7 @@ use crate::{Family, LedgerError, event_value, key};
 const CACHE_BYTES: u64 = 1024 * 1024;
 
 /// Visits key and value of every event that is still readable in the folder of a ledger. An event may
-/// be visited
-/// several times.
+/// be visited several times.
 pub(crate) fn events(ledger: &Path, show: Show<'_>) -> Result<(), LedgerError> {
     for dir in folders(ledger, |name| name == "fjall" || name.starts_with("fjall-aside-")) {
         let names = keyspace_names(&dir);

@@ -1,8 +1,7 @@
 //! Stores in the form in which each format was first written. They must open forever.
 //!
 //! A new format gets its own folder; an old folder is never rewritten. To create the folder of the
-//! current format, if
-//! it does not exist yet:
+//! current format, if it does not exist yet:
 //!
 //! ```text
 //! TOME_WRITE_FIXTURE=1 cargo test -p tome-ledger --test it fixture

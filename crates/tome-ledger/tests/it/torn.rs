@@ -127,8 +127,7 @@ fn a_kill_raises_no_alarm() {
     }
 }
 
-/// The journal lost its end after its events were acknowledged: batches are torn, or gone without a
-/// trace.
+/// The journal lost its end after its events were acknowledged: batches are torn or gone.
 #[test]
 fn a_lost_tail_of_acknowledged_events_is_reported() {
     let scene = Scene::new(Engine::Fjall);

@@ -1,10 +1,8 @@
 //! Conversations over Anthropic's Messages API.
 //!
 //! Cache breakpoints are set at the last tool, at marked parts of the system prompt, and at the last
-//! block of the
-//! conversation, so that the next request reads this one from the cache. The protocol allows four; the
-//! last ones
-//! of the system prompt win.
+//! block of the conversation, so that the next request reads this one from the cache. The protocol
+//! allows four; the last ones of the system prompt win.
 
 use std::collections::HashMap;
 

@@ -69,8 +69,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the parts, without empty texts. Missing arguments become an empty object, and a missing
-    /// or
-    /// duplicate id is replaced by a unique one.
+    /// or duplicate id is replaced by a unique one.
     pub(crate) fn into_parts(self, talk: &Talk) -> Vec<Part> {
         let mut taken = ids_in(talk);
         let mut parts = self.parts;

@@ -1,6 +1,4 @@
-//! Conversations over HTTP, independent of the protocol: reads a streamed reply, or a complete one from
-//! endpoints
-//! that do not stream.
+//! Conversations over HTTP, independent of the protocol. Replies are streamed or complete.
 
 mod anthropic;
 mod draft;

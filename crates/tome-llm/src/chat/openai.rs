@@ -1,8 +1,7 @@
 //! Conversations over the chat completions protocol.
 //!
 //! Endpoints differ in how they number the calls of a reply, whether calls have ids, and whether they
-//! report
-//! usage; all variants are supported.
+//! report usage; all variants are supported.
 
 use std::sync::atomic::Ordering;
 
@@ -216,8 +215,7 @@ impl Chunks {
     }
 
     /// Finds the call that a delta continues: by index, or by id where endpoints give all calls the
-    /// same index
-    /// or none. A delta without index and id continues the last call unless it has a name.
+    /// same index or none. A delta without index and id continues the last call unless it has a name.
     fn known(&mut self, index: Option<u64>, id: &str, name: &str) -> Option<&mut Known> {
         match index {
             Some(_) => self

@@ -12,8 +12,7 @@ use crate::http::{Endpoint, Http};
 use crate::{Heard, ModelFailure, Reply, Talk};
 
 /// A stream with comments, CRLF, data over two lines, thinking, multi-byte characters and two calls,
-/// one of
-/// them without arguments.
+/// one of them without arguments.
 fn anthropic() -> String {
     let events = [
         json!({"type": "message_start", "message": {"usage": {

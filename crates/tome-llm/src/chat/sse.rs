@@ -1,8 +1,7 @@
 //! Decodes server-sent events from chunks of any size.
 //!
 //! Lines end with LF, CRLF or CR. Data lines are joined until an empty line. Comments and other fields
-//! are ignored,
-//! because both protocols put the event type into the data.
+//! are ignored, because both protocols put the event type into the data.
 
 use crate::ModelFailure;
 use crate::limits::EVENT_BYTES_MAX;

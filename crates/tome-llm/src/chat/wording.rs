@@ -1,14 +1,12 @@
 //! Sanitizes tool names, ids and arguments that models or other providers produced, because an invalid
-//! one would
-//! make the provider reject every later request of the conversation.
+//! one would make the provider reject every later request of the conversation.
 
 use serde_json::{Map, Value};
 
 /// Longest tool name that providers accept.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Returns the arguments as an object. Anything else is wrapped in one, so that the model sees what it
-/// sent.
+/// Returns the arguments as an object. Other values are wrapped, so that the model sees its mistake.
 pub(super) fn as_object(arguments: &str) -> Map<String, Value> {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(fields)) => fields,

@@ -21,8 +21,7 @@ fn down() -> ModelFailure {
 }
 
 /// The endpoint would wait for minutes; the call returns as soon as it is cancelled, and the server
-/// sees the
-/// connection close.
+/// sees the connection close.
 #[test]
 fn a_stop_ends_a_reply_wherever_it_is() {
     for protocol in BOTH {

@@ -83,8 +83,7 @@ fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
 }
 
 /// A killed client settles nothing: its reservation expires, and only the estimated input is counted. A
-/// late
-/// settlement is not counted twice.
+/// late settlement is not counted twice.
 #[test]
 fn what_nobody_settles_is_let_go() {
     let day = "2026-11-15";
@@ -108,8 +107,7 @@ fn what_nobody_settles_is_let_go() {
     assert_eq!(reading.tokens_left, Some(56));
     assert_eq!((reading.today.calls, reading.today.failures), (1, 0));
 
-    // The daemon restarted in between: the call is counted in full, and no other reservation is
-    // settled.
+    // The daemon restarted in between: the call is counted, and no other reservation is settled.
     let anew = Meter::new(Some(100), MeterState::default());
     let _other = anew.reserve(day, Needed { input_tokens: 1, output_tokens_max: 1 }).unwrap();
     anew.settle(day, &held, &spent);
