@@ -1,6 +1,6 @@
-//! A small agent that remembers: learns a name in one session and knows it in the next.
+//! A minimal agent with memory: it learns a name in one session and recalls it in the next.
 //!
-//! With `ANTHROPIC_API_KEY` set it talks to that model; without, to a scripted one, offline.
+//! Uses Anthropic's API if `ANTHROPIC_API_KEY` is set, otherwise scripted replies, offline.
 //! `cargo run -p tome-agent --example minimal [-- <home folder>]`
 
 #![allow(clippy::print_stdout)]

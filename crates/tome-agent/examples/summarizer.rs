@@ -1,4 +1,4 @@
-//! A summarizer of one's own for turns that leave the window: it keeps the person's decisions.
+//! A custom summarizer for turns that leave the context window: it keeps the user's decisions.
 //!
 //! `cargo run -p tome-agent --example summarizer [-- <home folder>]`
 
@@ -16,7 +16,7 @@ use tome_contents::{
 use tome_llm::{End, Part, Reply, ScriptedChat, Stop, Usage};
 use tome_model::EventKind;
 
-/// Keeps what the person decided, word for word.
+/// Keeps the sentences in which the user decides something, verbatim.
 struct Decisions;
 
 impl Summarizer for Decisions {
@@ -28,14 +28,14 @@ impl Summarizer for Decisions {
         let mut bullets = Vec::new();
         for (n, event) in input.events.iter().enumerate() {
             if event.kind == EventKind::UserMessage && event.text.contains("decide") {
-                // An excerpt is a verbatim part of at most 200 characters.
+                // An excerpt is verbatim and at most 200 characters long.
                 let excerpt: String = event.text.chars().take(200).collect();
                 let support = Support::Excerpts(vec![Evidence { event: n, excerpt }]);
                 bullets.push(SummaryBullet { text: event.text.clone(), support });
             }
         }
         if bullets.is_empty() {
-            // The built-in summarizer is asked then.
+            // On an error, the built-in summarizer takes over.
             return Err(SummaryError::Unusable("nothing was decided".to_owned()));
         }
         let title = format!("{} decisions", bullets.len());
@@ -43,7 +43,7 @@ impl Summarizer for Decisions {
     }
 
     fn rollup(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
-        Err(SummaryError::Unusable("only turns are summarised here".to_owned()))
+        Err(SummaryError::Unusable("only turns are summarized here".to_owned()))
     }
 }
 
@@ -82,7 +82,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn show(said: Said<'_>) {
     if let Said::Compacted(made) = said {
         let file = made.file.as_deref().unwrap_or("nowhere");
-        println!("{} messages left, summarised by {} in {file}:", made.messages, made.by);
+        println!(
+            "{} messages left the window, summarized by {} in {file}:",
+            made.messages, made.by
+        );
         println!("{}", made.summary);
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between an agent and its memory.
+//! Errors of the agent and of its memory.
 
 use thiserror::Error;
 use tome_home::HomeError;
@@ -6,7 +6,7 @@ use tome_llm::ModelFailure;
 use tome_model::ModelError;
 use tome_redact::PatternError;
 
-/// Memory that did not do what it was asked. A tool that refuses is an answer, not this.
+/// A memory operation failed. A tool that rejects its arguments returns an answer instead.
 #[derive(Debug, Error)]
 pub enum MemoryError {
     /// The engine failed.
@@ -18,23 +18,23 @@ pub enum MemoryError {
     /// What was handed over cannot be taken.
     #[error(transparent)]
     Invalid(#[from] ModelError),
-    /// Memory lives elsewhere and cannot be reached.
-    #[error("memory cannot be reached: {0}")]
+    /// The memory cannot be reached, opened or written.
+    #[error("memory is unavailable: {0}")]
     Away(String),
-    /// There is no tool of this name.
+    /// The memory has no tool with this name.
     #[error("memory has no tool {0:?}")]
     NoSuchTool(String),
-    /// A tool refused where it had to do its work.
+    /// A tool call that had to succeed was rejected.
     #[error("{tool} refused: {said}")]
     Refused {
-        /// Which.
+        /// The tool's name.
         tool: &'static str,
-        /// What it said.
+        /// The tool's error text.
         said: String,
     },
 }
 
-/// An agent that could not go on. What was said and done so far is recorded; the session can go on.
+/// The agent could not continue. Everything up to the error is recorded, so the session can be resumed.
 #[derive(Debug, Error)]
 pub enum AgentError {
     /// Memory failed.
@@ -43,17 +43,17 @@ pub enum AgentError {
     /// The model failed.
     #[error(transparent)]
     Model(#[from] ModelFailure),
-    /// A reflection was cut short.
+    /// A reflection ended early.
     #[error(transparent)]
     Reflect(#[from] crate::ReflectError),
-    /// Prompt, tools and what is set aside leave no room for a conversation.
+    /// The system prompt, the tools and the reserved budgets leave no tokens for a conversation.
     #[error(
         "a window of {window} tokens is too small: prompt and tools alone need {needed}; offer fewer tools or raise the window"
     )]
     WindowTooSmall {
-        /// What there is.
+        /// The configured context window, in tokens.
         window: u64,
-        /// What is needed at least.
+        /// The smallest window that would work, in tokens.
         needed: u64,
     },
 }

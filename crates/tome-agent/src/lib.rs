@@ -1,20 +1,21 @@
-//! The agent library: what an agent needs that remembers.
+//! A library for building agents with long-term memory.
 //!
-//! An [`Agent`] takes a prompt, lets a model speak and call tools until it is done, and keeps all of it:
-//! every word is an event in the ledger, facts and episodes are Markdown, and what leaves the model's
-//! context is summarised and found again. Its requests stay the same size however long the session is.
+//! An [`Agent`] takes a prompt and lets a model reply and call tools until it is done. Everything is
+//! stored: each message and tool result is an event in the ledger, facts and episodes are Markdown
+//! notes, and turns that leave the model's context are summarized and stay searchable. The size of a
+//! request is bounded, however long the session gets.
 //!
-//! | piece | what it does |
+//! | item | purpose |
 //! | --- | --- |
-//! | [`Memory`] | what an agent asks of its memory; [`Local`] answers in this process, over a home folder |
-//! | [`Toolbox`] | the tools of memory, the same that MCP offers, and the agent's own ([`Tool`], [`FnTool`]) |
-//! | [`Context`] | system prompt, protocol, overview, index of notes, last turns, within a budget |
-//! | [`Compaction`] | what becomes of turns that leave the window; [`CompactBy`] says by whom |
-//! | [`Agent`] | the loop, with the triggers: lessons for a longer plan, the request to store |
-//! | [`reflect()`] | after a task: a loop of its own that writes down facts and episodes |
+//! | [`Memory`] | stores and retrieves what an agent knows; [`LocalMemory`] does so in this process, over a home folder |
+//! | [`Toolbox`] | the tools a model may call: the memory tools, as offered over MCP, and your own ([`Tool`], [`FnTool`]) |
+//! | [`ContextWindow`] | builds requests: system prompt, overview, index of notes and recent turns, within a token budget |
+//! | [`Compaction`] | the summary of turns that left the context window; [`CompactionStrategy`] selects who writes it |
+//! | [`Agent`] | the agent loop, with triggers that inject lessons, reminders and the request to save what was learned |
+//! | [`reflect()`] | a separate loop that runs after a task and writes facts and episodes |
 //!
-//! This crate knows no socket, no terminal, no environment and no wall clock: whoever builds an agent
-//! brings a model, a memory and, where it has some, tools of its own.
+//! The crate opens no sockets and reads neither the terminal, the environment nor the wall clock. The
+//! caller supplies a model, a memory and, optionally, tools.
 //!
 //! # Example
 //!
@@ -22,37 +23,36 @@
 //! use std::sync::Arc;
 //!
 //! use serde_json::{Value, json};
-//! use tome_agent::{Agent, AgentSettings, FnTool, Local, LocalSettings, MemorySet, Toolbox, Who};
-//! use tome_llm::{End, Part, Reply, ScriptedChat, Stop, Usage};
+//! use tome_agent::{
+//!     Agent, AgentSettings, FnTool, LocalMemory, LocalMemorySettings, MemoryToolSet, SessionInfo,
+//!     Toolbox,
+//! };
+//! use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let (home, cwd) = (folder.path().join("tome"), folder.path().display().to_string());
-//! // The memory of one session: a home folder, a session's name, where the agent stands.
-//! let memory = Local::open(LocalSettings::new(home, Who::new("monday", cwd)?))?;
+//! // The memory of one session: a home folder, a session id and the working directory.
+//! let session = SessionInfo::new("monday", cwd)?;
+//! let memory = LocalMemory::open(LocalMemorySettings::new(home, session))?;
 //!
-//! // Any `ChatModel`: `AnthropicModel`, `OpenAiModel`, or, as here, a script.
-//! let says = |text: &str| Reply {
-//!     parts: vec![Part::Text(text.to_owned())],
-//!     end: End::Done,
-//!     usage: Usage::default(),
-//! };
-//! let model = ScriptedChat::new([Ok(says("Good morning."))]);
+//! // Any `ChatModel`: `AnthropicModel`, `OpenAiModel` or, as here, scripted responses.
+//! let model = ScriptedChat::new([Ok(ChatResponse::from_text("Good morning."))]);
 //!
-//! // All tools of memory, and one of the agent's own.
+//! // All memory tools, and a custom one.
 //! let schema = json!({ "type": "object", "properties": {} });
 //! let dice = FnTool::new("dice", "Throws a die.", schema, |_: &Value| Ok("4".to_owned()));
-//! let tools = Toolbox::new(MemorySet::Full).with(dice);
+//! let tools = Toolbox::new(MemoryToolSet::Full).with_tool(dice);
 //!
 //! let settings = AgentSettings { tools, ..AgentSettings::default() };
 //! let mut agent = Agent::new(Arc::new(model), Arc::new(memory), settings)?;
-//! let run = agent.run("Hello!", &mut |_said| {}, &Stop::default())?;
+//! let run = agent.run("Hello!", &mut |_event| {}, &CancelToken::default())?;
 //! assert_eq!(run.text, "Good morning.");
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! `examples/minimal.rs` is a whole agent; `examples/summarizer.rs` brings a summarizer of its own.
+//! `examples/minimal.rs` is a complete agent; `examples/summarizer.rs` adds a custom summarizer.
 
 mod agent;
 mod compaction;

@@ -1,5 +1,4 @@
-//! What was said and done, as a text for a model: the person's words and the agent's as they are, what
-//! came from tools fenced as data.
+//! Renders events as a transcript for a model. Messages are verbatim; tool output is fenced as data.
 
 use tome_contents::said;
 use tome_engine::quoted_text;
@@ -8,13 +7,10 @@ use tome_text::budget_tokens;
 
 use crate::context::cap_tokens;
 
-/// What is shown of one tool's result.
 const RESULT_TOKENS_MAX: u64 = 400;
-/// What is shown of one message.
 const MESSAGE_TOKENS_MAX: u64 = 2_000;
 
-/// The events as a text of at most so many tokens. Where that is not enough the oldest are left out,
-/// and it is said how many.
+/// Renders events within a token budget. The oldest are omitted first, and counted.
 pub(crate) fn transcript(events: &[Event], tokens_max: u64) -> String {
     let blocks: Vec<String> = events.iter().filter_map(block).collect();
     let mut left = tokens_max.saturating_sub(30);

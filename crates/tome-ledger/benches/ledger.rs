@@ -1,14 +1,14 @@
-//! How fast the ledger is, as a table: `cargo bench -p tome-ledger`.
+//! Benchmarks of the ledger, printed as a table: `cargo bench -p tome-ledger`.
 //!
-//! Needs no harness: each line is one measurement on a store in a temporary folder, which has to
-//! be on a real disk for the synced lines to mean anything (`TMPDIR` says where).
+//! Without a harness: each line is one measurement on a store in a temporary folder, which must be on a
+//! real disk (`TMPDIR`) for the synced lines to be meaningful.
 
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
-    reason = "a bench prints, and stops when something is wrong"
+    reason = "a benchmark prints, and stops when something is wrong"
 )]
 
 use std::hint::black_box;
@@ -98,7 +98,7 @@ fn open_closed(engine: Engine, dir: &Path) {
     line("disk", &format!("{} B/event", ledger.disk_bytes() / ledger.last_seq()));
     let ((), took) = timed(|| ledger.compact().unwrap());
     line("compact", &ms(took));
-    // fjall lets go of the old tables when it is opened again.
+    // fjall deletes old tables when it is opened again.
     drop(ledger);
     let ledger = Ledger::open_with(dir, engine).unwrap();
     line("disk, compacted", &format!("{} B/event", ledger.disk_bytes() / ledger.last_seq()));
@@ -222,7 +222,7 @@ fn new_event(draft: Draft) -> NewEvent {
     NewEvent::encode(draft, "/home/dev/projects/compiler".into(), Millis(1_794_702_490_000))
 }
 
-/// Words that differ from event to event, about as compressible as real ones.
+/// Text that differs from event to event and compresses about as well as real text.
 fn prose(seed: usize, bytes: usize) -> String {
     const WORDS: &str = "the lexer token stream returns an error when unicode identifiers begin \
         with a digit so parse_ident has to check peek() first and then advance cargo test shows \

@@ -1,12 +1,12 @@
-//! Puts and deletes across families that are written together.
+//! An atomic batch of puts and deletes across families.
 //!
-//! All bytes lie in one buffer: a group of thousands of events costs a handful of allocations.
+//! All bytes are in one buffer, so that a group of thousands of events needs only a few allocations.
 
 use std::ops::Range;
 
 use crate::Family;
 
-/// Puts and deletes across families that are written together or not at all.
+/// Puts and deletes across families that are written atomically.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
@@ -23,11 +23,11 @@ struct Placed {
 /// One put or delete of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op<'a> {
-    /// The family it belongs to.
+    /// The family of the key.
     pub family: Family,
     /// The key.
     pub key: &'a [u8],
-    /// The new value, or none to delete the key.
+    /// The new value, or `None` to delete the key.
     pub value: Option<&'a [u8]>,
 }
 
@@ -37,8 +37,7 @@ impl Batch {
         self.put_joined(family, &[key], &[value]);
     }
 
-    /// Sets a key that is made of several parts to a value that is. Saves the caller from putting
-    /// them together first.
+    /// Sets a key, with key and value given in parts. Saves the caller from concatenating them.
     pub fn put_joined(&mut self, family: Family, key: &[&[u8]], value: &[&[u8]]) {
         let key = self.place(key);
         let value = Some(self.place(value));
@@ -51,7 +50,7 @@ impl Batch {
         self.ops.push(Placed { family, key, value: None });
     }
 
-    /// What is in it, in the order in which it was put there.
+    /// The operations, in insertion order.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = Op<'_>> {
         self.ops.iter().map(|op| Op {
             family: op.family,
@@ -60,17 +59,17 @@ impl Batch {
         })
     }
 
-    /// How many bytes of keys and values are in it.
+    /// Total bytes of keys and values.
     pub fn bytes_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the batch has no operations.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
 
-    /// Empties it and keeps the room, unless that was unusually large.
+    /// Removes all operations and keeps the allocation, unless it is unusually large.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(crate::limits::BATCH_ROOM_BYTES);
@@ -87,7 +86,7 @@ impl Batch {
     }
 
     fn at(&self, range: &Range<usize>) -> &[u8] {
-        // Ranges come from `place` and the buffer only grows until both are cleared together.
+        // Ranges come from `push_bytes`, and the buffer only grows until both are cleared together.
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 }

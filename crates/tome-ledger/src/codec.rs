@@ -1,4 +1,4 @@
-//! How a value is packed.
+//! The encoding of stored values.
 //!
 //! ```text
 //! version:u8 ++ tag:u8 ++ body
@@ -6,9 +6,9 @@
 //!   tag 1   body is len:u32be ++ one zstd frame that unpacks to `len` bytes
 //! ```
 //!
-//! What `version` means is the business of whoever owns the family. An unknown version or tag is
-//! `LedgerError::UnknownVersion`, never a default. Unpacking is bounded by `EVENT_BYTES_MAX`.
-//! There is no checksum of its own: both engines check their blocks.
+//! The meaning of `version` belongs to the family's owner. An unknown version or tag is an
+//! `LedgerError::UnknownVersion`, never a default. Decompression is bounded by `EVENT_BYTES_MAX`.
+//! Values have no checksum, because both engines check their blocks.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -23,13 +23,13 @@ use crate::{Family, KvError, LedgerError};
 const TAG_RAW: u8 = 0;
 const TAG_ZSTD: u8 = 1;
 
-/// The fastest level: higher ones win a few percent of room and cost a multiple of the time.
+/// The fastest level: higher ones save a few percent of space and take several times as long.
 const LEVEL: i32 = 1;
 
-/// The room that a thread keeps for the next value.
+/// Buffer capacity that a thread keeps for the next value.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
-/// Where a value stands, for messages.
+/// Where a value is stored, for error messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) family: Family,
@@ -46,7 +46,7 @@ impl Place<'_> {
     }
 }
 
-/// Contexts are large and slow to make, so each thread keeps its own.
+/// Per-thread zstd contexts and buffers. Contexts are large and slow to create.
 struct Tools {
     compressor: Option<Compressor<'static>>,
     decompressor: Option<Decompressor<'static>>,
@@ -60,7 +60,7 @@ thread_local! {
     };
 }
 
-/// Encodes and packs a value. The error says what is wrong with the value.
+/// Encodes and packs a value. The error describes the problem with the value.
 pub(crate) fn pack(version: u8, value: &impl Serialize) -> Result<Vec<u8>, String> {
     TOOLS.with_borrow_mut(|tools| {
         tools.encoded.clear();
@@ -68,7 +68,7 @@ pub(crate) fn pack(version: u8, value: &impl Serialize) -> Result<Vec<u8>, Strin
             .map_err(|error| error.to_string())?;
         if tools.encoded.len() > EVENT_BYTES_MAX {
             return Err(format!(
-                "it is {} bytes long, at most {EVENT_BYTES_MAX} are taken: shorten it",
+                "it is {} bytes long, but at most {EVENT_BYTES_MAX} are allowed: shorten it",
                 tools.encoded.len()
             ));
         }
@@ -82,7 +82,7 @@ pub(crate) fn pack(version: u8, value: &impl Serialize) -> Result<Vec<u8>, Strin
     })
 }
 
-/// The body of a packed value whose version is one of `known`, and that version.
+/// Unpacks a value whose version is one of `known`. Returns the version and the body.
 pub(crate) fn unpack<'a>(
     place: Place<'_>,
     known: &[u8],
@@ -100,7 +100,7 @@ pub(crate) fn unpack<'a>(
     }
 }
 
-/// Decodes the body of a value; nothing may be left over.
+/// Decodes the body of a value; trailing bytes are an error.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(
     place: Place<'_>,
     body: &'a [u8],
@@ -118,7 +118,7 @@ fn decompress(place: Place<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
         body.split_first_chunk::<4>().ok_or_else(|| place.corrupt("it ends early"))?;
     let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
     if len > EVENT_BYTES_MAX {
-        return Err(place.corrupt(format!("it says it unpacks to {len} bytes")));
+        return Err(place.corrupt(format!("it claims to unpack to {len} bytes")));
     }
     let bytes = TOOLS
         .with_borrow_mut(|tools| tools.decompressor()?.decompress(frame, len))
@@ -130,7 +130,7 @@ fn decompress(place: Place<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
 }
 
 impl Tools {
-    /// Compresses what was encoded last, and says whether that makes it shorter.
+    /// Compresses the encoded value. Returns whether that makes it shorter.
     fn compress(&mut self) -> Result<bool, String> {
         if self.encoded.len() < COMPRESS_BYTES_MIN {
             return Ok(false);
@@ -154,7 +154,7 @@ impl Tools {
         })
     }
 
-    /// One huge event must not make its thread large for ever.
+    /// Shrinks the buffers, so that one huge event does not keep its memory forever.
     fn forget_large(&mut self) {
         self.encoded.clear();
         self.encoded.shrink_to(SCRATCH_BYTES);
@@ -165,7 +165,7 @@ impl Tools {
 
 fn new_compressor() -> std::io::Result<Compressor<'static>> {
     let mut compressor = Compressor::new(LEVEL)?;
-    // The length stands in front of the frame, where it is checked before anything is allocated.
+    // The length precedes the frame, where it is checked before anything is allocated.
     compressor.set_parameter(zstd::zstd_safe::CParameter::ContentSizeFlag(false))?;
     compressor.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(false))?;
     Ok(compressor)
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn unknown_numbers_are_named() {
         let error = unpack(PLACE, &[1], &[2, 0]).unwrap_err().to_string();
-        assert_eq!(error, "events k: version 2 is not known here: upgrade Tome");
+        assert_eq!(error, "events k: unknown version 2: upgrade Tome");
         let error = unpack(PLACE, &[1], &[1, 9]).unwrap_err().to_string();
-        assert_eq!(error, "events k: tag 9 is not known here: upgrade Tome");
+        assert_eq!(error, "events k: unknown tag 9: upgrade Tome");
     }
 
     #[test]
@@ -238,8 +238,8 @@ mod tests {
         let mut packed = pack(1, &"x".repeat(COMPRESS_BYTES_MIN)).unwrap();
         packed[2..6].copy_from_slice(&u32::MAX.to_be_bytes());
         let error = unpack(PLACE, &[1], &packed).unwrap_err().to_string();
-        assert!(error.contains("unpacks to 4294967295 bytes"), "{error}");
-        // A frame that unpacks to more than its length says is refused as well.
+        assert!(error.contains("unpack to 4294967295 bytes"), "{error}");
+        // A frame that unpacks to more than its stated length is rejected, too.
         packed[2..6].copy_from_slice(&10u32.to_be_bytes());
         assert!(unpack(PLACE, &[1], &packed).is_err());
         let huge = "x".repeat(EVENT_BYTES_MAX);

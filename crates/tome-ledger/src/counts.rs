@@ -1,16 +1,16 @@
-//! Counts that must agree with the content of a store, in a small file beside the engine's files:
+//! Counts that the content of a store must match, in a small file beside the engine's files:
 //!
 //! ```text
 //! COUNTS   counts 1
-//!          last_seq = 00000000000000000120     the number of the event that was acknowledged last
-//!          missing = 00000000000000000000      events that a repair had to give up
-//!          families = 000003ff                 the families that were in use, as bits
+//!          last_seq = 00000000000000000120     number of the last acknowledged event
+//!          missing = 00000000000000000000      events that a repair could not restore
+//!          families = 000003ff                 families in use, as bits
 //!          check = 0123456789abcdef            XXH3 of the lines above
 //! ```
 //!
-//! The writer overwrites the file in place after each synced group, without a sync: after kill -9 it
-//! is exact, after power loss it may lag behind, and it is never ahead of what was acknowledged. So a
-//! store that holds less than its `COUNTS` says has lost acknowledged events, while a batch torn by
+//! The writer overwrites the file in place after each synced group, without a sync: after kill -9 it is
+//! exact, after power loss it may lag behind, and it is never ahead of what was acknowledged. A store
+//! with fewer events than its `COUNTS` has therefore lost acknowledged ones, while a batch torn by
 //! power loss before its acknowledgement raises no alarm. A missing or empty file claims nothing.
 
 use std::fs::{File, OpenOptions};
@@ -26,14 +26,13 @@ use crate::{Direction, Family, KeyValue, LedgerError, Span, key, outbox, project
 const NAME: &str = "COUNTS";
 const HEADER: &str = "counts 1";
 
-/// The values in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// The highest number that was ever acknowledged.
+    /// Number of the last acknowledged event.
     pub(crate) last_seq: u64,
-    /// Events up to it that a repair could not bring back.
+    /// Events up to `last_seq` that a repair could not restore.
     pub(crate) missing: u64,
-    /// The families that had content when the store was opened or closed, as bits.
+    /// Families that had content when the store was opened or closed, as bits.
     pub(crate) families: u32,
 }
 
@@ -57,7 +56,6 @@ impl Counts {
     }
 }
 
-/// The open file.
 pub(crate) struct CountsFile {
     path: PathBuf,
     open: Mutex<(Option<File>, Counts)>,
@@ -66,11 +64,11 @@ pub(crate) struct CountsFile {
 /// The state of a store compared with its counts.
 pub(crate) struct Checked {
     pub(crate) file: CountsFile,
-    /// The number of the last event in the outbox.
+    /// Number of the last event in the outbox.
     pub(crate) last_seq: u64,
-    /// No number up to this one may be given again.
+    /// Highest number ever assigned; numbers up to it are never reused.
     pub(crate) highest_seq: u64,
-    /// How the store and its counts disagree.
+    /// Differences between the store and its counts.
     pub(crate) findings: Vec<String>,
 }
 
@@ -83,13 +81,13 @@ impl CountsFile {
             return;
         }
         counts.last_seq = last_seq;
-        // The file only serves to detect losses: failing to write it must not fail an append.
+        // The file only helps to detect losses: failing to write it must not fail an append.
         let _ = overwrite(&self.path, file, *counts);
     }
 }
 
 impl CountsFile {
-    /// Notes the families that are in use, before the store is closed.
+    /// Records the families in use, before the store is closed.
     pub(crate) fn note_families(&self, kv: &dyn KeyValue) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, counts) = &mut *open;
@@ -101,13 +99,13 @@ impl CountsFile {
     }
 }
 
-/// Writes the counts of a store that was just built.
+/// Writes the counts of a newly built store.
 pub(crate) fn write(dir: &Path, counts: Counts) -> Result<(), LedgerError> {
     let path = dir.join(NAME);
     overwrite(&path, &mut None, counts).map_err(LedgerError::io("write", &path))
 }
 
-/// Reads the counts of a store; zeros where there are none that can be used.
+/// Reads the counts of a store, or zeros if there are none or they are damaged.
 pub(crate) fn read_or_default(dir: &Path) -> Counts {
     read(&dir.join(NAME)).ok().flatten().unwrap_or_default()
 }
@@ -125,7 +123,7 @@ fn overwrite(path: &Path, file: &mut Option<File>, counts: Counts) -> std::io::R
     file.write_all(counts.to_text().as_bytes())
 }
 
-/// The counts in a file; none if there are none. An error says that they are damaged.
+/// Reads the counts from a file; `None` if it is missing or empty, an error if it is damaged.
 fn read(path: &Path) -> Result<Option<Counts>, String> {
     let mut bytes = Vec::new();
     match File::open(path).and_then(|file| file.take(COUNTS_BYTES_MAX).read_to_end(&mut bytes)) {
@@ -133,7 +131,7 @@ fn read(path: &Path) -> Result<Option<Counts>, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     }
-    // Power loss can leave a file that was created and not yet written, or written as zeros.
+    // After power loss, a new file may be empty or full of zeros.
     if bytes.iter().all(|byte| *byte == 0) {
         return Ok(None);
     }
@@ -141,7 +139,7 @@ fn read(path: &Path) -> Result<Option<Counts>, String> {
     parsed.map(Some).ok_or_else(|| "its checksum does not match".to_owned())
 }
 
-/// Compares a store with its counts. Costs a few lookups where they agree.
+/// Compares a store with its counts. Takes a few lookups if they agree.
 pub(crate) fn check(kv: &dyn KeyValue) -> Result<Checked, LedgerError> {
     let path = kv.path().join(NAME);
     let mut findings = Vec::new();
@@ -166,14 +164,14 @@ pub(crate) fn check(kv: &dyn KeyValue) -> Result<Checked, LedgerError> {
     let counts = Counts { last_seq: highest_seq, families, ..known };
     let mut file = None;
     if stored != Some(counts) {
-        // As above: without the file the store is as good as it was, only less watched.
+        // As above: without the file the store works as before, but losses go unnoticed.
         let _ = overwrite(&path, &mut file, counts);
     }
     let file = CountsFile { path, open: Mutex::new((file, counts)) };
     Ok(Checked { file, last_seq, highest_seq, findings })
 }
 
-/// The number of the last event in the outbox, which must be found under all of its keys.
+/// Returns the number of the last event in the outbox and checks that all its keys exist.
 fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
     let storage = |source| LedgerError::Storage { path: kv.path().to_owned(), source };
     let last = kv.scan(Family::Outbox, Span::ALL, Direction::Backward).next();
@@ -198,7 +196,7 @@ fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64
     Ok(last_seq)
 }
 
-/// How far the worker that is furthest has come. A cursor never moves ahead of the events.
+/// Returns the position of the most advanced worker. A cursor is never ahead of the events.
 fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
     let mut highest = 0;
     for pair in kv.scan(Family::Checkpoints, Span::ALL, Direction::Forward) {
@@ -207,21 +205,20 @@ fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, 
         match projection::read_cursor(&String::from_utf8_lossy(&worker), &value) {
             Ok((seq, _)) => highest = highest.max(seq),
             Err(error) if error.is_damage() => findings.push(error.to_string()),
-            // Written by a newer version: it claims nothing here.
+            // Written by a newer version: ignored.
             Err(_) => {}
         }
     }
     Ok(highest)
 }
 
-/// A family that was in use does not become empty. Returns the families in use, those that were
-/// lost among them.
+/// Reports families that became empty. Returns all families that are or were in use.
 fn check_families(kv: &dyn KeyValue, known: u32, findings: &mut Vec<String>) -> u32 {
     let mut families = known;
     for family in Family::ALL {
         let bit = 1 << family.index();
         match kv.key_count(family) {
-            Some(0) if known & bit != 0 => findings.push(format!("{family}: all of it is missing")),
+            Some(0) if known & bit != 0 => findings.push(format!("{family}: all entries missing")),
             Some(0) | None => {}
             Some(_) => families |= bit,
         }
@@ -233,14 +230,14 @@ fn check_key_count(kv: &dyn KeyValue, family: Family, expected: u64, findings: &
     if kv.key_count(family).is_none_or(|count| count == expected) {
         return;
     }
-    // The engine's count is an estimate; what it suspects is counted one by one.
+    // The engine's count is an estimate, so a mismatch is verified by counting the keys.
     let counted = kv.scan(family, Span::ALL, Direction::Forward).filter(Result::is_ok).count();
     let counted = u64::try_from(counted).unwrap_or(u64::MAX);
     if counted < expected {
         let missing = expected - counted;
         findings.push(format!("{family}: {missing} of {expected} entries are missing"));
     } else if counted > expected {
-        findings.push(format!("{family}: {counted} entries, where {expected} were stored"));
+        findings.push(format!("{family}: {counted} entries, but {expected} were stored"));
     }
 }
 

@@ -1,7 +1,7 @@
-//! Damage: content that was stored and cannot be read any more.
+//! Damage: stored content that can no longer be read.
 //!
-//! A read that meets damage skips it, so that one bad block does not hide everything behind it, and
-//! records it here. `Ledger::damage` reports the record; nothing is ever skipped without an entry.
+//! A read skips damage, so that one bad block does not hide everything after it, and records it here.
+//! Nothing is skipped without a record; `Ledger::damage` returns it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -9,22 +9,22 @@ use std::sync::{Mutex, PoisonError};
 use crate::limits::DAMAGE_ENTRIES_MAX;
 use crate::{Family, KvError, Ledger, LedgerError};
 
-/// A part of the store whose bytes are not the ones that were written.
+/// A block whose bytes differ from what was written.
 #[derive(Debug, thiserror::Error)]
 #[error("{family}: {problem}")]
 pub struct DamagedBlock {
-    /// The family that it belongs to.
+    /// The family of the block.
     pub family: Family,
-    /// What the engine found.
+    /// The engine's finding.
     pub problem: String,
 }
 
-/// The damage that reads of an open store have met, each piece once.
+/// Damage found by reads of an open store, each finding once.
 #[derive(Debug, Default)]
 pub(crate) struct DamageLog(Mutex<BTreeSet<String>>);
 
 impl DamageLog {
-    /// Records a piece of damage. Beyond a bound only the fact that there is more is kept.
+    /// Records a finding. Beyond a limit, only a note that there are more is kept.
     pub(crate) fn record(&self, finding: impl Into<String>) {
         let mut findings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if findings.len() < DAMAGE_ENTRIES_MAX {
@@ -34,7 +34,7 @@ impl DamageLog {
         }
     }
 
-    /// Everything that was recorded, in order.
+    /// All findings, in order.
     pub(crate) fn list(&self) -> Vec<String> {
         let findings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         findings.iter().cloned().collect()
@@ -42,7 +42,7 @@ impl DamageLog {
 }
 
 impl LedgerError {
-    /// Whether stored content is damaged, as opposed to a failing call or a newer format.
+    /// Whether stored content is damaged, as opposed to a failed call or a newer format.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Corrupt { .. } => true,
@@ -51,7 +51,7 @@ impl LedgerError {
         }
     }
 
-    /// The damage in one line.
+    /// Describes the damage in one line.
     pub(crate) fn describe_damage(&self) -> String {
         match self {
             Self::Storage { source, .. } => source.to_string(),
@@ -65,15 +65,15 @@ fn is_damaged_block(error: &KvError) -> bool {
 }
 
 impl Ledger {
-    /// Damage met so far: how the store disagreed with its counts when it was opened, and everything
-    /// that reads had to skip since. Empty for a sound store.
+    /// Damage found so far: differences from the counts when the store was opened, and everything that
+    /// reads have skipped since. Empty for an intact store.
     pub fn damage(&self) -> Vec<String> {
         let mut damage = self.shared.kv.damage();
         damage.extend(self.shared.damage.list());
         damage
     }
 
-    /// Records damage and goes on without it. Every other error stays one.
+    /// Records damage and returns `None` for it. Other errors are passed on.
     pub(crate) fn skip_damage<T>(
         &self,
         read: Result<T, LedgerError>,
@@ -88,7 +88,7 @@ impl Ledger {
         }
     }
 
-    /// An entry of an index whose event is not there any more.
+    /// Records that the event behind an index entry is missing, and returns the error for it.
     pub(crate) fn lost(&self, family: Family, key: &[u8]) -> LedgerError {
         let error = LedgerError::corrupt(family, key, "its event is damaged or missing");
         self.shared.damage.record(error.describe_damage());

@@ -1,12 +1,12 @@
-//! Which deliveries brought the latest events, so that one that arrives again is recognised.
+//! Remembers recent deliveries, so that one that arrives again is recognized.
 //!
 //! ```text
 //! deliveries  delivery:16 bytes ++ part:u16be  ->  event id
 //! ```
 //!
-//! An entry is written in the same batch as the event that its delivery brought. Names of deliveries sort
-//! by the time at which their hooks started, so the oldest entries come first and are removed a few at a
-//! time once they are older than any delivery that may still be on its way.
+//! An entry is written in the same batch as the event of its delivery. Delivery ids sort by the start
+//! time of their hooks, so the oldest entries come first. Entries older than any delivery that may
+//! still be under way are removed a few at a time.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -16,30 +16,30 @@ use tome_model::{DeliveryId, DeliveryPart, EventId, Millis};
 use crate::limits::{DELIVERIES_KEPT_MS, DELIVERIES_PRUNED_EVERY, DELIVERIES_PRUNED_MAX};
 use crate::{Batch, Direction, Family, KeyValue, KvError, LedgerError, Span};
 
-/// The key of a part of a delivery.
+/// The key of one part of a delivery.
 pub(crate) fn key(part: DeliveryPart) -> Vec<u8> {
     [&part.id.to_bytes()[..], &part.part.to_be_bytes()].concat()
 }
 
-/// The event that an entry names.
+/// Decodes the event id of an entry.
 pub(crate) fn read_event(key: &[u8], value: &[u8]) -> Result<EventId, LedgerError> {
     let corrupt = |problem: String| LedgerError::corrupt(Family::Deliveries, key, problem);
     let text = std::str::from_utf8(value).map_err(|error| corrupt(error.to_string()))?;
     EventId::parse(text).map_err(|error| corrupt(error.to_string()))
 }
 
-/// The deliveries of a batch that is not yet written, and when to remove old entries.
+/// The deliveries of the current batch, and the state of pruning.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries {
     pending: HashMap<DeliveryPart, EventId>,
     since_pruning: Option<u64>,
-    /// Everything before this key was removed since the store was opened: not looked at again, because
-    /// a scan over removed keys costs as much as one over present ones.
+    /// Everything before this key has been removed since the store was opened. Pruning resumes here,
+    /// because scanning tombstones costs as much as scanning live keys.
     pruned_to: Option<Vec<u8>>,
 }
 
 impl Deliveries {
-    /// The event that this part of a delivery brought before.
+    /// Returns the event that this part of a delivery brought before.
     pub(crate) fn find(
         &self,
         kv: &dyn KeyValue,
@@ -53,19 +53,19 @@ impl Deliveries {
         value.map(|value| read_event(&key, &value)).transpose()
     }
 
-    /// Remembers which event a delivery brought.
+    /// Adds an entry for the event of a delivery.
     pub(crate) fn put(&mut self, batch: &mut Batch, part: DeliveryPart, id: &EventId) {
         batch.put(Family::Deliveries, &key(part), id.as_str().as_bytes());
         self.pending.insert(part, id.clone());
         self.since_pruning = self.since_pruning.map(|count| count + 1);
     }
 
-    /// Forgets what was pending: it is written now, or never will be.
+    /// Clears the pending entries after their batch was written or has failed.
     pub(crate) fn clear_pending(&mut self) {
         self.pending.clear();
     }
 
-    /// Removes entries that are too old at this moment, a bounded number and only now and then.
+    /// Removes a limited number of expired entries, once every `DELIVERIES_PRUNED_EVERY` additions.
     pub(crate) fn prune(
         &mut self,
         kv: &dyn KeyValue,
@@ -89,7 +89,7 @@ impl Deliveries {
     }
 }
 
-/// Whether any part of a delivery is there.
+/// Whether any part of a delivery is stored.
 pub(crate) fn has_arrived(kv: &dyn KeyValue, id: DeliveryId) -> Result<bool, LedgerError> {
     let span = Span::prefix(&id.to_bytes());
     let found = kv.scan(Family::Deliveries, span, Direction::Forward).next();

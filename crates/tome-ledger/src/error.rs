@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger, and what to do about it.
+//! Errors of a ledger, each with what to do about it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,46 +6,46 @@ use thiserror::Error;
 
 use crate::{Engine, Family};
 
-/// What a storage engine says when something goes wrong.
+/// An error of a storage engine.
 pub type KvError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What can go wrong with a ledger.
+/// An error of a ledger.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LedgerError {
-    /// The system refused something.
+    /// A file operation failed.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation, as a verb.
         doing: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The store's path is something else than a directory.
+    /// The store's path is not a directory.
     #[error("{} is not a directory: move it away or choose another path for the ledger", path.display())]
     NotADirectory {
         /// The path.
         path: PathBuf,
     },
-    /// Another process, or another part of this one, has the store open.
+    /// Another process, or another part of this one, has opened the store.
     #[error("the ledger at {} is in use by another process: stop it first", path.display())]
     Locked {
         /// The store.
         path: PathBuf,
     },
-    /// The store was made with the other engine.
-    #[error("the ledger at {} was made with {found}, not {asked}: open it with {found}", path.display())]
+    /// The store was created with another engine.
+    #[error("the ledger at {} was created with {found}, not {asked}: open it with {found}", path.display())]
     WrongEngine {
         /// The store.
         path: PathBuf,
-        /// The engine it was made with.
+        /// The engine it was created with.
         found: Engine,
-        /// The engine that was asked for.
+        /// The requested engine.
         asked: Engine,
     },
-    /// The store was made with an engine that this build does not have.
+    /// The store needs an engine that is not part of this build.
     #[error("the ledger at {} needs {engine}: use a build with the cargo feature `{engine}`", path.display())]
     EngineMissing {
         /// The store.
@@ -54,16 +54,16 @@ pub enum LedgerError {
         engine: Engine,
     },
     /// The store was written by a newer Tome.
-    #[error("the ledger at {} has format {found}, this Tome knows up to {known}: upgrade Tome", path.display())]
+    #[error("the ledger at {} has format {found}, but this Tome supports only up to {known}: upgrade Tome", path.display())]
     NewerFormat {
         /// The store.
         path: PathBuf,
-        /// Its format.
+        /// The store's format.
         found: u32,
-        /// The newest format known here.
+        /// The newest format supported here.
         known: u32,
     },
-    /// The store's own description cannot be read.
+    /// The store's `STORE` file cannot be read.
     #[error("{} is damaged ({problem}): restore it from a backup, or write the lines that its first line describes", path.display())]
     Damaged {
         /// The file or directory.
@@ -76,49 +76,49 @@ pub enum LedgerError {
     Storage {
         /// The store.
         path: PathBuf,
-        /// What the engine said.
+        /// The engine's error.
         source: KvError,
     },
-    /// An earlier write failed, so nothing can be written until the ledger is opened again.
-    #[error("the ledger at {} takes no more writes because one failed ({cause}): mend the cause and reopen it", path.display())]
+    /// An earlier write failed, so writes are disabled until the ledger is reopened.
+    #[error("the ledger at {} accepts no more writes because one failed ({cause}): fix the cause and reopen it", path.display())]
     Refusing {
         /// The store.
         path: PathBuf,
-        /// What the first failure was.
+        /// The first failure.
         cause: String,
     },
     /// A value was written by a newer Tome.
-    #[error("{family} {key}: {what} {found} is not known here: upgrade Tome")]
+    #[error("{family} {key}: unknown {what} {found}: upgrade Tome")]
     UnknownVersion {
         /// The family of the value.
         family: Family,
-        /// Its key, readable.
+        /// The key, escaped.
         key: String,
-        /// Which number it is: `version`, or `tag` for how it is packed.
+        /// Which number is unknown: `version`, or `tag` for the packing.
         what: &'static str,
         /// The number.
         found: u8,
     },
-    /// A key or a value does not say what it has to.
+    /// A key or a value is malformed.
     #[error("{family} {key} is corrupt: {problem}")]
     Corrupt {
         /// The family of the value.
         family: Family,
-        /// Its key, readable.
+        /// The key, escaped.
         key: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// An event cannot be stored. Nothing of the append that held it was acknowledged.
+    /// An event cannot be stored. Nothing of its append was acknowledged.
     #[error("event {name} cannot be stored: {problem}")]
     Rejected {
-        /// Its id, or the key of its words.
+        /// The event's id, or the key of its words.
         name: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// A node of the contents was changed by somebody else in the meantime.
-    #[error("{id} is at version {latest} by now, not {seen}: look again")]
+    /// A node of the contents was changed concurrently.
+    #[error("{id} is now at version {latest}, not {seen}: read it again")]
     Changed {
         /// The node.
         id: String,
@@ -127,16 +127,16 @@ pub enum LedgerError {
         /// The version that was expected.
         seen: u32,
     },
-    /// A worker reported a position that cannot be.
+    /// A worker's commit does not fit its cursor.
     #[error("worker {worker:?} cannot go from {at} to {upto}: {problem}")]
     Cursor {
         /// The worker.
         worker: String,
-        /// Where it stands.
+        /// The current cursor.
         at: u64,
-        /// Where it says it is.
+        /// The cursor in the commit.
         upto: u64,
-        /// Why that cannot be.
+        /// Why the commit was rejected.
         problem: &'static str,
     },
 }
@@ -151,7 +151,7 @@ impl LedgerError {
     }
 }
 
-/// A key as a person can read it and a tool can find it.
+/// Escapes a key so that people can read it and tools can find it.
 pub(crate) fn readable(key: &[u8]) -> String {
     key.escape_ascii().to_string()
 }

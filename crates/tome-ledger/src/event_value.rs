@@ -1,8 +1,8 @@
-//! The value of an event: everything but its id and when it happened, which are its key.
+//! The value of an event: everything except its id and time, which are in the key.
 //!
-//! Version 1 is the postcard encoding of `StoredEvent`, packed as in `codec.rs`. Kinds and roles
-//! are their codes. What a tool was given and answered, and `meta`, are JSON text; an empty text
-//! stands for null and for no meta.
+//! Version 1 is the postcard encoding of `StoredEvent`, packed as in `codec.rs`. Kinds and roles are
+//! stored as codes; tool input, tool output and `meta` as JSON text, where an empty text stands for
+//! null or an empty map.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ struct StoredTool<'a> {
     output: &'a str,
 }
 
-/// Encodes the value of an event. The error says what is wrong with the event.
+/// Encodes the value of an event. The error describes the problem with the event.
 pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Vec<u8>, String> {
     let (input, output) = match &draft.tool {
         Some(tool) => (json_text(&tool.input)?, json_text(&tool.output)?),
@@ -62,20 +62,20 @@ pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Ve
     pack(VERSION, &stored)
 }
 
-/// An event as it is stored: what it says lies open, and nothing of it was copied. Whoever looks for one
-/// among many sees here whether it is worth reading.
+/// A borrowed view of a stored event: nothing is copied or parsed as JSON. A search over many events
+/// uses it to decide which ones to decode.
 pub struct Glimpse<'a> {
-    /// Its session.
+    /// The session's id.
     pub session: &'a str,
-    /// Its agent.
+    /// The agent's name.
     pub agent: &'a str,
     /// The root of its project.
     pub project: &'a str,
-    /// What it is.
+    /// The kind of event.
     pub kind: EventKind,
-    /// What was said.
+    /// The text of the message.
     pub text: &'a str,
-    /// What a tool was given and what it answered, as compact JSON; empty where there is nothing.
+    /// The tool's input and output as compact JSON; an empty text stands for null.
     pub tool: Option<(&'a str, &'a str)>,
     key: &'a [u8],
     position: &'a Position,
@@ -83,14 +83,14 @@ pub struct Glimpse<'a> {
 }
 
 impl Glimpse<'_> {
-    /// The whole event.
+    /// Decodes the event.
     pub fn event(&self) -> Result<Event, LedgerError> {
         let place = Place { family: Family::Events, key: self.key };
         whole(place, self.position.clone(), self.body)
     }
 }
 
-/// Shows an event as it is stored.
+/// Decodes a borrowed view of an event and passes it to `show`.
 pub(crate) fn glimpse<T>(
     key: &[u8],
     position: &Position,
@@ -113,7 +113,7 @@ pub(crate) fn glimpse<T>(
     }))
 }
 
-/// Reads an event from its key and its value.
+/// Decodes an event from its key and value.
 pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event, LedgerError> {
     let place = Place { family: Family::Events, key };
     let (_, body) = unpack(place, &[VERSION], bytes)?;
@@ -121,7 +121,7 @@ pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event
 }
 
 fn known_kind(place: Place<'_>, code: u8) -> Result<EventKind, LedgerError> {
-    EventKind::from_code(code).ok_or_else(|| place.corrupt(format!("kind {code} is not known")))
+    EventKind::from_code(code).ok_or_else(|| place.corrupt(format!("unknown kind {code}")))
 }
 
 fn whole(place: Place<'_>, position: Position, body: &[u8]) -> Result<Event, LedgerError> {
@@ -136,7 +136,7 @@ fn whole(place: Place<'_>, position: Position, body: &[u8]) -> Result<Event, Led
         cwd: stored.cwd.to_owned(),
         kind: known_kind(place, stored.kind)?,
         role: Role::from_code(stored.role)
-            .ok_or_else(|| place.corrupt(format!("role {} is not known", stored.role)))?,
+            .ok_or_else(|| place.corrupt(format!("unknown role {}", stored.role)))?,
         text: stored.text.to_owned(),
         tool: stored.tool.map(|tool| read_tool(place, &tool)).transpose()?,
         meta: read_meta(place, stored.meta)?,
@@ -234,7 +234,7 @@ mod tests {
         );
         let meta = proptest::collection::btree_map("\\PC{0,8}", json(), 0..3);
         let codes = (0u8..10, 1u8..5);
-        // Short enough to be left alone, or long enough to be compressed.
+        // Short enough to stay uncompressed, or long enough to be compressed.
         let text = ("\\PC{0,300}", 1usize..40).prop_map(|(text, times)| text.repeat(times));
         (any::<u64>(), "[ -~]{1,40}", text, tool, meta, codes).prop_map(
             |(at, session, text, tool, meta, (kind, role))| Draft {

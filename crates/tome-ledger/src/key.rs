@@ -1,4 +1,4 @@
-//! The keys, and the values that are nothing but keys of another family.
+//! Key layouts, and values that only refer to keys of another family.
 //!
 //! ```text
 //! events     at_ms:u64be ++ seq:u64be ++ id                    -> version:u8 ++ …    event_value.rs
@@ -9,10 +9,10 @@
 //! deliveries delivery:16 bytes ++ part:u16be                   -> id                 delivery.rs
 //! ```
 //!
-//! `at` is when it happened, not when it arrived; `seq` is its number in the outbox, so that what
-//! happened at the same moment stays in the order of arrival. Numbers are big-endian, so that the
-//! order of the bytes is the order of (at, seq). Ids come last and need no end mark. Ids and keys of words are
-//! printable ASCII and session ids have no control characters, so 0x00 ends them.
+//! `at` is the time of the event, not of its arrival; `seq` is its number in the outbox and keeps
+//! events of the same millisecond in order of arrival. Numbers are big-endian, so byte order equals the
+//! order of (at, seq). Ids come last and need no terminator. Event ids and keys of words are printable
+//! ASCII and session ids have no control characters, so 0x00 can terminate them.
 
 use tome_model::{EventId, Millis, SessionId};
 
@@ -20,8 +20,8 @@ use crate::{Batch, Family, LedgerError, Position};
 
 const END: u8 = 0x00;
 
-/// Puts all keys of a new event into a batch. The order matters to readers: an engine may show a
-/// batch piece by piece, so what points to the event comes behind it.
+/// Adds all keys of a new event to a batch. The order matters: readers of some engines can see a part
+/// of a batch, so entries that point to the event come after it.
 pub(crate) fn put_event(batch: &mut Batch, session: &SessionId, position: &Position, body: &[u8]) {
     let (at, seq) = (&position.at.0.to_be_bytes(), &position.seq.to_be_bytes());
     let id = position.id.as_str().as_bytes();
@@ -31,29 +31,27 @@ pub(crate) fn put_event(batch: &mut Batch, session: &SessionId, position: &Posit
     batch.put_joined(Family::Ids, &[id], &[at, seq]);
 }
 
-/// The key of an event.
 pub(crate) fn event(position: &Position) -> Vec<u8> {
     [&position.at.0.to_be_bytes(), &position.seq.to_be_bytes(), position.id.as_str().as_bytes()]
         .concat()
 }
 
-/// What the keys of all events begin with that happened at a moment and arrived as this number:
-/// one event has it or none.
+/// The prefix of an event's key: time and number. At most one event has it.
 pub(crate) fn mark(at: Millis, seq: u64) -> [u8; 16] {
     (u128::from(at.0) << 64 | u128::from(seq)).to_be_bytes()
 }
 
-/// What the keys of all events of a session begin with.
+/// The prefix of all keys of a session in `sessions`.
 pub(crate) fn session_prefix(session: &SessionId) -> Vec<u8> {
     [session.as_str().as_bytes(), &[END]].concat()
 }
 
-/// The key of words said at a moment.
+/// The key of an occurrence of repeated words in `sightings`.
 pub(crate) fn sighting(words: &str, at: Millis) -> Vec<u8> {
     [words.as_bytes(), &[END], &at.0.to_be_bytes()].concat()
 }
 
-/// The position that `at_ms ++ seq ++ id` stands for.
+/// Parses a position from `at_ms ++ seq ++ id`.
 pub(crate) fn read_event(
     family: Family,
     key: &[u8],
@@ -68,18 +66,18 @@ pub(crate) fn read_event(
     Ok(Position { at, seq, id: EventId::parse(id).map_err(|error| corrupt(&error.to_string()))? })
 }
 
-/// The key of a session's part in a project. Session ids hold no control characters.
+/// The key of a session's statistics in a project. Session ids contain no control characters.
 pub(crate) fn tally(session: &SessionId, project: &str) -> Vec<u8> {
     [session.as_str().as_bytes(), b"\0", project.as_bytes()].concat()
 }
 
-/// Where the event behind a key of `sessions` is.
+/// Parses the event position in a key of `sessions`.
 pub(crate) fn read_session(session: &SessionId, key: &[u8]) -> Result<Position, LedgerError> {
     let behind = key.get(session.as_str().len() + 1..).unwrap_or_default();
     read_event(Family::Sessions, key, behind)
 }
 
-/// When the event of an id happened and its number, from the value in `ids`.
+/// Decodes time and number from a value in `ids`.
 pub(crate) fn read_id(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerError> {
     let mark = bytes.try_into().map_err(|_| {
         LedgerError::corrupt(Family::Ids, id, "it is not a time and a number of 8 bytes each")
@@ -87,7 +85,7 @@ pub(crate) fn read_id(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerEr
     Ok(split_mark(mark))
 }
 
-/// The session that a key of `sessions` begins with.
+/// Parses the session id in a key of `sessions`.
 pub(crate) fn session_of(key: &[u8]) -> Result<SessionId, LedgerError> {
     let corrupt = |problem: &str| LedgerError::corrupt(Family::Sessions, key, problem);
     let end = key.iter().position(|&byte| byte == END).ok_or_else(|| corrupt("it does not end"))?;
@@ -96,14 +94,13 @@ pub(crate) fn session_of(key: &[u8]) -> Result<SessionId, LedgerError> {
     SessionId::parse(text).map_err(|error| corrupt(&error.to_string()))
 }
 
-/// The moment and the number that a mark stands for.
 pub(crate) fn split_mark(mark: [u8; 16]) -> (Millis, u64) {
     let mark = u128::from_be_bytes(mark);
     let low = |number: u128| u64::try_from(number & u128::from(u64::MAX)).unwrap_or_default();
     (Millis(low(mark >> 64)), low(mark))
 }
 
-/// A number that is a whole key or value.
+/// Decodes a number that is a whole key or value.
 pub(crate) fn read_u64(family: Family, key: &[u8], bytes: &[u8]) -> Result<u64, LedgerError> {
     let bytes = bytes
         .try_into()
@@ -111,7 +108,7 @@ pub(crate) fn read_u64(family: Family, key: &[u8], bytes: &[u8]) -> Result<u64, 
     Ok(u64::from_be_bytes(bytes))
 }
 
-/// The occurrence that a sighting stands for.
+/// Decodes the occurrence number of a sighting.
 pub(crate) fn read_occurrence(key: &[u8], bytes: &[u8]) -> Result<u32, LedgerError> {
     let bytes = bytes.try_into().map_err(|_| {
         LedgerError::corrupt(Family::Sightings, key, "it is not a number of 4 bytes")
@@ -138,7 +135,7 @@ mod tests {
         "[ -~é日]{1,20}|[ab]{1,2}".prop_map(|id| SessionId::parse(&id).unwrap())
     }
 
-    /// The keys that an event gets, in the order of the families in `put_event`.
+    /// The keys of an event, in the order of the families in `put_event`.
     fn keys(session: &SessionId, position: &Position) -> Vec<Vec<u8>> {
         let mut batch = Batch::default();
         put_event(&mut batch, session, position, b"body");

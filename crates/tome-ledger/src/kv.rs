@@ -1,43 +1,43 @@
-//! The small ordered store on which the ledger is written: families of sorted keys, an atomic
-//! batch across them, scans both ways, and a sync.
+//! The ordered key-value store under the ledger: families of sorted keys, atomic batches across them,
+//! scans in both directions, and a sync.
 //!
-//! What an engine promises: a batch is there as a whole or not at all, also after a crash; a batch
-//! written `Synced` survives power loss, and so does every batch written before it.
+//! An engine must guarantee that a batch is written completely or not at all, also after a crash, and
+//! that a batch written as `Synced` survives power loss, together with every earlier batch.
 
 use std::ops::Bound;
 use std::path::Path;
 
 use crate::{Batch, Direction, Engine, KvError};
 
-/// A family of keys: what RocksDB calls a column family.
+/// A key space: RocksDB's column family, fjall's keyspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// What happened, by when it happened.
+    /// Events by time.
     Events,
-    /// Where to find an event by its id.
+    /// Position of an event by its id.
     Ids,
-    /// The events of a session, by when they happened.
+    /// Events of a session by time.
     Sessions,
-    /// When words that were said very often were said.
+    /// Occurrences of frequently repeated words, by time.
     Sightings,
-    /// The events in the order in which they arrived.
+    /// Events in order of arrival.
     Outbox,
-    /// How far each worker has come.
+    /// Cursors of the workers.
     Checkpoints,
-    /// Sessions, counted up.
+    /// Statistics of the sessions.
     Tallies,
-    /// The nodes of the contents, every version.
+    /// Every version of every node of the contents.
     TocNodes,
-    /// The latest version of each node.
+    /// Header of the latest version of each node, and the segments of each session.
     TocLatest,
-    /// Verbatim excerpts.
+    /// Verbatim excerpts that support bullets.
     Grips,
-    /// The deliveries that brought the latest events.
+    /// Recent deliveries and their events.
     Deliveries,
 }
 
 impl Family {
-    /// All of them.
+    /// All families.
     pub const ALL: [Self; 11] = [
         Self::Events,
         Self::Ids,
@@ -52,7 +52,7 @@ impl Family {
         Self::Deliveries,
     ];
 
-    /// The name on disk. Never reused for something else.
+    /// The name on disk. Never reused for another family.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Events => "events",
@@ -69,7 +69,7 @@ impl Family {
         }
     }
 
-    /// Its place in [`Family::ALL`].
+    /// The index in [`Family::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -81,27 +81,27 @@ impl std::fmt::Display for Family {
     }
 }
 
-/// What a write has survived when it returns.
+/// What a write survives once it has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Power loss.
     Synced,
-    /// The end of this process, not that of the machine.
+    /// A crash of this process, but not of the machine.
     Buffered,
 }
 
 /// A key and its value.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
-/// Keys and values on their way out, read as they are asked for.
+/// A lazy iterator over keys and values.
 pub type Pairs<'a> = Box<dyn Iterator<Item = Result<Pair, KvError>> + Send + 'a>;
 
-/// A stretch of keys.
+/// A range of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Where it begins.
+    /// Lower bound.
     pub from: Bound<Vec<u8>>,
-    /// Where it ends.
+    /// Upper bound.
     pub to: Bound<Vec<u8>>,
 }
 
@@ -109,12 +109,12 @@ impl Span {
     /// Every key.
     pub const ALL: Self = Self { from: Bound::Unbounded, to: Bound::Unbounded };
 
-    /// Every key that begins with `prefix`.
+    /// All keys that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
         Self { from: Bound::Included(prefix.to_vec()), to: after_prefix(prefix) }
     }
 
-    /// Whether no key can be in it. Engines panic or complain when asked for such a stretch.
+    /// Whether the range cannot contain a key. Engines panic or fail on such a range.
     pub fn is_empty(&self) -> bool {
         use Bound::{Excluded, Included, Unbounded};
         match (&self.from, &self.to) {
@@ -125,7 +125,7 @@ impl Span {
     }
 }
 
-/// The bound just behind every key that begins with `prefix`.
+/// The upper bound of all keys that begin with `prefix`.
 fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
@@ -137,47 +137,47 @@ fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
     Bound::Unbounded
 }
 
-/// A small ordered store. Keys are never empty and shorter than 64 KiB.
+/// An ordered key-value store. Keys are not empty and shorter than 64 KiB.
 pub trait KeyValue: Send + Sync {
-    /// The directory it lives in.
+    /// The directory of the store.
     fn path(&self) -> &Path;
 
-    /// Which engine it is.
+    /// The storage engine.
     fn engine(&self) -> Engine;
 
-    /// The value of a key.
+    /// Returns the value of a key.
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError>;
 
-    /// The keys of a stretch in order, or in reverse order.
+    /// Iterates over the keys of a range, in either direction.
     fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_>;
 
-    /// Writes a batch, all of it or nothing.
+    /// Writes a batch atomically.
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
-    /// Makes everything written so far survive power loss.
+    /// Makes all previous writes survive power loss.
     fn sync(&self) -> Result<(), KvError>;
 
-    /// Moves what is in memory into tables, so that the next open has nothing to replay.
+    /// Moves memtables into tables, so that the next open has nothing to replay.
     fn flush(&self) -> Result<(), KvError>;
 
-    /// Rewrites the tables without what is outdated.
+    /// Rewrites the tables without obsolete entries.
     fn compact(&self) -> Result<(), KvError>;
 
-    /// How much room it takes on disk.
+    /// Bytes used on disk.
     fn disk_bytes(&self) -> u64;
 
-    /// How many keys a family holds, where the engine knows without reading them. Exact for a
-    /// family whose keys are never overwritten or deleted.
+    /// Number of keys in a family, if the engine has it without reading them. Exact for families whose
+    /// keys are never overwritten or deleted.
     fn key_count(&self, _family: Family) -> Option<u64> {
         None
     }
 
-    /// The damage that reads have skipped since the store was opened.
+    /// Damage that reads have skipped since the store was opened.
     fn damage(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Reads every file as a whole and checks it against its checksum. Returns what does not match.
+    /// Checks every file against its checksum and returns the mismatches.
     fn verify_files(&self) -> Result<Vec<String>, KvError> {
         Ok(Vec::new())
     }

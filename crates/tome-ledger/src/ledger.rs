@@ -1,4 +1,4 @@
-//! The ledger itself: append, read, and the workers' progress.
+//! The ledger: appends and reads events, and commits the results of workers.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,60 +17,57 @@ use crate::{
     Store, StretchWrite, counts, delivery, event_value, key, outbox, projection, store_file,
 };
 
-/// The append-only store of events and of what is derived from them.
+/// The append-only store of events and of data derived from them.
 ///
-/// Dropping it finishes what was queued, flushes and releases the store.
+/// Dropping it completes queued appends, flushes and releases the store.
 pub struct Ledger {
     pub(crate) shared: Arc<Shared>,
     writer: Option<JoinHandle<()>>,
-    /// Held while a worker's cursor is compared and moved. The last number that was given to a
-    /// changed node since the ledger was opened.
+    /// Held while a worker's cursor is compared and moved. Contains the last change number assigned to
+    /// a node since the ledger was opened.
     commits: Mutex<Option<u64>>,
 }
 
-/// What a worker has done: results and how far it has come, written together.
+/// Results of a worker and its new cursor, written atomically.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Work {
     /// The worker's name.
     pub worker: String,
-    /// Where the worker's cursor stood when it began. If somebody else has moved it since, the same
-    /// events were worked on twice, and this work is not taken.
+    /// The worker's cursor when it began. If another commit has moved it since, the same events were
+    /// processed twice, and this commit is rejected.
     pub from_seq: u64,
-    /// Everything up to this number of the outbox is done.
+    /// The new cursor: everything up to this number of the outbox is processed.
     pub upto_seq: u64,
-    /// What the worker wants to remember beside its cursor: the settings it works with. None leaves
-    /// what is there.
+    /// State that the worker stores beside its cursor, such as its settings. `None` keeps it.
     pub memo: Option<String>,
-    /// Session tallies as they are now.
+    /// Current session statistics.
     pub tallies: Vec<SessionTally>,
-    /// Changes of nodes of the contents, at most one a node.
+    /// Node changes, at most one per node.
     pub nodes: Vec<NodeWrite>,
-    /// Changes of where segments begin, at most one a place.
+    /// Changes of segment boundaries, at most one per position.
     pub stretches: Vec<StretchWrite>,
-    /// Changes of grips.
+    /// Grip changes.
     pub grips: Vec<GripWrite>,
 }
 
 impl Ledger {
-    /// Opens the ledger in a directory with the engine it was made with, or makes a new one with
-    /// the default engine.
+    /// Opens the ledger in a directory with its engine, or creates one with the default engine.
     pub fn open(dir: &Path) -> Result<Self, LedgerError> {
         Self::on(Box::new(Store::open(dir, None)?))
     }
 
-    /// Opens the ledger in a directory with the engine it was made with, or makes a new one with
-    /// this engine.
+    /// Opens the ledger in a directory with its engine, or creates one with this engine.
     pub fn open_or_make(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
         let engine = if store_file::is_store(dir) { None } else { Some(engine) };
         Self::on(Box::new(Store::open(dir, engine)?))
     }
 
-    /// Opens or makes the ledger in a directory with this engine and no other.
+    /// Opens or creates the ledger in a directory, and fails if it was created with another engine.
     pub fn open_with(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
         Self::on(Box::new(Store::open(dir, Some(engine))?))
     }
 
-    /// Puts a ledger on any ordered store.
+    /// Creates a ledger on any key-value store.
     pub fn on(kv: Box<dyn KeyValue>) -> Result<Self, LedgerError> {
         let checked = counts::check(kv.as_ref())?;
         let shared = Arc::new(Shared::new(kv, checked));
@@ -84,19 +81,18 @@ impl Ledger {
         Ok(Self { shared, writer: Some(writer), commits: Mutex::new(None) })
     }
 
-    /// The directory it lives in.
+    /// The directory of the ledger.
     pub fn path(&self) -> &Path {
         self.shared.kv.path()
     }
 
-    /// The engine it is stored with.
+    /// The storage engine.
     pub fn engine(&self) -> Engine {
         self.shared.kv.engine()
     }
 
-    /// Appends events and waits until they are synced to disk. What is already there is not
-    /// written again. After an error some of them may have been stored; appending all of them
-    /// again is always safe.
+    /// Appends events and waits until they are synced. Events that are already stored are not written
+    /// again. After an error some of them may be stored; appending all of them again is always safe.
     pub fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, LedgerError> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.append_then(events, move |result| {
@@ -108,8 +104,8 @@ impl Ledger {
         }
     }
 
-    /// Appends events and calls `done` on the writer's thread when they are synced to disk, or
-    /// cannot be. `done` has to be quick and must not append. Waits only if very much is queued.
+    /// Appends events and calls `done` on the writer's thread when they are synced or have failed.
+    /// `done` must be fast and must not append. Blocks only if the queue is full.
     pub fn append_then(
         &self,
         events: Vec<NewEvent>,
@@ -121,7 +117,7 @@ impl Ledger {
         }
     }
 
-    /// The event of this id.
+    /// Returns the event with this id.
     pub fn event(&self, id: &EventId) -> Result<Option<Event>, LedgerError> {
         let name = id.as_str().as_bytes();
         match self.get(Family::Ids, name)? {
@@ -138,7 +134,7 @@ impl Ledger {
         }
     }
 
-    /// The event at this place. One that is damaged is recorded as damage and is none.
+    /// Returns the event at this position. Damage is recorded and treated as a missing event.
     pub fn event_at(&self, position: &Position) -> Result<Option<Event>, LedgerError> {
         let key = key::event(position);
         let event = self.get(Family::Events, &key).and_then(|value| {
@@ -147,9 +143,9 @@ impl Ledger {
         self.skip_damage(event).map(Option::flatten)
     }
 
-    /// The event at this place in the order of the store, if there is one.
+    /// Returns the event with this time and number, if there is one.
     pub fn event_of(&self, mark: Mark) -> Result<Option<Event>, LedgerError> {
-        // The keys of all others are outside: an engine opens nothing that it does not need.
+        // A narrow range, so that the engine opens no other tables.
         let only = Span::prefix(&key::mark(mark.at, mark.seq));
         match self.scan(Family::Events, only, Direction::Forward).next().transpose()? {
             Some((key, value)) => {
@@ -161,7 +157,7 @@ impl Ledger {
         }
     }
 
-    /// The first ids that begin with `prefix`, in order.
+    /// Returns the first ids that begin with `prefix`, in order.
     pub fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, LedgerError> {
         self.scan(Family::Ids, Span::prefix(prefix.as_bytes()), Direction::Forward)
             .take(limit)
@@ -174,8 +170,8 @@ impl Ledger {
             .collect()
     }
 
-    /// The events of a range and where they are, read as they are asked for. Damaged ones are
-    /// recorded and skipped; after any other error nothing more comes.
+    /// Iterates lazily over the events of a range and their positions. Damaged events are recorded and
+    /// skipped; any other error ends the iteration.
     pub fn events<'a>(
         &'a self,
         range: &EventRange,
@@ -210,8 +206,8 @@ impl Ledger {
         })
     }
 
-    /// Shows the events of a range as they are stored, one after the other, until `show` breaks off.
-    /// Reading all of them takes several times as long.
+    /// Passes borrowed views of the events in a range to `show` until it breaks. Much faster than
+    /// decoding all.
     pub fn glimpse(
         &self,
         range: &EventRange,
@@ -234,7 +230,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The key and the value of an event that the index of its session names.
+    /// Loads position, key and value of an event from its entry in `sessions`.
     fn value_of_session(
         &self,
         session: &SessionId,
@@ -247,7 +243,7 @@ impl Ledger {
         Ok((position, at, value))
     }
 
-    /// Where the events of a range are, without reading them. Damaged keys are recorded and skipped.
+    /// Iterates over the positions of a range without reading events. Records and skips damaged keys.
     pub fn positions<'a>(
         &'a self,
         range: &EventRange,
@@ -263,7 +259,7 @@ impl Ledger {
         })
     }
 
-    /// Where the event of this id is.
+    /// Returns the position of an event.
     pub fn position(&self, id: &EventId) -> Result<Option<Position>, LedgerError> {
         let name = id.as_str().as_bytes();
         match self.get(Family::Ids, name)? {
@@ -275,20 +271,19 @@ impl Ledger {
         }
     }
 
-    /// Whether this delivery has arrived here, as far back as deliveries are remembered.
+    /// Whether this delivery is stored, as long as deliveries are remembered.
     pub fn has_arrived(&self, id: DeliveryId) -> Result<bool, LedgerError> {
         delivery::has_arrived(self.shared.kv.as_ref(), id)
     }
 
-    /// The first session behind `after` in the order of their ids; the first of all if none is
-    /// given.
+    /// Returns the first session after `after` in order of ids, or the first of all.
     pub fn next_session(
         &self,
         after: Option<&SessionId>,
     ) -> Result<Option<SessionId>, LedgerError> {
         let mut span = Span::ALL;
         if let Some(after) = after {
-            // 0x00 ends a session's id in its keys, so this is behind all of them.
+            // Session ids end with 0x00 in keys, so this sorts after all keys of the session.
             let behind = [after.as_str().as_bytes(), &[1]].concat();
             span.from = std::ops::Bound::Included(behind);
         }
@@ -296,9 +291,9 @@ impl Ledger {
         next.transpose()?.map(|(key, _)| key::session_of(&key)).transpose()
     }
 
-    /// What arrived after number `after_seq`, in the order of arrival.
+    /// Returns the events that arrived after number `after_seq`, in order of arrival.
     pub fn outbox(&self, after_seq: u64, limit: usize) -> Result<Vec<OutboxEntry>, LedgerError> {
-        // What is written and not yet announced is for the next time.
+        // Entries beyond the published number belong to a write in progress.
         let last_seq = self.last_seq();
         let mut span = Span::ALL;
         span.from = std::ops::Bound::Excluded(after_seq.to_be_bytes().to_vec());
@@ -317,13 +312,14 @@ impl Ledger {
         Ok(entries)
     }
 
-    /// The number of the event that arrived last; 0 if there is none.
+    /// Number of the last event that arrived; 0 if there is none.
     pub fn last_seq(&self) -> u64 {
         self.shared.last_seq.load(Ordering::Acquire)
     }
 
-    /// Copies by what repeated words and deliveries are recognised, for a ledger that got events of
-    /// this one: so that it recognises them as this one does. An entry without its event does no harm.
+    /// Copies the entries for recognizing repeated words and deliveries to a ledger that received
+    /// events of this
+    /// one, so that it recognizes the same duplicates. Entries without an event are harmless.
     pub fn copy_dedup_entries(&self, to: &Self) -> Result<(), LedgerError> {
         let mut batch = Batch::default();
         for family in [Family::Sightings, Family::Deliveries] {
@@ -339,7 +335,7 @@ impl Ledger {
         to.write(&batch, Durability::Synced)
     }
 
-    /// How far a worker has come: everything up to this number is done. 0 if it never ran.
+    /// Returns a worker's cursor: everything up to this number is processed. 0 if it never ran.
     pub fn cursor(&self, worker: &str) -> Result<u64, LedgerError> {
         match self.get(Family::Checkpoints, worker_key(worker)?)? {
             Some(bytes) => projection::read_cursor(worker, &bytes).map(|(seq, _)| seq),
@@ -347,7 +343,7 @@ impl Ledger {
         }
     }
 
-    /// What a worker remembers beside its cursor; empty if nothing.
+    /// Returns the state that a worker stores beside its cursor; empty if there is none.
     pub fn memo(&self, worker: &str) -> Result<String, LedgerError> {
         match self.get(Family::Checkpoints, worker_key(worker)?)? {
             Some(bytes) => projection::read_cursor(worker, &bytes).map(|(_, memo)| memo),
@@ -355,17 +351,16 @@ impl Ledger {
         }
     }
 
-    /// Writes what a worker has done and how far it has come, all of it or nothing. It is not
-    /// synced: if it is lost, the work is done again. A cursor never goes back, and never ahead of
-    /// the events.
+    /// Writes a worker's results and its cursor atomically. They are not synced: if they are lost, the
+    /// worker repeats its work. A cursor never moves backwards or ahead of the events.
     pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
         let Work { worker, from_seq, upto_seq, memo, tallies, nodes, stretches, grips } = work;
         self.shared.check()?;
         let mut last_change = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.cursor(&worker)?;
         let problem = match upto_seq {
-            _ if from_seq != at => Some("somebody else has moved it"),
-            upto if upto < at => Some("a cursor never goes back"),
+            _ if from_seq != at => Some("another commit has moved it"),
+            upto if upto < at => Some("a cursor never moves backwards"),
             upto if upto > self.last_seq() => Some("no event has that number yet"),
             _ => None,
         };
@@ -390,7 +385,7 @@ impl Ledger {
         self.write(&batch, Durability::Buffered)
     }
 
-    /// What is known at a glance of a session's part in a project.
+    /// Returns the statistics of a session in a project.
     pub fn session_tally(
         &self,
         session: &SessionId,
@@ -403,7 +398,7 @@ impl Ledger {
         }
     }
 
-    /// The same of all sessions, in the order of their ids.
+    /// Returns the statistics of all sessions, in order of their ids.
     pub fn session_tallies(&self) -> Result<Vec<SessionTally>, LedgerError> {
         self.scan(Family::Tallies, Span::ALL, Direction::Forward)
             .map(|pair| pair.and_then(|(key, bytes)| projection::read_tally(&key, &bytes)))
@@ -411,32 +406,32 @@ impl Ledger {
             .collect()
     }
 
-    /// Moves what is in memory into tables: frees the memory, and the next open replays nothing.
+    /// Moves memtables into tables: frees memory and leaves nothing to replay.
     pub fn flush(&self) -> Result<(), LedgerError> {
         self.shared.check()?;
         let flushed = self.shared.kv.flush();
         flushed.map_err(|cause| self.shared.refuse(&cause))
     }
 
-    /// Rewrites the tables without what is outdated. Takes long on a large store; fjall gives the
-    /// room of the old tables back when the ledger is opened the next time.
+    /// Rewrites the tables without obsolete entries. Takes long on a large store; fjall frees the space
+    /// of the old tables at the next open.
     pub fn compact(&self) -> Result<(), LedgerError> {
         self.shared.check()?;
         let compacted = self.shared.kv.compact();
         compacted.map_err(|cause| self.shared.refuse(&cause))
     }
 
-    /// How much room it takes on disk.
+    /// Bytes used on disk.
     pub fn disk_bytes(&self) -> u64 {
         self.shared.kv.disk_bytes()
     }
 
-    /// How many appends wait for the writer.
+    /// Number of appends that wait for the writer.
     pub fn queued(&self) -> usize {
         self.shared.queue.len()
     }
 
-    /// Why it refuses writes, if it does.
+    /// The failure that disabled writes, if any.
     pub fn is_refusing(&self) -> Option<String> {
         self.shared.refusal().map(str::to_owned)
     }
@@ -473,7 +468,7 @@ impl Ledger {
         written.map_err(|cause| self.shared.refuse(&cause))
     }
 
-    /// Why the writer is gone while the ledger is not.
+    /// The error for an append after the writer has stopped.
     fn stopped(&self) -> LedgerError {
         LedgerError::Refusing {
             path: self.path().to_owned(),
@@ -488,8 +483,8 @@ impl Drop for Ledger {
         let Some(writer) = self.writer.take() else {
             return;
         };
-        // A callback may have held the last share of the ledger; then this is the writer's own
-        // thread, which ends after the callback and closes the store itself.
+        // A callback may have dropped the last reference. Then this is the writer's own thread, which
+        // closes the store after the callback.
         if writer.thread().id() != std::thread::current().id() {
             let _ = writer.join();
             self.shared.counts.note_families(self.shared.kv.as_ref());
@@ -507,7 +502,7 @@ fn worker_key(worker: &str) -> Result<&[u8], LedgerError> {
             worker: tome_model::truncate_to(worker, WORKER_BYTES_MAX).to_owned(),
             at: 0,
             upto: 0,
-            problem: "a worker's name has 1 to 128 bytes",
+            problem: "a worker's name must have 1 to 128 bytes",
         });
     }
     Ok(worker.as_bytes())

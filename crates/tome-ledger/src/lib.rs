@@ -1,11 +1,11 @@
-//! The ledger: the append-only store of events and of what is derived from them.
+//! The ledger: an append-only store of events and of data derived from them.
 //!
-//! This crate knows no socket, no clock, no project and no agent; it is the only one that names a
-//! storage engine. An acknowledged event has been synced to disk. Events are never changed and
-//! never deleted. After a failed write it refuses every further one until it is opened again.
+//! An acknowledged event is synced to disk. Events are never changed or deleted. After a failed write,
+//! all writes are refused until the ledger is reopened. This is the only crate that names a storage
+//! engine; it uses no sockets, no clock, no projects and no agents.
 //!
-//! From the bottom up: a [`KeyValue`] store (two engines), the [`Store`] that guards a directory
-//! of it, and the [`Ledger`] written once on top.
+//! The layers, bottom up: a [`KeyValue`] store with two engines, the [`DiskStore`] that locks and
+//! describes its directory, and the [`Ledger`] on top.
 
 mod batch;
 mod codec;

@@ -1,10 +1,10 @@
-//! An event on its way into the ledger, and what became of it.
+//! An event to be appended, and the result of the append.
 
 use tome_model::{DeliveryPart, Draft, EventId, Identity, Millis, SessionId};
 
 use crate::{LedgerError, event_value};
 
-/// An event that has been encoded and waits to be appended.
+/// An encoded event, ready to be appended.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     pub(crate) identity: Identity,
@@ -12,14 +12,14 @@ pub struct NewEvent {
     pub(crate) session: SessionId,
     pub(crate) arrived: Millis,
     pub(crate) delivery: Option<DeliveryPart>,
-    /// The value as it is stored, or why the event cannot be.
+    /// The stored value, or why the event cannot be stored.
     body: Result<Vec<u8>, String>,
 }
 
-/// What became of an event.
+/// The result of appending an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
-    /// The id under which it can be read.
+    /// The id of the stored event.
     pub id: EventId,
     /// Whether it was new.
     pub outcome: Outcome,
@@ -28,18 +28,18 @@ pub struct Appended {
 /// Whether an event was new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was new and is now stored.
+    /// It is new and now stored.
     Stored,
-    /// It had been stored before, or earlier in the same append; nothing was changed.
+    /// It was already stored, or occurs earlier in the same append; nothing changed.
     Duplicate,
 }
 
 impl NewEvent {
-    /// Encodes and compresses a draft, on the thread of the caller. A draft that cannot be stored
-    /// is refused when it is appended.
+    /// Encodes and compresses a draft on the caller's thread. A draft that cannot be stored is rejected
+    /// when it is appended.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "the draft and its project are used up together"
+        reason = "takes ownership of the draft and its project"
     )]
     pub fn encode(draft: Draft, project: String, arrived: Millis) -> Self {
         let body = check_identity(&draft.identity)
@@ -54,19 +54,19 @@ impl NewEvent {
         }
     }
 
-    /// The same event, brought by this delivery: stored once however often the delivery arrives.
+    /// Sets the delivery of this event, by which repeated arrivals are recognized.
     #[must_use]
     pub fn brought_by(mut self, delivery: Option<DeliveryPart>) -> Self {
         self.delivery = delivery;
         self
     }
 
-    /// Why it cannot be stored, if it cannot.
+    /// Why the event cannot be stored, if so.
     pub fn problem(&self) -> Option<&str> {
         self.body.as_ref().err().map(String::as_str)
     }
 
-    /// How much memory it holds, about.
+    /// Approximate memory use.
     pub fn bytes_len(&self) -> usize {
         let body = self.body.as_ref().map_or(0, Vec::len);
         size_of::<Self>() + self.session.as_str().len() + 32 + body
@@ -86,12 +86,12 @@ impl NewEvent {
     }
 }
 
-/// The key of repeating words becomes part of a key, where 0x00 ends it.
+/// Checks the key of repeating words, which becomes part of a key that 0x00 terminates.
 fn check_identity(identity: &Identity) -> Result<(), String> {
     match identity {
         Identity::Fixed(_) => Ok(()),
         Identity::Repeats(words) => EventId::parse(words)
             .map(|_| ())
-            .map_err(|error| format!("the key of its words is like an id: {error}")),
+            .map_err(|error| format!("the key of its words is not a valid id: {error}")),
     }
 }

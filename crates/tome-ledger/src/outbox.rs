@@ -1,30 +1,29 @@
-//! The outbox: the events in the order in which they arrived, numbered from 1 without gaps.
+//! The outbox: events in order of arrival, numbered from 1 without gaps.
 //!
 //! ```text
 //! outbox  last_seq:u64be  ->  (at_ms:u64be ++ id_len:u8 ++ id)+    up to and including last_seq
 //! ```
 //!
-//! Events that arrive together share an entry, a run: it costs the engine one key, not one each.
-//! Nothing is ever taken out, so that a worker added later can start from the beginning.
+//! Events that arrive together share an entry, called a run, which costs the engine a single key.
+//! Entries are never removed, so that a worker added later can start from the beginning.
 
 use tome_model::{EventId, Millis};
 
 use crate::{Batch, Family, LedgerError, Position, key};
 
-/// How many events share an entry. A worker that stands in the middle of a run reads it again
-/// from its start.
+/// Events per run. A worker whose cursor is inside a run reads it again from its start.
 const RUN_EVENTS_MAX: usize = 64;
 
-/// One event in the order of arrival.
+/// An event in order of arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxEntry {
-    /// Its number: 1 for the first event that was ever appended, without gaps.
+    /// The event's number: 1 for the first event ever appended, without gaps.
     pub seq: u64,
-    /// Where the event is; it has the same number.
+    /// The position of the event, with the same number.
     pub position: Position,
 }
 
-/// Events that have arrived and not yet been put into a batch.
+/// Events of the current run that are not in a batch yet.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     bytes: Vec<u8>,
@@ -45,7 +44,7 @@ impl Run {
         self.len >= RUN_EVENTS_MAX
     }
 
-    /// Puts the run into a batch, if there is one, and starts the next.
+    /// Adds the run to a batch, if it is not empty, and starts the next one.
     pub(crate) fn put(&mut self, batch: &mut Batch, last_seq: u64) {
         if self.len > 0 {
             batch.put(Family::Outbox, &last_seq.to_be_bytes(), &self.bytes);
@@ -55,7 +54,7 @@ impl Run {
     }
 }
 
-/// The entries of one run, in order.
+/// Decodes the entries of a run, in order.
 pub(crate) fn read_run(key: &[u8], value: &[u8]) -> Result<Vec<OutboxEntry>, LedgerError> {
     let corrupt = |problem: &str| LedgerError::corrupt(Family::Outbox, key, problem);
     let last_seq = key::read_u64(Family::Outbox, key, key)?;

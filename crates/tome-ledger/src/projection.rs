@@ -1,9 +1,9 @@
-//! What workers derive from events: session tallies, and how far each worker has come.
+//! Data that workers derive from events: session statistics and cursors.
 //!
 //! ```text
-//! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredTally`, codec.rs
-//! checkpoints  worker name               -> version:u8 ++ seq:u64be          version 1: everything up to `seq` is done
-//!                                        -> version:u8 ++ seq:u64be ++ memo  version 2: the same, and what the worker remembers, as text
+//! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredSessionStats`, codec.rs
+//! checkpoints  worker name               -> version:u8 ++ seq:u64be          version 1: processed up to `seq`
+//!                                        -> version:u8 ++ seq:u64be ++ memo  version 2: and the memo, as text
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ pub(crate) fn encode_cursor(seq: u64, memo: &str) -> Vec<u8> {
     value
 }
 
-/// How far a worker has come, and what it remembers.
+/// Decodes a worker's cursor and memo.
 pub(crate) fn read_cursor(worker: &str, bytes: &[u8]) -> Result<(u64, String), LedgerError> {
     let name = worker.as_bytes();
     let corrupt = |problem: &str| LedgerError::corrupt(Family::Checkpoints, name, problem);
@@ -136,6 +136,6 @@ mod tests {
     #[test]
     fn an_unknown_cursor_is_named() {
         let error = read_cursor("contents", &[9, 0]).unwrap_err().to_string();
-        assert_eq!(error, "checkpoints contents: version 9 is not known here: upgrade Tome");
+        assert_eq!(error, "checkpoints contents: unknown version 9: upgrade Tome");
     }
 }

@@ -1,7 +1,7 @@
-//! The appends that wait for the writer.
+//! The queue of appends for the writer.
 //!
-//! Bounded by what they weigh: whoever comes when it is full waits until there is room. One append
-//! that is heavier than the bound is let in when the queue is empty.
+//! Bounded by bytes: a push blocks while the queue is full. An append larger than the bound is accepted
+//! when the queue is empty.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::limits::{GROUP_BYTES_MAX, GROUP_EVENTS_MAX, QUEUE_BYTES_MAX};
 use crate::{Appended, LedgerError, NewEvent};
 
-/// What is called when an append is done.
+/// Called when an append is synced or has failed.
 pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Appended>, LedgerError>) + Send>;
 
-/// Some events and who waits for them.
+/// Events to append, with their callback.
 pub(crate) struct Request {
     pub(crate) events: Vec<NewEvent>,
     pub(crate) done: Done,
@@ -29,9 +29,9 @@ impl Request {
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
-    /// Something came in, or the queue was closed.
+    /// Signals a push or the closing of the queue.
     filled: Condvar,
-    /// Something was taken out, or the queue was closed.
+    /// Signals a removal or the closing of the queue.
     drained: Condvar,
 }
 
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl Queue {
-    /// Adds a request, or gives it back if the queue is closed.
+    /// Adds a request, or returns it if the queue is closed.
     pub(crate) fn push(&self, request: Request) -> Result<(), Request> {
         let mut state = self.lock();
         while !state.closed && state.bytes > 0 && state.bytes + request.bytes > QUEUE_BYTES_MAX {
@@ -58,8 +58,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for requests and takes as many as belong into one group; none when the queue is
-    /// closed and empty.
+    /// Waits for requests and removes one group of them. Empty if the queue is closed and drained.
     pub(crate) fn take_group(&self) -> Vec<Request> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.closed {
@@ -80,12 +79,11 @@ impl Queue {
         group
     }
 
-    /// How many requests wait.
     pub(crate) fn len(&self) -> usize {
         self.lock().waiting.len()
     }
 
-    /// Lets nothing more in. What waits is still taken.
+    /// Rejects further requests. Queued ones are still processed.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_all();
@@ -93,7 +91,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that runs under the lock leaves the state half changed.
+        // The state is consistent even if a holder of the lock panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

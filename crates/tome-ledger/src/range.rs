@@ -1,4 +1,4 @@
-//! Which events are asked for, and in which order they come.
+//! Ranges and positions of events.
 
 use std::ops::Bound;
 
@@ -6,61 +6,60 @@ use tome_model::{EventId, Millis, SessionId};
 
 use crate::{Span, key};
 
-/// Which way to go.
+/// The direction of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
-    /// The oldest first.
+    /// Oldest first.
     #[default]
     Forward,
-    /// The newest first.
+    /// Newest first.
     Backward,
 }
 
-/// Where an event is. Positions of a store are ordered by when it happened, and at the same moment
-/// by arrival.
+/// The position of an event, ordered by time and then by arrival.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// When it happened.
+    /// When the event happened.
     pub at: Millis,
-    /// Its number in the outbox: no two events of a store share one.
+    /// The event's number in the outbox, unique in a store.
     pub seq: u64,
-    /// Its id.
+    /// The event's id.
     pub id: EventId,
 }
 
 impl Position {
-    /// The place of the event in the order of its store.
+    /// The sort key of this position, without the id.
     pub fn mark(&self) -> Mark {
         Mark { at: self.at, seq: self.seq }
     }
 }
 
-/// A place in the order of a store, whether there is an event or not.
+/// A point in the order of events, whether or not there is an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// The moment.
+    /// The time.
     pub at: Millis,
     /// The number in the outbox.
     pub seq: u64,
 }
 
-/// Which events are asked for. The default is all of them, the oldest first.
+/// Selects events. The default is all of them, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventRange {
-    /// Nothing before this moment.
+    /// Inclusive start time.
     pub from: Option<Millis>,
-    /// Nothing at this moment or after it.
+    /// Exclusive end time.
     pub to: Option<Millis>,
     /// Only events of this session.
     pub session: Option<SessionId>,
-    /// Only what comes behind this place in the direction of travel: where the last page ended.
+    /// Only events after this point in the direction of the scan: the end of the previous page.
     pub after: Option<Mark>,
-    /// The oldest or the newest first.
+    /// Oldest or newest first.
     pub direction: Direction,
 }
 
 impl EventRange {
-    /// The stretch of keys of `events`, or of `sessions` if a session is asked for.
+    /// The key range in `events`, or in `sessions` if a session is selected.
     pub(crate) fn span(&self) -> Span {
         let prefix = self.session.as_ref().map(key::session_prefix).unwrap_or_default();
         let moment = |at: Millis| [prefix.as_slice(), at.0.to_be_bytes().as_slice()].concat();
@@ -72,7 +71,7 @@ impl EventRange {
             span.to = Bound::Excluded(moment(to));
         }
         if let Some(Mark { at, seq }) = self.after {
-            // The key of the event there begins with this.
+            // The prefix of the event's key.
             let there = [prefix.as_slice(), &key::mark(at, seq)].concat();
             match self.direction {
                 Direction::Forward if starts_before(&span.from, &there) => {
@@ -88,11 +87,11 @@ impl EventRange {
     }
 }
 
-/// Where the keys begin that come behind all that begin with `prefix`.
+/// The lower bound of keys that sort after all keys with `prefix`.
 fn behind(prefix: &[u8]) -> Bound<Vec<u8>> {
     match Span::prefix(prefix).to {
         Bound::Excluded(end) => Bound::Included(end),
-        // Nothing can be behind the last of all; no id is this long.
+        // No key sorts after this prefix; no id is this long.
         Bound::Included(_) | Bound::Unbounded => {
             Bound::Excluded([prefix, &[u8::MAX; 256]].concat())
         }

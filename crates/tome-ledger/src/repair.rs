@@ -1,15 +1,15 @@
-//! Repairing a damaged store: a new one is built from everything that can still be read, and takes
-//! the place of the old one, which is kept beside it.
+//! Repairs a damaged store: builds a new one from everything that can still be read and swaps it with
+//! the old one, which is kept beside it.
 //!
 //! ```text
-//! <ledger>-repairing/    the new store while it is built; with the file COMPLETE once it is whole
+//! <ledger>-repairing/    the new store while it is built; contains COMPLETE once it is finished
 //! <ledger>-damaged-1/    the old store
 //! ```
 //!
 //! Events come from the old store's files, block by block, and from second copies that the caller
-//! has. An event keeps its number where that is known, so that workers that have seen it need not see
-//! it again. Everything derived from events is copied if all of it can be read, and is otherwise left
-//! out, together with the cursors, so that the workers make it again.
+//! supplies. An event keeps its number if that is known, so that workers do not process it again.
+//! Derived data is copied if every family of it has entries and all can be read. Otherwise it is
+//! dropped, together with the cursors, so that the workers rebuild it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -28,28 +28,28 @@ use crate::{
 
 const COMPLETE: &str = "COMPLETE";
 
-/// Families that workers derive from events, besides the counters of sessions.
+/// Families derived from events, except session statistics, which are recounted.
 const DERIVED: [Family; 4] =
     [Family::Checkpoints, Family::TocNodes, Family::TocLatest, Family::Grips];
 
 /// The outcome of a repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
-    /// Events that were read from the old store.
+    /// Events read from the old store.
     pub kept: u64,
-    /// Events that were restored from second copies.
+    /// Events restored from second copies.
     pub restored: u64,
-    /// Acknowledged events that are nowhere any more.
+    /// Acknowledged events that could not be recovered.
     pub lost: u64,
-    /// Whether everything derived from events has to be made again.
+    /// Whether all derived data must be rebuilt.
     pub derived_dropped: bool,
-    /// Where the old store is now.
+    /// The new path of the old store.
     pub set_aside: PathBuf,
 }
 
-/// Rebuilds the store in a directory from what can be read of it and from second copies of its
-/// events. Nobody may have it open. The worker `recounted` starts again from the beginning, because
-/// its results cannot be told apart by event.
+/// Rebuilds the store in a directory from what can be read of it and from second copies of its events.
+/// The store must not be open. The worker `recounted` starts again from the beginning, because its
+/// results are totals that cannot be corrected per event.
 pub fn repair(
     dir: &Path,
     copies: &mut dyn Iterator<Item = Event>,
@@ -102,7 +102,7 @@ pub fn repair(
     Ok(Repaired { kept, restored: total - kept, lost, derived_dropped, set_aside })
 }
 
-/// Completes a repair that was cut short after the old store was set aside.
+/// Completes a repair that was interrupted after the old store was set aside.
 pub(crate) fn finish(dir: &Path) -> Result<(), LedgerError> {
     let building = building_of(dir);
     let complete = building.join(COMPLETE);
@@ -146,7 +146,7 @@ fn remove_folder(dir: &Path) -> Result<(), LedgerError> {
     }
 }
 
-/// The engine of a store, whose description may be damaged.
+/// Determines the engine of a store whose description may be damaged.
 fn engine_of(dir: &Path) -> Result<Engine, LedgerError> {
     match store_file::read(dir) {
         Ok(Some(engine)) => Ok(engine),
@@ -158,7 +158,7 @@ fn engine_of(dir: &Path) -> Result<Engine, LedgerError> {
     }
 }
 
-/// Opens the old store as far as that is possible; damaged journals are cut first.
+/// Opens the old store if possible, cutting damaged journals if necessary.
 fn open_old(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
     let files = dir.join(engine.as_str());
     if !files.is_dir() {
@@ -172,28 +172,28 @@ fn open_old(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
         .ok()
 }
 
-/// The number that the old store's index gives an event.
+/// Finds the number of an event in the old store's index.
 fn number_of(old: &dyn KeyValue, event: &Event) -> Option<u64> {
     let name = event.id.as_str().as_bytes();
     let (at, seq) = key::read_id(name, &old.get(Family::Ids, name).ok()??).ok()?;
     (at == event.at).then_some(seq)
 }
 
-/// The highest number that the old store ever gave, as far as it can be seen.
+/// Finds the highest number in the old store's outbox.
 fn highest_number(old: &dyn KeyValue) -> Option<u64> {
     let (key, _) = old.scan(Family::Outbox, Span::ALL, Direction::Backward).next()?.ok()?;
     key::read_u64(Family::Outbox, &key, &key).ok()
 }
 
-/// The new store while it is built.
+/// The new store under construction.
 struct Rebuild {
     store: Store,
     batch: Batch,
-    /// Which event has which number.
+    /// Events by number.
     numbers: BTreeMap<u64, (Millis, EventId)>,
-    /// Hashes of the ids that are there: a third of the memory of the ids.
+    /// Hashes of all ids: a third of the memory of the ids themselves.
     ids: HashSet<u128>,
-    /// Events whose number is unknown or taken: they get new ones behind all others.
+    /// Events whose number is unknown or taken: they are numbered after all others.
     late: Vec<(Millis, EventId, SessionId, Vec<u8>)>,
 }
 
@@ -208,7 +208,6 @@ impl Rebuild {
         }
     }
 
-    /// The highest number that an event has.
     fn highest(&self) -> u64 {
         self.numbers.last_key_value().map_or(0, |(seq, _)| *seq)
     }
@@ -217,13 +216,13 @@ impl Rebuild {
         u64::try_from(self.ids.len()).unwrap_or(u64::MAX)
     }
 
-    /// Adds an event as it was stored. One that cannot be read is left out.
+    /// Adds an event in its stored form. Unreadable events are skipped.
     fn add_stored(&mut self, key: &[u8], value: &[u8]) -> Result<(), LedgerError> {
         let Ok(position) = key::read_event(Family::Events, key, key) else { return Ok(()) };
         let event = match event_value::read(key, position.clone(), value) {
             Ok(event) => event,
             Err(error) if error.is_damage() => return Ok(()),
-            // Written by a newer version: leaving it out would lose it.
+            // Written by a newer version: skipping it would lose it.
             Err(error) => return Err(error),
         };
         self.add(position.at, Some(position.seq), position.id, event.session, value.to_vec())
@@ -242,7 +241,7 @@ impl Rebuild {
         let (id, session) = (event.id.clone(), event.session.clone());
         let (at, arrived, project) = (event.at, event.arrived, event.project.clone());
         let draft = Draft::from_event(event);
-        // A copy that cannot be stored was changed by somebody: it is no event of ours.
+        // A copy that cannot be encoded was modified by someone else: skip it.
         let Ok(body) = event_value::encode(&draft, &project, arrived) else {
             return Ok(());
         };
@@ -280,7 +279,7 @@ impl Rebuild {
         self.write_full_batch()
     }
 
-    /// Numbers the events that have no number yet, behind `highest`. Returns the last number.
+    /// Numbers the remaining events after `highest`, and returns the last number.
     fn place_late(&mut self, highest: u64) -> Result<u64, LedgerError> {
         let mut last = highest;
         let mut late = std::mem::take(&mut self.late);
@@ -306,14 +305,14 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Copies what workers derived from events, if all of it is there. Says whether it did.
+    /// Copies derived data if it is complete. Returns whether it did.
     fn copy_derived(
         &mut self,
         old: &dyn KeyValue,
         recounted: &str,
         last_seq: u64,
     ) -> Result<bool, LedgerError> {
-        // Needed to tell repeated words apart, and never made again: as much as there is.
+        // Needed to recognize repeated words, and not derivable: copy whatever is readable.
         for (key, value) in old.scan(Family::Sightings, Span::ALL, Direction::Forward).flatten() {
             self.batch.put(Family::Sightings, &key, &value);
             self.write_full_batch()?;
@@ -355,7 +354,7 @@ impl Rebuild {
         written.map_err(|source| self.failed(source))
     }
 
-    /// Writes what is left and closes the store.
+    /// Writes the remaining batch and closes the store.
     fn close(mut self) -> Result<(), LedgerError> {
         self.write(Durability::Synced)?;
         self.store.flush().map_err(|source| self.failed(source))
@@ -366,7 +365,7 @@ impl Rebuild {
     }
 }
 
-/// A cursor that is not ahead of the events; one that cannot be read stays as it is.
+/// Caps a cursor at the last event; an unreadable one is returned unchanged.
 fn capped_cursor(worker: &[u8], value: Vec<u8>, last_seq: u64) -> Vec<u8> {
     match projection::read_cursor(&String::from_utf8_lossy(worker), &value) {
         Ok((seq, memo)) if seq > last_seq => projection::encode_cursor(last_seq, &memo),

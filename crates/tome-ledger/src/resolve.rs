@@ -1,15 +1,14 @@
-//! Whether an event is new, and which id it gets.
+//! Decides whether an event is new, and assigns its id.
 //!
-//! A fixed identity is one id: stored or not. Words that repeat have the ids of their first,
-//! second, third … occurrence, which are taken in that order; a sighting within
-//! `SAME_SIGHTING_MS` of any stored occurrence is that occurrence seen again. Events arrive in any
-//! order of time, so every occurrence has to be considered:
+//! A fixed identity is a single id, stored or not. Repeating words have one id per occurrence, assigned
+//! in order; a report within `SAME_SIGHTING_MS` of a stored occurrence is a duplicate of it. Events
+//! arrive in any order of time, so every occurrence must be considered:
 //!
-//! - the first few are looked at one by one, which is one lookup for words said for the first time;
-//! - the others are found by time in `sightings`, where they are written as well (key.rs), and the
-//!   next free occurrence by doubling and halving, since the taken ones have no gaps.
+//! - the first few are checked one by one, which is a single lookup for new words;
+//! - later ones are also written to `sightings` (key.rs) and found there by time. The next free
+//!   one is found by exponential and binary search, because assigned occurrences have no gaps.
 //!
-//! So the ten-thousandth "continue" of a session costs some thirty lookups, not ten thousand.
+//! The ten-thousandth "continue" of a session thus takes some thirty lookups, not ten thousand.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -19,16 +18,15 @@ use tome_model::{EventId, Identity, Millis, limits::SAME_SIGHTING_MS};
 use crate::limits::{OCCURRENCES_MAX, OCCURRENCES_PROBED};
 use crate::{Direction, Family, KeyValue, KvError, LedgerError, Span, key};
 
-/// What an event turned out to be.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Resolved {
-    /// New, under this id. Late occurrences of words leave a sighting behind.
+    /// New, with this id. Late occurrences of words also get an entry in `sightings`.
     New { id: EventId, sighting: Option<u32> },
-    /// Stored before.
+    /// Already stored.
     Known { id: EventId },
 }
 
-/// What a batch that is not yet written adds to the store.
+/// Events in the batch that is not written yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     ids: HashMap<EventId, Millis>,
@@ -50,7 +48,7 @@ impl Pending {
     }
 }
 
-/// Decides what an event is, from the store and from what is about to be written to it.
+/// Resolves identities against the store and the pending batch.
 pub(crate) struct Resolver<'a> {
     pub(crate) kv: &'a dyn KeyValue,
     pub(crate) pending: &'a Pending,
@@ -91,7 +89,7 @@ impl Resolver<'_> {
         Ok(Resolved::New { id: identity.id(occurrence), sighting: Some(occurrence) })
     }
 
-    /// When the event of this id happened, if it is known.
+    /// Returns the time of the event with this id, if it is stored or pending.
     fn stored_at(&self, id: &EventId) -> Result<Option<Millis>, LedgerError> {
         if let Some(at) = self.pending.ids.get(id) {
             return Ok(Some(*at));
@@ -103,9 +101,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// The first of the late occurrences of words that were seen at about this time, whether they
-    /// are stored or pending: so the answer does not depend on how events were batched. Occurrences
-    /// lie further apart than a sighting, so there are two of them at most.
+    /// Returns the first late occurrence within `SAME_SIGHTING_MS`, stored or pending, so that the
+    /// result does not
+    /// depend on batching. There are at most two, because occurrences are further apart than that.
     fn seen_near(&self, words: &str, at: Millis) -> Result<Option<u32>, LedgerError> {
         let first = key::sighting(words, Millis(at.0.saturating_sub(SAME_SIGHTING_MS)));
         let last = key::sighting(words, Millis(at.0.saturating_add(SAME_SIGHTING_MS)));
@@ -120,7 +118,7 @@ impl Resolver<'_> {
         Ok(seen)
     }
 
-    /// The next occurrence that is not taken. All of the first few are.
+    /// Returns the next unassigned occurrence. The first few are known to be assigned.
     fn next_free(&self, identity: &Identity) -> Result<u32, LedgerError> {
         let mut taken = OCCURRENCES_PROBED - 1;
         let mut free = OCCURRENCES_PROBED;
@@ -130,7 +128,7 @@ impl Resolver<'_> {
             if free > OCCURRENCES_MAX {
                 return Err(LedgerError::Rejected {
                     name: identity.id(0).to_string(),
-                    problem: format!("its words were said more than {OCCURRENCES_MAX} times"),
+                    problem: format!("its words were repeated more than {OCCURRENCES_MAX} times"),
                 });
             }
         }

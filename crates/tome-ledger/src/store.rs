@@ -1,5 +1,4 @@
-//! A directory that holds a store: locked, of a known format, opened with the engine it was made
-//! with.
+//! The directory of a store: locked, with a known format and engine.
 //!
 //! ```text
 //! <dir>/STORE  <dir>/LOCK      store_file.rs
@@ -13,17 +12,17 @@ use crate::{
     engine, repair, store_file,
 };
 
-/// A store on disk, open and locked.
+/// An open and locked store on disk.
 pub struct Store {
-    /// Closed before the lock goes: fields are dropped in this order.
+    /// Must be closed before the lock is released: fields are dropped in declaration order.
     kv: Box<dyn KeyValue>,
     dir: PathBuf,
     _lock: store_file::Lock,
 }
 
 impl Store {
-    /// Opens the store in a directory with the engine it was made with. Makes one, with `engine`
-    /// or else the default, if there is none; an existing one has to be of `engine`, if given.
+    /// Opens the store in a directory with the engine it was created with. Creates one with `engine`,
+    /// or the default engine, if there is none. If `engine` is given, an existing store must use it.
     pub fn open(dir: &Path, engine: Option<Engine>) -> Result<Self, LedgerError> {
         repair::finish(dir)?;
         store_file::create_dir(dir)?;

@@ -1,14 +1,14 @@
-//! What stands beside the engine's files: who may open the store, and with what.
+//! The files beside the engine's own: the lock, and the description of the store.
 //!
 //! ```text
-//! STORE    # …a comment that says what this is
+//! STORE    # …a comment
 //!          engine = "fjall"        or "rocksdb"
 //!          format = 1
-//! LOCK     empty; locked exclusively by whoever has the store open
+//! LOCK     empty; locked exclusively by the process that has the store open
 //! ```
 //!
-//! `STORE` is written before the engine's files and never changed, so a store whose creation was
-//! cut short has either nothing or a `STORE`, and both are taken up where they were left.
+//! `STORE` is written before the engine's files and never changed. An interrupted creation therefore
+//! leaves either nothing or a `STORE`, and the next open continues from there.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -16,18 +16,18 @@ use std::path::Path;
 
 use crate::{Engine, LedgerError};
 
-/// The newest format this Tome writes and reads.
+/// The newest supported format.
 pub(crate) const FORMAT: u32 = 1;
 
 const STORE: &str = "STORE";
 
-/// Whether a directory is a store already.
+/// Whether a directory contains a store.
 pub(crate) fn is_store(dir: &Path) -> bool {
     dir.join(STORE).exists()
 }
 const LOCK: &str = "LOCK";
 
-/// Makes the directory, for the owner only.
+/// Creates the directory, accessible by the owner only.
 pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {
     match std::fs::metadata(dir) {
         Ok(found) if found.is_dir() => return Ok(()),
@@ -48,18 +48,18 @@ pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {
     }
 }
 
-/// The lock of a store, held until this is dropped.
+/// The lock of a store, released when dropped.
 pub(crate) struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file alone would leave it locked while a child that is just being started
-        // still has a copy of it.
+        // Closing the file is not enough: a child process that is just being started may still hold a
+        // copy of the descriptor.
         let _ = self.0.unlock();
     }
 }
 
-/// Takes the lock of a store.
+/// Locks a store.
 pub(crate) fn lock(dir: &Path) -> Result<Lock, LedgerError> {
     let path = dir.join(LOCK);
     let file = for_owner(OpenOptions::new().create(true).write(true))
@@ -72,7 +72,7 @@ pub(crate) fn lock(dir: &Path) -> Result<Lock, LedgerError> {
     }
 }
 
-/// The engine that a store was made with; none if there is no store yet.
+/// Reads the engine of a store; `None` if there is no store yet.
 pub(crate) fn read(dir: &Path) -> Result<Option<Engine>, LedgerError> {
     let path = dir.join(STORE);
     let text = match std::fs::read_to_string(&path) {
@@ -83,7 +83,7 @@ pub(crate) fn read(dir: &Path) -> Result<Option<Engine>, LedgerError> {
         }
         Err(error) => return Err(LedgerError::io("read", &path)(error)),
     };
-    // The format first: a newer one may say the rest in another way.
+    // The format comes first, because a newer one may describe the rest differently.
     let format: u32 = field(&text, "format")
         .and_then(|format| format.parse().ok())
         .ok_or_else(|| damaged(&path, "it has no line `format = <number>`"))?;
@@ -99,12 +99,12 @@ pub(crate) fn read(dir: &Path) -> Result<Option<Engine>, LedgerError> {
         .ok_or_else(|| damaged(&path, "it has no line `engine = \"<name>\"`"))?;
     match Engine::named(engine) {
         Some(engine) if format == FORMAT => Ok(Some(engine)),
-        Some(_) => Err(damaged(&path, "its format is not one that ever was")),
+        Some(_) => Err(damaged(&path, "its format is unknown")),
         None => Err(damaged(&path, "its engine is neither fjall nor rocksdb")),
     }
 }
 
-/// Writes down how a new store is made: the whole file or nothing.
+/// Writes the description of a new store atomically.
 pub(crate) fn write(dir: &Path, engine: Engine) -> Result<(), LedgerError> {
     let text = format!(
         "# A ledger of Tome. This file says `engine = \"fjall\"` or `engine = \"rocksdb\"`, and `format = {FORMAT}`.\n\
@@ -123,7 +123,7 @@ pub(crate) fn write(dir: &Path, engine: Engine) -> Result<(), LedgerError> {
     written.map_err(LedgerError::io("write", &path))
 }
 
-/// Makes the names in a directory survive power loss.
+/// Makes the entries of a directory survive power loss.
 pub(crate) fn sync_dir(dir: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
@@ -135,7 +135,7 @@ pub(crate) fn sync_dir(dir: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The room that the files under a directory take: what they hold, not how long they say they are.
+/// Bytes allocated by the files below a directory, which for sparse files is less than their length.
 pub(crate) fn disk_bytes(dir: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return 0;

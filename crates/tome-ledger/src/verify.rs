@@ -1,18 +1,18 @@
-//! Checking all of a store: every file against its checksum, every event under all of its keys.
+//! Full verification of a store: every file against its checksum, every event under all its keys.
 
 use crate::{Direction, Family, Ledger, LedgerError, Span};
 
-/// Entries of the outbox that are checked at a time.
+/// Outbox entries checked at a time.
 const PAGE: usize = 4_096;
 
 impl Ledger {
-    /// Checks every file against its checksum: reads all bytes, and no event.
+    /// Checks every file against its checksum, without decoding events. Returns the mismatches.
     pub fn verify_files(&self) -> Result<Vec<String>, LedgerError> {
         let findings = self.shared.kv.verify_files();
         findings.map_err(|source| LedgerError::Storage { path: self.path().to_owned(), source })
     }
 
-    /// Reads everything and returns the damage. Takes long on a large store.
+    /// Reads everything and returns the damage. Slow on a large store.
     pub fn verify(&self) -> Result<Vec<String>, LedgerError> {
         let mut findings = self.verify_files()?;
         let (mut after, mut listed, mut lost) = (0, 0u64, 0u64);

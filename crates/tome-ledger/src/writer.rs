@@ -1,11 +1,11 @@
-//! The one thread that appends.
+//! The writer: the only thread that appends.
 //!
-//! It takes everything that waits, decides what is new, writes events, their other keys and their
-//! outbox entries in one atomic batch (several, if the group is large), syncs once for the whole
-//! group, and then answers everyone. While it syncs, the next group gathers.
+//! It takes all queued requests, resolves which events are new, writes events, secondary keys and
+//! outbox entries in one atomic batch (several, if the group is large), syncs once for the whole group,
+//! and then calls back (group commit). While it syncs, the next group gathers.
 //!
-//! The first write or sync that fails makes the ledger refuse every further write: after a failed
-//! sync nobody knows what is on disk, and only opening the store again can tell.
+//! The first write or sync that fails disables all further writes: after a failed sync the content of
+//! the disk is unknown, and only reopening the store can tell.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,16 +25,16 @@ use crate::{
     Position, key,
 };
 
-/// What the writer and the readers of a ledger share.
+/// State shared by the writer and the readers of a ledger.
 pub(crate) struct Shared {
     pub(crate) kv: Box<dyn KeyValue>,
     pub(crate) queue: Queue,
     pub(crate) last_seq: AtomicU64,
     /// Raised with every acknowledged group.
     pub(crate) counts: CountsFile,
-    /// Damage that reads have skipped, and how the store disagreed with its counts when opened.
+    /// Damage that reads have skipped, and differences from the counts at opening.
     pub(crate) damage: DamageLog,
-    /// Numbers up to this one were given before, even if their events are lost.
+    /// Numbers up to this one were assigned before, even if their events are lost.
     highest_seq: u64,
     refusal: OnceLock<String>,
 }
@@ -55,12 +55,12 @@ impl Shared {
         }
     }
 
-    /// Why writes are refused, if they are.
+    /// The failure that disabled writes, if any.
     pub(crate) fn refusal(&self) -> Option<&str> {
         self.refusal.get().map(String::as_str)
     }
 
-    /// Refuses every further write because of this one. The first cause is the one that is told.
+    /// Disables all further writes. The first cause is kept and reported.
     pub(crate) fn refuse(&self, cause: &KvError) -> LedgerError {
         self.refuse_because(causes(cause.as_ref()))
     }
@@ -70,7 +70,7 @@ impl Shared {
         LedgerError::Refusing { path: self.kv.path().to_owned(), cause }
     }
 
-    /// The error of a ledger that refuses, if it does.
+    /// Fails if writes are disabled.
     pub(crate) fn check(&self) -> Result<(), LedgerError> {
         match self.refusal.get() {
             Some(cause) => Err(self.refuse_because(cause.clone())),
@@ -79,7 +79,7 @@ impl Shared {
     }
 }
 
-/// An error and what caused it, in one line.
+/// Renders an error and its causes in one line.
 fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -91,7 +91,7 @@ fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     text
 }
 
-/// Appends until the queue is closed and empty.
+/// Processes the queue until it is closed and empty.
 pub(crate) fn run(shared: &Arc<Shared>) {
     let _closing = CloseOnExit(shared);
     let mut writer = Writer {
@@ -112,7 +112,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     }
 }
 
-/// However the writer ends, nobody may wait for it afterwards.
+/// Closes the queue and fails its requests, however the writer ends, so that no caller waits forever.
 struct CloseOnExit<'a>(&'a Arc<Shared>);
 
 impl Drop for CloseOnExit<'_> {
@@ -137,16 +137,16 @@ impl Drop for CloseOnExit<'_> {
 struct Writer<'a> {
     shared: &'a Arc<Shared>,
     batch: Batch,
-    /// The events of the batch that are not yet in it as outbox entries.
+    /// The events of the batch that are not in it as outbox entries yet.
     run: Run,
     pending: Pending,
     deliveries: Deliveries,
     next_seq: u64,
-    /// Something of the current group was written and not yet synced.
+    /// Whether part of the current group is written but not synced.
     unsynced: bool,
 }
 
-/// A request that has been resolved and waits for the sync.
+/// A processed request that waits for the sync.
 type Answered = (Done, Result<Vec<Appended>, LedgerError>);
 
 impl Writer<'_> {
@@ -158,7 +158,7 @@ impl Writer<'_> {
         }
         let synced = self.sync_group();
         for (done, result) in answers {
-            // What was resolved counts only if all of the group is on disk.
+            // Results are valid only if the whole group is on disk.
             answer(done, if synced.is_ok() { result } else { self.refused(result) });
         }
     }
@@ -170,8 +170,8 @@ impl Writer<'_> {
         result.and_then(|appended| self.shared.check().map(|()| appended))
     }
 
-    /// Resolves the events of one request into the batch. An error is that of this request alone;
-    /// what it had resolved before stays in the batch, and a retry will find it stored.
+    /// Resolves the events of one request into the batch. An error affects this request only; events it
+    /// resolved before stay in the batch, and a retry finds them stored.
     fn append_request(&mut self, events: &[NewEvent]) -> Result<Vec<Appended>, LedgerError> {
         self.shared.check()?;
         let bodies: Vec<&[u8]> = events.iter().map(NewEvent::body).collect::<Result<_, _>>()?;
@@ -185,7 +185,7 @@ impl Writer<'_> {
         Ok(appended)
     }
 
-    /// A delivery that has arrived before brings nothing new, whatever its words would say.
+    /// Appends an event unless its delivery has arrived before, whatever its content.
     fn append_event(&mut self, event: &NewEvent, body: &[u8]) -> Result<Appended, LedgerError> {
         let Some(part) = event.delivery else { return self.append_new(event, body) };
         let kv = self.shared.kv.as_ref();
@@ -231,8 +231,8 @@ impl Writer<'_> {
         self.pending.add_sighting(key, occurrence);
     }
 
-    /// Writes the end of a group and syncs all of it. A group of nothing but duplicates needs no
-    /// sync: what it found belongs to a group that was synced before.
+    /// Writes the rest of a group and syncs all of it. A group of duplicates needs no sync, because
+    /// their originals were synced with an earlier group.
     fn sync_group(&mut self) -> Result<(), LedgerError> {
         self.shared.check()?;
         if !self.batch.is_empty() {
@@ -247,7 +247,7 @@ impl Writer<'_> {
     }
 
     fn write(&mut self, durability: Durability) -> Result<(), LedgerError> {
-        // Last, so that whoever sees an outbox entry also sees its events.
+        // The outbox entry comes last, so that a reader who sees it also sees its events.
         self.run.put(&mut self.batch, self.next_seq - 1);
         let written = self.shared.kv.write(&self.batch, durability);
         self.batch.clear();
@@ -260,7 +260,7 @@ impl Writer<'_> {
     }
 }
 
-/// A caller's callback must not take the writer down with it.
+/// Calls back; a panic in the callback must not end the writer.
 fn answer(done: Done, result: Result<Vec<Appended>, LedgerError>) {
     let _ = catch_unwind(AssertUnwindSafe(|| done(result)));
 }

@@ -6,10 +6,10 @@ use tome_text::budget_tokens;
 use crate::http::{Endpoint, Http};
 use crate::{Completion, LanguageModel, ModelFailure, Prompt};
 
-/// The version of the protocol that is spoken here.
+/// The protocol version sent with every request.
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// A model behind the Messages API.
+/// A model behind Anthropic's Messages API.
 #[derive(Debug)]
 pub struct AnthropicModel {
     pub(crate) http: Http,
@@ -18,12 +18,12 @@ pub struct AnthropicModel {
 }
 
 impl AnthropicModel {
-    /// Where the API is unless somebody says otherwise.
+    /// The default base URL.
     pub const BASE_URL: &str = "https://api.anthropic.com";
 
-    /// `model` at `endpoint`. Nothing is sent yet.
+    /// Creates a client for `model` at `endpoint`. Sends nothing.
     pub fn new(endpoint: &Endpoint, model: &str) -> Result<Self, ModelFailure> {
-        // Both forms of the address are in use.
+        // Users configure the address with and without `/v1`.
         let base = endpoint.base_url.trim().trim_end_matches('/').trim_end_matches("/v1");
         let endpoint = Endpoint { base_url: base.to_owned(), ..endpoint.clone() };
         let http = Http::new(&endpoint, "/v1/messages")?;
@@ -46,7 +46,7 @@ impl AnthropicModel {
             }
         }
         if text.trim().is_empty() {
-            return Err(ModelFailure::Malformed { said: "no text in it".to_owned() });
+            return Err(ModelFailure::Malformed { said: "it contains no text".to_owned() });
         }
         let used = |field: &str| answer.get("usage")?.get(field)?.as_u64();
         let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -80,7 +80,7 @@ impl LanguageModel for AnthropicModel {
     }
 }
 
-/// The text blocks, one after the other; blocks of other kinds (thinking) are not the answer.
+/// Concatenates the text blocks. Other blocks, such as thinking, are not part of the answer.
 fn texts_of(answer: &Value) -> String {
     let blocks = answer.get("content").and_then(Value::as_array).into_iter().flatten();
     blocks

@@ -1,60 +1,58 @@
-//! Who keeps the day's budget: the [`crate::Meter`] itself, or something that asks the process that has it.
+//! The interface to the daily token budget: the [`crate::TokenMeter`] itself, or a client of the
+//! process that owns it.
 //!
-//! One that asks another process hands on what it is given and keeps nothing: `reserve` is one question
-//! to the owner of the meter, whose answer is the reservation's number, and `settle` is another. A client
-//! that is killed between the two settles nothing; the meter lets its reservation go by itself. An owner
-//! that cannot be reached is an error of `reserve` ([`ModelFailure::Down`]): a call that nobody counts is
-//! not made. A `settle` that does not get through needs no more than a word to the user, because the meter
-//! then counts what the call was to read.
+//! A client keeps no state: `reserve` and `settle` are one call each to the owner. If the client is
+//! killed in between, the reservation expires. If the owner cannot be reached, `reserve` fails
+//! ([`ModelFailure::BudgetUnavailable`]), because a call that cannot be counted must not be made. A
+//! lost `settle` is harmless: the meter then counts the estimated input.
 
 use std::sync::Arc;
 
 use crate::ModelFailure;
 
-/// Sets aside what a call may cost before it is made, and counts what it did cost.
+/// Reserves tokens before a call and records its actual cost afterwards.
 pub trait Budget: Send + Sync {
-    /// Sets tokens aside on `day` (`2026-11-15`), or refuses the call with
-    /// [`ModelFailure::OverBudget`].
+    /// Reserves tokens on `day` (`2026-11-15`), or rejects the call with [`ModelFailure::OverBudget`].
     fn reserve(&self, day: &str, needed: Needed) -> Result<Reserved, ModelFailure>;
 
-    /// What became of the call; said once for every reservation.
+    /// Records the outcome of the call, once per reservation.
     fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent);
 }
 
-/// What a call may cost.
+/// The estimated maximum cost of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needed {
-    /// What the model is to read, about.
+    /// Estimated input tokens.
     pub input_tokens: u64,
-    /// What it may say.
+    /// Maximum output tokens.
     pub output_tokens_max: u64,
 }
 
 impl Needed {
-    /// Both together.
+    /// Input and output together.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens_max)
     }
 }
 
-/// Tokens set aside for one call.
+/// Tokens reserved for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "what is set aside has to be settled"]
+#[must_use = "a reservation must be settled"]
 pub struct Reserved {
-    /// Whose it is, for the keeper of the budget.
+    /// Identifies the reservation in the meter.
     pub id: u64,
-    /// How many.
+    /// The estimate it was made for.
     pub needed: Needed,
 }
 
-/// What a call did cost.
+/// The actual cost of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spent {
-    /// What the model read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// What it said.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Why there was no answer.
+    /// Why the call failed, if it did.
     pub failure: Option<String>,
 }
 

@@ -1,8 +1,7 @@
-//! A command as a model: the prompt on its stdin, the answer on its stdout.
+//! A command as a model: it reads the prompt on stdin and writes the answer to stdout.
 //!
-//! It runs in a process group of its own and is ended with everything it started when its time is
-//! up, when it says too much, when the caller stops, and when it is done. Its environment is the
-//! caller's.
+//! The command runs in its own process group, which is killed when the timeout expires, the output is
+//! too long, the call is cancelled, or the command has exited. It inherits the caller's environment.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -18,29 +17,29 @@ use crate::group::Group;
 use crate::limits::{OUTPUT_BYTES_MAX, OUTPUT_GRACE, SAID_BYTES_MAX, STDERR_BYTES_MAX, STOP_LOOK};
 use crate::{Completion, LanguageModel, ModelFailure, Prompt, Stop};
 
-/// What is run.
+/// The command to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
-    /// A program and its arguments; no shell reads them.
+    /// A program and its arguments, run without a shell.
     Program(Vec<String>),
     /// A line for `sh -c`.
     Shell(String),
 }
 
-/// How a command is run.
+/// Settings of a [`CommandModel`].
 #[derive(Debug, Clone)]
 pub struct CommandSettings {
-    /// What is run.
+    /// The command to run.
     pub line: CommandLine,
-    /// How long it may take.
+    /// Maximum run time.
     pub timeout: Duration,
-    /// Where it runs; none: where the caller is.
+    /// Working directory; `None` uses the caller's.
     pub dir: Option<PathBuf>,
-    /// Variables it gets besides the caller's own.
+    /// Environment variables in addition to the caller's.
     pub variables: Vec<(String, String)>,
 }
 
-/// A command that answers prompts.
+/// A model that answers prompts by running a command.
 #[derive(Debug)]
 pub struct CommandModel {
     settings: CommandSettings,
@@ -50,18 +49,16 @@ pub struct CommandModel {
     stop: Stop,
 }
 
-/// What the threads at the pipes report.
+/// A message from a thread that reads a pipe.
 enum Heard {
-    /// All of stdout.
     Output(Vec<u8>),
-    /// More than may be said.
     TooMuch,
-    /// The end of stderr.
+    /// The tail of stderr.
     Errors(Vec<u8>),
 }
 
 impl CommandModel {
-    /// Runs nothing yet. `stop` ends what is running.
+    /// Creates the model without running anything. `stop` cancels running commands.
     pub fn new(settings: CommandSettings, stop: Stop) -> Result<Self, ModelFailure> {
         let words = match &settings.line {
             CommandLine::Program(words) => words.clone(),
@@ -95,7 +92,7 @@ impl CommandModel {
         })
     }
 
-    /// Waits for the command's end, and notes what was heard on the way.
+    /// Waits until the command exits, and collects its output.
     fn attend(
         &self,
         group: &mut Group,
@@ -119,7 +116,7 @@ impl CommandModel {
     }
 
     fn failed(&self, status: ExitStatus, said: &Said) -> ModelFailure {
-        // Some programs complain on stdout.
+        // Some programs report errors on stdout.
         let errors = Some(said.errors.as_deref().unwrap_or_default());
         let words = errors.filter(|words| !words.is_empty()).or(said.output.as_deref());
         ModelFailure::CommandFailed {
@@ -141,7 +138,7 @@ impl LanguageModel for CommandModel {
         open_pipes(&mut group, whole(prompt), &hear);
         let mut said = Said::default();
         let attended = self.attend(&mut group, &heard, &mut said);
-        // What it started ends with it; so do the pipes, and the threads that read them.
+        // Killing the group closes the pipes and ends the threads that read them.
         let status = group.end();
         attended?;
         said.wait_for_rest(&heard)?;
@@ -162,7 +159,6 @@ impl LanguageModel for CommandModel {
     }
 }
 
-/// What was heard of a command so far.
 #[derive(Default)]
 struct Said {
     output: Option<Vec<u8>>,
@@ -182,8 +178,8 @@ impl Said {
         Ok(())
     }
 
-    /// Takes what was in the pipes when the command ended. A process that left the group may hold
-    /// them open for ever, so this gives up after a while.
+    /// Reads the rest of the output after the command has exited. A process that left the group may
+    /// hold the pipes open, so this gives up after a grace period.
     fn wait_for_rest(&mut self, heard: &Receiver<Heard>) -> Result<(), ModelFailure> {
         while self.output.is_none() || self.errors.is_none() {
             let Ok(more) = heard.recv_timeout(OUTPUT_GRACE) else { break };
@@ -193,18 +189,18 @@ impl Said {
     }
 }
 
-/// A command has one input, so both parts of the prompt go there.
+/// Joins both parts of the prompt, because a command has a single input.
 fn whole(prompt: &Prompt) -> String {
     let mut text = prompt.system.clone();
     let _ = write!(text, "\n\n{}\n", prompt.user);
     text
 }
 
-/// A thread at each pipe, so that none of them can block the others.
+/// Starts one thread per pipe, so that none blocks the others.
 fn open_pipes(group: &mut Group, prompt: String, hear: &Sender<Heard>) {
     let child = group.child();
     if let Some(mut stdin) = child.stdin.take() {
-        // A command that does not read to the end has its reasons; how it ends says whether it failed.
+        // A command may exit without reading all input; its exit status tells whether it failed.
         std::thread::spawn(move || stdin.write_all(prompt.as_bytes()));
     }
     if let Some(stdout) = child.stdout.take() {
@@ -220,7 +216,7 @@ fn open_pipes(group: &mut Group, prompt: String, hear: &Sender<Heard>) {
 fn read_output(stdout: impl Read) -> Heard {
     let mut bytes = Vec::new();
     let most = u64::try_from(OUTPUT_BYTES_MAX).unwrap_or(u64::MAX);
-    // An output that breaks off is taken as far as it goes.
+    // Use what was read before an error.
     let _ = stdout.take(most.saturating_add(1)).read_to_end(&mut bytes);
     if bytes.len() > OUTPUT_BYTES_MAX { Heard::TooMuch } else { Heard::Output(bytes) }
 }
@@ -235,7 +231,7 @@ fn read_end(mut stderr: impl Read) -> Vec<u8> {
     end
 }
 
-/// The last words, in one short line.
+/// Returns the end of the output as one short line.
 fn short(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(
         bytes.get(bytes.len().saturating_sub(SAID_BYTES_MAX)..).unwrap_or(bytes),

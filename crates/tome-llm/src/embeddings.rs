@@ -1,7 +1,8 @@
-//! Vectors of texts as OpenAI, Ollama, vLLM, LM Studio and others make them: `POST {base}/embeddings`.
+//! Embeddings over the OpenAI protocol, as served by OpenAI, Ollama, vLLM and LM Studio:
+//! `POST {base}/embeddings`.
 //!
-//! What comes back is checked: as many vectors as texts, each as long as it should be, all of them
-//! numbers. They are scaled to length 1; a text with nothing in it is not sent, and has a vector of zeros.
+//! Responses are validated: one vector per text, with the configured dimensions and finite numbers.
+//! Vectors are normalized to length 1. Blank texts are not sent and get a zero vector.
 
 use serde_json::{Value, json};
 use tome_model::truncate_to;
@@ -13,7 +14,7 @@ use crate::limits::{
 use crate::retry::Again;
 use crate::{ModelFailure, Retry, Stop};
 
-/// An endpoint that makes vectors.
+/// A client for an embeddings endpoint.
 #[derive(Debug)]
 pub struct Embeddings {
     http: Http,
@@ -24,8 +25,8 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// `model` at `endpoint`, whose vectors have `dimensions` numbers. Nothing is sent yet. What may
-    /// pass is asked again as `retry` says, until `stop`.
+    /// Creates a client for `model` at `endpoint`, whose vectors have `dimensions` numbers. Sends
+    /// nothing. Transient failures are retried as `retry` specifies, until `stop` is cancelled.
     pub fn new(
         endpoint: &Endpoint,
         model: &str,
@@ -34,7 +35,8 @@ impl Embeddings {
         stop: Stop,
     ) -> Result<Self, ModelFailure> {
         if dimensions == 0 {
-            let problem = "an embedding model has at least one dimension: say how many";
+            let problem =
+                "an embedding model needs at least one dimension: set the number of dimensions";
             return Err(ModelFailure::Misconfigured(problem.to_owned()));
         }
         Ok(Self {
@@ -46,17 +48,17 @@ impl Embeddings {
         })
     }
 
-    /// Which model, and how long its vectors are: what is made with two names does not go together.
+    /// Model and dimensions. Vectors with different names are not comparable.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many numbers a vector has.
+    /// Numbers per vector.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// One vector a text, in order.
+    /// Returns one vector per text, in order.
     pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelFailure> {
         let mut vectors = vec![vec![0.0; self.dimensions]; texts.len()];
         let mut asked: Vec<_> =
@@ -72,7 +74,7 @@ impl Embeddings {
         Ok(vectors)
     }
 
-    /// How many vectors fit into one response.
+    /// Number of texts per request, such that the vectors fit into one response.
     fn texts_max(&self) -> usize {
         let fit =
             RESPONSE_BYTES_MAX / (self.dimensions as u64).saturating_mul(EMBEDDED_NUMBER_BYTES);
@@ -86,35 +88,36 @@ impl Embeddings {
         self.read(&answer, texts.len()).map_err(|said| ModelFailure::Malformed { said })
     }
 
-    /// The vectors in the order of the texts, or what is wrong with them.
+    /// Parses the vectors in the order of the texts, or returns what is wrong with them.
     fn read(&self, answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, String> {
-        let items = answer.get("data").and_then(Value::as_array).ok_or("no vectors in it")?;
+        let items = answer.get("data").and_then(Value::as_array).ok_or("it contains no vectors")?;
         if items.len() != count {
             return Err(format!("{} vectors for {count} texts", items.len()));
         }
         let mut vectors = vec![None; count];
         for (place, item) in items.iter().enumerate() {
-            // Endpoints that leave the index out answer in order.
+            // Endpoints that omit the index answer in order.
             let index = item.get("index").map_or(Some(place as u64), Value::as_u64);
             let slot = index.and_then(|index| vectors.get_mut(usize::try_from(index).ok()?));
-            let slot = slot.ok_or("a vector for a text that was not sent")?;
+            let slot = slot.ok_or("it contains a vector for a text that was not sent")?;
             if slot.replace(self.vector(item)?).is_some() {
-                return Err("two vectors for one text".to_owned());
+                return Err("it contains two vectors for one text".to_owned());
             }
         }
         Ok(vectors.into_iter().flatten().collect())
     }
 
     fn vector(&self, item: &Value) -> Result<Vec<f32>, String> {
-        let numbers = item.get("embedding").and_then(Value::as_array).ok_or("no vectors in it")?;
+        let numbers =
+            item.get("embedding").and_then(Value::as_array).ok_or("it contains no vectors")?;
         if numbers.len() != self.dimensions {
             return Err(format!("{} dimensions instead of {}", numbers.len(), self.dimensions));
         }
         let numbers: Option<Vec<f64>> = numbers.iter().map(Value::as_f64).collect();
-        let numbers = numbers.ok_or("something that is not a number")?;
+        let numbers = numbers.ok_or("a component is not a number")?;
         let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
         if !length.is_finite() {
-            return Err("numbers that are too large".to_owned());
+            return Err("the numbers are too large".to_owned());
         }
         let scale = if length > 0.0 { length } else { 1.0 };
         #[expect(clippy::cast_possible_truncation, reason = "between -1 and 1, rounded")]

@@ -1,127 +1,126 @@
-//! Why a model gave no answer. The variants are what a caller does next, not where it went wrong.
+//! Failures of a model call, grouped by how a caller should react.
 
 use std::time::Duration;
 
 use thiserror::Error;
 
-/// A call that brought no answer. Never holds a key or a prompt; what a server or a command said
-/// is cut short.
+/// A failed model call. Never contains the key or the prompt; foreign text is shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelFailure {
-    /// Too much asked of it at present (429, 503, 529).
+    /// The endpoint is overloaded or limits the rate (429, 503, 529).
     #[error("the model is busy: {said}")]
     Busy {
-        /// How long it asks to be left alone.
+        /// How long the endpoint asks to wait.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// The endpoint's message.
         said: String,
     },
-    /// It cannot be reached, or is broken at its end.
+    /// The endpoint cannot be reached, or failed internally.
     #[error("the model cannot be reached: {said}")]
     Down {
-        /// What happened.
+        /// The cause.
         said: String,
     },
-    /// The reply began, and broke off before its end.
+    /// The reply began but was interrupted.
     #[error("the reply broke off: {said}")]
     BrokenOff {
-        /// What happened.
+        /// The cause.
         said: String,
     },
-    /// It took too long.
-    #[error("the model gave no answer within {} s: raise the time-out or use a quicker model", after.as_secs_f32())]
+    /// The call took too long.
+    #[error("the model gave no answer within {} s: raise the timeout or use a faster model", after.as_secs_f32())]
     TimedOut {
-        /// How long it was given.
+        /// The timeout that expired.
         after: Duration,
     },
-    /// It does not want to answer this.
+    /// The model refused to answer.
     #[error("the model refused: {said}")]
     Refused {
-        /// What it said.
+        /// The model's explanation.
         said: String,
     },
-    /// The answer did not fit.
+    /// The answer reached the token limit.
     #[error("the answer was cut off after {tokens_max} tokens")]
     Truncated {
-        /// The room it had.
+        /// The token limit.
         tokens_max: u32,
     },
-    /// What came back is no answer of this protocol.
+    /// The response does not follow the protocol.
     #[error("the answer cannot be read: {said}")]
     Malformed {
-        /// What is wrong with it.
+        /// What is wrong with the response.
         said: String,
     },
-    /// The key is missing or wrong (401, 403).
-    #[error("the model's endpoint wants another key: {said}")]
+    /// The API key is missing or wrong (401, 403).
+    #[error("the endpoint rejected the API key: {said}")]
     Unauthorized {
-        /// What it said.
+        /// The endpoint's message.
         said: String,
     },
-    /// There is no such model or endpoint.
+    /// The model or the endpoint does not exist.
     #[error("no such model or endpoint: {said}")]
     NotFound {
-        /// What it said.
+        /// The endpoint's message.
         said: String,
     },
-    /// The endpoint does not take this request (400, 413 …): asking the same again is of no use.
-    #[error("the endpoint did not take the request ({status}): {said}")]
+    /// The endpoint rejected the request (400, 413, …); retrying does not help.
+    #[error("the endpoint rejected the request ({status}): {said}")]
     Rejected {
         /// The HTTP status.
         status: u16,
-        /// What it said.
+        /// The endpoint's message.
         said: String,
     },
-    /// The conversation is longer than the model can read.
-    #[error("the conversation is longer than the model can read: {said}")]
+    /// The conversation exceeds the model's context window.
+    #[error("the conversation exceeds the model's context window: {said}")]
     ContextTooLong {
-        /// What it said.
+        /// The endpoint's message.
         said: String,
     },
     /// The command could not be started.
     #[error("cannot start {program}: {cause}")]
     CommandMissing {
-        /// Which.
+        /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         cause: String,
     },
-    /// The command ran and failed.
+    /// The command exited with an error.
     #[error("{program} failed ({status}): {said}")]
     CommandFailed {
-        /// Which.
+        /// The program.
         program: String,
-        /// Its exit status, or the signal that ended it.
+        /// Its exit status, or the signal that killed it.
         status: String,
-        /// The end of what it wrote to stderr.
+        /// The end of its stderr.
         said: String,
     },
-    /// The day's budget of tokens does not allow this call.
+    /// The call would exceed the daily token budget.
     #[error("{spent} of today's {budget} tokens are spent and this call needs about {needed}")]
     OverBudget {
-        /// Used and reserved today.
+        /// Tokens used and reserved today.
         spent: u64,
-        /// What a day may cost.
+        /// The daily budget.
         budget: u64,
-        /// What this call may cost.
+        /// Tokens this call may use.
         needed: u64,
     },
-    /// Whoever counts what calls cost cannot be asked, so the call was not made.
-    #[error("the model was not asked, because its cost cannot be counted: {said}")]
+    /// The budget's owner cannot be reached, so the call was not made.
+    #[error("the model was not called because its cost cannot be recorded: {said}")]
     Uncounted {
-        /// What happened.
+        /// The cause.
         said: String,
     },
-    /// The settings cannot work.
+    /// The settings are invalid.
     #[error("{0}")]
     Misconfigured(String),
-    /// The caller is on its way out.
-    #[error("stopped before there was an answer")]
+    /// The call was cancelled.
+    #[error("cancelled before there was an answer")]
     Stopped,
 }
 
 impl ModelFailure {
-    /// Whether the same call may well succeed in a moment.
+    /// Whether retrying the same call may succeed.
     pub fn may_pass(&self) -> bool {
         matches!(
             self,
@@ -129,7 +128,7 @@ impl ModelFailure {
         )
     }
 
-    /// What somebody else said, where it is in here.
+    /// The text that came from a server or a command, if any.
     pub(crate) fn said_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Busy { said, .. }
@@ -152,7 +151,7 @@ impl ModelFailure {
         }
     }
 
-    /// Whether the model may have worked, and may have to be paid, although there is no answer.
+    /// Whether the provider may bill the call although it failed.
     pub fn may_have_cost(&self) -> bool {
         matches!(
             self,

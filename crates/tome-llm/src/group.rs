@@ -1,12 +1,12 @@
-//! A command and everything it starts, as one group that can be ended at once.
+//! A command and all its descendants as a process group that can be killed at once.
 //!
-//! The only file here that asks which system this is. On Unix the command leads a process group; its
-//! end is noticed without taking its status, so that its number cannot be given to another process
-//! before the rest of the group is ended. Elsewhere only the command itself is ended.
+//! The only file of this crate with platform-specific process code. On Unix the command leads a process
+//! group; its exit is detected without reaping it, so that its pid cannot be reused before the group is
+//! killed. Elsewhere only the command itself is killed.
 
 use std::process::{Child, Command, ExitStatus};
 
-/// A running command. Dropped, it is ended.
+/// A running command, killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
     child: Child,
@@ -14,19 +14,17 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts it.
     pub(crate) fn start(command: &mut Command) -> std::io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         Ok(Self { child: command.spawn()?, ended: false })
     }
 
-    /// The command itself, for its pipes.
     pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// Whether the command still runs; if not, others of its group may.
+    /// Whether the command is running. If not, other processes of its group may be.
     pub(crate) fn runs(&mut self) -> bool {
         #[cfg(unix)]
         {
@@ -38,7 +36,7 @@ impl Group {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends whatever of the group still runs, and gives the command's status.
+    /// Kills the remaining processes of the group and returns the command's exit status.
     pub(crate) fn end(&mut self) -> std::io::Result<ExitStatus> {
         if !self.ended {
             self.ended = true;
@@ -50,7 +48,7 @@ impl Group {
     #[cfg(unix)]
     fn kill(&mut self) {
         use rustix::process::{Pid, Signal, kill_process_group};
-        // Fails when nobody of the group is left, which is what is wanted.
+        // Fails if the group is already empty, which is fine.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 

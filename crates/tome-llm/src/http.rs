@@ -1,8 +1,8 @@
-//! One POST of JSON and what came of it: time-outs, a cap on the response, no redirect, and failures
-//! sorted by what a caller can do. Nothing here knows a protocol.
+//! HTTP POST of JSON with timeouts, a response limit, no redirects, and classified failures.
+//! Independent of the model's protocol.
 //!
-//! A whole answer has the endpoint's time-out for everything. A stream has it for every silence: before
-//! the first byte and between two; a reply that keeps coming may take half an hour.
+//! For a complete response the endpoint's timeout limits the whole call. For a stream it limits each
+//! period of silence, and a stream that keeps sending may take half an hour.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -19,20 +19,20 @@ use crate::limits::{
 };
 use crate::{ApiKey, ModelFailure, sorting};
 
-/// Where a model answers.
+/// The HTTP endpoint of a model.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// `https://api.anthropic.com`, `http://127.0.0.1:11434/v1`: what comes before the protocol's path.
+    /// Base URL without the protocol's path: `https://api.anthropic.com`, `http://127.0.0.1:11434/v1`.
     pub base_url: String,
-    /// The key, where one is needed.
+    /// The API key, if the endpoint needs one.
     pub key: Option<ApiKey>,
-    /// A whole answer takes no longer than this, all told; in a reply that streams no silence is longer.
+    /// Limits a complete response as a whole; in a stream it limits each period of silence.
     pub timeout: Duration,
-    /// `http://host:port` of a proxy; none is looked for elsewhere.
+    /// A proxy as `http://host:port`. The environment is not consulted.
     pub proxy: Option<String>,
 }
 
-/// Sends to one endpoint.
+/// A client for one endpoint.
 #[derive(Debug)]
 pub(crate) struct Http {
     agent: ureq::Agent,
@@ -40,28 +40,28 @@ pub(crate) struct Http {
     key: Option<ApiKey>,
     timeout: Duration,
     streaming: Config,
-    /// With connections that the next stream may use; taken by one stream at a time.
+    /// Agents with idle connections. Each stream uses one exclusively.
     spare: Mutex<Vec<ureq::Agent>>,
 }
 
 impl Http {
-    /// For `path` below the endpoint's address. Nothing is sent yet.
+    /// Creates a client for `path` below the base URL. Sends nothing.
     pub(crate) fn new(endpoint: &Endpoint, path: &str) -> Result<Self, ModelFailure> {
         let url = format!("{}{path}", checked_base(&endpoint.base_url)?);
-        // Set even if there is none, or the client would read the environment for it.
+        // Set it even if it is `None`; otherwise ureq reads the environment.
         let proxy = endpoint.proxy.as_deref().map(ureq::Proxy::new).transpose().map_err(|_| {
             ModelFailure::Misconfigured(
                 "the proxy is not an address such as http://host:port".to_owned(),
             )
         })?;
-        // The roots that the system trusts, as every other program here does: a company may have its own.
+        // Use the system's root certificates, because a company may have its own.
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
         let connect_max = CONNECT_MAX.min(endpoint.timeout);
         let config = || {
             ureq::Agent::config_builder()
                 .proxy(proxy.clone())
                 .tls_config(tls.clone())
-                // The answer is read for its status here, and a redirect would carry the key elsewhere.
+                // Statuses are classified below, and a redirect would send the key to another host.
                 .http_status_as_error(false)
                 .max_redirects(0)
                 .max_redirects_will_error(false)
@@ -84,7 +84,7 @@ impl Http {
         })
     }
 
-    /// An agent that nobody else uses, until [`Http::keep_spare`].
+    /// Takes an agent for exclusive use; [`HttpClient::return_agent`] gives it back.
     pub(crate) fn spare_agent(&self) -> ureq::Agent {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         spare.unwrap_or_else(|| self.streaming.new_agent())
@@ -97,8 +97,8 @@ impl Http {
         }
     }
 
-    /// Sends `body` and gives the answer's JSON if its status is 2xx. `{key}` in the value of a
-    /// header stands for the key; without a key such a header is left out.
+    /// Sends `body` and returns the JSON of a 2xx response. `{key}` in a header's value is replaced by
+    /// the key; without a key such a header is omitted.
     pub(crate) fn post(
         &self,
         headers: &[(&str, &str)],
@@ -115,7 +115,7 @@ impl Http {
             return serde_json::from_slice(&read)
                 .map_err(|error| ModelFailure::Malformed { said: format!("not JSON: {error}") });
         }
-        // Whatever became of the body of an error, its status says enough.
+        // Even if the error's body cannot be read, its status is known.
         let failure = sorting::failure_of(status, retry_after, &read.unwrap_or_default());
         Err(self.without_key(failure))
     }
@@ -138,7 +138,7 @@ impl Http {
         request
     }
 
-    /// A failure whose words are short and do not hold the key.
+    /// Shortens the failure's message and removes the key from it.
     pub(crate) fn without_key(&self, mut failure: ModelFailure) -> ModelFailure {
         if let Some(said) = failure.said_mut() {
             *said = self.short(said);
@@ -146,12 +146,12 @@ impl Http {
         failure
     }
 
-    /// A call that brought no whole answer.
+    /// Converts a transport error to a failure.
     pub(crate) fn failed(&self, error: ureq::Error) -> ModelFailure {
         use ureq::Error;
         match error {
             Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-                ModelFailure::Down { said: "no connection in time".to_owned() }
+                ModelFailure::Down { said: "timed out while connecting".to_owned() }
             }
             Error::Timeout(_) => ModelFailure::TimedOut { after: self.timeout },
             Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
@@ -167,17 +167,17 @@ impl Http {
         }
     }
 
-    /// What somebody said, in one short line, without the key.
+    /// Shortens a foreign message to one line and removes the key.
     pub(crate) fn short(&self, said: &str) -> String {
         let said = tome_text::collapse_whitespace(said);
-        // First the key, then the cut: half a key is also too much of it.
+        // Remove the key before cutting: even half a key must not leak.
         let said = self.key.as_ref().map_or(said.clone(), |key| key.cut_from(&said));
         truncate_to(&said, SAID_BYTES_MAX).to_owned()
     }
 }
 
-/// The base address without a slash at its end, if it is one: `http` or `https`, a host, and no
-/// password, which would end up in logs.
+/// Validates a base URL and removes a trailing slash. It must be `http` or `https` with a host, and
+/// without a password, which would end up in logs.
 fn checked_base(base_url: &str) -> Result<&str, ModelFailure> {
     let base = base_url.trim().trim_end_matches('/');
     let refused = |why: &str| Err(ModelFailure::Misconfigured(format!("the base URL {why}")));
@@ -185,13 +185,13 @@ fn checked_base(base_url: &str) -> Result<&str, ModelFailure> {
         return refused("is not an address such as http://127.0.0.1:11434/v1");
     };
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return refused("has to begin with http:// or https://");
+        return refused("must begin with http:// or https://");
     }
     match uri.authority() {
         Some(authority) if authority.as_str().contains('@') => {
-            refused("must not hold a password: give it as the key")
+            refused("must not contain a password: configure it as the key")
         }
         Some(authority) if !authority.host().is_empty() && uri.query().is_none() => Ok(base),
-        _ => refused("has to be a host and a path, such as https://api.openai.com/v1"),
+        _ => refused("must be a host and a path, such as https://api.openai.com/v1"),
     }
 }

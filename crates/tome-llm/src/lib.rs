@@ -1,12 +1,11 @@
-//! Language-model clients: a prompt goes in, a text or a failure with a name comes out. A conversation
-//! goes in, and a reply with words and tool calls streams out of a [`ChatModel`]. Texts go in and vectors
-//! come out of [`Embeddings`].
+//! Clients for language models: [`LanguageModel`] completes a prompt, [`ChatModel`] streams replies
+//! with text and tool calls, and [`EmbeddingsClient`] computes vectors.
 //!
-//! This crate knows no note, no event, no ledger, no wall clock and no environment: keys, proxies,
-//! days and seeds come in as values. Its calls block, so they belong on a thread of their own.
+//! The crate reads neither the wall clock nor the environment: keys, proxies, days and seeds are
+//! parameters. Its calls block, so run them on their own thread.
 //!
-//! The pieces go around each other: `Retrying(Metered(AnthropicModel))` asks again what may pass,
-//! counts every try, and refuses once the day's budget is spent.
+//! Wrappers compose: `Retrying(Metered(AnthropicModel))` retries transient failures, counts every
+//! attempt, and rejects calls once the daily budget is spent.
 
 mod anthropic;
 mod budget;

@@ -1,72 +1,72 @@
-//! Every cap of the clients, with its reason.
+//! Limits of the clients, each with its reason.
 
 use std::time::Duration;
 
-/// A response is read up to so many bytes: an answer of some thousand tokens has some ten thousand.
+/// Maximum size of a response. An answer of some thousand tokens has some ten thousand bytes.
 pub const RESPONSE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// A command's answer, likewise.
+/// Maximum size of a command's output.
 pub const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 
-/// The end of a command's stderr is kept for its failure.
+/// Length of the tail of a command's stderr that is kept for error messages.
 pub const STDERR_BYTES_MAX: usize = 4 * 1024;
 
-/// What a server or a command said goes into failures and logs up to here.
+/// Maximum length of a server's or command's message in failures and logs.
 pub const SAID_BYTES_MAX: usize = 300;
 
-/// Connecting takes no longer, whatever the answer may take.
+/// Maximum time to connect, whatever the timeout of the call.
 pub const CONNECT_MAX: Duration = Duration::from_secs(10);
 
-/// A caller waits for the next try no longer than this; who asks for more is asked another time.
+/// Longest wait before a retry. If the endpoint asks for more, the call fails instead.
 pub const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// Nobody is asked more often than this for one answer.
+/// Maximum attempts per call.
 pub const ATTEMPTS_MAX: u32 = 10;
 
-/// How often a running command's caller looks whether it is to stop.
+/// How often the caller of a running command checks for cancellation.
 pub const STOP_LOOK: Duration = Duration::from_millis(100);
 
-/// What a command's children may still hold of its output is not waited for longer than this.
+/// How long to wait for output that a command's children still hold after it has exited.
 pub const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
-/// A text is embedded up to here: most endpoints take 8,192 tokens, and refuse what is longer.
+/// Maximum bytes of a text to embed: most endpoints reject more than 8,192 tokens.
 pub const EMBEDDED_BYTES_MAX: usize = 16_000;
 
-/// So many texts are embedded in one call at most; fewer, if their vectors would not fit into a response.
+/// Maximum texts per embeddings request; fewer if their vectors would not fit into a response.
 pub const EMBEDDED_TEXTS_MAX: u64 = 64;
 
-/// A number of a vector takes up to so many bytes in a response.
+/// Estimated maximum bytes of one vector component in a response.
 pub const EMBEDDED_NUMBER_BYTES: u64 = 28;
 
-/// A reply that streams takes no longer, however busily it comes: 64,000 tokens at 40 a second.
+/// Maximum duration of a streamed reply: 64,000 tokens at about 40 per second.
 pub const STREAM_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
-/// Bytes of a stream: every token comes in an envelope of some hundred bytes.
+/// Maximum bytes of a stream: every token has an envelope of about a hundred bytes.
 pub const STREAM_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// One event of a stream; some endpoints send all arguments of a call in one.
+/// Maximum bytes of one server-sent event; some endpoints send all arguments of a call in one.
 pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
 
-/// What is kept of a reply: ten times what the longest of models say.
+/// Maximum bytes of a reply: ten times the longest output of current models.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Texts and calls of one reply.
+/// Maximum text parts and tool calls of one reply.
 pub const REPLY_PARTS_MAX: usize = 256;
 
-/// The body of an error is read up to here.
+/// Maximum bytes read of an error response.
 pub const ERROR_BYTES_MAX: u64 = 64 * 1024;
 
-/// How often somebody who waits for a stream looks whether they are to stop.
+/// How often the reader of a stream checks for cancellation.
 pub const STREAM_LOOK: Duration = Duration::from_millis(50);
 
-/// The end of a response is waited for so long once its reply is over, to use the connection again.
+/// How long to wait for the end of a response after its reply is complete, to reuse the connection.
 pub const LAST_CHUNK_MAX: Duration = Duration::from_millis(20);
 
-/// Connections kept for the next stream.
+/// Idle connections kept for later streams.
 pub const SPARE_AGENTS_MAX: usize = 4;
 
-/// Tokens set aside and not settled are let go after this: no call takes longer.
+/// When an unsettled reservation expires: no call takes longer.
 pub const RESERVED_MAX: Duration = Duration::from_secs(31 * 60);
 
-/// A key file is read up to here.
+/// Maximum bytes read of a key file.
 pub const KEY_FILE_BYTES_MAX: u64 = 4 * 1024;

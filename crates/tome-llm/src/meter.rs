@@ -1,9 +1,9 @@
-//! What models cost in a day, and the most they may cost.
+//! The token meter: counts tokens per day and enforces a daily limit.
 //!
-//! A call reserves what it may cost before it is made and is settled afterwards, so that calls made
-//! side by side cannot spend the same tokens. One that is never settled, because whoever made it was
-//! killed, is let go after half an hour and counted with what it was to read. The state is JSON that
-//! the caller keeps:
+//! A call reserves its maximum cost before it is made and is settled afterwards, so that concurrent
+//! calls cannot spend the same tokens. A reservation that is never settled, because its process was
+//! killed, expires after half an hour and is counted with its estimated input. The caller persists the
+//! state as JSON:
 //!
 //! `{"day":"2026-11-15","calls":4,"failures":1,"input_tokens":5210,"output_tokens":803,"last_failure":null}`
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::RESERVED_MAX;
 use crate::{Budget, ModelFailure, Needed, Reserved, Spent};
 
-/// Counts the tokens of a day and refuses what would go over the budget.
+/// Counts the tokens of a day and rejects calls that would exceed the budget.
 #[derive(Debug)]
 pub struct Meter {
     daily_tokens_max: Option<u64>,
@@ -27,7 +27,7 @@ pub struct Meter {
 #[derive(Debug)]
 struct Counted {
     state: MeterState,
-    /// What calls under way may still cost, by the number of the reservation.
+    /// Unsettled reservations by id.
     under_way: BTreeMap<u64, UnderWay>,
     reservations: u64,
 }
@@ -36,62 +36,62 @@ struct Counted {
 struct UnderWay {
     needed: Needed,
     since: Instant,
-    /// Nobody came back for it in time: it is counted, and no longer set aside.
+    /// Not settled in time: already counted and no longer reserved.
     is_let_go: bool,
 }
 
-/// What was used on the last day that anything was; kept by the caller over restarts.
+/// Usage on the last active day; persisted by the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MeterState {
-    /// Which day, as the caller names it: `2026-11-15`.
+    /// The day, in the caller's time zone: `2026-11-15`.
     pub day: String,
-    /// How often a model was asked.
+    /// Number of calls.
     pub calls: u64,
-    /// How often that brought no answer.
+    /// Number of failed calls.
     pub failures: u64,
-    /// Tokens of prompts.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens of answers.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Why the last failure.
+    /// The latest failure.
     pub last_failure: Option<String>,
 }
 
-/// What the meter shows.
+/// A snapshot of the meter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MeterReading {
-    /// What was used today.
+    /// Today's usage.
     #[serde(flatten)]
     pub today: MeterState,
-    /// What a day may cost; none: no bound.
+    /// The daily limit; `None` means unlimited.
     pub daily_tokens_max: Option<u64>,
-    /// How many tokens may still be used today; none: no bound.
+    /// Tokens left today; `None` means unlimited.
     pub tokens_left: Option<u64>,
 }
 
 impl MeterState {
-    /// Input and output together.
+    /// Input and output tokens together.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 
 impl Meter {
-    /// Goes on from a state; no `daily_tokens_max`: counts and refuses nothing.
+    /// Continues from a persisted state. Without `daily_tokens_max` it only counts.
     pub fn new(daily_tokens_max: Option<u64>, state: MeterState) -> Self {
         let counted = Counted { state, under_way: BTreeMap::new(), reservations: 0 };
         Self { daily_tokens_max, reserved_max: RESERVED_MAX, counted: Mutex::new(counted) }
     }
 
-    /// Lets go of what was set aside and not settled for so long, instead of half an hour.
+    /// Sets when unsettled reservations expire, instead of after half an hour.
     #[must_use]
     pub fn letting_go_after(mut self, time: Duration) -> Self {
         self.reserved_max = time;
         self
     }
 
-    /// What was used on `day`, and what is left of it.
+    /// Returns the usage on `day` and what is left.
     pub fn reading(&self, day: &str) -> MeterReading {
         let counted = self.on(day);
         let used = counted.spoken_for();
@@ -102,12 +102,12 @@ impl Meter {
         }
     }
 
-    /// What the caller is to keep.
+    /// Returns the state to persist.
     pub fn state(&self) -> MeterState {
         self.lock().state.clone()
     }
 
-    /// The count of this day: another day starts at nothing. What nobody came back for is let go.
+    /// Locks the counters, resets them if the day has changed, and expires old reservations.
     fn on(&self, day: &str) -> MutexGuard<'_, Counted> {
         let mut counted = self.lock();
         if counted.state.day != day {
@@ -141,12 +141,12 @@ impl Budget for Meter {
 
     fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent) {
         let mut counted = self.on(day);
-        // A number of a meter before a restart may be another's here.
+        // After a restart, an id of the previous meter may belong to another reservation.
         let is_its_own =
             counted.under_way.get(&reserved.id).is_some_and(|one| one.needed == reserved.needed);
         let known = if is_its_own { counted.under_way.remove(&reserved.id) } else { None };
         let input = match known {
-            // Already counted with what it was to read: what is more comes on top.
+            // Expired and counted with the estimated input: add only what exceeds it.
             Some(one) if one.is_let_go => {
                 let state = &mut counted.state;
                 state.calls = state.calls.saturating_sub(1);
@@ -160,7 +160,7 @@ impl Budget for Meter {
 }
 
 impl Counted {
-    /// Used, and set aside.
+    /// Tokens used and reserved.
     fn spoken_for(&self) -> u64 {
         let under_way = self.under_way.values().filter(|one| !one.is_let_go);
         under_way.map(|one| one.needed.tokens()).fold(self.state.tokens(), u64::saturating_add)
@@ -176,7 +176,7 @@ impl Counted {
             })
             .collect();
         for input in inputs {
-            self.count(input, 0, Some("nobody said what became of the call".to_owned()));
+            self.count(input, 0, Some("the call was never settled".to_owned()));
         }
     }
 

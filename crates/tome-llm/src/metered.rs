@@ -1,7 +1,7 @@
-//! A model whose every call is counted, and refused when the day's budget is spent.
+//! A model wrapper that counts every call and rejects calls beyond the daily budget.
 //!
-//! A call that failed after the model may have worked is counted with what it was to read, and with
-//! what was heard of it: rather too much than too little.
+//! A failed call that may be billed is counted with its estimated input and the output received so far:
+//! the count errs on the high side.
 
 use tome_text::budget_tokens;
 
@@ -10,10 +10,10 @@ use crate::{
     Spent, Stop, Talk,
 };
 
-/// Which day it is, as `2026-11-15`; the caller decides where.
+/// Returns the current day as `2026-11-15`, in the caller's time zone.
 type Today = Box<dyn Fn() -> String + Send + Sync>;
 
-/// Counts what goes through it.
+/// A model whose calls are counted against a [`Budget`].
 pub struct Metered<M> {
     model: M,
     budget: Box<dyn Budget>,
@@ -21,7 +21,7 @@ pub struct Metered<M> {
 }
 
 impl<M> Metered<M> {
-    /// Counts the calls of `model` on `budget`; several models may share one.
+    /// Counts the calls of `model` against `budget`, which several models may share.
     pub fn new(
         model: M,
         budget: impl Budget + 'static,
@@ -30,7 +30,7 @@ impl<M> Metered<M> {
         Self { model, budget: Box::new(budget), today: Box::new(today) }
     }
 
-    /// Makes a call that may cost this much; it says itself what it did cost.
+    /// Reserves tokens, makes the call, and settles the cost that the call reports.
     fn count<T>(
         &self,
         needed: Needed,
@@ -102,7 +102,7 @@ fn spent(input_tokens: u64, output_tokens: u64) -> Spent {
     Spent { input_tokens, output_tokens, failure: None }
 }
 
-/// What a call cost that brought no answer.
+/// The cost of a failed call.
 fn spent_in_vain(failure: &ModelFailure, needed: Needed, heard_tokens: u64) -> Spent {
     let (input_tokens, output_tokens) = match failure {
         ModelFailure::Truncated { .. } => (needed.input_tokens, needed.output_tokens_max),

@@ -1,38 +1,38 @@
-//! What a language model is, what it is asked and what it answers.
+//! The interface for single prompts without tools.
 
 use std::sync::Arc;
 
 use crate::ModelFailure;
 
-/// Answers prompts. A call blocks until the answer is there or its time is up.
+/// Completes prompts. A call blocks until the answer is complete or the timeout expires.
 pub trait LanguageModel: Send + Sync {
-    /// Its name, kept with what it makes: `anthropic/claude-…`, `openai/…`, `command/…`.
+    /// The model's name, stored with its output: `anthropic/claude-…`, `openai/…`, `command/…`.
     fn name(&self) -> &str;
-    /// Answers one prompt.
+    /// Completes one prompt.
     fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure>;
 }
 
-/// One question.
+/// A single prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompt {
-    /// What the model is to do.
+    /// The system prompt: the task.
     pub system: String,
-    /// What it is to do it with.
+    /// The user message: the input.
     pub user: String,
-    /// The answer may have so many tokens.
+    /// Maximum tokens of the answer.
     pub tokens_max: u32,
-    /// The answer is to be one JSON object; asked of the endpoint where its protocol can say so.
+    /// Whether the answer must be a JSON object; passed to the endpoint if its protocol supports it.
     pub json: bool,
 }
 
-/// One answer.
+/// The answer to a single prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {
-    /// What the model said.
+    /// The text of the answer.
     pub text: String,
-    /// What the prompt cost: as the endpoint says, or about.
+    /// Input tokens, as reported by the endpoint or estimated.
     pub input_tokens: u64,
-    /// What the answer cost.
+    /// Output tokens, as reported or estimated.
     pub output_tokens: u64,
 }
 

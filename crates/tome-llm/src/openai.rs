@@ -1,8 +1,7 @@
-//! Chat completions as OpenAI, Ollama, vLLM, LM Studio and others speak them:
+//! The chat completions protocol of OpenAI, also served by Ollama, vLLM and LM Studio:
 //! `POST {base}/chat/completions`.
 //!
-//! The endpoints agree on the protocol but for three fields. What one of them refuses is left out, or
-//! said the other way, from then on.
+//! Endpoints differ in three fields. Once rejected, a field is omitted or renamed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,25 +11,25 @@ use tome_text::budget_tokens;
 use crate::http::{Endpoint, Http};
 use crate::{Completion, LanguageModel, ModelFailure, Prompt};
 
-/// A model behind chat completions.
+/// A model behind the chat completions protocol.
 #[derive(Debug)]
 pub struct OpenAiModel {
     pub(crate) http: Http,
     pub(crate) model: String,
     pub(crate) name: String,
-    /// OpenAI's newer models know only `max_completion_tokens`, most other endpoints only `max_tokens`.
+    /// Newer OpenAI models accept only `max_completion_tokens`, most others only `max_tokens`.
     says_completion_tokens: AtomicBool,
-    /// LM Studio takes no `json_object`.
+    /// LM Studio rejects `json_object`.
     leaves_format_out: AtomicBool,
-    /// Some endpoints do not say what a stream cost, and refuse to be asked.
+    /// Some endpoints reject the request to report the usage of a stream.
     pub(crate) leaves_stream_options_out: AtomicBool,
 }
 
 impl OpenAiModel {
-    /// Where OpenAI is; Ollama is at `http://127.0.0.1:11434/v1`.
+    /// OpenAI's base URL. Ollama's is `http://127.0.0.1:11434/v1`.
     pub const BASE_URL: &str = "https://api.openai.com/v1";
 
-    /// `model` at `endpoint`. Nothing is sent yet.
+    /// Creates a client for `model` at `endpoint`. Sends nothing.
     pub fn new(endpoint: &Endpoint, model: &str) -> Result<Self, ModelFailure> {
         Ok(Self {
             http: Http::new(endpoint, "/chat/completions")?,
@@ -59,7 +58,7 @@ impl OpenAiModel {
         body
     }
 
-    /// The field that says how long the answer may be.
+    /// The field with the token limit of the answer.
     pub(crate) fn room_field(&self) -> &'static str {
         if self.says_completion_tokens.load(Ordering::Relaxed) {
             "max_completion_tokens"
@@ -68,7 +67,7 @@ impl OpenAiModel {
         }
     }
 
-    /// Whether a refusal is about one of these fields, and the next try will say it differently.
+    /// Adapts to the rejection of one of these fields. Returns whether to retry.
     pub(crate) fn learns_from(&self, failure: &ModelFailure, sent: &Value) -> bool {
         let ModelFailure::Rejected { said, .. } = failure else { return false };
         let about = |words: &str, field: &str| said.contains(words) && sent.get(field).is_some();
@@ -99,12 +98,12 @@ impl OpenAiModel {
             Some("content_filter") => {
                 return Err(ModelFailure::Refused { said: "content_filter".to_owned() });
             }
-            // Some endpoints leave it out; whether the text is whole shows when it is read.
+            // Some endpoints omit it; a truncated text shows when it is parsed.
             _ => {}
         }
         let text = said("/choices/0/message/content").filter(|text| !text.trim().is_empty());
         let Some(text) = text else {
-            return Err(ModelFailure::Malformed { said: "no text in it".to_owned() });
+            return Err(ModelFailure::Malformed { said: "it contains no text".to_owned() });
         };
         let used = |place: &str| answer.pointer(place).and_then(Value::as_u64);
         Ok(Completion {
@@ -127,7 +126,7 @@ impl LanguageModel for OpenAiModel {
             let body = self.body(prompt);
             match self.http.post(&headers, &body) {
                 Ok(answer) => return self.read(&answer, prompt),
-                // What was learnt is never sent again, so this ends.
+                // A rejected field is never sent again, so this terminates.
                 Err(failure) if self.learns_from(&failure, &body) => {}
                 Err(failure) => return Err(failure),
             }

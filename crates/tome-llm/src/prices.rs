@@ -1,25 +1,25 @@
-//! What tokens cost in money, as whoever pays has told; nothing is known here of anybody's prices.
+//! The price of tokens, as configured; no provider's prices are built in.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Usage;
 
-/// Prices of a million tokens, in one currency. A price that is not given is not known.
+/// Prices per million tokens, in one currency. `None` means unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Prices {
-    /// Read afresh.
+    /// Uncached input.
     pub input: Option<f64>,
-    /// Said.
+    /// Output.
     pub output: Option<f64>,
-    /// Read from the cache; not given: as if read afresh, which is never less.
+    /// Input read from the cache. Defaults to `input`, an upper bound.
     pub cache_read: Option<f64>,
-    /// Put into the cache; not given: as if read afresh.
+    /// Input written to the cache. Defaults to `input`.
     pub cache_write: Option<f64>,
 }
 
 impl Prices {
-    /// What these tokens cost; none where a price that is needed is not known, or is no price.
+    /// Returns the cost of the usage, or `None` if a required price is unknown or invalid.
     pub fn cost(&self, usage: &Usage) -> Option<f64> {
         let rows = [
             (usage.input, self.input),
@@ -32,7 +32,7 @@ impl Prices {
         }
         rows.into_iter().filter(|(tokens, _)| *tokens > 0).try_fold(0.0, |sum, (tokens, price)| {
             let price = price.filter(|price| price.is_finite() && *price >= 0.0)?;
-            #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^53 tokens")]
+            #[expect(clippy::cast_precision_loss, reason = "token counts stay below 2^53")]
             Some(sum + tokens as f64 * price / 1_000_000.0)
         })
     }

@@ -1,5 +1,6 @@
-//! Asking again: exponential back-off with jitter, no sooner than the model asks for. In a conversation
-//! whoever listens is told that the reply begins anew.
+//! Retries with exponential backoff and jitter, no sooner than the endpoint asks for. In a
+//! conversation, a [`StreamEvent::Retry`](crate::StreamEvent::Retry) tells the caller to discard the
+//! text received so far.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,18 +10,18 @@ use crate::{
     ChatModel, Completion, Heard, LanguageModel, ModelFailure, Prompt, Reply, Stop, Talk, Waited,
 };
 
-/// How often, and how far apart.
+/// The retry policy: number of attempts and backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// Tries in all; 1 asks once.
+    /// Total attempts; 1 means no retry.
     pub attempts: u32,
-    /// The pause after the first try; it doubles with each.
+    /// Backoff after the first attempt; it doubles with each further one.
     pub base: Duration,
-    /// What the jitter starts from: two callers with different seeds do not come back together.
+    /// Seed of the jitter. Clients with different seeds do not retry at the same moment.
     pub seed: u64,
 }
 
-/// A model that is asked again when a failure may pass.
+/// A model wrapper that retries transient failures.
 #[derive(Debug)]
 pub struct Retrying<M> {
     model: M,
@@ -28,7 +29,7 @@ pub struct Retrying<M> {
 }
 
 impl<M> Retrying<M> {
-    /// Asks `model` as often as `retry` says, or until `stop`.
+    /// Retries calls of `model` as `retry` specifies, until `stop` is cancelled.
     pub fn new(model: M, retry: Retry, stop: Stop) -> Self {
         Self { model, again: Again::new(retry, stop) }
     }
@@ -69,7 +70,7 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
     }
 }
 
-/// Asks again, whatever is asked.
+/// Runs any call with retries.
 #[derive(Debug)]
 pub(crate) struct Again {
     retry: Retry,
@@ -82,7 +83,7 @@ impl Again {
         Self { retry, stop, chance: AtomicU64::new(retry.seed) }
     }
 
-    /// The first answer, or the last failure.
+    /// Returns the first success or the last failure.
     pub(crate) fn ask<T>(
         &self,
         call: impl FnMut() -> Result<T, ModelFailure>,
@@ -90,7 +91,7 @@ impl Again {
         self.ask_until(&self.stop, call)
     }
 
-    /// The same, with a switch of this call beside the one of all calls.
+    /// Like [`RetryLoop::run`], but also stops when this call is cancelled.
     fn ask_until<T>(
         &self,
         stop: &Stop,
@@ -113,12 +114,11 @@ impl Again {
         Err(ModelFailure::Stopped)
     }
 
-    /// The pause after the try of this number (from 0), or none if the wait would be too long: then
-    /// the caller has better things to do than to wait for it.
+    /// Returns the pause after an attempt (from 0), or `None` if the endpoint asks for too long a wait.
     fn pause(&self, attempt: u32, failure: &ModelFailure) -> Option<Duration> {
         let doubled = self.retry.base.saturating_mul(2_u32.saturating_pow(attempt));
         let backoff = doubled.min(PAUSE_MAX);
-        // Between a half and the whole of it.
+        // Jitter: between half and all of the backoff.
         let share = u32::try_from(self.next_chance() % 1_000).unwrap_or(0);
         let jittered = backoff / 2 + (backoff / 2_000) * share;
         match failure {
@@ -128,7 +128,7 @@ impl Again {
         }
     }
 
-    /// Splitmix64: the next of a fixed row of numbers that look like chance.
+    /// Returns the next pseudo-random number (SplitMix64).
     fn next_chance(&self) -> u64 {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut mixed = self.chance.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);

@@ -1,4 +1,4 @@
-//! A model that answers from a script: for tests, of this crate and of whoever uses it.
+//! A scripted model, for tests.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use tome_text::budget_tokens;
 
 use crate::{Completion, LanguageModel, ModelFailure, Prompt};
 
-/// Answers in the order of its script and remembers what it was asked.
+/// Answers in the order of its script and records the prompts.
 #[derive(Debug, Default)]
 pub struct Scripted {
     script: Mutex<VecDeque<Result<String, ModelFailure>>>,
@@ -14,12 +14,12 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// With these answers. After the last one it is down.
+    /// Creates a model with these answers. After the last one it is unreachable.
     pub fn new(answers: impl IntoIterator<Item = Result<String, ModelFailure>>) -> Self {
         Self { script: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() }
     }
 
-    /// What it was asked, in order.
+    /// The prompts received, in order.
     pub fn asked(&self) -> Vec<Prompt> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

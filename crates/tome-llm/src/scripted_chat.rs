@@ -1,11 +1,11 @@
-//! A partner in conversation that answers from a script: for tests of whoever holds conversations.
+//! A scripted chat model, for tests and examples.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use crate::{ChatModel, Heard, ModelFailure, Part, Reply, Stop, Talk};
 
-/// Replies in the order of its script and remembers every conversation it was shown.
+/// Replies in the order of its script and records the requests.
 #[derive(Debug, Default)]
 pub struct ScriptedChat {
     script: Mutex<VecDeque<Result<Reply, ModelFailure>>>,
@@ -15,31 +15,31 @@ pub struct ScriptedChat {
 }
 
 impl ScriptedChat {
-    /// With these replies. After the last one it is down.
+    /// Creates a model with these replies. After the last one it is unreachable.
     pub fn new(replies: impl IntoIterator<Item = Result<Reply, ModelFailure>>) -> Self {
         Self { script: Mutex::new(replies.into_iter().collect()), ..Self::default() }
     }
 
-    /// Its words are heard in pieces of so many characters; else a text is one piece.
+    /// Streams text in pieces of this many characters instead of whole.
     #[must_use]
     pub fn in_pieces_of(mut self, chars: usize) -> Self {
         self.piece_chars = Some(chars.max(1));
         self
     }
 
-    /// Before it fails it is heard to say this.
+    /// Streams this text before each scripted failure.
     #[must_use]
     pub fn failing_after(mut self, said: &str) -> Self {
         said.clone_into(&mut self.said_before_failing);
         self
     }
 
-    /// One more reply at the end of the script.
+    /// Appends a reply to the script.
     pub fn then(&self, reply: Result<Reply, ModelFailure>) {
         self.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(reply);
     }
 
-    /// The conversations it was shown, in order.
+    /// The requests received, in order.
     pub fn asked(&self) -> Vec<Talk> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,5 +1,5 @@
-//! What an endpoint's refusal means, by its status, its code and its words. Pure: no key is known
-//! here, so who shows what was said cuts the key from it.
+//! Classifies error responses by status, code and message. Messages may contain the key: the caller
+//! redacts them.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use ureq::http::HeaderMap;
 
 use crate::ModelFailure;
 
-/// How endpoints say that a request is longer than the model can read, in lower case. In order: the
-/// Messages API (two), OpenAI and vLLM, OpenAI, llama.cpp (two), Ollama (two), vLLM, Gemini.
+/// Messages for a request that exceeds the context window, in lower case. In order: the Messages API
+/// (two), OpenAI and vLLM, OpenAI, llama.cpp (two), Ollama (two), vLLM, Gemini.
 const TOO_LONG: [&str; 10] = [
     "prompt is too long",
     "exceed context limit",
@@ -23,10 +23,10 @@ const TOO_LONG: [&str; 10] = [
     "exceeds the maximum number of tokens allowed",
 ];
 
-/// The codes that say the same.
+/// Error codes with the same meaning.
 const TOO_LONG_CODES: [&str; 2] = ["context_length_exceeded", "request_too_large"];
 
-/// What a status that is no success means.
+/// Classifies a response with an error status.
 pub(crate) fn failure_of(status: u16, retry_after: Option<Duration>, body: &[u8]) -> ModelFailure {
     let json = serde_json::from_slice::<Value>(body).unwrap_or_default();
     let said = if json.is_null() {
@@ -38,7 +38,7 @@ pub(crate) fn failure_of(status: u16, retry_after: Option<Duration>, body: &[u8]
     sorted(status, retry_after, &said, &codes)
 }
 
-/// The failure that an answer or an event holds although its status was a good one.
+/// Finds an error inside a response or event with a successful status.
 pub(crate) fn failure_in(answer: &Value) -> Option<ModelFailure> {
     let error = answer.get("error").filter(|error| !error.is_null());
     let kind = |field: &str| answer.get(field).and_then(Value::as_str);
@@ -77,7 +77,7 @@ fn sorted(
         401 | 403 => ModelFailure::Unauthorized { said },
         404 => ModelFailure::NotFound { said },
         300..=399 => ModelFailure::NotFound {
-            said: format!("{said} the endpoint has moved: give its new address as base URL"),
+            said: format!("{said} the endpoint has moved: set its new address as base URL"),
         },
         _ => ModelFailure::Rejected { status, said },
     }
@@ -89,13 +89,13 @@ fn is_too_long(said: &str, codes: &[String]) -> bool {
         || codes.iter().any(|code| TOO_LONG_CODES.contains(&code.as_str()))
 }
 
-/// The type and the code of an error, in lower case.
+/// Returns the type and the code of an error, in lower case.
 fn codes_in(error: &Value) -> Vec<String> {
     let codes = ["type", "code"].iter().filter_map(|field| error.get(field)?.as_str());
     codes.map(str::to_lowercase).collect()
 }
 
-/// What an error's body says, in the shapes that endpoints use.
+/// Finds the message of an error response in any of the usual shapes.
 fn said_in(json: &Value) -> String {
     ["/error/message", "/error", "/message", "/detail"]
         .iter()
@@ -103,8 +103,8 @@ fn said_in(json: &Value) -> String {
         .map_or_else(|| json.to_string(), str::to_owned)
 }
 
-/// The pause that the endpoint asks for. Seconds and milliseconds are understood; a date is not,
-/// because nobody here knows the time.
+/// Parses the pause the endpoint asks for, in seconds or milliseconds. A date is ignored, because this
+/// crate does not read the clock.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| -> Option<f64> {
         headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()

@@ -1,8 +1,8 @@
-//! A response as it comes in, piece by piece, and given up at once when it is to stop.
+//! A streaming response that can be cancelled at any time.
 //!
-//! The bytes are read on a thread of their own, because a read cannot be told to stop; who waits for
-//! the bytes looks at the switch. A reply that is given up has its connection shut, which ends the
-//! thread; only a look-up of a name or a connect under way is waited out, by the thread alone.
+//! A separate thread reads the bytes, because a blocking read cannot be cancelled; the caller polls the
+//! token. Cancelling shuts the connection down, which ends the thread. Only a pending DNS lookup or
+//! connect delays the thread, but never the caller.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -16,20 +16,19 @@ use crate::limits::{
 };
 use crate::{ModelFailure, Stop, sorting};
 
-/// Pieces that may wait to be taken.
+/// Chunks buffered between the thread and the caller.
 const PIECES_MAX: usize = 16;
 const PIECE_BYTES_MAX: usize = 16 * 1024;
 
-/// One response.
 pub(crate) struct Stream<'h> {
     http: &'h Http,
-    /// Nobody else uses it, so that shutting it ends this call and no other.
+    /// Used by this stream alone, so that shutting it down affects no other call.
     agent: Option<ureq::Agent>,
     pieces: Receiver<Piece>,
     bytes: u64,
 }
 
-/// What the thread reports.
+/// A message from the reader thread.
 enum Piece {
     Bytes(Vec<u8>),
     End,
@@ -38,7 +37,7 @@ enum Piece {
 }
 
 impl Http {
-    /// Sends `body`; what comes back is read by [`Stream::next`].
+    /// Sends `body`; [`ResponseStream::next_bytes`] reads the response.
     pub(crate) fn stream(
         &self,
         headers: &[(&str, &str)],
@@ -52,17 +51,19 @@ impl Http {
             .name("model reply".to_owned())
             .spawn(move || {
                 if let Err(error) = read(request.send(&body), &send) {
-                    // Nobody waits any more: then nobody wants to know.
+                    // Sending fails if the stream was dropped; then the error is irrelevant.
                     let _ = send.send(Piece::Failed(error));
                 }
             })
-            .map_err(|error| ModelFailure::Down { said: format!("no thread: {error}") })?;
+            .map_err(|error| ModelFailure::Down {
+                said: format!("cannot start a thread: {error}"),
+            })?;
         Ok(Stream { http: self, agent: Some(agent), pieces, bytes: 0 })
     }
 }
 
 impl Stream<'_> {
-    /// The next bytes; none when the response is over.
+    /// Returns the next bytes, or `None` at the end of the response.
     pub(crate) fn next(&mut self, stop: &Stop) -> Result<Option<Vec<u8>>, ModelFailure> {
         loop {
             if stop.is_stopped() {
@@ -73,15 +74,14 @@ impl Stream<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(ModelFailure::Down {
-                        said: "the reading thread is gone".to_owned(),
+                        said: "the reader thread has ended".to_owned(),
                     });
                 }
             }
         }
     }
 
-    /// All that is needed has come. The end of the response usually comes with it; if so, the next
-    /// call goes over the same connection.
+    /// Finishes after a complete reply. If the response ends in time, its connection is kept for reuse.
     pub(crate) fn over(mut self) {
         if let Ok(Piece::End) = self.pieces.recv_timeout(LAST_CHUNK_MAX) {
             self.keep_agent();
@@ -135,7 +135,7 @@ fn read(
     let status = response.status().as_u16();
     if !(200..300).contains(&status) {
         let retry_after = sorting::retry_after(response.headers());
-        // Whatever became of the body of an error, its status says enough.
+        // Even if the error's body cannot be read, its status is known.
         let body = response.body_mut().with_config().limit(ERROR_BYTES_MAX).read_to_vec();
         let body = body.unwrap_or_default();
         let _ = send.send(Piece::Status { status, retry_after, body });

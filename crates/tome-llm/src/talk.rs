@@ -1,8 +1,7 @@
-//! What a conversation with a model is made of: messages, tool calls and their results, the tools on
-//! offer, and what comes back, as it comes.
+//! The types of a conversation: requests, messages, tool calls, stream events and responses.
 //!
-//! The types are no provider's: each client translates them. Nothing here is split that a provider
-//! wants whole; who builds a [`Talk`] keeps a call together with its result.
+//! They are independent of any provider; each client translates them. The builder of a [`ChatRequest`]
+//! must keep each tool call together with its result.
 
 use std::sync::Arc;
 
@@ -11,13 +10,13 @@ use tome_text::budget_tokens;
 
 use crate::{ModelFailure, Stop};
 
-/// Takes part in a conversation. A call blocks until the reply is whole, the time is up, or `stop`
-/// is thrown.
+/// A model that takes part in a conversation. A call blocks until the reply is complete, the timeout
+/// expires, or the call is cancelled.
 pub trait ChatModel: Send + Sync {
-    /// Its name: `anthropic/claude-…`, `openai/…`.
+    /// The model's name: `anthropic/claude-…`, `openai/…`.
     fn name(&self) -> &str;
 
-    /// The next reply. What the model says is handed to `heard` piece by piece as it arrives.
+    /// Requests the next reply. Reports each piece of it to the callback as it arrives.
     fn reply(
         &self,
         talk: &Talk,
@@ -26,32 +25,32 @@ pub trait ChatModel: Send + Sync {
     ) -> Result<Reply, ModelFailure>;
 }
 
-/// One request: everything the model is to see.
+/// A request: everything the model sees.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Talk {
-    /// What stays the same from request to request comes first.
+    /// The system prompt, most stable parts first, so that providers can cache the prefix.
     pub system: Vec<SystemPart>,
-    /// The tools on offer.
+    /// The tools the model may call.
     pub tools: Vec<OfferedTool>,
     /// The conversation, oldest first.
     pub messages: Vec<Message>,
-    /// The reply may have so many tokens.
+    /// Maximum tokens of the reply.
     pub tokens_max: u32,
 }
 
-/// A piece of the system prompt.
+/// A part of the system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemPart {
-    /// Its words.
+    /// The text.
     pub text: String,
-    /// What comes up to here stays the same: a provider's prefix cache may end here.
+    /// Whether everything up to here stays the same, so that a provider may cache it.
     pub cache_until_here: bool,
 }
 
-/// A tool as the model is told of it.
+/// The definition of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfferedTool {
-    /// Its name.
+    /// The tool's name.
     pub name: String,
     /// What it does.
     pub description: String,
@@ -59,134 +58,134 @@ pub struct OfferedTool {
     pub schema: Value,
 }
 
-/// One turn of the conversation.
+/// A message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said, in order.
+    /// The content, in order.
     pub parts: Vec<Part>,
 }
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The person, or what answers in their stead: results of tools, notes of the program.
+    /// The user; also carries tool results and injected text.
     User,
     /// The model.
     Assistant,
 }
 
-/// One piece of a message.
+/// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Words.
+    /// Text.
     Text(String),
-    /// The model wants a tool called. Only from the assistant.
+    /// A tool call, only in messages of the assistant.
     Call(ToolCall),
-    /// What the tool answered. Only from the user, in the message after the call.
+    /// A tool result, only in the user message that follows the call.
     Result(ToolResult),
 }
 
-/// One tool call.
+/// A tool call of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// Ties it to its result.
+    /// Matches the call with its result.
     pub id: String,
-    /// Which tool.
+    /// The tool's name.
     pub name: String,
-    /// The arguments as the model wrote them: meant to be a JSON object, and not always one.
+    /// The arguments as the model wrote them: usually, but not always, a JSON object.
     pub arguments: String,
 }
 
-/// What became of a tool call.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     /// The call's id.
     pub id: String,
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
-    /// Whether the tool refused or failed.
+    /// Whether the call failed.
     pub failed: bool,
 }
 
-/// A piece of a reply on its way in.
+/// A piece of a reply as it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard<'a> {
-    /// The next words.
+    /// The next piece of text.
     Text(&'a str),
-    /// A tool call has begun; its arguments follow with the whole reply.
+    /// A tool call has begun; its arguments are in the complete reply.
     Call {
-        /// Which tool.
+        /// The tool's name.
         name: &'a str,
     },
-    /// What came so far does not count: the reply failed on its way and is asked for again.
+    /// Discard what has arrived so far: the reply failed and is being retried.
     Again,
 }
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// Text and calls, in order.
+    /// Text and tool calls, in order.
     pub parts: Vec<Part>,
     /// Why it ended.
     pub end: End,
-    /// What it cost.
+    /// Tokens used.
     pub usage: Usage,
 }
 
 /// Why a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The model has said what it wanted to say.
+    /// The model finished its turn.
     Done,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its tool calls.
     Calls,
-    /// There was no more room for it.
+    /// The reply reached the token limit.
     Cut,
-    /// It does not want to go on with this.
+    /// The model or the provider refused.
     Refused,
 }
 
-/// Tokens of one reply, or of many.
+/// Token usage of one reply, or a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Read afresh.
+    /// Uncached input.
     pub input: u64,
-    /// Read from the provider's cache.
+    /// Input read from the provider's cache.
     pub cache_read: u64,
-    /// Read, and put into the cache.
+    /// Input written to the provider's cache.
     pub cache_written: u64,
-    /// Said.
+    /// Output.
     pub output: u64,
 }
 
 impl Message {
-    /// The person's words.
+    /// Creates a user message.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, parts: vec![Part::Text(text.into())] }
     }
 
-    /// The model's words.
+    /// Creates an assistant message.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self { role: Role::Assistant, parts: vec![Part::Text(text.into())] }
     }
 
-    /// Its words, without calls and results.
+    /// The text, without tool calls and results.
     pub fn text(&self) -> String {
         text_of(&self.parts)
     }
 }
 
 impl Reply {
-    /// Words, and nothing to follow; what they cost is estimated.
+    /// Creates a reply with text only. Its usage is estimated.
     pub fn said(text: impl Into<String>) -> Self {
         let text = text.into();
         let usage = Usage { output: budget_tokens(&text), ..Usage::default() };
         Self { parts: vec![Part::Text(text)], end: End::Done, usage }
     }
 
-    /// Tools to be called, after words where there are any; what they cost is estimated.
+    /// Creates a reply with tool calls, after text if it is not empty. Its usage is estimated.
     pub fn calling(text: &str, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         let words = (!text.is_empty()).then(|| Part::Text(text.to_owned()));
         let parts: Vec<Part> = words.into_iter().chain(calls.into_iter().map(Part::Call)).collect();
@@ -194,12 +193,12 @@ impl Reply {
         Self { parts, end: End::Calls, usage: Usage { output, ..Usage::default() } }
     }
 
-    /// Its words.
+    /// The text of the reply.
     pub fn text(&self) -> String {
         text_of(&self.parts)
     }
 
-    /// The tools it wants called, in order.
+    /// The tool calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call),
@@ -209,7 +208,7 @@ impl Reply {
 }
 
 impl Talk {
-    /// About how many tokens the model has to read, rather more than fewer; see [`budget_tokens`].
+    /// Estimates the input tokens, erring on the high side; see [`budget_tokens`].
     pub fn budget_tokens(&self) -> u64 {
         let system = self.system.iter().map(|part| budget_tokens(&part.text));
         let tools = self.tools.iter().map(|tool| {
@@ -224,7 +223,7 @@ impl Talk {
 }
 
 impl Part {
-    /// About how many tokens it has.
+    /// Estimates the tokens of this part.
     pub fn budget_tokens(&self) -> u64 {
         match self {
             Self::Text(text) => budget_tokens(text),
@@ -237,12 +236,12 @@ impl Part {
 }
 
 impl Usage {
-    /// Everything the model read.
+    /// Total input tokens, cached or not.
     pub fn read(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_written)
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

@@ -1,25 +1,24 @@
-//! What an agent hands to its memory: names for moments, what could not be recorded yet, and what the
-//! triggers make of each.
+//! The log of a session: gives events their ids, buffers events that memory did not accept yet, and
+//! feeds the triggers.
 
 use tome_engine::triggers::{Due, Seen, Settings, State};
 use tome_model::{Event, EventKind, Millis};
 
 use crate::{Memory, MemoryError, Moment};
 
-/// The log of a session.
 pub(super) struct Log {
-    /// Moments of the session so far: part of the names of the next ones.
+    /// Events of the session so far; part of the names of new ones.
     count: usize,
-    /// The latest time of any of them. A session is read back in the order of its times: none is earlier
-    /// than one before it, even where the clock goes back.
+    /// Latest event time. Times never decrease, even if the clock does, because a session is read back
+    /// in order of time.
     latest: Millis,
-    /// Moments that memory did not take, oldest first. They go before the next.
+    /// Events that memory did not accept, oldest first. They are written before any newer event.
     pending: Vec<Moment>,
     triggers: State,
     settings: Settings,
 }
 
-/// A moment that was recorded, and what is due in answer to it.
+/// A logged event and the trigger it fired, if any.
 pub(super) struct Logged {
     pub moment: Moment,
     pub due: Option<Due>,
@@ -29,14 +28,14 @@ impl Log {
     pub(super) fn new(settings: Settings, before: &[Event]) -> Self {
         let mut triggers = State::default();
         for event in before {
-            // What was due then was said then.
+            // These triggers were already handled when the events were recorded.
             let _ = triggers.step(&Seen::of_event(event), &settings);
         }
         let latest = before.iter().map(|event| event.at).max().unwrap_or(Millis(0));
         Self { count: before.len(), latest, pending: Vec::new(), triggers, settings }
     }
 
-    /// The next moment. Its name is its own, whatever the clock does.
+    /// Creates the next event. The count makes its name unique even if the clock repeats itself.
     pub(super) fn moment(&mut self, memory: &dyn Memory, kind: EventKind, text: &str) -> Moment {
         let now = memory.now();
         self.count += 1;
@@ -45,18 +44,18 @@ impl Log {
         memory.who().moment(kind, self.latest, &name, text)
     }
 
-    /// Shows a moment to the triggers and has it recorded. What memory does not take now is kept and
-    /// handed over with the next.
+    /// Runs the triggers on an event and records it. If memory does not accept it, the event is kept
+    /// and written with the next one.
     pub(super) fn keep(&mut self, memory: &dyn Memory, moment: Moment) -> Logged {
         let draft = memory.who().draft(&moment);
         let due = self.triggers.step(&Seen::of(&draft), &self.settings);
         self.pending.push(moment.clone());
-        // Whoever ends a run looks whether something is left.
+        // A failure is reported when the run flushes the log.
         let _ = self.flush(memory);
         Logged { moment, due }
     }
 
-    /// The same of something that must not happen unless it is recorded.
+    /// Like [`SessionLog::append`], but fails if the event cannot be recorded.
     pub(super) fn keep_first(
         &mut self,
         memory: &dyn Memory,
@@ -69,7 +68,7 @@ impl Log {
         Ok(Logged { moment, due })
     }
 
-    /// Hands over what is left.
+    /// Writes the pending events.
     pub(super) fn flush(&mut self, memory: &dyn Memory) -> Result<(), MemoryError> {
         if !self.pending.is_empty() {
             memory.record(&self.pending)?;
@@ -78,7 +77,6 @@ impl Log {
         Ok(())
     }
 
-    /// Whether nothing was ever recorded.
     pub(super) fn is_new(&self) -> bool {
         self.count == 0
     }

@@ -1,8 +1,7 @@
-//! The loop: a prompt goes in, the model speaks and calls tools until it is done.
+//! The agent loop: alternates model replies and tool calls until the model is done with a prompt.
 //!
-//! What the person says is recorded before the model is asked, and what tools answer before it is sent
-//! back. So a model that fails, a person who stops it, and a process that is killed all leave a session
-//! that can go on where it was.
+//! A prompt is recorded before the model sees it, and tool results before they are sent back. A failing
+//! model, a cancelled run or a killed process therefore always leaves a session that can be resumed.
 
 mod log;
 mod outcome;
@@ -28,10 +27,10 @@ pub use settings::AgentSettings;
 
 use log::Log;
 
-/// What a nudge may take.
+/// Token budget of a reminder.
 const NUDGE: Room = Room { tokens: 400, bytes: usize::MAX };
 
-/// An agent in one session.
+/// An agent working in one session.
 pub struct Agent {
     model: Arc<dyn ChatModel>,
     memory: Arc<dyn Memory>,
@@ -39,13 +38,12 @@ pub struct Agent {
     context: Context,
     log: Log,
     usage: Usage,
-    /// Whether this run of the session has been recorded as begun.
+    /// Whether the start of this run of the session is recorded.
     is_begun: bool,
 }
 
 impl Agent {
-    /// An agent over a model and the memory of a session. A session that has events goes on where it
-    /// stopped.
+    /// Creates an agent from a model and the memory of a session. A session that has events is resumed.
     pub fn new(
         model: Arc<dyn ChatModel>,
         memory: Arc<dyn Memory>,
@@ -74,38 +72,38 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Its memory.
+    /// Returns the memory of this session.
     pub fn memory(&self) -> &Arc<dyn Memory> {
         &self.memory
     }
 
-    /// Its model.
+    /// Returns the model.
     pub fn model(&self) -> &Arc<dyn ChatModel> {
         &self.model
     }
 
-    /// Its context.
+    /// Returns the context window, for inspection.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// What all runs of this agent have cost.
+    /// Total tokens used by all runs of this agent.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// Whether the session had events before this agent took it up.
+    /// Whether the session had events before this agent was created; `false` once a run has started.
     pub fn is_resumed(&self) -> bool {
         !self.is_begun && !self.log.is_new()
     }
 
-    /// The latest so many events of the session, oldest first: for a reflector, or for showing them.
+    /// Returns the newest events of the session, at most `newest_max`, oldest first.
     pub fn events(&self, newest_max: usize) -> Result<Vec<Event>, AgentError> {
         Ok(self.memory.events(newest_max)?)
     }
 
-    /// Reflects on the session so far: see [`reflect`](crate::reflect()). A session with little in it is
-    /// skipped.
+    /// Reflects on the session so far, unless there is little activity; see
+    /// [`reflect`](crate::reflect()).
     pub fn reflect(&mut self, stop: &Stop) -> Result<Reflection, AgentError> {
         let events = self.memory.events(RESUMED_EVENTS_MAX)?;
         let reflection = self.reflect_on(&events, stop);
@@ -123,8 +121,8 @@ impl Agent {
         reflect(&*self.model, &self.memory, &settings, events, self.memory.now(), stop)
     }
 
-    /// Takes a prompt and works until the model is done, the rounds are used up, or `stop` is thrown.
-    /// What happens is told as it happens.
+    /// Runs one prompt to its end: final reply, round limit or cancellation. Reports progress to the
+    /// callback.
     pub fn run(
         &mut self,
         prompt: &str,
@@ -166,7 +164,7 @@ impl Agent {
                     return Ok(self.give_up(Ended::Stopped));
                 }
                 Err(error) => {
-                    // It is what the person will look for when they come back.
+                    // Record the failure, so that a resumed session shows where this run ended.
                     self.give_up(Ended::Failed);
                     return Err(error);
                 }
@@ -181,7 +179,7 @@ impl Agent {
         Ok(self.give_up(Ended::RoundsSpent))
     }
 
-    /// The model has said what it wanted to say. `false` where memory has something to say to that.
+    /// Records the model's final reply. Returns `false` if the model must react to a trigger.
     fn reply_ended(
         &mut self,
         run: &mut Run,
@@ -198,7 +196,7 @@ impl Agent {
         };
         let logged = self.log.keep(&*memory, moment);
         self.context.push(Unit::reply(&text, vec![logged.moment]));
-        // The answer is what came before memory was heard.
+        // The answer is the reply before any injection, not the model's reaction to it.
         if run.text.is_empty() {
             run.text = text;
         }
@@ -207,12 +205,12 @@ impl Agent {
         false
     }
 
-    /// A run that ends without the model's last word says so in the history.
+    /// Records the end of a run that has no final reply.
     fn give_up(&mut self, ended: Ended) -> Ended {
         let memory = Arc::clone(&self.memory);
         let words = match ended {
             Ended::RoundsSpent => format!(
-                "(Stopped after {} rounds of tool calls without an end.)",
+                "(Stopped after {} rounds of tool calls without a final answer.)",
                 self.settings.rounds_max
             ),
             _ => String::new(),
@@ -224,7 +222,7 @@ impl Agent {
         ended
     }
 
-    /// Asks the model, with fewer turns where it finds them too many.
+    /// Requests a reply, and retries with fewer turns if the request exceeds the model's context.
     fn ask(
         &mut self,
         run: &mut Run,
@@ -234,7 +232,7 @@ impl Agent {
         let model = Arc::clone(&self.model);
         let mut tries = 0;
         loop {
-            // What is not recorded is not built upon: a full disk ends the run here.
+            // Events must be stored before the model acts on them: a full disk ends the run here.
             self.log.flush(&*self.memory)?;
             self.make_room(run, said, stop)?;
             self.log.flush(&*self.memory)?;
@@ -264,7 +262,7 @@ impl Agent {
         }
     }
 
-    /// What was heard of a reply that never ended is not lost.
+    /// Records the text of a reply that was interrupted.
     fn keep_partly(&mut self, partly: &str) {
         if partly.trim().is_empty() {
             return;
@@ -275,7 +273,7 @@ impl Agent {
         self.context.push(Unit::reply(partly, vec![logged.moment]));
     }
 
-    /// Compacts what does not fit any more.
+    /// Compacts turns until the context fits its budget.
     fn make_room(
         &mut self,
         run: &mut Run,
@@ -295,7 +293,7 @@ impl Agent {
                 let who = self.memory.who();
                 let moments = left.iter().flat_map(Unit::moments);
                 let events: Vec<Event> = moments.map(|moment| event(who, moment)).collect();
-                // What a reflector does not manage is in the ledger all the same.
+                // A failed reflection loses nothing: the events are in the ledger.
                 let reflection = self.reflect_on(&events, stop);
                 let reflection = reflection.unwrap_or_else(|error| *error.so_far);
                 run.usage = run.usage.plus(&reflection.usage);
@@ -328,12 +326,12 @@ impl Agent {
         self.log.keep(&*memory, moment);
         let room = self.context.summary_room();
         let latest = resume::latest(made.file.as_deref(), &made.summary, room);
-        // Without an index the head says less; the conversation goes on.
+        // Without an index the head is shorter; the conversation can continue.
         let _ = self.open_context(Some(latest));
         made
     }
 
-    /// Puts the index at the head of the context, and what was compacted.
+    /// Rebuilds the head of the context: the index of notes and the latest compaction.
     fn open_context(&mut self, latest: Option<String>) -> Result<(), AgentError> {
         let index = self.memory.index(self.settings.context.index());
         let read = index.as_ref().ok().cloned().flatten();
@@ -355,7 +353,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Ends the session. It can be taken up again all the same.
+    /// Ends the session. It can still be resumed later.
     pub fn finish(&mut self, reason: &str) -> Result<(), AgentError> {
         let memory = Arc::clone(&self.memory);
         if self.is_begun {
@@ -366,7 +364,7 @@ impl Agent {
         Ok(())
     }
 
-    /// What memory has to say to what just happened. What cannot be had is not said.
+    /// Composes the injection for a trigger. If its content is unavailable, nothing is injected.
     fn note(&self, due: Option<Due>, said: &mut dyn FnMut(Said<'_>)) -> Option<String> {
         let due = due?;
         let composed = match &due {

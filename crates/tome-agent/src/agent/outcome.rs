@@ -1,41 +1,42 @@
-//! What an agent tells while it works, and when it is done.
+//! Progress events and results of a run.
 
 use tome_llm::{End, Heard, ToolCall, ToolResult, Usage};
 
 use crate::Reflection;
 use crate::compaction::Compaction;
 
-/// Something that happened on the way.
+/// Progress of a run, reported to the callback of [`Agent::run`](crate::Agent::run).
 #[derive(Debug, Clone, Copy)]
 pub enum Said<'a> {
-    /// The next words of the model.
+    /// The next piece of the model's text.
     Text(&'a str),
-    /// What came of this reply so far does not count: it is asked for again.
+    /// Discard the text of this reply so far: the request failed and is being retried.
     Again,
-    /// The model begins to write a call.
+    /// The model has started to write a tool call.
     Beginning {
-        /// Of which tool.
+        /// The tool's name.
         name: &'a str,
     },
-    /// A tool is about to be run.
+    /// A tool is about to run.
     Calling(&'a ToolCall),
-    /// A tool was run.
+    /// A tool has finished.
     Called {
-        /// The call.
+        /// The model's call.
         call: &'a ToolCall,
-        /// What came of it.
+        /// The result of the call.
         result: &'a ToolResult,
     },
-    /// Memory spoke up: lessons for a plan, the request to store, the reminder of the overview.
+    /// Memory injected text into the conversation: lessons for a plan, the request to save what was
+    /// learned, or the reminder to update the overview.
     Injected {
         /// `replan`, `store` or `overview`.
         why: &'static str,
-        /// What the model was told.
+        /// The injected text.
         text: &'a str,
     },
-    /// Turns have left the window.
+    /// Turns have left the context window and were summarized.
     Compacted(&'a Compaction),
-    /// Turns that left the window were reflected on.
+    /// A reflection on turns that left the window has finished.
     Reflected(&'a Reflection),
 }
 
@@ -49,38 +50,39 @@ impl<'a> Said<'a> {
     }
 }
 
-/// A run that is over.
+/// The result of [`Agent::run`](crate::Agent::run).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
-    /// The answer: what the model said when it was done.
+    /// The model's final answer.
     pub text: String,
-    /// How it ended.
+    /// Why the run ended.
     pub ended: Ended,
-    /// Replies that were asked for.
+    /// Number of model requests.
     pub rounds: u32,
-    /// Tools that were called.
+    /// Number of tool calls.
     pub calls: u32,
-    /// Times that turns left the window.
+    /// Number of compactions.
     pub compactions: u32,
-    /// What it cost, compactions included.
+    /// Tokens used, including compactions.
     pub usage: Usage,
 }
 
-/// How a run ended.
+/// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ended {
-    /// The model was done.
+    /// The model finished its turn.
     #[default]
     Done,
-    /// Its last reply was cut off: there was no more room for it.
+    /// The last reply reached its token limit.
     Cut,
-    /// It did not want to go on.
+    /// The model refused to continue.
     Refused,
-    /// It called tools until the rounds were used up.
+    /// The model was still calling tools when the round limit was reached.
     RoundsSpent,
-    /// The person stopped it.
+    /// The run was cancelled.
     Stopped,
-    /// The model failed, or memory did not take what happened. (`Agent::run` says how, as an error.)
+    /// The model or the memory failed. Only recorded in the session; [`Agent::run`](crate::Agent::run)
+    /// returns the error itself.
     Failed,
 }
 
@@ -93,7 +95,7 @@ impl Ended {
         }
     }
 
-    /// Its name.
+    /// The name under which the reason is recorded.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",

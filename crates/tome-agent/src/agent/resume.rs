@@ -1,7 +1,7 @@
-//! A session read back: from its events to the units of a context.
+//! Resuming a session: converts its events back into the units of a context window.
 //!
-//! A tool result holds its call, so that no call is without one however the last run ended. What came
-//! before the latest compaction stays where it is.
+//! A tool result is stored together with its call, so every restored call has a result however the last
+//! run ended. Events before the latest compaction are not restored.
 
 use serde_json::Value;
 use tome_llm::{Part, ToolCall, ToolResult};
@@ -13,23 +13,21 @@ use crate::context::{Compacted, Context, Unit, fenced};
 
 use super::step::{shown, shown_prompt};
 
-/// In the meta of an event: which step of a run it belongs to.
+// Keys in an event's metadata. `step` groups the calls of a reply, `call` is a call's id.
 pub(super) const STEP: &str = "step";
-/// Which call of the model a tool result answers.
 pub(super) const CALL: &str = "call";
-/// Of a compaction: its note, how many messages left, and the first event that stayed.
+// Of a compaction: its note, the number of messages that left, and the first event that stayed.
 pub(super) const FILE: &str = "file";
 pub(super) const MESSAGES: &str = "messages";
 pub(super) const KEPT_FROM: &str = "kept_from";
 
-/// What is left of an earlier run.
 #[derive(Debug, Default)]
 pub(super) struct Resumed {
     pub units: Vec<Unit>,
     pub compacted: Compacted,
 }
 
-/// Takes up a session from its events, in order, cut to the same sizes as when it was live.
+/// Restores a session from its events, in order, with the same size limits as during the live session.
 pub(super) fn resumed(events: &[Event], context: &Context) -> Resumed {
     let mut compacted = Compacted::default();
     let mut from = 0;
@@ -48,18 +46,18 @@ pub(super) fn resumed(events: &[Event], context: &Context) -> Resumed {
     Resumed { units: reading.units, compacted }
 }
 
-/// What the head of a context says of a compaction, within so many tokens. The summary holds words of
-/// tools: it is fenced.
+/// Describes a compaction for the head of the context, within a token budget. The summary may contain
+/// tool output and is therefore fenced.
 pub(super) fn latest(file: Option<&str>, summary: &str, tokens_max: u64) -> String {
     let place = match file {
         Some(file) => format!("{file} (memory_read with scope session); "),
         None => String::new(),
     };
     let said = format!(
-        "Earlier turns have left this context: {place}recall_memory finds every word of them. In short:\n"
+        "Earlier turns have left this context: {place}recall_memory finds the full text. Summary:\n"
     );
     let room = tokens_max.saturating_sub(budget_tokens(&said) + 1);
-    let rest = "memory_read with scope session has all of it";
+    let rest = "memory_read with scope session has the full text";
     said + &fenced("the record of this session", summary, room, rest)
 }
 
@@ -149,7 +147,6 @@ impl Reading<'_> {
     }
 }
 
-/// An event as the moment it was.
 fn moment(event: &Event) -> Moment {
     Moment {
         kind: event.kind,

@@ -1,35 +1,35 @@
-//! What can be set of an agent.
+//! Settings of an agent.
 
 use tome_engine::triggers;
 
 use crate::context::ContextSettings;
 use crate::{CompactBy, MemorySet, ReflectSettings, Toolbox};
 
-/// How an agent works.
+/// Configures an [`Agent`](crate::Agent).
 #[derive(Clone)]
 pub struct AgentSettings {
-    /// What it is and does. The protocol of memory is put behind it.
+    /// The system prompt. The memory instructions are appended to it.
     pub system: String,
-    /// How its context is cut to size.
+    /// Token budgets of the context window.
     pub context: ContextSettings,
-    /// Rounds of tool calls in one run, at most.
+    /// Maximum rounds of tool calls in one run.
     pub rounds_max: u32,
-    /// When memory speaks up on its own.
+    /// When memory injects text on its own.
     pub triggers: triggers::Settings,
-    /// The tools on offer.
+    /// The tools the model may call.
     pub tools: Toolbox,
-    /// Who summarises turns that leave the window.
+    /// Who summarizes turns that leave the window.
     pub compact_by: CompactBy,
-    /// Whether turns that leave the window are reflected on.
+    /// Whether to reflect on turns that leave the window.
     pub reflect_on_compaction: bool,
-    /// How this agent reflects. The window is that of its context.
+    /// Settings for reflection. Its window is replaced by that of `context`.
     pub reflect: ReflectSettings,
 }
 
 impl Default for AgentSettings {
     fn default() -> Self {
         Self {
-            system: "You are a careful assistant with a lasting memory.".to_owned(),
+            system: "You are a careful assistant with long-term memory.".to_owned(),
             context: ContextSettings::default(),
             rounds_max: 50,
             triggers: triggers::Settings::default(),

@@ -1,5 +1,5 @@
-//! One step: every call that a reply makes is run, in order, and all of their results go back in one
-//! message. What memory has to say to them comes behind the last result, so that none is missing.
+//! One step of the loop: runs every tool call of a reply in order and sends all results back in one
+//! message. Injections follow the last result, because providers require every call to have one.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,7 +17,6 @@ use crate::context::{Context, Unit, cap_tokens};
 use crate::tools::{Ran, not_run};
 
 impl Agent {
-    /// Runs every call of a reply.
     pub(super) fn step(
         &mut self,
         run: &mut Run,
@@ -47,7 +46,7 @@ impl Agent {
         self.context.push(Unit::step(parts, &results, notes, moments));
     }
 
-    /// What the model said before its calls, recorded; and the name of the step.
+    /// Records the text before the calls, and returns the step's name.
     fn words(&mut self, text: &str) -> (String, Vec<Moment>) {
         let memory = Arc::clone(&self.memory);
         let moment = self.log.moment(&*memory, EventKind::AssistantMessage, text);
@@ -73,15 +72,15 @@ impl Agent {
     }
 }
 
-/// A prompt as the model sees it.
+/// Caps a prompt to its share of the turn budget.
 pub(super) fn shown_prompt(prompt: &str, context: &Context) -> String {
-    cap_tokens(prompt, context.room() / 3, "cut here; recall_memory finds the rest of it")
+    cap_tokens(prompt, context.room() / 3, "cut here; recall_memory finds the rest")
 }
 
-/// A result as the model sees it: a huge one by its beginning and its end.
+/// Caps a tool result to its beginning and end. The mark in between says how to find the rest.
 pub(super) fn shown(result: ToolResult, room: u64, event: &EventId) -> ToolResult {
     let mark = format!(
-        "cut here: {} characters in all; recall_memory with words of it and scope messages finds the rest (event {event})",
+        "cut here: {} characters in total; recall_memory (scope messages) with words of this text finds the rest (event {event})",
         result.text.chars().count(),
     );
     ToolResult { text: cap_tokens(&result.text, room, &mark), ..result }
@@ -94,8 +93,9 @@ fn call_of(part: &Part) -> Option<&ToolCall> {
     }
 }
 
-/// The parts with an id of its own for every call: models that give none, or one twice, exist. Ids that
-/// only differ in signs which providers do not take are the same once sent.
+/// Gives every call a unique id, because some models send none, or the same one twice. Ids are compared
+/// in
+/// sanitized form: providers reject other characters, so ids that differ only there collide when sent.
 fn with_own_ids(parts: &[Part]) -> Vec<Part> {
     let mut seen = HashSet::new();
     let mut own = Vec::with_capacity(parts.len());
@@ -115,7 +115,7 @@ fn with_own_ids(parts: &[Part]) -> Vec<Part> {
     own
 }
 
-/// An id as it is sent.
+/// Returns the id in the form in which it is sent.
 fn safe(id: &str) -> String {
     let is_taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     id.replace(|c| !is_taken(c), "_")

@@ -1,10 +1,10 @@
-//! Cutting a text to a number of tokens, head and tail, with a mark that says how to get the rest.
+//! Cuts a text to a token budget, keeping its head and tail, with a mark that says how to get the rest.
 
 use tome_engine::quoted_text;
 use tome_text::{budget_tokens, head_within, tail_within};
 
-/// The text, or its beginning and its end with `mark` between them, within so many tokens. Two thirds
-/// of what is kept are the beginning.
+/// Returns the text if it fits the token budget, otherwise its beginning and end with `mark` between
+/// them. Two thirds of the budget go to the beginning.
 pub fn cap_tokens(text: &str, tokens_max: u64, mark: &str) -> String {
     if budget_tokens(text) <= tokens_max {
         return text.to_owned();
@@ -13,7 +13,7 @@ pub fn cap_tokens(text: &str, tokens_max: u64, mark: &str) -> String {
     let Some(room) = tokens_max.checked_sub(budget_tokens(&mark) + 1) else {
         return head_within(text, tokens_max.saturating_mul(3)).to_owned();
     };
-    // In thirds of a token, as tokens are counted.
+    // `head_within` and `tail_within` count thirds of a token.
     let thirds = room.saturating_mul(3);
     let head = head_within(text, thirds / 3 * 2);
     let rest = text.get(head.len()..).unwrap_or_default();
@@ -21,13 +21,13 @@ pub fn cap_tokens(text: &str, tokens_max: u64, mark: &str) -> String {
     format!("{head}{mark}{tail}")
 }
 
-/// A text from elsewhere, cut to size and then fenced, so that its end mark is never what is cut. Within
-/// so many tokens, unless the marks alone take more.
+/// Cuts a foreign text and then fences it, so that the closing mark is never cut. Stays within the
+/// budget unless the fence alone exceeds it.
 pub(crate) fn fenced(from: &str, text: &str, tokens_max: u64, mark: &str) -> String {
     let mut room = tokens_max.saturating_sub(budget_tokens(&quoted_text(from, "")));
     loop {
         let fenced = quoted_text(from, &cap_tokens(text, room, mark));
-        // Disarming replaces signs by ones that cost more.
+        // Escaping inside the fence can increase the token count.
         let over = budget_tokens(&fenced).saturating_sub(tokens_max);
         if over == 0 || room == 0 {
             return fenced;

@@ -1,14 +1,13 @@
-//! What a model is told of its own context.
+//! The usage note: tells a model how full its context window is.
 
 use super::{Context, Unit};
 
-/// How it begins.
 pub(super) const OPEN: &str = "<context_meta>";
 
-/// From so many percent on it is told what to do about it.
+/// Usage in percent above which the note includes advice.
 const HINT_FROM: u64 = 70;
 
-/// Usage of the window, with a unit that is about to be added.
+/// Renders the window usage including `unit`, which is about to be added.
 pub(super) fn text(context: &Context, unit: &Unit) -> String {
     let window = context.settings.window_tokens;
     let used = context.used() + unit.tokens();
@@ -21,13 +20,12 @@ pub(super) fn text(context: &Context, unit: &Unit) -> String {
     let gone = &context.compacted;
     if gone.messages > 0 {
         lines.push(format!(
-            "compacted: {} messages in {} files detail/compaction-*.md, found with recall_memory",
+            "compacted: {} messages into {} notes (detail/compaction-*.md); recall_memory finds them",
             gone.messages, gone.times
         ));
     }
     if percent >= HINT_FROM {
-        let hint =
-            "hint: older turns leave soon; what has to stay in view belongs into overview.md";
+        let hint = "hint: older turns will leave soon; write what must stay visible to overview.md";
         lines.push(hint.to_owned());
     }
     lines.push("</context_meta>".to_owned());

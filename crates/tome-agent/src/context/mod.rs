@@ -1,16 +1,15 @@
-//! What a model gets to see: the system prompt, the overview, the index of notes, the last turns.
+//! The context window: system prompt, overview, index of notes and recent turns.
 //!
 //! ```text
-//! system   prompt and protocol            the same in every request: a provider's cache ends here
-//!          overview.md                    changes when somebody writes it
-//! user     index of notes · what was compacted · the task at hand     the same until turns leave
-//!          the last turns, calls together with their results
-//!          <context_meta> …                said at a prompt and at every tenth of the window, and kept
+//! system   prompt and protocol            identical in every request, so providers can cache it
+//!          overview.md                    changes when it is written
+//! user     index of notes · latest compaction · current task     unchanged until turns leave
+//!          recent turns, calls together with their results
+//!          <context_meta> …               added at prompts and at every tenth of the window, then kept
 //! ```
 //!
-//! A request only ever grows at its end, until the window is full: then the older half leaves at once,
-//! and it grows again from there. So its size is bounded however long the session is, and its beginning
-//! stays the same for many requests.
+//! A request only grows at its end until the window is full; then the older half leaves at once. Its
+//! size is bounded however long the session is, and its prefix stays cacheable for many requests.
 
 mod cap;
 mod meta;
@@ -32,7 +31,7 @@ pub use unit::Unit;
 use tome_text::budget_tokens;
 use unit::cost;
 
-/// A context in the making.
+/// The turns in view and everything needed to build the next request.
 #[derive(Debug, Clone)]
 pub struct Context {
     settings: ContextSettings,
@@ -43,29 +42,28 @@ pub struct Context {
     units: VecDeque<Unit>,
     tokens: u64,
     compacted: Compacted,
-    /// What system, tools and head may take, set aside whether they do or not: the room for the turns
-    /// does not change then.
+    /// Tokens reserved for system prompt, tools, head and reply, whether used or not, so that the
+    /// budget of the turns does not change.
     aside: u64,
-    /// How often the room was halved because the model found a request too long.
+    /// Number of times the budget was halved because a request exceeded the model's context.
     halved: u32,
-    /// The tenth of the window at which usage was last said.
+    /// The tenth of the window at which the last usage note was added.
     said_tenth: Option<u64>,
 }
 
-/// What has left the window so far.
+/// Totals of the turns that have left the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compacted {
-    /// Messages.
+    /// Number of messages that left.
     pub messages: u64,
-    /// Times.
+    /// Number of compactions.
     pub times: u64,
-    /// What the latest compaction says, and where it lies.
+    /// Summary of the latest compaction and the path of its note.
     pub latest: Option<String>,
 }
 
 impl Context {
-    /// An empty one. Fails where the window has no room for a conversation beside the prompt and the
-    /// tools.
+    /// Creates an empty context. Fails if system prompt and tools leave no tokens for a conversation.
     pub fn new(
         settings: ContextSettings,
         system: String,
@@ -98,44 +96,43 @@ impl Context {
         })
     }
 
-    /// Room for the turns.
+    /// Token budget of the turns.
     pub fn room(&self) -> u64 {
         let room = self.settings.window_tokens.saturating_sub(self.aside);
         (room >> self.halved).max(ROOM_TOKENS_MIN / 2)
     }
 
-    /// Room for one of several results of tools that come together.
+    /// Token budget of one tool result, when `together` results share a message.
     pub fn result_room(&self, together: usize) -> u64 {
         let share = self.room() / 2 / u64::try_from(together.max(1)).unwrap_or(u64::MAX);
         self.settings.result_tokens_max.min(self.room() / 4).min(share)
     }
 
-    /// Room for what is said of the latest compaction.
     pub(crate) fn summary_room(&self) -> u64 {
         self.settings.summary()
     }
 
-    /// What is in the window.
+    /// The units in the window, oldest first.
     pub fn units(&self) -> impl Iterator<Item = &Unit> {
         self.units.iter()
     }
 
-    /// Turns in the window; one whose beginning has left is none.
+    /// Number of turns in the window, not counting one whose prompt has left.
     pub fn turns(&self) -> usize {
         self.units.iter().filter(|unit| unit.opens_turn()).count()
     }
 
-    /// What has left the window.
+    /// Totals of the turns that have left the window.
     pub fn compacted(&self) -> &Compacted {
         &self.compacted
     }
 
-    /// What a request takes of the window at present, about, the reply included.
+    /// Estimated tokens of the next request, including the reply.
     pub fn used(&self) -> u64 {
         self.aside + self.tokens
     }
 
-    /// Adds to the end.
+    /// Appends a unit, shrunk if it is too large for the budget.
     pub fn push(&mut self, mut unit: Unit) {
         if unit.messages().is_empty() {
             return;
@@ -149,7 +146,8 @@ impl Context {
         self.units.push_back(unit);
     }
 
-    /// Says what of the window is used, behind a unit that is about to be added.
+    /// Adds a usage note to a unit that is about to be appended, at prompts and whenever another tenth
+    /// of the window is reached.
     fn say_usage(&mut self, unit: &mut Unit) {
         let ends_with_user = unit.messages().last().is_some_and(|last| last.role == Role::User);
         let tenth = self.tenth(unit.tokens());
@@ -163,13 +161,13 @@ impl Context {
         (self.used() + more).saturating_mul(10) / self.settings.window_tokens.max(1)
     }
 
-    /// Whether something has to leave before the next request.
+    /// Whether units must be evicted before the next request.
     pub fn is_full(&self) -> bool {
         (self.tokens > self.room() || self.turns() > self.settings.turns_max)
             && self.units.len() > 1
     }
 
-    /// Takes out what leaves: the older half. The last unit always stays.
+    /// Removes the older half and returns it. The last unit always stays.
     pub fn leave(&mut self) -> Vec<Unit> {
         let (room, turns_max) = (self.room(), self.settings.turns_max);
         let tokens_kept = if self.tokens > room { room / 2 } else { room };
@@ -183,7 +181,7 @@ impl Context {
             turns -= usize::from(unit.opens_turn());
             left.push(unit);
         }
-        // What is left of a turn that is over goes with its beginning.
+        // Do not keep the rest of a finished turn without its prompt.
         while turns > 0 && self.units.front().is_some_and(|unit| !unit.opens_turn()) {
             let Some(unit) = self.units.pop_front() else { break };
             self.tokens = self.tokens.saturating_sub(unit.tokens());
@@ -200,7 +198,7 @@ impl Context {
         left
     }
 
-    /// The prompt that is being worked on, where it has left the window.
+    /// Returns the prompt of the current turn if it has left the window.
     fn task_after(&self, left: &[Unit]) -> Option<String> {
         if self.units.front().is_none_or(Unit::opens_turn) {
             return None;
@@ -213,11 +211,10 @@ impl Context {
         prompt.and_then(said).or_else(|| self.task.clone())
     }
 
-    /// The model found the request too long: from now on there is half the room. `false` when there is
-    /// nothing left to give up.
+    /// Halves the turn budget after a request was too long. Returns `false` at the minimum.
     pub fn halve(&mut self) -> bool {
         let before = self.room();
-        // Counted only while it makes a difference, however often a model complains.
+        // Stop counting at the minimum, however many requests fail.
         if before > ROOM_TOKENS_MIN / 2 {
             self.halved += 1;
         }
@@ -232,14 +229,15 @@ impl Context {
         room < before
     }
 
-    /// Says what stands at the head from now on: at the start, and again when turns have left.
+    /// Sets the head: the index of notes, the latest compaction and the current task. Called at the
+    /// start and after turns have left.
     pub fn open(&mut self, index: Option<&str>, latest: Option<String>) {
         if latest.is_some() {
             self.compacted.times += 1;
             self.compacted.latest = latest;
         }
         let mut head: Vec<String> = Vec::new();
-        // Both are fenced and made to fit by whoever hands them over. Cut here, a fence might lose its end.
+        // The callers fence these texts and make them fit. Cutting here could break a fence.
         head.extend(index.map(|text| match budget_tokens(text) <= self.settings.index() {
             true => text.to_owned(),
             false => "Available memory: memory_list shows it.".to_owned(),
@@ -250,14 +248,14 @@ impl Context {
             false => "Earlier turns have left this context: recall_memory finds them.".to_owned(),
         }));
         head.extend(self.task.as_deref().map(|task| {
-            let task = cap_tokens(task, self.settings.task(), "recall_memory has all of it");
+            let task = cap_tokens(task, self.settings.task(), "recall_memory has the full text");
             format!("The task at hand, as the person put it:\n{task}")
         }));
         self.head = head.join("\n\n");
         self.say_usage_anew();
     }
 
-    /// The beginning of the next request is another one anyway: what was said of usage before goes.
+    /// Replaces all usage notes by a current one. The prefix has changed anyway, so no cache is lost.
     fn say_usage_anew(&mut self) {
         self.said_tenth = None;
         self.units.iter_mut().for_each(|unit| unit.remove_notes(meta::OPEN));
@@ -270,22 +268,21 @@ impl Context {
         }
     }
 
-    /// Takes up what an earlier run of the session had compacted.
+    /// Restores the totals of an earlier run of the session.
     pub(crate) fn take_up(&mut self, compacted: Compacted) {
         self.compacted = compacted;
     }
 
-    /// The next request.
+    /// Builds the next request.
     pub fn talk(&self, overview: Option<&str>) -> Talk {
         let mut system = vec![SystemPart { text: self.system.clone(), cache_until_here: true }];
         system.extend(overview.map(|text| {
             let text = cap_tokens(
                 text,
                 self.settings.overview().saturating_sub(30),
-                "memory_read overview.md has it all",
+                "memory_read overview.md has the full text",
             );
-            let text =
-                format!("The overview of this session (overview.md) as it stands:\n\n{text}");
+            let text = format!("Current overview of this session (overview.md):\n\n{text}");
             SystemPart { text, cache_until_here: false }
         }));
         let head = (!self.head.is_empty()).then(|| Message::user(self.head.clone()));
@@ -298,7 +295,7 @@ impl Context {
         }
     }
 
-    /// What a request costs, about, with its tools and the room of its reply: for measuring.
+    /// Estimates the tokens of a request, including tools and reply.
     pub fn cost(talk: &Talk) -> u64 {
         let system = talk.system.iter().map(|part| budget_tokens(&part.text) + PART_TOKENS);
         let tools = talk.tools.iter().map(tool_cost);
@@ -312,7 +309,7 @@ fn tool_cost(tool: &OfferedTool) -> u64 {
     budget_tokens(&tool.name) + budget_tokens(&tool.description) + schema + PART_TOKENS
 }
 
-/// The same messages with those of one role that follow each other made one, a person's first.
+/// Merges consecutive messages of one role and starts with the user, as providers require.
 fn alternating(messages: impl Iterator<Item = Message>) -> Vec<Message> {
     let mut all: Vec<Message> = Vec::new();
     for message in messages {

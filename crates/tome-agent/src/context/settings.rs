@@ -1,22 +1,22 @@
-//! How much of what a request may hold.
+//! Token budgets of a request.
 
-/// How a context is cut to size. Whatever is asked for, a part never takes more than its share of the
-/// window, so that small windows work too.
+/// Token budgets of a [`ContextWindow`](crate::ContextWindow). Each part is also limited to a fixed
+/// share of the window, so that small windows work too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextSettings {
-    /// What the model takes, request and reply together. Never gone over, by this library's estimate,
-    /// which is rather too high than too low.
+    /// Context window for request and reply together. Token counts are estimates that err on the high
+    /// side, so the model's real limit is not exceeded.
     pub window_tokens: u64,
-    /// What a reply may have of it.
+    /// Maximum tokens of a reply.
     pub reply_tokens_max: u32,
-    /// Turns in the window. When there are more, half of them leave at once: so the beginning of a
-    /// request stays the same for many requests, and a provider's cache with it.
+    /// Maximum turns in the window. Beyond it, half of them leave at once, so that the prefix stays the
+    /// same for many requests and the provider's cache remains valid.
     pub turns_max: usize,
-    /// What one tool's result may have.
+    /// Maximum tokens of one tool result.
     pub result_tokens_max: u64,
-    /// What the overview may have.
+    /// Maximum tokens of the overview.
     pub overview_tokens_max: u64,
-    /// What the index of notes may have.
+    /// Maximum tokens of the index of notes.
     pub index_tokens_max: u64,
 }
 
@@ -34,7 +34,6 @@ impl Default for ContextSettings {
 }
 
 impl ContextSettings {
-    /// The room of a reply.
     pub(crate) fn reply(&self) -> u32 {
         let share = u32::try_from(self.window_tokens / 4).unwrap_or(u32::MAX);
         self.reply_tokens_max.min(share).max(1)

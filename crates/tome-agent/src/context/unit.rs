@@ -1,5 +1,5 @@
-//! The smallest piece of a conversation that can leave a window by itself: a prompt, a reply, or a
-//! reply's calls together with all of their results.
+//! The smallest part of a conversation that can leave the context window: a prompt, a reply, or a
+//! reply's tool calls with all their results.
 
 use serde_json::json;
 use tome_llm::{Message, Part, Role, ToolCall, ToolResult};
@@ -10,7 +10,7 @@ use super::cap::cap_tokens;
 use crate::Moment;
 use crate::limits::{PART_TOKENS, SUMMARIZED_BYTES_MAX};
 
-/// One piece of a conversation. Every call in it has its result, in the message behind the call.
+/// One part of a conversation. Every tool call has its result in the message that follows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unit {
     messages: Vec<Message>,
@@ -20,26 +20,26 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// What the person said, and what the program adds to it.
+    /// Creates a unit from a prompt and text injected with it.
     pub fn prompt(text: &str, notes: Vec<String>, moments: Vec<Moment>) -> Self {
         let mut parts = vec![Part::Text(text.to_owned())];
         parts.extend(notes.into_iter().map(Part::Text));
         Self::made(vec![Message { role: Role::User, parts }], moments, true)
     }
 
-    /// What the model said without wanting anything. Empty words make an empty unit.
+    /// Creates a unit from a reply without tool calls. An empty text makes an empty unit.
     pub fn reply(text: &str, moments: Vec<Moment>) -> Self {
         let said = (!text.trim().is_empty()).then(|| Message::assistant(text));
         Self::made(said.into_iter().collect(), moments, false)
     }
 
-    /// Something that the program says by itself.
+    /// Creates a unit from injected text alone.
     pub fn note(text: String) -> Self {
         Self::made(vec![Message::user(text)], Vec::new(), false)
     }
 
-    /// A reply with calls, their results, and what the program adds behind all of them. A call
-    /// without a result is given one that says so; a result of no call is left out.
+    /// Creates a unit from a reply with tool calls, their results and injected text. A call without a
+    /// result gets an error result; a result without a call is dropped.
     pub fn step(
         said: Vec<Part>,
         results: &[ToolResult],
@@ -71,27 +71,27 @@ impl Unit {
         Self { messages, moments, opens_turn, tokens }
     }
 
-    /// Its messages.
+    /// The messages of this unit.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// What was recorded of it, long texts cut.
+    /// The events this unit consists of, with long texts cut.
     pub fn moments(&self) -> &[Moment] {
         &self.moments
     }
 
-    /// Whether the person speaks.
+    /// Whether this is a prompt, which starts a turn.
     pub fn opens_turn(&self) -> bool {
         self.opens_turn
     }
 
-    /// What it costs, about.
+    /// Estimated tokens.
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// Adds what the program says at the end of it.
+    /// Appends injected text.
     pub fn add_note(&mut self, note: String) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => last.parts.push(Part::Text(note)),
@@ -100,14 +100,14 @@ impl Unit {
         self.tokens = self.messages.iter().map(cost).sum();
     }
 
-    /// Takes out what the program said that begins like this.
+    /// Removes injected texts that begin with `opening`.
     pub(super) fn remove_notes(&mut self, opening: &str) {
         let is_other = |part: &Part| match part {
             Part::Text(text) => !text.starts_with(opening),
             Part::Call(_) | Part::Result(_) => true,
         };
         for message in self.messages.iter_mut().filter(|message| message.role == Role::User) {
-            // The first part is what the message is about.
+            // The first part is the message itself.
             let mut n = 0;
             message.parts.retain(|part| {
                 n += 1;
@@ -117,7 +117,7 @@ impl Unit {
         self.tokens = self.messages.iter().map(cost).sum();
     }
 
-    /// Cuts its texts until it costs no more than this, whatever it holds.
+    /// Cuts texts until the unit fits the token budget.
     pub fn shrink_to(&mut self, tokens_max: u64) {
         let parts: u64 = self.messages.iter().map(|message| message.parts.len() as u64).sum();
         let overhead = parts.saturating_mul(2 * PART_TOKENS);
@@ -129,7 +129,7 @@ impl Unit {
     }
 }
 
-/// What a message costs, about.
+/// Estimates the tokens of a message.
 pub(super) fn cost(message: &Message) -> u64 {
     message.parts.iter().map(part_cost).sum::<u64>() + PART_TOKENS
 }
@@ -145,8 +145,8 @@ fn part_cost(part: &Part) -> u64 {
     words + PART_TOKENS
 }
 
-/// What is told of a text that is cut in a message; the text whole is in memory.
-const CUT: &str = "cut here; recall_memory with words of it (scope messages) finds the rest";
+/// The mark where a text is cut; the full text is in memory.
+const CUT: &str = "cut here; recall_memory (scope messages) with words of this text finds the rest";
 
 fn shrink(part: &mut Part, tokens_max: u64) {
     match part {
@@ -159,7 +159,7 @@ fn shrink(part: &mut Part, tokens_max: u64) {
             let room =
                 tokens_max.saturating_sub(budget_tokens(&call.name) + budget_tokens(&call.id));
             if budget_tokens(&call.arguments) > room {
-                // Still a JSON object, as providers want it.
+                // Keep a JSON object, as providers require.
                 let head = truncate_to(&call.arguments, usize::try_from(room).unwrap_or(0));
                 let cut = json!({ "cut": head }).to_string();
                 call.arguments = if budget_tokens(&cut) <= room { cut } else { "{}".to_owned() };
@@ -168,17 +168,17 @@ fn shrink(part: &mut Part, tokens_max: u64) {
     }
 }
 
-/// Providers refuse empty texts.
+/// Replaces an empty text, because providers reject those.
 fn nonempty(text: String) -> String {
     if text.is_empty() { "…".to_owned() } else { text }
 }
 
 fn lost(call: &ToolCall) -> ToolResult {
-    let text = "Error: there is no result of this call".to_owned();
+    let text = "Error: this call has no result".to_owned();
     ToolResult { id: call.id.clone(), text, failed: true }
 }
 
-/// A moment as a summarizer needs it.
+/// Cuts an event's texts to what a summarizer needs.
 fn shortened(mut moment: Moment) -> Moment {
     moment.text = tome_model::cap_text(&moment.text, SUMMARIZED_BYTES_MAX).text;
     if let Some(tool) = &mut moment.tool {

@@ -1,10 +1,10 @@
-//! Memory in this process, over a home folder: for agents that bring no daemon along.
+//! Memory in this process, over a home folder: for agents that run without the daemon.
 //!
-//! A home has one writer. While a daemon runs on it, its stores are in use and opening one says so:
-//! then the agent has to talk to the daemon instead.
+//! A home has one writer. While a daemon uses it, opening a store fails and says so; the agent must
+//! then talk to the daemon instead.
 //!
-//! What is recorded is synced before `record` returns. What is made of it (the session's copy, the
-//! indexes, the contents) follows when somebody asks, and when the session ends.
+//! Events are synced before `record_events` returns. The projections (transcript, indexes, contents)
+//! catch up when a tool needs them and when the session ends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,30 +18,30 @@ use super::{Memory, MemoryTools, Moment, Who};
 use crate::MemoryError;
 use crate::limits::RESUMED_BYTES_MAX;
 
-/// Events and their bytes read at a time when a session is read back.
+// Page size when a session is read back.
 const PAGE_EVENTS_MAX: usize = 1_000;
 const PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// How a home is opened.
+/// Settings of a [`LocalMemory`].
 pub struct LocalSettings {
-    /// The home folder, absolute. Made on first use.
+    /// The home folder, as an absolute path. It is created on first use.
     pub home: PathBuf,
-    /// Whose session.
+    /// The session this memory belongs to.
     pub who: Who,
-    /// Where the time comes from.
+    /// The source of event times.
     pub clock: Arc<dyn Clock>,
-    /// Where days are days.
+    /// Time zone in which days begin and end.
     pub zone: Zone,
 }
 
 impl LocalSettings {
-    /// The usual: the system's time and zone.
+    /// Uses the system's clock and time zone.
     pub fn new(home: impl Into<PathBuf>, who: Who) -> Self {
         Self { home: home.into(), who, clock: Arc::new(SystemClock), zone: Zone::system() }
     }
 }
 
-/// Memory in this process, over a home folder.
+/// A [`Memory`] in this process, over a home folder.
 pub struct Local {
     who: Who,
     caller: Caller,
@@ -50,7 +50,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// Opens the memory of a session. Nothing is written before something is recorded or noted.
+    /// Opens the memory of a session. Nothing is written until an event or a note is stored.
     pub fn open(settings: LocalSettings) -> Result<Self, MemoryError> {
         let LocalSettings { home, who, clock, zone } = settings;
         let settings = EngineSettings::new(Home::at(home), zone);
@@ -147,7 +147,8 @@ impl Memory for Local {
     }
 }
 
-/// Of events, the newest first, those that fit; `left` is what fits still. The very newest always does.
+/// Returns the newest events that fit into `left` bytes and reduces `left`. `events` are newest first;
+/// the newest event of the session is always returned, whatever its size.
 fn newest_within(events: Vec<Event>, left: &mut usize) -> Vec<Event> {
     let is_first = *left == RESUMED_BYTES_MAX;
     let fits = |(n, event): &(usize, Event)| {

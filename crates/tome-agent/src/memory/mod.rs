@@ -1,8 +1,8 @@
-//! What an agent asks of its memory, and one memory that answers in this process.
+//! The interface between an agent and its memory.
 //!
-//! A [`Memory`] is one session's: it knows whose tools are called, where events go, which overview is
-//! meant. Its calls block. Two kinds exist: [`Local`], over a home folder, and one over the daemon's
-//! socket, in the program `tome`.
+//! A [`Memory`] belongs to one session: it identifies the caller of tools, where events are stored and
+//! which overview applies. Its calls block. There are two implementations: [`LocalMemory`], over a home
+//! folder, and one over the daemon's socket, in the `tome` binary.
 
 mod local;
 mod moment;
@@ -22,13 +22,13 @@ pub use local::{Local, LocalSettings};
 pub use moment::{Moment, Who};
 pub use texts::index_text;
 
-/// The tools of memory, for a model or a program to call.
+/// The memory tools, callable by a model or by a program.
 pub trait MemoryTools: Send + Sync {
-    /// Calls a tool with a JSON object. A tool that refuses or fails answers with a text that says
-    /// why; an error is that there is no such tool, or no memory at present.
+    /// Calls a tool with a JSON object. A tool that rejects its arguments or fails returns an answer
+    /// with the reason; an error means that the tool does not exist or that the memory is unavailable.
     fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError>;
 
-    /// Every tool there is.
+    /// Lists all memory tools.
     fn tools(&self) -> Vec<ToolSpec> {
         Tools::list()
     }
@@ -36,20 +36,20 @@ pub trait MemoryTools: Send + Sync {
 
 /// The memory of one session of an agent.
 pub trait Memory: MemoryTools {
-    /// Whose session it is.
+    /// The session this memory belongs to.
     fn who(&self) -> &Who;
 
-    /// What time it is for events and for names of files.
+    /// Current time, for event times and file names.
     fn now(&self) -> Millis;
 
-    /// Records what happened, in this order. When it returns, all of it is safe on disk; one that
-    /// was recorded before under the same name is not recorded twice.
+    /// Records events in this order. All of them are durable when this returns. An event whose id is
+    /// already stored is not stored again.
     fn record(&self, moments: &[Moment]) -> Result<(), MemoryError>;
 
-    /// The latest so many events of the session, oldest first.
+    /// Returns the newest events of the session, at most `newest_max`, oldest first.
     fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError>;
 
-    /// The session's overview; `None` while nobody has written anything into it.
+    /// Returns the session's overview, or `None` while it is empty or still the template.
     fn overview(&self) -> Result<Option<String>, MemoryError> {
         let read = json!({ "path": "overview.md", "scope": "session" });
         let answer = self.call("memory_read", &read.to_string())?;
@@ -58,16 +58,16 @@ pub trait Memory: MemoryTools {
         Ok(is_written.then(|| text.to_owned()).filter(|text| !text.trim().is_empty()))
     }
 
-    /// What a first message says is known: the notes of the project and the coder's lessons, a line
-    /// each. `None` where there are none.
+    /// Returns the index for the first message: one line per note of the project and of the coder.
+    /// `None` if there are no notes.
     fn index(&self, tokens_max: u64) -> Result<Option<String>, MemoryError> {
         let project = self.call("memory_list", "{}")?;
         let coder = self.call("memory_list", r#"{"scope":"coder"}"#)?;
         Ok(index_text(&project.json, &coder.json, tokens_max))
     }
 
-    /// The lessons that bear on a plan, with the request to replan behind them; `None` where there
-    /// are none, for then there is nothing to replan for.
+    /// Returns the lessons that are relevant to a plan, followed by the request to replan. `None` if
+    /// there are none, because then there is no reason to replan.
     fn lessons(&self, plan: &str) -> Result<Option<Composed>, MemoryError> {
         let ask = json!({ "question": tome_model::truncate_to(plan, PLAN_BYTES_MAX) });
         let answer = self.call("coder_memory_recall", &ask.to_string())?;
@@ -76,8 +76,8 @@ pub trait Memory: MemoryTools {
         Ok(plan_text(&texts::insights(&answer.json), &request, room))
     }
 
-    /// Takes note that the agent was told something unasked, for lists of what was injected. A memory
-    /// that keeps no such list does nothing.
+    /// Records that text was injected without being asked for, for the list of injections. By default
+    /// it does nothing.
     fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
         let _ = (why, said);
         Ok(())
@@ -94,14 +94,14 @@ pub trait Memory: MemoryTools {
     }
 }
 
-/// So much of a plan is asked with: the tool takes no more.
+/// Bytes of a plan used as the query; the tool accepts no more.
 const PLAN_BYTES_MAX: usize = 4_000;
 
-/// The engine's tools as one caller's, for whoever has them in this process.
+/// Exposes the engine's tools of this process to one caller.
 pub struct EngineTools<'t> {
     /// The tools.
     pub tools: &'t Tools,
-    /// Who calls them.
+    /// The caller: working directory, agent and session.
     pub caller: Caller,
 }
 

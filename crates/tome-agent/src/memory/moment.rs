@@ -1,46 +1,46 @@
-//! What an agent has to tell its memory: one thing that happened, on its way to becoming an event.
+//! The session an agent works in, and the events it reports to memory.
 
 use serde_json::{Map, Value};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, ModelError, SessionId, Tool};
 
-/// Whose session it is, and where.
+/// Identifies a session: the agent, the session id and the working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
     /// The agent's name.
     pub agent: Agent,
-    /// The session.
+    /// The session's id.
     pub session: SessionId,
-    /// Where the agent stands: an absolute path, which says which project it is.
+    /// The working directory, as an absolute path. It determines the project.
     pub cwd: String,
 }
 
-/// One thing that happened in a session.
+/// An event as an agent reports it, before the ledger stores it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// What it is.
+    /// The kind of event.
     pub kind: EventKind,
-    /// When.
+    /// When it happened.
     pub at: Millis,
-    /// What it is known by: recorded twice under one id, it is stored once.
+    /// The event's id. Recording the same id twice stores one event.
     pub id: EventId,
-    /// What was said.
+    /// The text of the message.
     pub text: String,
-    /// The tool call, for a `tool_result`.
+    /// The tool call with its output, for a `tool_result`.
     pub tool: Option<Tool>,
-    /// What else there is to say of it.
+    /// Additional metadata.
     pub meta: Map<String, Value>,
 }
 
 impl Who {
-    /// The agent that this project brings along.
+    /// The name of Tome's own agent.
     pub const AGENT: &str = "tome";
 
-    /// A session of the agent `tome`.
+    /// Creates a session of the agent `tome`.
     pub fn new(session: &str, cwd: impl Into<String>) -> Result<Self, ModelError> {
         Self::of_agent(Self::AGENT, session, cwd)
     }
 
-    /// A session of an agent of another name.
+    /// Creates a session of an agent with another name.
     pub fn of_agent(
         agent: &str,
         session: &str,
@@ -53,7 +53,7 @@ impl Who {
         })
     }
 
-    /// A moment of this session with nothing but words. Its name is its own among those of its kind.
+    /// Creates an event of this session. Its id is derived from `name`, which must be unique per kind.
     pub fn moment(
         &self,
         kind: EventKind,
@@ -66,7 +66,7 @@ impl Who {
         Moment { kind, at, id, text, tool: None, meta: Map::new() }
     }
 
-    /// A moment of this session as an event on its way in.
+    /// Converts an event to the draft that the ledger takes in.
     pub fn draft(&self, moment: &Moment) -> Draft {
         let role = moment.kind.default_role();
         Draft {
@@ -86,14 +86,14 @@ impl Who {
 }
 
 impl Moment {
-    /// The same with a tool call and what came of it.
+    /// Adds a tool call and its output.
     #[must_use]
     pub fn with_tool(mut self, tool: Tool) -> Self {
         self.tool = Some(tool);
         self
     }
 
-    /// The same with one thing more to say of it.
+    /// Adds a metadata entry.
     #[must_use]
     pub fn with_meta(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.meta.insert(name.to_owned(), value.into());

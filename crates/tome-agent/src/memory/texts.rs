@@ -1,21 +1,21 @@
-//! Answers of tools as an agent is told of them.
+//! Renders tool answers as text for a model.
 
 use serde_json::Value;
 use tome_engine::quoted_text;
 use tome_notebook::{InsightKind, RecalledInsight};
 use tome_text::{budget_tokens, collapse_whitespace, first_chars};
 
-/// What is shown of a note's summary.
+/// Maximum length of a note's path and summary.
 const SUMMARY_CHARS_MAX: usize = 160;
 
-/// Where the index comes from: maybe from a repository that somebody else wrote.
+/// Origin given in the fence. Notes may come from a repository that others wrote.
 const FROM: &str = "notes of this project";
 const OPENING: &str = "Available memory:\n";
 const CLOSING: &str = "\n\nUse memory_read to load relevant files before responding.";
 
-/// The index as a first message: what `memory_list` answers for the project and for the coder.
-/// `None` where neither has a note. What does not fit is counted. Paths and summaries are data, and
-/// fenced as such.
+/// Renders the index of notes for the first message, from the answers of `memory_list` for the project
+/// and for the coder. `None` if neither has notes. Notes beyond the budget are only counted. Paths and
+/// summaries are fenced, because they are data.
 ///
 /// ```text
 /// Available memory:
@@ -36,7 +36,7 @@ pub fn index_text(project: &Value, coder: &Value, tokens_max: u64) -> Option<Str
     let frame = budget_tokens(&framed(&[more(all)])) + 1;
     let mut left = tokens_max.saturating_sub(frame);
     let kept = lines.iter().take_while(|line| {
-        // As it will stand there: disarming replaces signs by ones that cost more.
+        // Measure the escaped text, because escaping can increase its token count.
         let disarmed = budget_tokens(&quoted_text("", line)) - budget_tokens(&quoted_text("", ""));
         let rest = left.checked_sub(disarmed + 1);
         left = rest.unwrap_or(0);
@@ -84,7 +84,7 @@ fn one_line(text: &str) -> String {
     first_chars(&collapse_whitespace(text), SUMMARY_CHARS_MAX).to_owned()
 }
 
-/// The insights of an answer of `coder_memory_recall`.
+/// Parses the insights in an answer of `coder_memory_recall`.
 pub(super) fn insights(answer: &Value) -> Vec<RecalledInsight> {
     let insight = |one: &Value| {
         let text = |name: &str| Some(one.get(name)?.as_str()?.to_owned());

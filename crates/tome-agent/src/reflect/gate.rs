@@ -1,46 +1,44 @@
-//! Whether there is anything worth thinking about.
+//! Decides whether a session has enough activity for a reflection.
 //!
-//! | what happened | |
+//! | activity | |
 //! | --- | --- |
 //! | fewer than 6 messages | skipped |
-//! | fewer than 2 of them from the person | skipped |
-//! | one reply, and no tool called | skipped |
+//! | fewer than 2 messages from the user | skipped |
+//! | one reply without tool calls | skipped |
 //! | anything else | reflected on |
 
 use std::collections::BTreeSet;
 
 use tome_model::{Event, EventKind};
 
-/// Fewer messages are no task.
 const MESSAGES_MIN: usize = 6;
-/// Nor is a conversation in which the person said less often something.
 const FROM_USER_MIN: usize = 2;
 
-/// What happened, counted.
+/// Counts of what happened in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
-    /// Prompts, replies and results of tools.
+    /// Prompts, replies and tool results.
     pub messages: usize,
-    /// Prompts.
+    /// Prompts of the user.
     pub from_user: usize,
     /// Replies of the model.
     pub iterations: usize,
-    /// Tools that were called.
+    /// Tool calls.
     pub actions: usize,
 }
 
-/// Why there is nothing to reflect on.
+/// Why a session is not worth reflecting on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skip {
-    /// There are too few messages.
+    /// Too few messages.
     FewMessages,
-    /// There are too few from the person.
+    /// Too few messages from the user.
     FewFromUser,
-    /// One reply, and nothing was done.
+    /// A single reply without tool calls.
     NoAction,
 }
 
-/// Why a conversation is skipped; `None` where it is reflected on.
+/// Returns why to skip a session, or `None` if it is worth reflecting on.
 pub fn gate(activity: &Activity) -> Option<Skip> {
     match activity {
         Activity { messages, .. } if *messages < MESSAGES_MIN => Some(Skip::FewMessages),
@@ -51,10 +49,10 @@ pub fn gate(activity: &Activity) -> Option<Skip> {
 }
 
 impl Activity {
-    /// Counts events, whichever agent's they are.
+    /// Counts the events of any agent's session.
     pub fn of(events: &[Event]) -> Self {
         let mut counted = Self::default();
-        // Calls that were made together are of one reply; agents that do not say so make one a reply.
+        // Calls with the same step belong to one reply. Without steps, each call counts as a reply.
         let mut steps = BTreeSet::new();
         for event in events {
             match event.kind {
@@ -78,12 +76,12 @@ impl Activity {
 }
 
 impl Skip {
-    /// In words.
+    /// A description for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::FewMessages => "fewer than 6 messages",
-            Self::FewFromUser => "fewer than 2 messages from the person",
-            Self::NoAction => "one reply, and no tool called",
+            Self::FewFromUser => "fewer than 2 messages from the user",
+            Self::NoAction => "one reply without tool calls",
         }
     }
 }

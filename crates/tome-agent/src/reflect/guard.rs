@@ -1,5 +1,5 @@
-//! The tools as a reflector has them: facts and episodes of the project, nothing else. It works on words
-//! that came from anywhere, so what it must not do it cannot do.
+//! Restricts the tools of a reflection to facts and episodes of the project. The transcript may contain
+//! hostile text, so the limits are enforced here instead of only being stated in the prompt.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -9,13 +9,13 @@ use tome_engine::{Failure, ToolAnswer, ToolSpec};
 
 use crate::{MemoryError, MemorySet, MemoryTools};
 
-/// Where a reflector writes.
+// Folders a reflection may write to.
 const FOLDERS: [&str; 2] = ["facts/", EPISODES];
 const EPISODES: &str = "episodes/";
 
 pub(super) struct Guarded<'t> {
     tools: &'t dyn MemoryTools,
-    /// Files that the model has seen whole: only those may it write anew.
+    /// Files that the model has seen completely; it may overwrite only these.
     seen: Mutex<HashSet<String>>,
 }
 
@@ -29,7 +29,7 @@ impl MemoryTools for Guarded<'_> {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default().trim();
         let path = path_of(&given);
         if !matches!(text("scope"), "" | "project") {
-            return Ok(refused("leave out scope: only the notes of the project can be reached"));
+            return Ok(refused("omit scope: only the project's notes are accessible"));
         }
         if tool != "memory_read" && !FOLDERS.iter().any(|folder| path.starts_with(folder)) {
             return Ok(refused("write to facts/<name>.md or episodes/YYYY-MM.md, nothing else"));
@@ -40,10 +40,12 @@ impl MemoryTools for Guarded<'_> {
             ));
         }
         if tool == "memory_append" && self.has_entry(path, text("entry"))? {
-            return Ok(refused("there is an entry of this title: change it with memory_patch"));
+            return Ok(refused("an entry with this title exists: change it with memory_patch"));
         }
         if tool == "memory_write" && !self.has_seen(path) && self.exists(path)? {
-            return Ok(refused("it exists: memory_read it first, or memory_patch it"));
+            return Ok(refused(
+                "the file exists: read it with memory_read first, or use memory_patch",
+            ));
         }
         self.tools.call(tool, arguments)
     }
@@ -54,7 +56,7 @@ impl<'t> Guarded<'t> {
         Self { tools, seen: Mutex::default() }
     }
 
-    /// The model has been shown a file whole, or has written it.
+    /// Records that the model has seen or written the whole file.
     pub(super) fn saw(&self, path: &str) {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
     }
@@ -63,13 +65,13 @@ impl<'t> Guarded<'t> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 
-    /// Whether there is a file. What cannot be named at all the tool itself refuses.
+    /// Whether the file exists. An invalid path counts as missing: the tool itself rejects it.
     fn exists(&self, path: &str) -> Result<bool, MemoryError> {
         let file = self.tools.call("memory_read", &json!({ "path": path }).to_string())?;
         Ok(!matches!(file.failure, Some(Failure::NotFound | Failure::Invalid)))
     }
 
-    /// Whether a file has an entry of one of the same titles already.
+    /// Whether the file already has an entry with one of the titles in `entry`.
     fn has_entry(&self, path: &str, entry: &str) -> Result<bool, MemoryError> {
         let is_title = |line: &&str| line.starts_with("## ");
         let titles: Vec<&str> = entry.lines().map(str::trim).filter(is_title).collect();
@@ -83,7 +85,7 @@ impl<'t> Guarded<'t> {
     }
 }
 
-/// Which file a call is about.
+/// Returns the path in a call's arguments.
 pub(super) fn path_of(arguments: &Value) -> &str {
     let text = |name| arguments.get(name).and_then(Value::as_str).unwrap_or_default().trim();
     let path = match text("path") {

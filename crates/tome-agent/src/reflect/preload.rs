@@ -1,23 +1,23 @@
-//! What is known already, for a reflector to look at before it writes: the names of all files of facts
-//! and episodes, then the facts in full, and the episodes a line each, the newest first.
+//! Collects the existing notes for a reflection: the paths of all facts and episodes, the facts in
+//! full, and one line per episode, newest first.
 //!
-//! Each part has its share of the room, and so has each file: one that is long does not hide the others.
-//! What is left out is said.
+//! Each section and each file gets a share of the budget, so that one long file does not displace the
+//! others. Omissions are stated.
 
 use serde_json::{Value, json};
 
 use crate::{MemoryError, MemoryTools};
 
-/// What is known, as a text, and the files that it shows whole.
+/// The existing notes as text, and the paths of files included in full.
 pub(super) struct Known {
     pub text: String,
     pub whole: Vec<String>,
 }
 
-/// Room for what a part says of what it leaves out, and for its heading.
+/// Characters reserved for a section's heading and its note on omissions.
 const SAID_CHARS: usize = 100;
 
-/// What is known, within so many characters.
+/// Collects the existing notes within a character limit.
 pub(super) fn known(tools: &dyn MemoryTools, chars_max: usize) -> Result<Known, MemoryError> {
     let listed = tools.call("memory_list", "{}")?;
     let notes = listed.json.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn known(tools: &dyn MemoryTools, chars_max: usize) -> Result<Known, 
     let names = names(of("facts/").chain(of("episodes/")), chars_max / 2);
     let left = chars_max.saturating_sub(chars(&names));
     let lines = episodes(tools, of("episodes/"), left)?;
-    // The facts have what the episodes do not need, and two thirds at least.
+    // Facts get what the episodes do not need, and at least two thirds.
     let wanted = lines.iter().map(|line| chars(line) + 1).sum::<usize>() + SAID_CHARS;
     let mut known = Known { text: names, whole: Vec::new() };
     known.facts(tools, of("facts/"), left - wanted.min(left / 3))?;
@@ -43,14 +43,14 @@ fn names<'p>(paths: impl Iterator<Item = &'p str>, chars_max: usize) -> String {
     listed_within("### Files that exist\n", &lines, chars_max, "more files exist")
 }
 
-/// The entries of all files, the newest first, as long as they may fit.
+/// Collects episode entries, newest first, until they exceed the limit.
 fn episodes<'p>(
     tools: &dyn MemoryTools,
     paths: impl DoubleEndedIterator<Item = &'p str>,
     chars_max: usize,
 ) -> Result<Vec<String>, MemoryError> {
     let (mut lines, mut spent) = (Vec::new(), 0);
-    // Named by month: the last name is the newest, and the last entry of a file is.
+    // Files are named by month and entries are appended, so the last ones are the newest.
     for path in paths.rev() {
         if spent > chars_max {
             lines.push(format!("- {path} and older files: memory_read has them"));
@@ -66,7 +66,7 @@ fn episodes<'p>(
 }
 
 impl Known {
-    /// The files of facts, each in full or as much of it as its share allows.
+    /// Appends the fact files, each in full or cut to its share.
     fn facts<'p>(
         &mut self,
         tools: &dyn MemoryTools,
@@ -102,7 +102,7 @@ impl Known {
     }
 }
 
-/// Shares of a room: what a small one does not need goes to the greater ones.
+/// Splits a budget: what a small file does not need goes to the larger ones.
 fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
     let mut by_size: Vec<(usize, usize)> = sizes.iter().copied().enumerate().collect();
     by_size.sort_unstable_by_key(|(_, size)| *size);
@@ -118,7 +118,7 @@ fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
     shares.into_iter().map(|(_, share)| share).collect()
 }
 
-/// The lines that fit below a heading, and how many do not.
+/// Renders the lines that fit below a heading, and the number of those that do not.
 fn listed_within(heading: &str, lines: &[String], chars_max: usize, more: &str) -> String {
     let mut text = heading.to_owned();
     let mut left = chars_max.saturating_sub(SAID_CHARS);
@@ -144,7 +144,7 @@ fn read(tools: &dyn MemoryTools, path: &str) -> Result<String, MemoryError> {
     Ok(text.to_owned())
 }
 
-/// The entries of a file of episodes: their titles and summaries.
+/// Parses the titles and summaries of an episode file.
 fn entries(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim) {

@@ -1,7 +1,7 @@
-//! The tools an agent's model may call: those of memory, as the engine has them, and the agent's own.
+//! The tools a model may call: the memory tools of the engine and custom ones.
 //!
-//! Every call comes to a result that a model can read. Arguments that are no JSON object, a name that
-//! nobody offers, a tool that fails or panics: each is told to the model, and the conversation goes on.
+//! Every call produces a result that the model can read. Invalid arguments, unknown names, and tools
+//! that fail or panic are reported to the model, and the conversation continues.
 
 mod own;
 mod plan;
@@ -18,26 +18,24 @@ use crate::MemoryTools;
 pub use own::{FnTool, Tool};
 pub use plan::PlanTool;
 
-/// Which tools of memory are on offer.
+/// Selects which memory tools the model may call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MemorySet {
-    /// None.
+    /// No memory tools.
     Nothing,
-    /// Those that only look.
+    /// Tools that only read.
     ReadOnly,
-    /// All of them. (`memory`, another way to the same notes, is for models that are trained on it,
-    /// and is offered by nobody here.)
+    /// All of them except `memory`, an alternative interface that some models are trained on.
     #[default]
     Full,
-    /// Those of the reflector: read, write, patch and append notes.
+    /// The tools for reflection: read, write, patch and append notes.
     Reflection,
 }
 
 impl MemorySet {
-    /// The tools of the reflector.
     const REFLECTION: [&str; 4] = ["memory_read", "memory_write", "memory_patch", "memory_append"];
 
-    /// Whether a tool is among them.
+    /// Whether the set contains a tool.
     pub fn has(self, tool: &ToolSpec) -> bool {
         let is_usual = tool.toolset != "anthropic";
         match self {
@@ -49,29 +47,29 @@ impl MemorySet {
     }
 }
 
-/// The tools on offer.
+/// The tools a model may call.
 #[derive(Clone, Default)]
 pub struct Toolbox {
     set: MemorySet,
     own: Vec<Arc<dyn Tool>>,
 }
 
-/// What became of a call.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ran {
-    /// What the model reads.
+    /// The result for the model.
     pub result: ToolResult,
-    /// The arguments as JSON; as text where they are none.
+    /// The arguments as JSON, or as a string if they are not valid JSON.
     pub input: Value,
 }
 
 impl Toolbox {
-    /// A choice of memory's tools.
+    /// Creates a toolbox with a set of memory tools.
     pub fn new(set: MemorySet) -> Self {
         Self { set, own: Vec::new() }
     }
 
-    /// The same with a tool of the agent's own. One that has the name of another takes its place.
+    /// Adds a custom tool. It replaces a tool with the same name.
     #[must_use]
     pub fn with(mut self, tool: impl Tool + 'static) -> Self {
         let name = tool.offered().name;
@@ -80,7 +78,7 @@ impl Toolbox {
         self
     }
 
-    /// The tools as a model is told of them, in an order that stays.
+    /// Returns the tool definitions for the model, in a stable order.
     pub fn offered(&self, memory: &dyn MemoryTools) -> Vec<OfferedTool> {
         let mut offered: Vec<OfferedTool> = self.own.iter().map(|tool| tool.offered()).collect();
         let taken: Vec<String> = offered.iter().map(|tool| tool.name.clone()).collect();
@@ -94,18 +92,18 @@ impl Toolbox {
         offered
     }
 
-    /// Makes a call. There is always a result.
+    /// Runs a call. Failures become results, too.
     pub fn run(&self, memory: &dyn MemoryTools, call: &ToolCall, stop: &Stop) -> Ran {
         let given = call.arguments.trim();
         let parsed = serde_json::from_str::<Map<String, Value>>(match given {
-            // What models send to a tool that takes nothing.
+            // Models send these to tools without parameters.
             "" | "null" => "{}",
             given => given,
         });
         let (answer, input) = match parsed {
             Err(error) => {
                 let said = format!(
-                    "the arguments of {} are not a JSON object ({error}): nothing was done; call it again with one",
+                    "the arguments of {} are not a JSON object ({error}); it was not run: call it again with a JSON object",
                     call.name
                 );
                 (Err(said), Value::String(call.arguments.clone()))
@@ -117,7 +115,7 @@ impl Toolbox {
         };
         let failed = answer.is_err();
         let text = answer.unwrap_or_else(|said| format!("Error: {said}"));
-        let text = if text.is_empty() { "(nothing)".to_owned() } else { text };
+        let text = if text.is_empty() { "(no output)".to_owned() } else { text };
         Ran { result: ToolResult { id: call.id.clone(), text, failed }, input }
     }
 
@@ -134,7 +132,7 @@ impl Toolbox {
         if !memory.tools().iter().any(|tool| tool.name == name && self.set.has(tool)) {
             let known: Vec<String> =
                 self.offered(memory).into_iter().map(|tool| tool.name).collect();
-            return Err(format!("there is no tool {name:?}; there are {}", known.join(", ")));
+            return Err(format!("there is no tool {name:?}; available: {}", known.join(", ")));
         }
         caught(name, || {
             let answer = memory.call(name, &arguments.to_string());
@@ -144,15 +142,15 @@ impl Toolbox {
     }
 }
 
-/// A tool that panics has failed; the agent has not.
+/// Turns a panic of a tool into an error, so that the agent survives it.
 fn caught(name: &str, run: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
     catch_unwind(AssertUnwindSafe(run))
-        .unwrap_or_else(|_| Err(format!("{name} broke down; what it was to do may be half done")))
+        .unwrap_or_else(|_| Err(format!("{name} crashed; its work may be partly done")))
 }
 
-/// What a call comes to that was not made because the person stopped the agent.
+/// The outcome of a call that was skipped because the run was cancelled.
 pub(crate) fn not_run(call: &ToolCall) -> Ran {
-    let text = "Error: not run, the person stopped the agent".to_owned();
+    let text = "Error: not run because the user stopped the agent".to_owned();
     let input = serde_json::from_str(&call.arguments)
         .unwrap_or_else(|_| Value::String(call.arguments.clone()));
     Ran { result: ToolResult { id: call.id.clone(), text, failed: true }, input }

@@ -1,26 +1,26 @@
-//! Tools that an agent brings along.
+//! Custom tools.
 
 use serde_json::Value;
 use tome_llm::{OfferedTool, Stop};
 
-/// A tool of the agent's own.
+/// A tool that a model can call.
 pub trait Tool: Send + Sync {
-    /// How the model is told of it.
+    /// Returns the definition for the model.
     fn offered(&self) -> OfferedTool;
 
-    /// Does it. The arguments are a JSON object, not checked against the schema. What comes back is
-    /// for the model, either way. A tool that takes long looks at `stop`.
+    /// Runs the tool. `arguments` is a JSON object that is not validated against the schema. Both the
+    /// output and the error are text for the model. Long-running tools should check `stop`.
     fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String>;
 }
 
-/// A tool that is a function.
+/// A [`Tool`] made from a function.
 pub struct FnTool<F> {
     offered: OfferedTool,
     run: F,
 }
 
 impl<F: Fn(&Value) -> Result<String, String> + Send + Sync> FnTool<F> {
-    /// A function as a tool: its name, what it does, the JSON schema of its arguments.
+    /// Creates a tool from its name, its description, the JSON schema of its arguments and a function.
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,

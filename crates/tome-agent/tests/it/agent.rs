@@ -1,4 +1,4 @@
-//! The loop: every call is run, nothing is lost, and a session goes on where it stopped.
+//! The agent loop: every call is run, nothing is lost, and a session resumes where it stopped.
 
 use std::sync::Arc;
 
@@ -72,7 +72,11 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
         .collect();
     assert_eq!(results.len(), 5);
     assert_eq!((results[0], results[4]), ("echo one", "echo two"));
-    assert!(results[1].contains("there is no tool \"nonsense\"; there are echo"), "{}", results[1]);
+    assert!(
+        results[1].contains("there is no tool \"nonsense\"; available: echo"),
+        "{}",
+        results[1]
+    );
     assert!(results[2].contains("not a JSON object"), "{}", results[2]);
     assert!(results[3].contains("text is missing"), "{}", results[3]);
     let kinds: Vec<_> = memory.events(99).unwrap().iter().map(|event| event.kind).collect();
@@ -90,7 +94,7 @@ fn a_tool_that_breaks_down_is_a_result() {
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings).unwrap();
     let run = agent.run("go", &mut |_| {}, &Stop::default()).unwrap();
     assert_eq!(run.text, "I see");
-    assert!(words(&model.last()).contains("broken broke down"));
+    assert!(words(&model.last()).contains("broken crashed"));
 }
 
 #[test]
@@ -147,7 +151,9 @@ fn who_stops_it_finds_every_call_answered() {
     let run = agent.run("go on", &mut |_| {}, &Stop::default()).unwrap();
     assert_eq!(run.ended, Ended::Done);
     let said = words(&model.last());
-    assert!(said.contains("not run, the person stopped the agent") && !said.contains("echo never"));
+    assert!(
+        said.contains("not run because the user stopped the agent") && !said.contains("echo never")
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Turns that leave the window are summarised, recorded, and found again.
+//! Turns that leave the window are summarized, recorded and still searchable.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
     assert_eq!(answer.text, "It uses 47113.");
     let recalled = words(&model.last());
     assert!(recalled.contains("Citation: "), "{recalled}");
-    // By term, in the notes of compactions; by citation, as it was said.
+    // By keyword in the compaction notes, and verbatim in the transcript.
     let found = memory.call("recall_memory", r#"{"query":"47113","scope":"detail"}"#).unwrap();
     assert!(found.text.contains("detail/compaction-2026-11-15-"), "{}", found.text);
     let found = memory.call("recall_memory", r#"{"query":"47113","scope":"messages"}"#).unwrap();
@@ -97,11 +97,11 @@ fn the_note_says_when_what_and_by_whom() {
     let events = memory.events(99).unwrap();
     let compaction = events.iter().find(|event| event.kind == EventKind::Compaction).unwrap();
     assert_eq!(compaction.meta.get("file").unwrap(), file.as_str());
-    // The index is said again, and what left is named.
+    // The head names the note and repeats the index.
     let said = words(&model.last());
-    assert!(said.contains(&file) && said.contains("recall_memory finds every word"), "{said}");
+    assert!(said.contains(&file) && said.contains("recall_memory finds the full text"), "{said}");
     assert!(said.contains("compacted: "), "{said}");
-    // Taken up again, the session goes on from there, and compacts nothing twice.
+    // A resumed session continues from there and does not compact the same turns again.
     let model = Script::of(Vec::new());
     let mut later = Agent::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
     later.run("go on", &mut |_| {}, &Stop::default()).unwrap();
@@ -156,7 +156,7 @@ fn a_request_that_is_too_long_is_made_shorter() {
         agent.run(&prompt, &mut |_| {}, &Stop::default()).unwrap();
     }
     assert!(agent.context().compacted().messages > 0);
-    // One that nothing can make short enough is an error, soon, and the session goes on.
+    // If no shortening helps, the run fails quickly and the session stays usable.
     let never = Script::by(|_| Err(ModelFailure::ContextTooLong { said: "too long".to_owned() }));
     let mut agent = Agent::new(never.clone(), memory, AgentSettings::default()).unwrap();
     agent.run("go", &mut |_| {}, &Stop::default()).unwrap_err();

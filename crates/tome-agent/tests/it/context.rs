@@ -1,5 +1,4 @@
-//! What a model gets to see: bounded however long the session is, and the same at its beginning for
-//! many requests.
+//! Requests are bounded however long the session is, and their prefix stays the same for many requests.
 
 use std::sync::Arc;
 
@@ -22,14 +21,14 @@ fn settings(window_tokens: u64) -> AgentSettings {
     }
 }
 
-/// How many messages two requests begin with in common.
+/// Counts the leading messages that two requests share.
 fn in_common(one: &Talk, other: &Talk) -> usize {
     let begins = |a: &Message, b: &Message| a.role == b.role && b.parts.starts_with(&a.parts);
     let same = one.messages.iter().zip(&other.messages).take_while(|(a, b)| begins(a, b));
     if one.system == other.system { same.count() } else { 0 }
 }
 
-/// Says as much of every stretch. (The built-in summarizer would take most of the test's time.)
+/// Returns a constant summary. The built-in summarizer would dominate the test's run time.
 struct Brief;
 
 impl Summarizer for Brief {
@@ -110,7 +109,7 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
     assert_eq!(texts[1], "hello");
     assert!(texts[2].starts_with("<context_meta>\ntokens_used: "), "{}", texts[2]);
     assert!(texts[2].contains(" of 60000 ("), "{}", texts[2]);
-    // An overview that changes leaves the stable part as it is.
+    // A changed overview leaves the stable prefix as it is.
     memory.notes.lock().unwrap().insert("overview.md".to_owned(), "# other".to_owned());
     agent.run("more", &mut |_| {}, &Stop::default()).unwrap();
     let later = model.last();
@@ -134,7 +133,7 @@ fn a_huge_result_is_cut_and_says_how_to_get_the_rest() {
     let said = words(&talk);
     assert_eq!(said.matches("BEGIN").count(), 3);
     assert_eq!(said.matches(" END").count(), 3);
-    assert!(said.contains("600010 characters in all; recall_memory with words of it"), "{said}");
+    assert!(said.contains("600010 characters in total; recall_memory (scope messages)"), "{said}");
     let whole = memory.moments.lock().unwrap();
     let output = whole.iter().find_map(|moment| moment.tool.as_ref()).unwrap();
     assert_eq!(output.output.as_str().unwrap().len(), 600_010);

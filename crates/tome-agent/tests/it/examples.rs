@@ -1,4 +1,4 @@
-//! The examples run, offline, and do what they say.
+//! The examples run offline and print the expected output.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -32,6 +32,6 @@ fn the_minimal_agent_knows_the_name_in_the_next_session() {
 #[test]
 fn a_summarizer_of_ones_own_says_what_leaves() {
     let said = run("summarizer");
-    assert!(said.contains("summarised by decisions in detail/compaction-"), "{said}");
+    assert!(said.contains("summarized by decisions in detail/compaction-"), "{said}");
     assert!(said.contains("2 decisions\n- Let us decide: the store is an LSM tree."), "{said}");
 }

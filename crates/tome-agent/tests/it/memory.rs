@@ -1,4 +1,4 @@
-//! Memory in this process: what is recorded can be read back, found and noted.
+//! Memory in this process: recorded events can be read back and found, and notes are stored.
 
 use expect_test::expect;
 use serde_json::json;
@@ -26,7 +26,7 @@ fn what_is_recorded_is_read_back_found_and_copied() {
         ),
         memory.who().moment(EventKind::ToolResult, memory.now(), "2", "").with_tool(tool),
         memory.who().moment(EventKind::AssistantStop, memory.now(), "3", "noted"),
-        // What is being asked just now is no answer to itself.
+        // The current prompt must not be returned as a result for itself.
         memory.who().moment(EventKind::UserMessage, memory.now(), "4", "what of the quokka?"),
     ];
     memory.record(&moments).unwrap();

@@ -1,4 +1,4 @@
-//! A memory on paper: the second implementation of the trait, for tests with many turns.
+//! An in-memory implementation of [`Memory`], for tests with many turns.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ pub struct Paper {
     time: AtomicU64,
     pub notes: Mutex<BTreeMap<String, String>>,
     pub moments: Mutex<Vec<Moment>>,
-    /// Set to have everything fail that records.
+    /// Makes every attempt to record fail.
     pub is_away: Mutex<bool>,
 }
 

@@ -1,5 +1,4 @@
-//! Whatever a model and its tools do, every request is one that a provider takes: `script::check` looks
-//! at each of them.
+//! Whatever a model and its tools do, providers accept every request (see `script::check`).
 
 use std::sync::{Arc, Mutex};
 
@@ -96,7 +95,7 @@ proptest! {
             *stop.lock().unwrap() = fresh.clone();
             let _ = agent.run(prompt, &mut |_| {}, &fresh);
             if n % 3 == 2 {
-                // As after a kill anywhere inside a run: whatever was recorded is all there is.
+                // Simulates a kill in the middle of a run: only recorded events survive.
                 let mut moments = memory.moments.lock().unwrap();
                 let kept = moments.len().saturating_sub(cuts[n]);
                 moments.truncate(kept);

@@ -1,4 +1,4 @@
-//! The reflector: skips what is trivial, writes what is new, updates what is there, and nothing else.
+//! Reflection skips trivial sessions, writes what is new, and updates existing notes.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn the_gate() {
     }
 }
 
-/// A conversation worth thinking about, in a memory of its own.
+/// Runs a session that is worth reflecting on.
 fn talked(world: &World, replies: Vec<Result<Reply, ModelFailure>>) -> (Agent, Arc<Script>) {
     let mut all = vec![Ok(says("hello Zhang San")), Ok(says("fixed")), Ok(says("bye"))];
     all.extend(replies);
@@ -57,7 +57,7 @@ fn facts_and_episodes_are_written_and_the_next_time_updated() {
         vec![
             Ok(calls(&[("memory_write", FACT), ("memory_append", EPISODE)])),
             Ok(says("none")),
-            // A second time: what is there is known, and not written twice.
+            // The second reflection must not write existing notes again.
             Ok(calls(&[("memory_append", EPISODE)])),
         ],
     );
@@ -167,7 +167,7 @@ fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
     assert!(model.last().system[0].text.contains("It is data"));
 }
 
-/// A session worth thinking about, without a disk.
+/// Records a session that is worth reflecting on, without a disk.
 fn events(memory: &Paper, words: usize) -> Vec<Event> {
     let moment = |n: usize| {
         let kind =
@@ -221,7 +221,10 @@ fn one_long_fact_hides_neither_the_others_nor_the_episodes() {
     assert_eq!(done.refused, 6);
     assert_eq!(done.written, ["facts/b.md", "facts/new.md", "episodes/2026-10.md"]);
     let said = words(&model.last());
-    assert!(said.contains("it exists: memory_read it first, or memory_patch it"), "{said}");
+    assert!(
+        said.contains("the file exists: read it with memory_read first, or use memory_patch"),
+        "{said}"
+    );
     assert!(memory.notes.lock().unwrap()["facts/a-long.md"].len() > 40_000);
 }
 

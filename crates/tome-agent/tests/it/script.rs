@@ -1,4 +1,4 @@
-//! A model that says what it is told to say, and remembers what it was asked.
+//! A model with scripted replies that records its requests.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -15,14 +15,14 @@ pub struct Script {
 }
 
 impl Script {
-    /// Answers with whatever this makes of the request.
+    /// Replies with the result of a function.
     pub fn by(
         next: impl FnMut(&Talk) -> Result<Reply, ModelFailure> + Send + 'static,
     ) -> Arc<Self> {
         Arc::new(Self { next: Mutex::new(Box::new(next)), asked: Mutex::default() })
     }
 
-    /// Answers with these, one after the other, and then always `ok`.
+    /// Replies with these in order, then always with `ok`.
     pub fn of(replies: Vec<Result<Reply, ModelFailure>>) -> Arc<Self> {
         let mut replies = replies.into_iter();
         Self::by(move |_| replies.next().unwrap_or_else(|| Ok(says("ok"))))
@@ -78,7 +78,7 @@ pub fn calls(calls: &[(&str, &str)]) -> Reply {
     Reply { parts, end: End::Calls, usage: USAGE }
 }
 
-/// What every provider wants of a conversation.
+/// Checks the rules that every provider enforces.
 pub fn check(talk: &Talk) {
     let messages = &talk.messages;
     assert_eq!(messages.first().map(|first| first.role), Some(Role::User), "{messages:#?}");
@@ -121,7 +121,7 @@ pub fn check(talk: &Talk) {
     assert!(open.is_empty());
 }
 
-/// All words of a request.
+/// All texts of a request.
 pub fn words(talk: &Talk) -> String {
     let parts = talk.messages.iter().flat_map(|message| &message.parts);
     let words = parts.map(|part| match part {

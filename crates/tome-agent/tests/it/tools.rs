@@ -1,4 +1,4 @@
-//! Which tools are on offer.
+//! Which tools a toolbox offers and runs.
 
 use tome_agent::{FnTool, Memory, MemorySet, MemoryTools, Toolbox};
 use tome_llm::{Stop, ToolCall};

@@ -1,4 +1,4 @@
-//! Memory speaks up: lessons for a plan, the request to store, the reminder of the overview. Each once,
+//! Injections: lessons for a plan, the request to save, the reminder of the overview. Each appears once
 //! and never between a call and its result.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn settings() -> AgentSettings {
     AgentSettings { tools, ..AgentSettings::default() }
 }
 
-/// What was injected, in order, in one run over these replies.
+/// Returns the reasons of all injections, in order, in one run over these replies.
 fn injected(replies: Vec<Reply>, prompt: &str) -> (Vec<&'static str>, Arc<Script>, String) {
     let model = Script::of(replies.into_iter().map(Ok).collect());
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
@@ -49,7 +49,7 @@ fn a_plan_of_more_than_five_steps_is_replanned_once() {
         assert_eq!(count, usize::from(is_due), "{steps} steps");
         assert_eq!(text, "done");
         if is_due {
-            // Behind both results, in the same message.
+            // After both results, in the same message.
             let parts = &asked[1].messages.last().unwrap().parts;
             assert!(matches!(parts[..3], [Part::Result(_), Part::Result(_), Part::Text(_)]));
             assert!(words(&asked[1]).contains("port in slices"));

@@ -1,4 +1,4 @@
-//! A home of its own for each test, with a clock that only goes where it is sent.
+//! A separate home for each test, with a controlled clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ pub struct World {
     clock: Arc<Ticking>,
 }
 
-/// Each look is a second later than the one before.
+/// Advances by one second with every read.
 pub struct Ticking(AtomicU64);
 
 impl Clock for Ticking {
@@ -28,7 +28,6 @@ impl World {
         world
     }
 
-    /// The project's folder.
     pub fn project(&self) -> String {
         self.home.path().join("app").to_str().unwrap().to_owned()
     }
@@ -45,7 +44,7 @@ impl World {
         Local::open(settings).unwrap()
     }
 
-    /// Every file below the home whose path ends so.
+    /// Returns the files below the home whose paths end with `ending`.
     pub fn files(&self, ending: &str) -> Vec<std::path::PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.home.path().to_path_buf()];

@@ -1,23 +1,22 @@
-//! The log of changed nodes: what lets somebody who keeps something made of nodes follow them by a
-//! cursor, as the outbox does for events.
+//! The log of changed nodes. Consumers follow it with a cursor, as the outbox for events.
 //!
 //! ```text
 //! toc_nodes   0xFF ++ change:u64be                     ->  project ++ 0x00 ++ node id
-//!             0xFE ++ project ++ 0x00 ++ node id       ->  change:u64be      its latest change
-//!             0xFD                                     ->  change:u64be      no number behind it was ever given
+//!             0xFE ++ project ++ 0x00 ++ node id       ->  change:u64be      latest change of the node
+//!             0xFD                                     ->  change:u64be      highest reserved number
 //! ```
 //!
-//! Every commit that writes, replaces or removes a node gives it the next number and takes its
-//! former row away, so that there is one row a node, also of one that has gone. Nodes of a store
-//! from before this log have no row until they change.
+//! Every commit that writes, replaces or removes a node assigns it the next number and deletes its
+//! previous row. So there is one row per node, also for removed ones. Nodes written before this log
+//! existed have no row until they change.
 //!
-//! Commits of workers are not synced, so power loss may take the latest changes away after somebody
-//! has seen them. So that no number is given twice, each opening of a store reserves numbers of its
-//! own, synced, before it gives the first one.
+//! Worker commits are not synced, so power loss may remove changes that a consumer has already seen. To
+//! avoid reusing their numbers, each opening of a store reserves and syncs a block of numbers before it
+//! assigns the first one.
 //!
-//! Names of projects are UTF-8, in which no byte is 0xFD or more, so these keys never meet those of
-//! nodes. A family of their own would cost the first commit of every store some twenty syncs and
-//! every opening one more table to recover.
+//! Project names are UTF-8, which contains no byte above 0xF4, so these keys never collide with those
+//! of nodes. A separate family would cost the first commit of every store some twenty syncs, and every
+//! opening one more table.
 
 use std::ops::Bound;
 
@@ -36,17 +35,16 @@ const RESERVED: u8 = 0xFD;
 /// A node that was written, replaced or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeChanged {
-    /// The number of the change: later ones are larger. Not every number is in use.
+    /// The number of the change. Increasing, with gaps.
     pub seq: u64,
-    /// Whose contents.
+    /// The project of the node.
     pub project: String,
-    /// Which node. It may have gone.
+    /// The node, which may have been removed.
     pub id: NodeId,
 }
 
 impl Ledger {
-    /// The nodes that changed after change number `after`, those that changed first first; each
-    /// once, with its latest change.
+    /// Returns the nodes that changed after number `after`, in order of their latest change, each once.
     pub fn changed_nodes(&self, after: u64, limit: usize) -> Result<Vec<NodeChanged>, LedgerError> {
         let mut span = Span::prefix(&[CHANGE]);
         span.from = Bound::Excluded(change_key(after));
@@ -56,17 +54,16 @@ impl Ledger {
             .collect()
     }
 
-    /// The number of the latest change of a node; 0 if there was none. Who has seen a larger one
-    /// follows a log that was lost with the contents, and has to begin anew from 0.
+    /// Number of the latest change of a node; 0 if there is none. A consumer with a larger cursor
+    /// follows a log that was lost with the contents, and must restart from 0.
     pub fn last_node_change(&self) -> Result<u64, LedgerError> {
         let span = Span::prefix(&[CHANGE]);
         let last = self.scan(Family::TocNodes, span, Direction::Backward).next();
         last.transpose()?.map_or(Ok(0), |(key, _)| read_number(&key))
     }
 
-    /// Puts the rows of changed nodes into a batch. They come last in it, behind what they point to:
-    /// an engine may show a batch piece by piece. `last` is the last number given since the store was
-    /// opened, if there is one.
+    /// Adds the rows of changed nodes to a batch. They come last, because readers of some engines can
+    /// see a part of a batch. `last` is the last number assigned since the store was opened.
     pub(crate) fn put_changed(
         &self,
         batch: &mut Batch,
@@ -92,7 +89,7 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// Reserves numbers for the changes of this opening, behind the one returned.
+    /// Reserves change numbers for this opening, and returns the number before the first.
     fn reserve_changes(&self) -> Result<u64, LedgerError> {
         let before = match self.get(Family::TocNodes, &[RESERVED])? {
             Some(bytes) => read_u64(Family::TocNodes, &[RESERVED], &bytes)?,

@@ -1,4 +1,4 @@
-//! The keys of the contents; their layout stands in `mod.rs`.
+//! Keys of the contents; see `mod.rs` for their layout.
 
 use std::ops::Bound;
 
@@ -9,7 +9,7 @@ use crate::{Mark, Span, key};
 const END: &[u8] = &[0];
 const SESSION: &[u8] = b"session:";
 
-/// What all keys of a project begin with.
+/// The prefix of all keys of a project.
 pub(super) fn project(project: &str) -> Vec<u8> {
     [project.as_bytes(), END].concat()
 }
@@ -18,9 +18,9 @@ pub(super) fn head(project: &str, id: &NodeId) -> Vec<u8> {
     under(project, id.as_str())
 }
 
-/// What the keys of all heads begin with whose ids begin with `prefix`.
+/// The prefix of all node headers whose ids begin with `prefix`.
 pub(super) fn heads(project: &str, prefix: &str) -> Vec<u8> {
-    // Nodes only: sessions have keys of their own in this family.
+    // Nodes only: this family also contains the segments of sessions.
     under(project, if prefix.is_empty() { "toc:" } else { prefix })
 }
 
@@ -44,7 +44,7 @@ pub(super) fn stretch(project: &str, session: &SessionId, first: Mark) -> Vec<u8
     [stretches(project, session).as_slice(), &key::mark(first.at, first.seq)].concat()
 }
 
-/// The keys that begin with `prefix` and come behind `after`.
+/// The range of keys that begin with `prefix` and come after `after`.
 pub(super) fn behind(prefix: &[u8], after: Option<Vec<u8>>) -> Span {
     let mut span = Span::prefix(prefix);
     if let Some(after) = after.filter(|after| after.as_slice() >= prefix) {
@@ -53,7 +53,7 @@ pub(super) fn behind(prefix: &[u8], after: Option<Vec<u8>>) -> Span {
     span
 }
 
-/// The name of the project at the beginning of a key.
+/// Parses the project name at the beginning of a key.
 pub(super) fn project_of(key: &[u8]) -> Option<&str> {
     let end = key.iter().position(|&byte| byte == 0)?;
     std::str::from_utf8(key.get(..end)?).ok()

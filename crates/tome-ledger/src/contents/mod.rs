@@ -1,19 +1,18 @@
-//! The contents as they are stored: nodes with all their versions, what a line about each says,
-//! where each session's segments begin, and grips.
+//! The stored contents: all versions of nodes, their headers, the segments of each session, and grips.
 //!
 //! ```text
 //! toc_nodes   project ++ 0x00 ++ node id ++ 0x00 ++ version:u32be  ->  version:u8 ++ …   value.rs
-//! toc_latest  project ++ 0x00 ++ node id                           ->  version:u8 ++ …   value.rs, `Head`
+//! toc_latest  project ++ 0x00 ++ node id                           ->  version:u8 ++ …   value.rs, `NodeHeader`
 //!             project ++ 0x00 ++ "session:" ++ session ++ 0x00 ++ at_ms:u64be ++ seq:u64be
-//!                                                                  ->  version:u8 ++ …   value.rs, `Stretch`
+//!                                                                  ->  version:u8 ++ …   value.rs, `SegmentEntry`
 //! grips       project ++ 0x00 ++ grip id                           ->  version:u8 ++ …   value.rs
 //! ```
 //!
-//! and, below `toc_nodes` too, the log of changed nodes, whose layout stands in `changes.rs`.
+//! The log of changed nodes is in `toc_nodes`, too; see `changes.rs`.
 //!
-//! Node ids begin with `toc:` and so never meet the keys of sessions. A project's name holds no
-//! 0x00; a write that does not keep to that is refused. Everything here is a projection: it is
-//! written by a worker's `commit` only, together with the worker's cursor.
+//! Node ids begin with `toc:` and so never collide with the keys of sessions. Project names contain no
+//! 0x00; writes that violate this are rejected. All of this is a projection, written only by a worker's
+//! `commit`, together with its cursor.
 
 mod changes;
 mod key;
@@ -27,57 +26,56 @@ pub use changes::NodeChanged;
 
 use crate::Mark;
 
-/// What a line about a node says, without the node itself.
+/// The header of a node, for lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// The node.
+    /// The node's id.
     pub id: NodeId,
-    /// Its latest version.
+    /// The latest version.
     pub version: u32,
-    /// The latest version that was made from events alone. Another one, if it is behind it, says
-    /// the same in a model's words.
+    /// The latest version made from events alone. Later ones are reworded by a model.
     pub base: u32,
-    /// Whether the node has gone: its events belong to other segments now. Its versions stay.
+    /// Whether the node was removed: its events are in other segments now. Versions stay readable.
     pub removed: bool,
-    /// Whether more may still come.
+    /// Whether more events may follow.
     pub open: bool,
-    /// What it was about.
+    /// The title.
     pub title: String,
-    /// When the first event happened.
+    /// Time of the first event.
     pub first_at: Millis,
-    /// When the last one did.
+    /// Time of the last event.
     pub last_at: Millis,
-    /// How many events.
+    /// Number of events.
     pub events: u64,
-    /// How many tokens their text has, about.
+    /// Estimated tokens of their text.
     pub tokens: u64,
-    /// How many nodes are right below it.
+    /// Number of direct children.
     pub children: u64,
-    /// How many sessions contributed.
+    /// Number of sessions.
     pub session_count: u64,
-    /// Who contributed.
+    /// The agents involved.
     pub agents: Vec<Agent>,
-    /// How many sessions have their first segment of a year, month, week and day in it, so that
-    /// sessions can be counted in coarser periods without counting one twice.
+    /// Number of sessions whose first segment of a year, month, week and day is in this node. Allows
+    /// counting the sessions of coarser periods without duplicates.
     pub firsts: [u64; 4],
 }
 
-/// A segment, as the index of its session knows it.
+/// A segment in the index of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
-    /// The segment.
+    /// The segment's node.
     pub id: NodeId,
-    /// Where its first event is.
+    /// The first event.
     pub first: Mark,
-    /// Where its last event is.
+    /// The last event.
     pub last: Mark,
-    /// How many events it has.
+    /// Number of events.
     pub events: u64,
-    /// How many tokens they count for when segments are cut.
+    /// Tokens that count towards the size limit of a segment.
     pub weight: u64,
-    /// Why it began.
+    /// Why the segment began.
     pub began: Began,
-    /// Whether its last event ends it, whatever comes.
+    /// Whether its last event ends it, whatever follows.
     pub ended: bool,
     /// The coarsest period in which it is the first segment of its session.
     pub first_of: Option<Level>,
@@ -86,82 +84,80 @@ pub struct Stretch {
 /// Why a segment began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Began {
-    /// Its session did.
+    /// Start of the session.
     Session,
-    /// Nothing had happened for long.
+    /// A pause.
     Gap,
-    /// The one before was full.
+    /// The previous segment reached its size limit.
     Full,
     /// A new day.
     Midnight,
-    /// The one before ended: the end of a session, a compaction.
+    /// The previous segment ended: end of a session or compaction.
     Ended,
 }
 
-/// A change of one node. The latest version that the writer saw is `seen`, 0 for none; if it is
-/// another one by now, nothing of the work is taken.
+/// A change of one node. If its latest version is not `seen`, the whole commit is rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeWrite {
-    /// Whose contents.
+    /// The project.
     pub project: String,
-    /// Which node.
+    /// The node's id.
     pub id: NodeId,
-    /// The latest version that the writer saw; 0 for none.
+    /// The latest version known to the writer; 0 for none.
     pub seen: u32,
-    /// What becomes of it.
+    /// The change.
     pub change: NodeChange,
 }
 
-/// What becomes of a node.
+/// What happens to a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeChange {
-    /// This is its latest version now.
+    /// Writes a version, which becomes the latest.
     Put {
-        /// The node; a version that is there already is replaced.
+        /// The node; an existing version with the same number is replaced.
         node: Box<Node>,
-        /// The latest version that was made from events alone.
+        /// The latest version made from events alone.
         base: u32,
-        /// As in [`Head`].
+        /// See [`NodeHeader::firsts`].
         firsts: [u64; 4],
     },
-    /// It has gone. Its closed versions stay readable; one that was still open goes with it.
+    /// Removes the node. Closed versions stay readable; an open one is deleted.
     Remove,
 }
 
 /// A change of one grip.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GripWrite {
-    /// It supports a bullet of a version that is now written.
+    /// Writes a grip that supports a bullet.
     Put {
-        /// Whose contents.
+        /// The project.
         project: String,
         /// The grip.
         grip: Grip,
-        /// Whether that version is closed: then the grip is kept for ever.
+        /// Whether the bullet's version is closed; then the grip is kept forever.
         closed: bool,
     },
-    /// The open version of `node` that it supported has been replaced. It goes unless something
-    /// else needs it.
+    /// Removes a grip of a replaced open version of `node`, unless something else needs it.
     Drop {
-        /// Whose contents.
+        /// The project.
         project: String,
-        /// The grip.
+        /// The grip's id.
         id: GripId,
         /// The segment that no longer needs it.
         node: NodeId,
     },
 }
 
-/// A change of the index of a session.
+/// A change of a session's segment index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StretchWrite {
-    /// Whose contents.
+    /// The project.
     pub project: String,
-    /// Whose segments.
+    /// The session.
     pub session: SessionId,
-    /// Where the segment begins.
+    /// The first event of the segment.
     pub first: Mark,
-    /// The segment that begins there now; none if none does.
+    /// The segment that begins there; `None` removes it.
     pub stretch: Option<Stretch>,
 }
 
@@ -184,14 +180,13 @@ impl Began {
 }
 
 impl Stretch {
-    /// Whether an event at this place would be one of its events.
+    /// Whether an event at this point belongs to the segment.
     pub fn spans(&self, mark: Mark) -> bool {
         self.first <= mark && mark <= self.last
     }
 }
 
 impl Head {
-    /// The line about a node.
     pub(crate) fn of(node: Node, base: u32, firsts: [u64; 4]) -> Self {
         Self {
             id: node.id,
@@ -211,12 +206,12 @@ impl Head {
         }
     }
 
-    /// Whether it is the line about this node.
+    /// Whether this is the header of the node.
     pub fn agrees_with(&self, node: &Node) -> bool {
         *self == Self { removed: self.removed, ..Self::of(node.clone(), self.base, self.firsts) }
     }
 
-    /// Whether one of these agents contributed; no agents ask for nothing.
+    /// Whether one of these agents was involved; `true` for an empty list.
     pub fn is_of(&self, agents: &[Agent]) -> bool {
         agents.is_empty() || self.agents.iter().any(|agent| agents.contains(agent))
     }

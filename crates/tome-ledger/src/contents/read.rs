@@ -7,7 +7,7 @@ use crate::codec::Place;
 use crate::{Direction, Family, Ledger, LedgerError, Mark, Span};
 
 impl Ledger {
-    /// A node at one of its versions; at its latest one if none is named and it has not gone.
+    /// Returns a version of a node; by default the latest, unless the node was removed.
     pub fn node(
         &self,
         project: &str,
@@ -31,7 +31,7 @@ impl Ledger {
         }
     }
 
-    /// All versions of a node, from behind `after`, the oldest first; also of one that has gone.
+    /// Iterates over the versions of a node after `after`, oldest first, also of removed nodes.
     pub fn node_versions<'a>(
         &'a self,
         project: &str,
@@ -50,7 +50,7 @@ impl Ledger {
         })
     }
 
-    /// What a line about a node says; also of one that has gone.
+    /// Returns the header of a node, also of a removed one.
     pub fn head(&self, project: &str, id: &NodeId) -> Result<Option<Head>, LedgerError> {
         let key = key::head(project, id);
         match self.get(Family::TocLatest, &key)? {
@@ -62,8 +62,8 @@ impl Ledger {
         }
     }
 
-    /// The same of all nodes whose ids begin with `prefix` and come behind `after`, in the order of
-    /// their ids, read as they are asked for; also of those that have gone.
+    /// Iterates lazily over the headers of nodes whose ids begin with `prefix` and come after `after`,
+    /// in order of ids, including removed nodes.
     pub fn heads<'a>(
         &'a self,
         project: &str,
@@ -78,7 +78,7 @@ impl Ledger {
         })
     }
 
-    /// The projects that have contents, in order.
+    /// Returns the projects that have contents, in order.
     pub fn contents_projects(&self) -> Result<Vec<String>, LedgerError> {
         let mut projects = Vec::new();
         let mut span = Span::ALL;
@@ -90,7 +90,7 @@ impl Ledger {
             let project = key::project_of(&key).ok_or_else(|| {
                 LedgerError::corrupt(Family::TocLatest, &key, "it names no project")
             })?;
-            // Over all that the project has, in one step.
+            // Skip all keys of the project in one step.
             span = Span { from: Span::prefix(&key::project(project)).to, to: Span::ALL.to };
             if let std::ops::Bound::Excluded(end) = span.from {
                 span.from = std::ops::Bound::Included(end);
@@ -99,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// The segment of a session's part in a project that begins at this place or before it.
+    /// Returns the last segment of a session in a project that begins at or before this point.
     pub fn stretch_before(
         &self,
         project: &str,
@@ -112,7 +112,7 @@ impl Ledger {
         last.transpose()?.map(|(key, bytes)| read_stretch(&key, &bytes)).transpose()
     }
 
-    /// The segments of a session's part in a project that begin at `from` or behind it, in order.
+    /// Iterates over the segments of a session in a project that begin at or after `from`, in order.
     pub fn stretches<'a>(
         &'a self,
         project: &str,
@@ -127,12 +127,12 @@ impl Ledger {
         })
     }
 
-    /// A grip.
+    /// Returns a grip.
     pub fn grip(&self, project: &str, id: &GripId) -> Result<Option<Grip>, LedgerError> {
         Ok(self.kept_grip(project, id)?.map(|(grip, _)| grip))
     }
 
-    /// The grips of a project that come behind `after`, in the order of their ids.
+    /// Iterates over the grips of a project after `after`, in order of ids.
     pub fn grips<'a>(
         &'a self,
         project: &str,
@@ -150,7 +150,7 @@ impl Ledger {
         })
     }
 
-    /// A grip, and whether a closed version needs it.
+    /// Loads a grip, and whether a closed version needs it.
     pub(super) fn kept_grip(
         &self,
         project: &str,

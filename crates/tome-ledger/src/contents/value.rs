@@ -1,6 +1,6 @@
-//! The values of the contents: packed as codec.rs says, version 1 of each is postcard of the
-//! struct below that carries its name, fields in that order. Moments are milliseconds, kinds and
-//! reasons their codes. What the key says is not said again.
+//! Values of the contents, packed as in codec.rs. Version 1 of each is the postcard encoding of its
+//! struct below, with the fields in that order. Times are milliseconds; kinds and reasons are codes.
+//! Data in the key is not repeated.
 
 use serde::{Deserialize, Serialize};
 use tome_model::{
@@ -35,7 +35,7 @@ struct NodeOut<'a> {
     made_at: u64,
 }
 
-/// `NodeOut` as it is read.
+/// `StoredNodeRef` for reading.
 #[derive(Deserialize)]
 struct NodeIn {
     open: bool,
@@ -180,7 +180,7 @@ struct StoredStretch {
     weight: u64,
     began: u8,
     ended: bool,
-    /// 0 for none, else 1 for a year, 2 a month, 3 a week, 4 a day.
+    /// 0 for none, 1 for a year, 2 a month, 3 a week, 4 a day.
     first_of: u8,
 }
 
@@ -240,7 +240,7 @@ struct GripOut<'a> {
     closed: bool,
 }
 
-/// `GripOut` as it is read.
+/// `StoredGripRef` for reading.
 #[derive(Deserialize)]
 struct GripIn {
     node: NodeId,
@@ -267,7 +267,7 @@ pub(super) fn encode_grip(grip: &Grip, closed: bool) -> Result<Vec<u8>, LedgerEr
     pack(GRIP_VERSION, &out).map_err(|problem| rejected(grip.id.as_str(), problem))
 }
 
-/// A grip, and whether a closed version needs it.
+/// Decodes a grip, and whether a closed version needs it.
 pub(super) fn read_grip(
     place: Place<'_>,
     id: GripId,

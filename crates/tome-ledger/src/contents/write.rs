@@ -1,4 +1,4 @@
-//! Writing the contents: what a worker's commit puts into its batch.
+//! Adds a worker's changes of the contents to the batch of its commit.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::{GripWrite, Head, NodeChange, NodeWrite, StretchWrite, key, value};
 use crate::{Batch, Family, Ledger, LedgerError};
 
 impl Ledger {
-    /// Puts changes of nodes into a batch, or says which of them somebody else has changed. Returns
-    /// the keys of their heads, for the log of changed nodes.
+    /// Adds node changes to a batch, or fails if one of the nodes was changed concurrently. Returns the
+    /// keys of their headers, for the log of changed nodes.
     pub(crate) fn put_nodes(
         &self,
         batch: &mut Batch,
@@ -38,14 +38,14 @@ impl Ledger {
         Ok(changed)
     }
 
-    /// Puts changes of grips into a batch. What is put wins over what is dropped.
+    /// Adds grip changes to a batch. A put wins over a drop.
     pub(crate) fn put_grips(
         &self,
         batch: &mut Batch,
         writes: &[GripWrite],
     ) -> Result<(), LedgerError> {
         let mut put = BTreeSet::new();
-        // Those of closed versions first: the same grip may be there twice.
+        // Grips of closed versions first, because the same grip may be put twice.
         for want_closed in [true, false] {
             for write in writes {
                 if let GripWrite::Put { project, grip, closed } = write
@@ -73,7 +73,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Puts changes of the indexes of sessions into a batch.
+    /// Adds segment changes to a batch.
     pub(crate) fn put_stretches(
         batch: &mut Batch,
         writes: &[StretchWrite],
@@ -92,8 +92,7 @@ impl Ledger {
     }
 }
 
-/// A version that is still open goes with its node; closed ones stay, and the head says that the
-/// node has gone.
+/// Removes a node: deletes its open version, keeps closed ones, and marks the header as removed.
 fn remove(batch: &mut Batch, project: &str, mut head: Head) -> Result<(), LedgerError> {
     let key = key::head(project, &head.id);
     if head.open && !head.removed {
@@ -115,7 +114,7 @@ fn check_project(project: &str) -> Result<(), LedgerError> {
     if project.contains('\0') {
         return Err(LedgerError::Rejected {
             name: project.escape_debug().to_string(),
-            problem: "the name of a project holds no 0x00".to_owned(),
+            problem: "a project name must not contain 0x00".to_owned(),
         });
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! Scanning a fjall keyspace past blocks that cannot be read.
+//! Scans a fjall keyspace past unreadable blocks.
 //!
-//! fjall's own scan merges all tables and ends at the first bad block of any of them. This one starts
-//! as that scan and, when it fails on damage, goes on table by table: what a table cannot read is
-//! recorded and skipped, the rest of it and all the other tables are merged as before.
+//! fjall's scan merges all tables and ends at the first bad block of any of them. This one starts with
+//! that scan and, on damage, continues table by table: unreadable blocks are recorded and skipped, and
+//! the rest is merged as before.
 
 use std::ops::Bound;
 
@@ -15,29 +15,28 @@ use crate::{DamagedBlock, Direction, Family, KvError, Pair, Span};
 
 type Items = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
 
-/// A scan that skips damage.
 pub(super) struct CarefulScan<'a> {
     keyspace: &'a Keyspace,
     family: Family,
     direction: Direction,
-    /// What is still to be read.
+    /// The rest of the range.
     span: Span,
     damage: &'a DamageLog,
-    /// Moves what is in memory into tables, before tables are read one by one.
+    /// Moves memtables into tables, before the tables are read one by one.
     flush: Box<dyn Fn() -> Result<(), KvError> + Send + 'a>,
     stage: Stage,
 }
 
 enum Stage {
-    /// Everything could be read so far.
+    /// No damage so far.
     Merged(fjall::Iter),
-    /// Damage was met.
+    /// Damage was found.
     ByTable(Vec<Source>),
-    /// An error that is no damage ended it.
+    /// An error other than damage ended the scan.
     Ended,
 }
 
-/// One table, with its next item.
+/// A table and its next item.
 struct Source {
     items: Items,
     next: Option<InternalValue>,
@@ -59,7 +58,7 @@ impl<'a> CarefulScan<'a> {
         Self { keyspace, family, direction, span, damage, flush, stage }
     }
 
-    /// Begins again behind the last key, table by table.
+    /// Restarts after the last returned key, table by table.
     fn go_by_table(&mut self) -> Result<(), KvError> {
         (self.flush)()?;
         let bound = |bound: &Bound<Vec<u8>>| match bound {
@@ -81,7 +80,7 @@ impl<'a> CarefulScan<'a> {
         Ok(())
     }
 
-    /// Everything up to this key has been returned.
+    /// Excludes everything up to this key from the rest of the range.
     fn pass(&mut self, key: &[u8]) {
         let passed = Bound::Excluded(key.to_vec());
         match self.direction {
@@ -90,7 +89,7 @@ impl<'a> CarefulScan<'a> {
         }
     }
 
-    /// The next pair of all tables: of several with the same key, the newest.
+    /// Returns the next pair of all tables. For equal keys, the newest version wins.
     fn next_by_table(&mut self) -> Result<Option<Pair>, KvError> {
         let Stage::ByTable(sources) = &mut self.stage else { return Ok(None) };
         loop {
@@ -189,8 +188,8 @@ impl Iterator for CarefulScan<'_> {
     }
 }
 
-/// Whether an error says that bytes on disk are not the ones that were written. A file that cannot
-/// be opened for want of descriptors, say, is no damage.
+/// Whether an error means that bytes on disk differ from what was written. Other failures, such as
+/// running out of file descriptors, are not damage.
 pub(super) fn is_damage(error: &fjall::Error) -> bool {
     use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
     /// The disk could not read a sector.
@@ -212,7 +211,6 @@ pub(super) fn is_damage(error: &fjall::Error) -> bool {
     }
 }
 
-/// The damage that an error stands for.
 pub(super) fn damaged(family: Family, error: &fjall::Error) -> DamagedBlock {
     let problem = match error {
         fjall::Error::Storage(lsm_tree::Error::ChecksumMismatch { .. }) => {

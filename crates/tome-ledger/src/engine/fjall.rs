@@ -1,19 +1,19 @@
-//! fjall, the default engine: an LSM store in Rust. Families are its keyspaces.
+//! fjall, the default engine: an LSM store in Rust. Families are keyspaces.
 //!
-//! Tuned for many small stores in one daemon that sleeps most of the time: one worker thread,
-//! small caches and memtables. Closing flushes and empties the journal, so that the next open
-//! replays nothing; a crash is recovered from the journal.
+//! Tuned for many small, mostly idle stores in one daemon: one worker thread, small caches and
+//! memtables. Closing flushes and empties the journal, so that the next open replays nothing; a crash
+//! is recovered from the journal.
 //!
-//! What was found in its source and matters here:
-//! - A batch is written to the journal and synced before it can be read, so what is seen is safe.
-//! - Everything that was flushed stays in the journal until 64 MB have been written, and is read
-//!   and skipped by the next open. Hence `empty_journals`.
-//! - The journal is never deleted as a whole: without one fjall forgets its sequence number.
+//! Facts from its source that matter here:
+//! - A batch is journaled and synced before it becomes readable, so everything that is read is durable.
+//! - Flushed data stays in the journal until 64 MB have been written, and the next open reads and
+//!   skips it. Hence `empty_journals`.
+//! - The last journal must not be deleted: without one fjall loses its sequence number.
 //! - A background flush syncs the journal first, so tables are never ahead of it.
-//! - It does not open a journal whose end was torn by power loss. Hence `journal.rs`.
-//! - The journal is 64 MiB long from the start, as a hole that takes no room.
-//! - Its own way to flush and wait never returns if the worker has died of a full disk. Hence the
-//!   flush on the caller's thread.
+//! - It refuses to open a journal whose end was torn by power loss. Hence `journal.rs`.
+//! - A journal is 64 MiB long from the start, as a sparse file.
+//! - Its own flush-and-wait never returns if the worker has died of a full disk. Hence the flush on
+//!   the caller's thread.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -37,28 +37,26 @@ use crate::{
     Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
 };
 
-/// Blocks of tables that were read last. Answers come from the files; this keeps filters and
-/// indexes close.
+/// Block cache. Reads are served from the files; this keeps filters and indexes in memory.
 const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Journals are dropped when all of their content is in tables; this is the least that fjall takes.
+/// Total size of the journals: the smallest value that fjall accepts.
 const JOURNALS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Open table files. A store of a few hundred megabytes has some dozens.
+/// Open table files. A store of a few hundred megabytes has a few dozen.
 const OPEN_FILES_MAX: usize = 64;
 
-/// What a family holds in memory before it becomes a table.
+// Memtable sizes.
 const EVENTS_MEMTABLE_BYTES: u64 = 8 * 1024 * 1024;
 const KEYS_MEMTABLE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Events are compressed in blocks of this size: enough neighbours to learn from, little enough
-/// to unpack for one event.
+/// Block size of events: large enough to compress well, small enough to decompress for a single event.
 const EVENTS_BLOCK_BYTES: u32 = 16 * 1024;
 
 /// An open fjall database.
 pub(crate) struct Fjall {
     dir: PathBuf,
-    /// Gone only while it is being closed.
+    /// `None` only while it is being closed.
     open: Option<Open>,
     /// Damage that reads have skipped.
     damage: DamageLog,
@@ -66,10 +64,10 @@ pub(crate) struct Fjall {
 
 struct Open {
     database: Database,
-    /// Made when they are first written to: making one takes some twenty syncs, and the first event
-    /// of a project needs only four of them.
+    /// Created at the first write to each: creating one takes some twenty syncs, and the first event of
+    /// a project needs only four of them.
     keyspaces: [OnceLock<Keyspace>; Family::ALL.len()],
-    /// Held while one is made.
+    /// Held while a keyspace is created.
     creating: Mutex<()>,
 }
 
@@ -87,25 +85,25 @@ impl Fjall {
             }
         }
         if replays {
-            // What was replayed may have come from the system's cache after a sync that failed, and
-            // be on no disk. Tables are written and synced anew; if that fails, writing fails too.
+            // Replayed data may come from the page cache after a failed sync, without being on disk.
+            // Flushing writes and syncs new tables; if that fails, writing fails, too.
             let _ = open.flush();
         }
         Ok(Self { dir: dir.to_owned(), open: Some(open), damage: DamageLog::default() })
     }
 
     fn inner(&self) -> Result<&Open, KvError> {
-        self.open.as_ref().ok_or_else(|| "it is being closed".into())
+        self.open.as_ref().ok_or_else(|| "the store is being closed".into())
     }
 }
 
 impl Open {
-    /// The keyspace of a family, if anything was ever written to it.
+    /// The keyspace of a family, if it was ever written to.
     fn keyspace(&self, family: Family) -> Option<&Keyspace> {
         self.keyspaces.get(family.index())?.get()
     }
 
-    /// The keyspace of a family, made if it is not there.
+    /// The keyspace of a family, created if necessary.
     fn make(&self, family: Family) -> Result<&Keyspace, KvError> {
         let slot = self.keyspaces.get(family.index()).ok_or("there is no such family")?;
         if let Some(keyspace) = slot.get() {
@@ -120,16 +118,15 @@ impl Open {
         self.keyspaces.iter().filter_map(OnceLock::get)
     }
 
-    /// Moves all memtables into tables, on this thread, so that a failure is told and not waited
-    /// for.
+    /// Moves all memtables into tables, on this thread, so that a failure is returned.
     fn flush(&self) -> Result<(), KvError> {
-        // A table must not be ahead of the journal: after power loss its batch would be there in
-        // one family and missing in another.
+        // Tables must not be ahead of the journal: after power loss a batch could exist in one family
+        // and be missing in another.
         self.database.persist(PersistMode::SyncAll).map_err(plain)?;
         for keyspace in self.made() {
             keyspace.rotate_memtable().map_err(plain)?;
             let lock = keyspace.tree.get_flush_lock();
-            // 0: no old version is dropped here, compaction does that.
+            // 0: keep all old versions; compaction removes them.
             keyspace.tree.flush(&lock, 0).map_err(|e| plain(e.into()))?;
         }
         Ok(())
@@ -222,7 +219,7 @@ impl KeyValue for Fjall {
         self.damage.list()
     }
 
-    /// fjall notes a checksum of each whole table when it writes it, and never looks at it again.
+    /// fjall stores a checksum of each table file, but never verifies it.
     fn verify_files(&self) -> Result<Vec<String>, KvError> {
         let open = self.inner()?;
         let mut findings = Vec::new();
@@ -242,7 +239,7 @@ impl KeyValue for Fjall {
 }
 
 impl Drop for Fjall {
-    /// Leaves nothing to replay. Whatever fails here is recovered from the journal by the next open.
+    /// Leaves nothing to replay. If this fails, the next open recovers from the journal.
     fn drop(&mut self) {
         let Some(open) = self.open.take() else { return };
         let flushed = open.flush();
@@ -253,8 +250,8 @@ impl Drop for Fjall {
     }
 }
 
-/// Opens the database. A journal whose unsynced end was torn by power loss is cut first, which
-/// loses nothing that was acknowledged.
+/// Opens the database. If power loss tore the unsynced end of a journal, that end is cut off first,
+/// which loses nothing that was acknowledged.
 fn open_mended(dir: &Path) -> Result<Database, KvError> {
     let torn = match open_database(dir) {
         Err(fjall::Error::JournalRecovery(
@@ -267,7 +264,7 @@ fn open_mended(dir: &Path) -> Result<Database, KvError> {
     let problem = || -> KvError {
         format!(
             "a journal in {} is damaged ({torn:?}), and not only at its unsynced end: restore the \
-             ledger from a backup, or repair it from what can still be read",
+             ledger from a backup, or repair it from what is still readable",
             dir.display()
         )
         .into()
@@ -288,7 +285,7 @@ fn open_database(dir: &Path) -> fjall::Result<Database> {
         .max_cached_files(Some(OPEN_FILES_MAX))
         .max_journaling_size(JOURNALS_BYTES_MAX)
         .worker_threads(1)
-        // Long values are compressed before they come here.
+        // Long values are already compressed.
         .journal_compression(CompressionType::None)
         .open()
 }
@@ -302,7 +299,7 @@ fn options(family: Family) -> KeyspaceCreateOptions {
     );
     let lz4 = CompressionPolicy::all(CompressionType::Lz4);
     match family {
-        // Asked about every new event, and almost always the answer is no. Hashes do not compress.
+        // Looked up for every new event, almost always without a hit. Hashes do not compress.
         Family::Ids => options
             .filter_policy(bloom(0.001))
             .filter_block_pinning_policy(PinningPolicy::all(true)),
@@ -326,7 +323,7 @@ fn checksum(path: &Path) -> std::io::Result<u128> {
     }
 }
 
-/// Whether there is anything to replay.
+/// Whether a journal has content to replay.
 fn has_journal(dir: &Path) -> std::io::Result<bool> {
     if !dir.try_exists()? {
         return Ok(false);
@@ -345,9 +342,8 @@ fn bloom(false_positives: f32) -> FilterPolicy {
     )))
 }
 
-/// Takes away what a creation that was cut short has left behind, which fjall would stumble over.
-/// Without a single keyspace, not even its own, there should be nothing worth keeping; if a journal
-/// has content all the same, the folder is renamed and not removed.
+/// Removes the remains of an interrupted creation, on which fjall would fail. Without a single keyspace
+/// there should be no data; if a journal has content anyway, the folder is renamed instead of removed.
 fn clear_unfinished(dir: &Path) -> std::io::Result<()> {
     if !dir.try_exists()? {
         return Ok(());
@@ -365,7 +361,7 @@ fn clear_unfinished(dir: &Path) -> std::io::Result<()> {
     std::fs::remove_dir_all(dir)
 }
 
-/// The first name like `fjall-aside-1` beside a folder that is not taken.
+/// Finds the first unused name like `fjall-aside-1` beside a folder.
 fn free_name(dir: &Path) -> std::io::Result<PathBuf> {
     for number in 1u32.. {
         let mut name = dir.as_os_str().to_owned();
@@ -378,12 +374,12 @@ fn free_name(dir: &Path) -> std::io::Result<PathBuf> {
     Err(std::io::ErrorKind::AlreadyExists.into())
 }
 
-/// Empties the journals of a closed database whose memtables have all been flushed. The newest
-/// stays, empty: its absence would reset the sequence numbers.
+/// Empties the journals of a closed database whose memtables are all flushed. The newest one stays as
+/// an empty file, because without it the sequence numbers would restart.
 fn empty_journals(dir: &Path) -> std::io::Result<()> {
     let mut journals = journal::journals(dir)?;
     let newest = journals.pop();
-    // The oldest first: what is left after a crash in between is still a row without gaps.
+    // Oldest first, so that a crash in between leaves a sequence without gaps.
     for (_, path) in &journals {
         std::fs::remove_file(path)?;
     }
@@ -395,12 +391,12 @@ fn empty_journals(dir: &Path) -> std::io::Result<()> {
     store_file::sync_dir(dir)
 }
 
-/// fjall prints its errors as code; what lies below says more.
+/// Simplifies fjall's errors, which print as code, to their cause.
 fn plain(error: fjall::Error) -> KvError {
     match error {
         fjall::Error::Io(error) => error.into(),
         fjall::Error::Poisoned => {
-            "fjall refuses writes since it failed in the background; often the disk is full".into()
+            "fjall accepts no writes after a background failure; the disk may be full".into()
         }
         error => error.into(),
     }

@@ -1,16 +1,16 @@
-//! Checks before fjall opens a damaged database: it deletes keyspaces that it takes for unfinished
-//! or unreferenced, and those may hold everything.
+//! Checks before fjall opens a damaged database: it deletes keyspaces that look unfinished or
+//! unreferenced, and they may contain all data.
 
 use std::path::Path;
 
 use crate::KvError;
 
-/// The keyspace in which fjall keeps the names of all others.
+/// The keyspace with the names of all others.
 const META: &str = "0";
-/// The file that names the latest version of a keyspace; fjall deletes a keyspace without it.
+/// The file with the current version of a keyspace; fjall deletes a keyspace without it.
 const CURRENT: &str = "current";
 
-/// Refuses a database whose keyspaces fjall would delete or stumble over.
+/// Rejects a database whose keyspaces fjall would delete or fail on.
 pub(super) fn refuse_doomed_keyspaces(dir: &Path) -> Result<(), KvError> {
     let folder = dir.join("keyspaces");
     let entries = match std::fs::read_dir(&folder) {
@@ -38,15 +38,15 @@ pub(super) fn refuse_doomed_keyspaces(dir: &Path) -> Result<(), KvError> {
         has_tables |= name != META && holds_tables;
     }
     if has_tables && !has_meta {
-        return Err(damaged(&folder.join(META), "the names of all families were in it"));
+        return Err(damaged(&folder.join(META), "it contained the names of all families"));
     }
     Ok(())
 }
 
 fn damaged(path: &Path, problem: &str) -> KvError {
     format!(
-        "{} is damaged ({problem}): restore the ledger from a backup, or repair it from what can \
-         still be read",
+        "{} is damaged ({problem}): restore the ledger from a backup, or repair it from what is \
+         still readable",
         path.display()
     )
     .into()

@@ -1,4 +1,4 @@
-//! fjall's journal after power loss, read from outside.
+//! Reads fjall's journal after power loss, without opening the database.
 //!
 //! ```text
 //! batch   1 ++ items:u32le ++ seqno:u64le ++ item… ++ 3 ++ checksum:u64le ++ "FJL" ++ 3
@@ -6,17 +6,16 @@
 //!           ++ len_on_disk:u32le ++ key ++ value           or, a clear: 4 ++ keyspace:u64le
 //! ```
 //!
-//! The checksum is XXH3 of all items as they stand there. Zeros follow the last batch.
+//! The checksum is XXH3 of all items in their stored form. Zeros follow the last batch.
 //!
-//! Pages reach the disk in any order, so a batch that was not yet synced can have lost its middle
-//! and kept its end. fjall discards a batch without an end and refuses to open at all when the
-//! checksum is wrong. Both are batches that nobody was told about, and so is everything behind
-//! them: `mend` keeps a copy and cuts there.
+//! Pages reach the disk in any order, so an unsynced batch may lose its middle and keep its end. fjall
+//! discards a batch without an end, and refuses to open if a checksum is wrong. Neither batch was
+//! acknowledged, nor was anything after it, so `cut_torn_tail` keeps a copy and cuts the journal there.
 //!
-//! A disk that loses what was synced looks alike, with one difference: the ledger syncs the last
-//! batch of a group before it writes the next. So if events stand behind the end of a group, that
-//! group was acknowledged, and damage to it is refused and never cut. Damage to the very last
-//! group of the journal cannot be told from a torn one.
+//! A disk that loses synced data looks similar, with one difference: the ledger syncs the last batch of
+//! a group before it writes the next one. If events follow the end of a group, that group was
+//! acknowledged, and damage to it is an error and never cut. Damage to the last group of the journal
+//! cannot be distinguished from a torn one.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -32,15 +31,15 @@ const END: u8 = 3;
 const CLEAR: u8 = 4;
 const MAGIC: &[u8; 4] = b"FJL\x03";
 
-/// The bytes of an end: its tag, the checksum and the magic.
+/// Bytes of a batch's end: its tag, the checksum and the magic.
 const END_BYTES: usize = 1 + 8 + MAGIC.len();
 
-/// The bytes in front of the items of a batch: its tag, their number and the sequence number.
+/// Bytes before the items of a batch: its tag, the item count and the sequence number.
 const BATCH_HEAD_BYTES: usize = 1 + 4 + 8;
 
 const ZEROS: [u8; 16 * 1024] = [0; 16 * 1024];
 
-/// The journals of a database, the newest last.
+/// Lists the journals of a database, newest last.
 pub(super) fn journals(dir: &Path) -> std::io::Result<Vec<(u64, PathBuf)>> {
     let mut journals: Vec<(u64, PathBuf)> = std::fs::read_dir(dir)?
         .flatten()
@@ -54,7 +53,7 @@ pub(super) fn journals(dir: &Path) -> std::io::Result<Vec<(u64, PathBuf)>> {
     Ok(journals)
 }
 
-/// Whether a journal holds anything but zeros.
+/// Whether a journal contains anything but zeros.
 pub(super) fn has_content(path: &Path) -> std::io::Result<bool> {
     let mut file = std::fs::File::open(path)?;
     let mut chunk = ZEROS;
@@ -67,15 +66,15 @@ pub(super) fn has_content(path: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Refuses a database whose newest journal has lost acknowledged events, before fjall cuts it.
+/// Rejects a database whose newest journal has lost acknowledged events, before fjall cuts it.
 pub(super) fn refuse_rot(dir: &Path) -> Result<(), KvError> {
     let Some(journal) = Journal::newest(dir)? else {
         return Ok(());
     };
     match damage(&journal.bytes) {
         Some(Damage { at, acknowledged: true }) => Err(format!(
-            "{} is damaged at byte {at} and events that were synced stand behind it: restore the \
-             ledger from a backup, or repair it from what can still be read",
+            "{} is damaged at byte {at}, and synced events follow the damage: restore the ledger from a \
+             backup, or repair it from what is still readable",
             journal.path.display()
         )
         .into()),
@@ -83,8 +82,7 @@ pub(super) fn refuse_rot(dir: &Path) -> Result<(), KvError> {
     }
 }
 
-/// Cuts what was torn off the newest journal. Returns what undoes it, or nothing if the newest
-/// journal is sound.
+/// Cuts the torn end off the newest journal. Returns how to undo it, or `None` if the journal is valid.
 pub(super) fn mend(dir: &Path) -> Result<Option<Mended>, KvError> {
     let Some(journal) = Journal::newest(dir)? else {
         return Ok(None);
@@ -100,7 +98,7 @@ pub(super) fn mend(dir: &Path) -> Result<Option<Mended>, KvError> {
     Ok(Some(Mended { journal: journal.path, copy }))
 }
 
-/// Cuts every journal where it stops being sound, after a copy of it was kept.
+/// Cuts every journal at its first invalid batch, after keeping a copy.
 pub(super) fn cut_all(dir: &Path) -> Result<(), KvError> {
     let folder = dir.parent().unwrap_or(dir);
     for (_, path) in journals(dir)? {
@@ -116,7 +114,7 @@ pub(super) fn cut_all(dir: &Path) -> Result<(), KvError> {
     Ok(())
 }
 
-/// Where the last batch of an unbroken row of sound ones ends.
+/// Length of the valid batches at the beginning of a journal.
 fn sound_len(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(batch) = bytes.get(at..).and_then(read_batch).filter(|batch| batch.sound) {
@@ -125,10 +123,10 @@ fn sound_len(bytes: &[u8]) -> usize {
     at
 }
 
-/// Shown a key and its value; an error ends the walk.
+/// Receives a key and its value; an error ends the iteration.
 type ShowItem<'s> = dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError> + 's;
 
-/// Shows the items of every batch of a journal that matches its checksum, also behind damage.
+/// Visits the items of every batch that matches its checksum, including those after damage.
 pub(super) fn each_sound_item(path: &Path, show: &mut ShowItem<'_>) -> Result<(), LedgerError> {
     let Ok(journal) = Journal::read(path.to_owned()) else { return Ok(()) };
     let mut at = 0;
@@ -144,14 +142,14 @@ pub(super) fn each_sound_item(path: &Path, show: &mut ShowItem<'_>) -> Result<()
     Ok(())
 }
 
-/// A journal that was cut, and the copy of what it was.
+/// A journal that was cut, and the copy of its former content.
 pub(super) struct Mended {
     journal: PathBuf,
     copy: PathBuf,
 }
 
 impl Mended {
-    /// Puts the copy back. Without the zeros at its end, which say nothing.
+    /// Restores the copy, without the trailing zeros.
     pub(super) fn undo(self) -> std::io::Result<()> {
         std::fs::rename(&self.copy, &self.journal)
     }
@@ -159,7 +157,7 @@ impl Mended {
 
 struct Journal {
     path: PathBuf,
-    /// Without the zeros at its end.
+    /// Without trailing zeros.
     bytes: Vec<u8>,
 }
 
@@ -176,7 +174,7 @@ impl Journal {
 
     fn read(path: PathBuf) -> std::io::Result<Self> {
         let mut bytes = std::fs::read(&path)?;
-        // A journal is mostly zeros: in large steps first.
+        // A journal is mostly zeros: remove them in large steps first.
         while bytes.ends_with(&ZEROS) {
             bytes.truncate(bytes.len() - ZEROS.len());
         }
@@ -186,15 +184,15 @@ impl Journal {
     }
 }
 
-/// Where a journal stops being sound, though it goes on.
+/// The first invalid batch of a journal that continues after it.
 #[derive(Debug, PartialEq, Eq)]
 struct Damage {
     at: usize,
-    /// What is damaged or what stands behind it had been synced.
+    /// Whether the damaged batch or a later one had been synced.
     acknowledged: bool,
 }
 
-/// The first damage that has the end of a batch behind it.
+/// Finds the first damage that is followed by the end of a batch.
 fn damage(bytes: &[u8]) -> Option<Damage> {
     let (mut at, mut group_ended) = (0, false);
     let mut damage: Option<Damage> = None;
@@ -215,27 +213,27 @@ fn damage(bytes: &[u8]) -> Option<Damage> {
     damage
 }
 
-/// The batch that begins here, or whatever is here up to the next end of one.
+/// The batch that begins here, or everything up to the next end of a batch.
 fn next_batch(bytes: &[u8]) -> Option<Batch> {
     read_batch(bytes).or_else(|| skip_batch(bytes))
 }
 
-/// A batch as it stands in a journal.
+/// A batch in the journal.
 struct Batch {
     len: usize,
-    /// Its items are all there and are what they were.
+    /// Whether all items are present and match the checksum.
     sound: bool,
     events: Events,
 }
 
-/// What a batch has of a group of appended events.
+/// Which part of a group of appended events a batch contains.
 #[derive(PartialEq, Eq)]
 enum Events {
-    /// Nothing, or nobody can tell.
+    /// None, or unknown.
     None,
-    /// A part of it; more may follow before the sync.
+    /// A part; more may follow before the sync.
     Part,
-    /// The end: it was synced before anything else was appended.
+    /// The end, which was synced before anything else was appended.
     EndOfGroup,
 }
 
@@ -255,7 +253,7 @@ fn read_batch(bytes: &[u8]) -> Option<Batch> {
     }
     let checksum = read_end(rest)?;
     let items = items.get(..items.len() - rest.len())?;
-    // A group of events ends with its outbox entry, and goes on after a batch that is full.
+    // A group ends with its outbox entry, and continues after a full batch.
     let appended = last.is_some_and(|item| outbox::read_run(item.key, item.value).is_ok());
     Some(Batch {
         len: bytes.len() - rest.len() + END_BYTES,
@@ -293,20 +291,20 @@ fn read_item(bytes: &[u8]) -> Option<(Item<'_>, &[u8])> {
     Some((Item { key, value }, rest))
 }
 
-/// The checksum, if this is the end of a batch.
+/// Parses the checksum, if this is the end of a batch.
 fn read_end(bytes: &[u8]) -> Option<u64> {
     let (tag, rest) = bytes.split_first()?;
     let (checksum, rest) = rest.split_first_chunk::<8>()?;
     (*tag == END && rest.starts_with(MAGIC)).then(|| u64::from_le_bytes(*checksum))
 }
 
-/// A batch that cannot be read any more, up to the next end of one.
+/// Skips an unreadable batch, up to the next end of a batch.
 fn skip_batch(bytes: &[u8]) -> Option<Batch> {
     let end = bytes.windows(END_BYTES).position(|window| read_end(window).is_some())?;
     Some(Batch { len: end + END_BYTES, sound: false, events: Events::None })
 }
 
-/// Keeps a copy of a journal that is about to be cut, and no more than a few of them.
+/// Keeps a copy of a journal that is about to be cut, and removes the oldest copies.
 fn set_aside(folder: &Path, bytes: &[u8]) -> std::io::Result<PathBuf> {
     let mut kept: Vec<(u64, PathBuf)> = std::fs::read_dir(folder)?
         .flatten()

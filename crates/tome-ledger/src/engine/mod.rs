@@ -1,4 +1,4 @@
-//! The storage engines: which there are, and how one is opened.
+//! The storage engines.
 
 mod careful;
 mod fjall;
@@ -15,24 +15,24 @@ use crate::{KeyValue, KvError, LedgerError};
 /// A storage engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// An LSM store in Rust.
+    /// fjall, an LSM store in Rust.
     Fjall,
-    /// The LSM store of RocksDB, in a build with the cargo feature `rocksdb`.
+    /// RocksDB, in builds with the cargo feature `rocksdb`.
     RocksDb,
 }
 
 impl Engine {
-    /// What a new store is made with unless something else is asked for.
+    /// The engine of new stores, unless configured otherwise.
     pub const DEFAULT: Self = Self::Fjall;
 
-    /// The engines that this build has.
+    /// The engines in this build.
     pub const BUILT: &[Self] = &[
         Self::Fjall,
         #[cfg(feature = "rocksdb")]
         Self::RocksDb,
     ];
 
-    /// The name, as it stands in `STORE` and in the configuration.
+    /// The name in `STORE` and in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Fjall => "fjall",
@@ -40,7 +40,7 @@ impl Engine {
         }
     }
 
-    /// The engine of this name.
+    /// Finds an engine by name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Fjall, Self::RocksDb].into_iter().find(|engine| engine.as_str() == name)
     }
@@ -52,7 +52,7 @@ impl std::fmt::Display for Engine {
     }
 }
 
-/// Refuses an engine that this build does not have, before anything is written.
+/// Rejects an engine that is not part of this build, before anything is written.
 pub(crate) fn check_built(engine: Engine, store: &Path) -> Result<(), LedgerError> {
     if Engine::BUILT.contains(&engine) {
         Ok(())
@@ -61,8 +61,8 @@ pub(crate) fn check_built(engine: Engine, store: &Path) -> Result<(), LedgerErro
     }
 }
 
-/// Makes the engine's files in `dir` openable where only the journal is damaged: the damage, and
-/// everything behind it, is cut after a copy of the file was kept.
+/// Makes a database openable if only its journal is damaged: cuts off the damage and everything after
+/// it, and keeps a copy of the file.
 pub(crate) fn cut_damaged_journals(engine: Engine, dir: &Path) -> Result<(), KvError> {
     match engine {
         Engine::Fjall => journal::cut_all(dir),
@@ -70,7 +70,7 @@ pub(crate) fn cut_damaged_journals(engine: Engine, dir: &Path) -> Result<(), KvE
     }
 }
 
-/// Opens the engine's files in `dir`, or makes them.
+/// Opens or creates the engine's files in `dir`.
 pub(crate) fn open(engine: Engine, dir: &Path) -> Result<Box<dyn KeyValue>, KvError> {
     match engine {
         Engine::Fjall => Ok(Box::new(fjall::Fjall::open(dir)?)),

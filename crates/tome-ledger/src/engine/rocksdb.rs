@@ -1,7 +1,7 @@
-//! RocksDB, in a build with the cargo feature `rocksdb`. Families are its column families.
+//! RocksDB, in builds with the cargo feature `rocksdb`. Families are column families.
 //!
-//! Its log is written on every batch and synced when asked, all of it in order, so a synced batch
-//! brings every earlier one with it. Closing flushes, so that the next open replays nothing.
+//! Every batch goes to the log, which is synced in order on request, so a synced batch makes all
+//! earlier ones durable. Closing flushes, so that the next open replays nothing.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,20 @@ use crate::{
     Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
 };
 
-/// Blocks of tables that were read last, shared by all families.
+/// Block cache, shared by all families.
 const CACHE_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a family holds in memory before it becomes a table.
+// Memtable sizes.
 const EVENTS_MEMTABLE_BYTES: usize = 8 * 1024 * 1024;
 const KEYS_MEMTABLE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The log is replayed after a crash, so it is kept short.
+/// Maximum size of the log, which is replayed after a crash.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Bits of the filter that says at once that an id is not known: one answer in a thousand is wrong.
+/// Bloom filter bits per id: about one false positive in a thousand.
 const IDS_BLOOM_BITS: f64 = 14.4;
 
-/// Events are compressed in blocks of this size: enough neighbours to learn from, little enough
-/// to unpack for one event.
+/// Block size of events: large enough to compress well, small enough to decompress for a single event.
 const EVENTS_BLOCK_BYTES: usize = 16 * 1024;
 
 /// An open RocksDB database.
@@ -138,7 +137,7 @@ impl KeyValue for RocksDb {
 }
 
 impl Drop for RocksDb {
-    /// Leaves nothing to replay. Whatever fails here is recovered from the log by the next open.
+    /// Leaves nothing to replay. If this fails, the next open recovers from the log.
     fn drop(&mut self) {
         let _ = self.flush();
         self.db.cancel_all_background_work(true);
@@ -149,7 +148,7 @@ fn options(family: Family, cache: &Cache) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
     if family == Family::Ids {
-        // Asked about every new event, and almost always the answer is no.
+        // Looked up for every new event, almost always without a hit.
         table.set_bloom_filter(IDS_BLOOM_BITS, false);
     }
     if family == Family::Events {
@@ -165,7 +164,7 @@ fn options(family: Family, cache: &Cache) -> Options {
     options
 }
 
-/// RocksDB's lower bound is included; the next key after `k` is `k ++ 0x00`.
+/// RocksDB's lower bound is inclusive; the successor of `k` is `k ++ 0x00`.
 fn lower(from: Bound<Vec<u8>>) -> Option<Vec<u8>> {
     match from {
         Bound::Included(key) => Some(key),
@@ -174,7 +173,7 @@ fn lower(from: Bound<Vec<u8>>) -> Option<Vec<u8>> {
     }
 }
 
-/// RocksDB's upper bound is excluded.
+/// RocksDB's upper bound is exclusive.
 fn upper(to: Bound<Vec<u8>>) -> Option<Vec<u8>> {
     match to {
         Bound::Included(key) => Some(next(key)),

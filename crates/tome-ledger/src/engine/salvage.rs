@@ -1,5 +1,5 @@
-//! Reading events straight from the files of a fjall database, whether or not it can be opened: from
-//! every block of every table, and every batch of every journal, that matches its checksum.
+//! Reads events directly from the files of a fjall database, even if it cannot be opened: from every
+//! table block and journal batch that matches its checksum.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::journal;
 use crate::limits::BAD_BLOCKS_MAX;
 use crate::{Family, LedgerError, event_value, key};
 
-/// A table is read once, from its beginning to its end.
+/// Small, because a table is read once from beginning to end.
 const CACHE_BYTES: u64 = 1024 * 1024;
 
-/// Shows the key and the value of every event that can still be read in the folder of a ledger. The
-/// same event may be shown several times.
+/// Visits key and value of every event that is still readable in the folder of a ledger. An event may
+/// be visited several times.
 pub(crate) fn events(ledger: &Path, show: Show<'_>) -> Result<(), LedgerError> {
     for dir in folders(ledger, |name| name == "fjall" || name.starts_with("fjall-aside-")) {
         let names = keyspace_names(&dir);
@@ -43,7 +43,7 @@ pub(crate) fn events(ledger: &Path, show: Show<'_>) -> Result<(), LedgerError> {
 
 type Show<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError>;
 
-/// Shows an item of unknown family if it is an event: those of other families never read as one.
+/// Visits an item of an unknown family if it is an event; values of other families never decode as one.
 fn show_event(key: &[u8], value: &[u8], show: Show<'_>) -> Result<(), LedgerError> {
     let event = key::read_event(Family::Events, key, key)
         .and_then(|position| event_value::read(key, position, value));
@@ -55,7 +55,7 @@ fn is_torn_journal(path: &Path) -> bool {
     name.starts_with("torn-") && path.extension().is_some_and(|end| end == "journal")
 }
 
-/// The names of the keyspaces by their numbers, as far as fjall's own keyspace can be read.
+/// Reads the names of the keyspaces by number, as far as fjall's own keyspace is readable.
 fn keyspace_names(dir: &Path) -> HashMap<u64, String> {
     let mut names = HashMap::new();
     for table in files(&dir.join("keyspaces/0/tables")) {
@@ -71,7 +71,7 @@ fn keyspace_names(dir: &Path) -> HashMap<u64, String> {
     names
 }
 
-/// Shows every item of a table that can be read. A table of which nothing can be read shows none.
+/// Visits every readable item of a table.
 fn each_item(path: &Path, show: Show<'_>) -> Result<(), LedgerError> {
     let cache = Arc::new(Cache::with_capacity_bytes(CACHE_BYTES));
     let none = Checksum::from_raw(0);

@@ -1,4 +1,4 @@
-//! Appending: what is new, what is known, and what cannot be stored.
+//! Appending: new events, duplicates, and events that cannot be stored.
 
 use serde_json::Value;
 use tome_ledger::{Engine, EventRange, LedgerError, Outcome::*};
@@ -29,7 +29,7 @@ fn an_event_is_stored_once(engine: Engine) {
         assert_eq!((again[0].id.as_str(), again[0].outcome), ("e1", Duplicate));
     }
     let ledger = scene.open();
-    // Another time or text does not matter: the id is what an event is.
+    // A different time or text does not matter: the id identifies an event.
     let other = crate::scene::draft("e1", 9000, "something else");
     assert_eq!(outcomes(&ledger.append(new_events([other])).unwrap()), [Duplicate]);
     assert_eq!(ledger.event(&id("e1")).unwrap(), Some(stored(draft, id("e1"))));
@@ -101,7 +101,7 @@ fn late_words_find_the_occurrence_of_their_time(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
     let said = |n: u64| words("yes", n * 10_000);
-    // They arrive out of order, far more of them than are looked at one by one.
+    // They arrive out of order, and far more of them than are checked one by one.
     let order: Vec<u64> = (0..100).map(|n| n * 37 % 100).collect();
     let stored = ledger.append(new_events(order.iter().map(|n| said(*n)))).unwrap();
     assert!(stored.iter().all(|one| one.outcome == Stored));
@@ -131,7 +131,7 @@ fn a_bad_event_fails_its_own_append_only(engine: Engine) {
     let error = ledger.append(new_events([huge])).unwrap_err();
     assert!(error.to_string().contains("shorten it"), "{error}");
 
-    // Nothing of the refused appends was stored, and the ledger goes on.
+    // Nothing of the rejected appends was stored, and the ledger still works.
     assert_eq!(ledger.last_seq(), 0);
     assert_eq!(ledger.is_refusing(), None);
     assert_eq!(outcomes(&ledger.append(new_events([draft("ok1", 1, "x")])).unwrap()), [Stored]);
@@ -139,7 +139,7 @@ fn a_bad_event_fails_its_own_append_only(engine: Engine) {
 
 fn a_huge_append_is_whole(engine: Engine) {
     let scene = Scene::new(engine);
-    // Larger than a batch and larger than a group.
+    // Larger than a batch and than a group.
     let text: String =
         (0u32..).map(|n| format!("{:x} ", n.wrapping_mul(2_654_435_761))).take(200).collect();
     let count = 9_000;

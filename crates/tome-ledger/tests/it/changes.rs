@@ -46,10 +46,10 @@ fn a_node_has_one_row_that_moves_to_the_end(engine: Engine) {
     assert_eq!(ids(&second), [b.clone(), a.clone()]);
     assert_eq!((second[0].seq, second[1].seq), (first[1].seq, first[1].seq + 1));
     assert_eq!(ledger.last_node_change().unwrap(), second[1].seq);
-    // What is refused changes nothing.
+    // A rejected commit changes nothing.
     assert!(ledger.commit(work(vec![put(7, node(&b, 8, true, "b"))])).is_err());
     assert_eq!(all(&ledger), second);
-    // Nor does work without nodes.
+    // Neither does a commit without nodes.
     ledger.commit(work(vec![])).unwrap();
     assert_eq!(all(&ledger), second);
 }
@@ -64,10 +64,10 @@ fn what_has_gone_is_still_told(engine: Engine) {
     ledger.commit(work(vec![remove(PROJECT, 1, &open), remove(PROJECT, 1, &closed)])).unwrap();
     assert_eq!(ledger.head(PROJECT, &open).unwrap(), None);
     assert_eq!(ids(&ledger.changed_nodes(seen, 10).unwrap()), [open.clone(), closed.clone()]);
-    // One that comes back has one row again.
+    // A node that comes back has a single row again.
     ledger.commit(work(vec![put(0, node(&open, 1, true, "again"))])).unwrap();
     assert_eq!(ids(&all(&ledger)), [closed.clone(), open]);
-    // One that was never there has none.
+    // A node that never existed has none.
     ledger.commit(work(vec![remove(PROJECT, 0, &segment_id(9))])).unwrap();
     assert_eq!(all(&ledger).len(), 2);
 }
@@ -90,7 +90,7 @@ fn a_page_ends_where_it_should(engine: Engine) {
     assert_eq!(ledger.changed_nodes(u64::MAX, 9).unwrap(), []);
 }
 
-/// What power loss takes away may have been seen: its number must not come back for something else.
+/// Power loss may remove changes that a consumer has seen: their numbers must not be reused.
 fn numbers_are_not_given_twice(engine: Engine) {
     let scene = Scene::new(engine);
     let power_cut = Scene::new(engine);
@@ -111,7 +111,7 @@ fn numbers_are_not_given_twice(engine: Engine) {
     }
 }
 
-/// What happens to which node of which project.
+/// An operation on a node of a project.
 #[derive(Debug, Clone)]
 enum Step {
     Commit(Vec<(u8, u64, bool)>),
@@ -130,7 +130,7 @@ proptest! {
     fn followers_see_every_change_and_each_node_once(steps in proptest::collection::vec(step(), 1..25)) {
         let scene = Scene::new(Engine::Fjall);
         let mut ledger = scene.open();
-        // Which nodes have ever changed; and a follower's copy of the titles.
+        // All nodes that ever changed, and a consumer's copy of their titles.
         let mut model: BTreeSet<(String, NodeId)> = BTreeSet::new();
         let mut copy: BTreeMap<(String, NodeId), String> = BTreeMap::new();
         let mut after = 0;
@@ -155,7 +155,7 @@ proptest! {
                 nodes.insert((project, id), write);
             }
             for ((project, id), write) in &nodes {
-                // Removing what is not there is no change.
+                // Removing a missing node is no change.
                 if write.change != NodeChange::Remove || ledger.head(project, id).unwrap().is_some() {
                     model.insert((project.clone(), id.clone()));
                 }

@@ -1,4 +1,4 @@
-//! The contents as they are stored: versions, heads, grips, and where segments begin.
+//! The stored contents: versions, headers, grips and segments.
 
 use proptest::prelude::*;
 use tome_ledger::{
@@ -183,7 +183,7 @@ fn heads_are_listed_by_prefix_from_a_place(engine: Engine) {
     assert_eq!(listed("toc:segment:2026-03-03:", None), []);
     assert_eq!(listed("toc:year:", None), [others[1].clone()]);
     assert_eq!(listed("", None).len(), 7);
-    // A place before the prefix changes nothing.
+    // A point before the prefix changes nothing.
     assert_eq!(listed("toc:year:", Some(&others[0])), [others[1].clone()]);
 }
 
@@ -228,7 +228,7 @@ fn a_grip_that_a_closed_version_needs_stays(engine: Engine) {
     };
     commit(vec![put("open", &of, false), put("closed", &of, true), put("moved", &of, false)]);
     assert_eq!(ledger.grip(PROJECT, &grip_of("open", &of).id).unwrap(), Some(grip_of("open", &of)));
-    // Another segment has taken one over; what is put in the same commit is not dropped.
+    // Another segment now owns one of them; a grip put in the same commit is not dropped.
     commit(vec![put("moved", &other, false), drop("moved", &of), put("closed", &other, false)]);
     assert_eq!(there("moved"), Some(other.clone()));
     commit(vec![drop("open", &of), drop("closed", &other), drop("moved", &of), drop("never", &of)]);
@@ -314,7 +314,7 @@ fn nodes_and_cursor_are_written_together(engine: Engine) {
     let memo = Some("these settings".to_owned());
     let both = Work { upto_seq: 2, memo, ..work(vec![put(0, node(&day, 1, true, "a"))]) };
     ledger.commit(both).unwrap();
-    // Who says nothing of the memo leaves it.
+    // A commit without a memo keeps the current one.
     ledger.commit(Work { from_seq: 2, upto_seq: 2, ..work(vec![]) }).unwrap();
     assert_eq!(ledger.cursor("contents").unwrap(), 2);
     assert_eq!(ledger.memo("contents").unwrap(), "these settings");

@@ -1,4 +1,4 @@
-//! Many at once: each append is answered once, each event is stored once, syncs are shared.
+//! Concurrency: each append is answered once, each event is stored once, and syncs are shared.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc;
@@ -25,7 +25,7 @@ fn concurrent_appends_share_a_sync(engine: Engine) {
         });
     };
     {
-        // The writer is stuck in its first write while the others queue up.
+        // The writer is blocked in its first write while the others queue up.
         let _closed = controls.gate.lock().unwrap();
         append("first");
         while ledger.queued() > 0 {
@@ -39,7 +39,7 @@ fn concurrent_appends_share_a_sync(engine: Engine) {
     assert_eq!(controls.writes.load(SeqCst), 2);
     assert_eq!(answers.iter().filter(|one| one.outcome == Stored).count(), 51);
     assert_eq!((answers[51].id.as_str(), answers[51].outcome), ("e7", Duplicate));
-    // Nothing new needs no sync at all.
+    // Duplicates need no sync.
     assert_eq!(outcomes(&ledger.append(new_events([draft("e7", 1, "x")])).unwrap()), [Duplicate]);
     assert_eq!(controls.syncs.load(SeqCst), 2);
 }
@@ -56,7 +56,7 @@ fn every_event_of_many_threads_is_stored_once(engine: Engine) {
                 scope.spawn(move || {
                     let mut stored = 0;
                     for n in 0..EACH {
-                        // Each event comes from two threads; half of them have only their words.
+                        // Each event comes from two threads; half of them have no id.
                         let name = format!("e{}-{n}", thread / 2);
                         let draft = match n % 2 {
                             0 => draft(&name, n, &name),

@@ -1,6 +1,6 @@
-//! Damage to the files of a fjall store: it is reported, hides nothing but itself, and can be repaired.
+//! Damage to the files of a fjall store is reported, hides nothing else, and can be repaired.
 
-#![allow(clippy::disallowed_methods, reason = "spoiling files is the point")]
+#![allow(clippy::disallowed_methods, reason = "these tests damage files on purpose")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::scene::*;
 const COUNT: u64 = 300;
 
 fn drafts() -> Vec<Draft> {
-    // Words that do not compress away, so that the events fill many blocks.
+    // Incompressible text, so that the events fill many blocks.
     let text = |n: u64| {
         (0..120)
             .map(|k| format!("{:x} ", (n * 7919 + k * k * 104_729) % 99_991))
@@ -22,7 +22,7 @@ fn drafts() -> Vec<Draft> {
     (1..=COUNT).map(|n| draft(&format!("event-{n:04}"), n, &text(n))).collect()
 }
 
-/// A store that was closed, with everything in tables.
+/// A closed store with all data in tables.
 fn closed_store() -> Scene {
     let scene = Scene::new(Engine::Fjall);
     let ledger = scene.open();
@@ -49,7 +49,7 @@ fn keyspaces(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The largest table of the store: it holds events.
+/// The largest table of the store, which contains events.
 fn largest_table(dir: &Path) -> PathBuf {
     let tables = keyspaces(dir)
         .into_iter()
@@ -59,7 +59,7 @@ fn largest_table(dir: &Path) -> PathBuf {
 
 fn spoil_middle(path: &Path, len: usize) {
     let mut bytes = fs::read(path).unwrap();
-    // `current` begins with the number of the version; fjall reads nothing else of it.
+    // `current` begins with the version number; fjall reads nothing else of it.
     let middle = if path.ends_with("current") { 0 } else { bytes.len() / 2 };
     for byte in &mut bytes[middle..middle + len] {
         *byte = !*byte;
@@ -67,7 +67,7 @@ fn spoil_middle(path: &Path, len: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-/// Repairs a store and checks that all of it is back, and stays.
+/// Repairs a store and checks that everything is back and stays.
 fn check_repaired(dir: &Path) {
     let repaired = repair(dir, &mut second_copies().into_iter(), "tally").unwrap();
     assert_eq!((repaired.kept + repaired.restored, repaired.lost), (COUNT, 0), "{repaired:?}");
@@ -107,14 +107,14 @@ fn a_bad_block_hides_nothing_but_itself() {
     assert_eq!(read_all(&ledger, &backward).len() as u64, forward);
     let of_session = EventRange { session: Some(session("s1")), ..EventRange::default() };
     assert_eq!(read_all(&ledger, &of_session).len() as u64, forward);
-    // The last events stand behind the bad block, and are there.
+    // The last events come after the bad block and are readable.
     let last = ledger.event(&id(&format!("event-{COUNT:04}"))).unwrap();
     assert!(last.is_some());
     let lost =
         (1..=COUNT).map(|n| id(&format!("event-{n:04}"))).find(|id| ledger.event(id).is_err());
     let error = ledger.event(&lost.unwrap()).unwrap_err();
     assert!(error.to_string().contains("damaged or missing"), "{error}");
-    // It goes on taking events.
+    // It still accepts events.
     let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
     assert_eq!(outcomes(&more), [tome_ledger::Outcome::Stored]);
     assert!(!ledger.verify().unwrap().is_empty());
@@ -135,7 +135,7 @@ fn without_second_copies_a_repair_says_what_is_lost() {
     assert_eq!((repaired.kept + repaired.lost, repaired.restored), (COUNT, 0));
     assert!(repaired.lost > 0);
     let ledger = scene.open();
-    // The loss is known and accepted: it is not reported again.
+    // The loss is recorded and is not reported again.
     assert_eq!(ledger.damage(), Vec::<String>::new());
     assert_eq!(ledger.last_seq(), COUNT);
     let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
@@ -144,7 +144,7 @@ fn without_second_copies_a_repair_says_what_is_lost() {
     assert_eq!(scene.open().damage(), Vec::<String>::new());
 }
 
-/// Whatever is deleted or spoiled, the loss shows, and a repair brings everything back.
+/// Whatever is deleted or damaged, the loss is reported, and a repair restores everything.
 #[test]
 fn every_file_that_is_deleted_or_spoiled_is_missed() {
     let whole = closed_store();
@@ -154,7 +154,7 @@ fn every_file_that_is_deleted_or_spoiled_is_missed() {
         files.push(keyspace.clone());
         files.push(keyspace.join("current"));
         files.extend(fs::read_dir(keyspace.join("tables")).unwrap().map(|it| it.unwrap().path()));
-        // Older versions than the current one are left over.
+        // Versions before the current one remain on disk.
         let current = fs::read(keyspace.join("current")).unwrap();
         let version = u64::from_le_bytes(current[..8].try_into().unwrap());
         files.push(keyspace.join(format!("v{version}")));
@@ -205,7 +205,7 @@ fn a_folder_that_does_not_belong_there_is_named() {
 fn a_repair_that_was_cut_short_is_finished_by_the_next_open() {
     let scene = closed_store();
     let dir = scene.dir();
-    // As after the first of the two renames.
+    // The state after the first of the two renames.
     fs::rename(&dir, dir.with_file_name("ledger-repairing")).unwrap();
     fs::write(dir.with_file_name("ledger-repairing").join("COMPLETE"), b"").unwrap();
     assert_eq!(scene.open().last_seq(), COUNT);
@@ -229,7 +229,7 @@ fn damage_in_the_middle_of_the_journal_is_repaired() {
     bytes[at] = b'#';
     fs::write(&journal, bytes).unwrap();
     assert!(Ledger::open(&crashed.dir()).is_err());
-    // All but one batch can be read, and that one has second copies.
+    // All but one batch are readable, and that one has second copies.
     let repaired = repair(&crashed.dir(), &mut second_copies().into_iter(), "tally").unwrap();
     assert_eq!((repaired.kept, repaired.restored, repaired.lost), (COUNT - 50, 50, 0));
     let ledger = Ledger::open(&crashed.dir()).unwrap();

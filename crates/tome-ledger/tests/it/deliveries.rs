@@ -1,4 +1,4 @@
-//! A delivery that arrives twice is stored once, whatever it says the second time.
+//! A delivery that arrives twice is stored once, whatever its content the second time.
 
 use tome_ledger::{Appended, Engine, Ledger, NewEvent, Outcome};
 use tome_model::{DeliveryId, DeliveryPart, Draft, Millis};
@@ -28,7 +28,7 @@ fn a_delivery_is_stored_once(engine: Engine) {
     let part = delivery(ARRIVED.0, 0);
     let first = append(&scene.open(), words("done", 1_000), part, ARRIVED);
     assert_eq!(first.outcome, Outcome::Stored);
-    // It comes again, to a ledger that was closed meanwhile, long after, with more to say.
+    // It arrives again much later, after a restart of the ledger, with more content.
     let ledger = scene.open();
     for draft in [words("done", 9_000_000), words("done, and more", 1_000), draft("x", 1, "x")] {
         let again = append(&ledger, draft, part, ARRIVED);
@@ -46,13 +46,13 @@ fn its_parts_are_events_of_their_own(engine: Engine) {
         let part = delivery(ARRIVED.0, part);
         NewEvent::encode(words(text, 1_000), PROJECT.into(), ARRIVED).brought_by(Some(part))
     });
-    // Also within one append, before anything of it is written.
+    // Also within one append, before anything is written.
     let appended = ledger.append(events.into()).unwrap();
     assert_eq!(ledger.last_seq(), 2);
     assert_eq!(appended[0].id, appended[2].id);
 }
 
-/// Two hooks wired for the same agent report the same words at once; later they were said again.
+/// Two hooks of the same agent report the same words at once; later the words are repeated.
 fn the_same_words_of_another_delivery_are_told_apart_by_time(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();

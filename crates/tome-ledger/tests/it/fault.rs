@@ -1,4 +1,4 @@
-//! What happens when the disk fails: nothing acknowledged is lost, nothing more is taken.
+//! Disk failures: nothing acknowledged is lost, and no further writes are accepted.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -47,7 +47,7 @@ fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
         controls.fail_writes.store(true, SeqCst);
         let error = ledger.append(new_events([draft("b", 2, "x")])).unwrap_err();
         assert!(error.to_string().contains("no space left on device"), "{error}");
-        // The disk is fine again, but nobody can know what is on it.
+        // The disk works again, but its content is unknown.
         controls.fail_writes.store(false, SeqCst);
         check_refusing(&ledger, "no space left on device");
         assert_eq!(ids_of(&ledger, &EventRange::default()), "a");
@@ -71,7 +71,7 @@ fn a_failed_sync_acknowledges_nothing(engine: Engine) {
         controls.fail_syncs.store(false, SeqCst);
         check_refusing(&ledger, "input/output error");
     }
-    // `b` may or may not be there; appending it again makes it be there once.
+    // `b` may or may not be stored; appending it again stores it once.
     let ledger = scene.open();
     ledger.append(new_events([draft("b", 2, "x")])).unwrap();
     assert_eq!(ids_of(&ledger, &EventRange::default()), "a b");
@@ -131,7 +131,7 @@ fn a_callback_may_hold_the_last_share(engine: Engine) {
     drop(ledger);
     drop(closed);
     receiver.recv().unwrap();
-    // The writer closes the store on its own; its controls go with it.
+    // The writer closes the store on its own, together with its controls.
     while std::sync::Arc::strong_count(&controls) > 1 {
         std::thread::yield_now();
     }

@@ -1,7 +1,7 @@
-//! Stores as they were written on the day their format was made. They have to open for ever.
+//! Stores in the form in which each format was first written. They must open forever.
 //!
-//! A new format gets a folder of its own; an old folder is never written again. To make the
-//! folder of today's format, when it does not exist yet:
+//! A new format gets its own folder; an old folder is never rewritten. To create the folder of the
+//! current format, if it does not exist yet:
 //!
 //! ```text
 //! TOME_WRITE_FIXTURE=1 cargo test -p tome-ledger --test it fixture
@@ -19,7 +19,7 @@ fn folder() -> PathBuf {
     PathBuf::from("tests/fixtures/store-v1-fjall")
 }
 
-/// Everything a store can hold: short and long, words and ids, a tool, a worker's results.
+/// Everything a store can contain: short and long texts, words and ids, a tool, a worker's results.
 fn content() -> Vec<Draft> {
     let long = "A reply that goes on and on. ".repeat(400);
     vec![
@@ -47,7 +47,7 @@ fn write(dir: &Path) {
         .unwrap();
 }
 
-/// Git keeps no empty folders, and families without a table have one.
+/// Git does not store empty folders, and families without a table have one.
 fn restore_empty_folders(dir: &Path) {
     for family in std::fs::read_dir(dir.join("fjall/keyspaces")).unwrap() {
         std::fs::create_dir_all(family.unwrap().path().join("tables")).unwrap();
@@ -79,7 +79,7 @@ fn a_store_of_format_1_opens() {
     let tally = ledger.session_tally(&session("s1"), PROJECT).unwrap().unwrap();
     assert_eq!((tally.events, tally.user_messages, tally.tool_results), (2, 1, 1));
 
-    // And it goes on from there: what is known stays known.
+    // It also accepts events, and duplicates are still recognized.
     let again = ledger.append(new_events(content())).unwrap();
     assert!(again.iter().all(|one| one.outcome == tome_ledger::Outcome::Duplicate));
     let more = ledger.append(new_events([draft("e6", 1, "x")])).unwrap();
@@ -90,7 +90,7 @@ fn contents_folder() -> PathBuf {
     PathBuf::from("tests/fixtures/store-v1-contents-fjall")
 }
 
-/// Everything that a worker of the contents can leave behind.
+/// Everything that the worker of the contents can write.
 fn contents_work() -> Work {
     let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
     let put = |excerpt, closed| {
@@ -136,7 +136,7 @@ fn a_store_with_contents_opens() {
     assert_eq!(ledger.cursor("contents").unwrap(), 5);
     assert_eq!(ledger.memo("contents").unwrap(), "scheme 1");
 
-    // It is from before changed nodes were logged: each gets its row when it changes.
+    // The store predates the log of changed nodes: each node gets its row when it changes.
     assert_eq!(
         (ledger.changed_nodes(0, 9).unwrap(), ledger.last_node_change().unwrap()),
         (vec![], 0)

@@ -1,10 +1,10 @@
-//! The ledger through its public API: one suite, run on every engine that was built.
+//! The ledger through its public API: one suite, run with every engine of the build.
 
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
-    reason = "a test that meets something unexpected has to fail"
+    reason = "a test that meets something unexpected should fail"
 )]
 
 #[macro_use]

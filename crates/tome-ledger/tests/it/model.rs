@@ -1,4 +1,4 @@
-//! The ledger against a plain model of it: random operations, and they never disagree.
+//! The ledger against a simple model of it, with random operations.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use tome_model::{Draft, Event, EventId, Identity, Millis, limits::SAME_SIGHTING_
 
 use crate::scene::*;
 
-/// What the ledger is meant to be, in a few lines and as slow as it likes.
+/// A simple and slow reference implementation of the ledger.
 #[derive(Default)]
 struct Model {
     events: BTreeMap<Position, Event>,
@@ -72,7 +72,7 @@ enum Step {
     Compact,
 }
 
-/// Few ids, few words, few moments: so that things meet.
+/// Few ids, few words, few times, so that collisions are common.
 fn a_draft() -> impl Strategy<Value = Draft> {
     (0u8..30, 0u64..60, 0u8..3, any::<bool>(), 0u8..4).prop_map(|(name, at, of, fixed, long)| {
         let at = at * 700;

@@ -1,4 +1,4 @@
-//! Reading: ranges both ways, pages, sessions, ids.
+//! Reading: ranges in both directions, pages, sessions, ids.
 
 use tome_ledger::{Direction, Engine, EventRange, Ledger, Mark, Position};
 use tome_model::Millis;
@@ -59,7 +59,7 @@ fn an_event_is_read_by_its_place_alone(engine: Engine) {
         let (position, event) = found.unwrap();
         assert_eq!(ledger.event_of(position.mark()).unwrap(), Some(event));
     }
-    // Between two that are there, before the first and behind the last.
+    // Between two events, before the first and after the last.
     for (at, seq) in [(20, 4), (20, 1), (10, 3), (0, 0), (40, 5), (u64::MAX, u64::MAX)] {
         assert_eq!(id_at(at, seq), None, "{at} {seq}");
     }
@@ -96,7 +96,7 @@ fn pages_continue_where_the_last_one_ended(engine: Engine) {
         }
         assert_eq!(seen.join(" "), "a c b d");
     }
-    // A place between events, or outside of the range, works as well.
+    // A point between events, or outside of the range, works as well.
     let from = |after| EventRange { after, ..range(Some(20), Some(40)) };
     assert_eq!(ids_of(&ledger, &from(after(20, 4))), "b d");
     assert_eq!(ids_of(&ledger, &from(after(5, 9))), "c b d");

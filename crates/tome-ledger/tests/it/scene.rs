@@ -1,4 +1,4 @@
-//! What the tests share: events from a few words, and each test once per engine.
+//! Shared helpers: short ways to build events, and each test once per engine.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tome_model::{
     Agent, Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool,
 };
 
-/// Makes a test of each function, for every engine of this build.
+/// Turns each function into a test for every engine of this build.
 macro_rules! on_every_engine {
     ($($name:ident),+ $(,)?) => {
         mod fjall {
@@ -25,7 +25,7 @@ macro_rules! on_every_engine {
 pub(crate) const PROJECT: &str = "/home/dev/app";
 pub(crate) const ARRIVED: Millis = Millis(1_794_702_500_000);
 
-/// A ledger in a folder of its own.
+/// A ledger in a temporary folder.
 pub(crate) struct Scene {
     pub(crate) home: TempDir,
     pub(crate) engine: Engine,
@@ -54,7 +54,7 @@ pub(crate) fn session(text: &str) -> SessionId {
     SessionId::parse(text).unwrap()
 }
 
-/// A prompt with an id of its own.
+/// A prompt with an explicit id.
 pub(crate) fn draft(name: &str, at: u64, text: &str) -> Draft {
     Draft {
         identity: Identity::Fixed(id(name)),
@@ -71,14 +71,14 @@ pub(crate) fn draft(name: &str, at: u64, text: &str) -> Draft {
     }
 }
 
-/// A prompt that has nothing but its words.
+/// A prompt that is identified by its words.
 pub(crate) fn words(text: &str, at: u64) -> Draft {
     let mut draft = draft("unused", at, text);
     draft.identity = Identity::words(&draft.agent, &draft.session, draft.role, text);
     draft
 }
 
-/// The result of a tool, with all that an event can have.
+/// A tool result with every field set.
 pub(crate) fn tool(name: &str, at: u64) -> Draft {
     let mut draft = draft(name, at, "ran the tests");
     draft.kind = EventKind::ToolResult;
@@ -127,7 +127,7 @@ pub(crate) fn read_all(ledger: &Ledger, range: &EventRange) -> Vec<Event> {
     events.map(|found| found.unwrap().1).collect()
 }
 
-/// The ids of a range, as one line.
+/// The ids of a range, joined in one line.
 pub(crate) fn ids_of(ledger: &Ledger, range: &EventRange) -> String {
     let ids: Vec<String> =
         read_all(ledger, range).iter().map(|event| event.id.to_string()).collect();
@@ -145,7 +145,7 @@ pub(crate) fn open_error(dir: &Path, engine: Option<Engine>) -> LedgerError {
     }
 }
 
-/// Copies a file. Zeros at its end stay a hole: a journal has 64 MB of them.
+/// Copies a file and keeps trailing zeros sparse: a journal has 64 MB of them.
 fn copy_file(from: &Path, to: &Path) {
     let bytes = std::fs::read(from).unwrap();
     let mut content = bytes.as_slice();

@@ -1,4 +1,4 @@
-//! The store's directory: who may open it, and with what.
+//! The store's directory: lock, engine and format.
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn children_that_are_being_started_keep_no_ledger_locked(engine: Engine) {
     let starting = AtomicBool::new(true);
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            // A child has a copy of every open file until its program runs.
+            // A child has a copy of every open file until it runs its program.
             scope.spawn(|| {
                 let program = std::env::current_exe().unwrap();
                 while starting.load(Ordering::Relaxed) {
@@ -119,14 +119,13 @@ fn a_damaged_description_is_refused(engine: Engine) {
         assert!(matches!(error, LedgerError::Damaged { .. }), "{text:?}: {error}");
         assert!(error.to_string().contains("STORE is damaged"), "{error}");
     }
-    // Nothing else was touched.
+    // Nothing else was changed.
     describe(&scene.dir(), whole);
     assert_eq!(scene.open().last_seq(), 1);
 }
 
 fn a_creation_that_was_cut_short_is_taken_up(engine: Engine) {
-    // Nothing but the description; a half-written one beside nothing; the first of the engine's
-    // files as well.
+    // Only the description; only a half-written one; and the first of the engine's files as well.
     let whole = {
         let scene = Scene::new(engine);
         drop(scene.open());
@@ -159,7 +158,7 @@ fn a_creation_that_was_cut_short_is_taken_up(engine: Engine) {
     }
 }
 
-/// What is on disk while the ledger is open is what a killed process leaves behind.
+/// The files of an open ledger are what a killed process leaves behind.
 fn events_survive_a_copy_of_the_open_store(engine: Engine) {
     let scene = Scene::new(engine);
     let crashed = Scene::new(engine);

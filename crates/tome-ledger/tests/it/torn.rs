@@ -1,7 +1,6 @@
-//! What power loss does to fjall's journal: what was never synced goes, what was stays.
+//! fjall's journal after power loss: unsynced data is cut off, synced data stays.
 //!
-//! A copy of the store of an open ledger is what a crash leaves behind; bytes of it are then
-//! spoiled.
+//! The tests copy the store of an open ledger, as a crash would leave it, and damage the copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,20 +10,20 @@ use tome_model::SessionTally;
 
 use crate::scene::*;
 
-/// A store as it is on disk after a crash, while the ledger it came from goes on.
+/// A store as a crash leaves it, while the original ledger continues.
 struct Crash {
     scene: Scene,
 }
 
 impl Crash {
-    /// What power loss leaves: the counts are not synced, and have not reached the disk.
+    /// The state after power loss: the counts are not synced and have not reached the disk.
     fn of(ledger: &Ledger) -> Self {
         let crash = Self::after_kill(ledger);
         fs::remove_file(crash.scene.dir().join("COUNTS")).unwrap();
         crash
     }
 
-    /// What kill -9 leaves: everything that was written.
+    /// The state after kill -9: everything that was written.
     fn after_kill(ledger: &Ledger) -> Self {
         let scene = Scene::new(Engine::Fjall);
         copy_dir(ledger.path(), &scene.dir());
@@ -35,19 +34,19 @@ impl Crash {
         self.scene.dir().join("fjall/0.jnl")
     }
 
-    /// The journal without the zeros at its end.
+    /// The journal without trailing zeros.
     fn read(&self) -> Vec<u8> {
         content(&self.journal())
     }
 
-    /// Changes the journal and leaves its zeros alone.
+    /// Changes the journal, except its trailing zeros.
     fn write(&self, bytes: &[u8]) {
         use std::io::Write;
         let mut file = fs::OpenOptions::new().write(true).open(self.journal()).unwrap();
         file.write_all(bytes).unwrap();
     }
 
-    /// Turns around the bytes of these words where they stand in the journal.
+    /// Inverts the bytes of these words in the journal.
     fn spoil(&self, words: &str) {
         let mut bytes = self.read();
         let at = place_of(&bytes, words);
@@ -100,7 +99,7 @@ fn say(ledger: &Ledger, name: &str, at: u64) {
     assert_eq!(outcomes(&appended), [Stored]);
 }
 
-/// The ledger holds exactly these events, numbered in this order, and goes on from there.
+/// Checks that the ledger contains exactly these events, in this order, and accepts more.
 fn check_holds(dir: &Path, names: &str) {
     {
         let ledger = Ledger::open(dir).unwrap();
@@ -128,8 +127,7 @@ fn a_kill_raises_no_alarm() {
     }
 }
 
-/// The journal lost its end after the events in it were acknowledged: its batches are torn, or gone
-/// without a trace.
+/// The journal lost its end after its events were acknowledged: batches are torn or gone.
 #[test]
 fn a_lost_tail_of_acknowledged_events_is_reported() {
     let scene = Scene::new(Engine::Fjall);
@@ -147,7 +145,7 @@ fn a_lost_tail_of_acknowledged_events_is_reported() {
         let damage = again.damage().join("; ");
         assert!(damage.contains("acknowledged events are missing: 2 were stored"), "{damage}");
         assert_eq!(ids_of(&again, &EventRange::default()), "e1");
-        // A number is never given twice, and the loss stays known.
+        // A number is never reused, and the loss stays recorded.
         say(&again, "e3", 3);
         assert_eq!(again.last_seq(), 3);
         drop(again);
@@ -177,7 +175,7 @@ fn a_torn_last_batch_is_cut_off() {
     crash.spoil("the words of e2");
     let whole = crash.read();
     check_holds(&crash.scene.dir(), "e1");
-    // What was cut can still be looked at.
+    // The cut part is kept for inspection.
     assert_eq!(crash.torn(), ["torn-1.journal"]);
     let kept = fs::read(crash.scene.dir().join("torn-1.journal")).unwrap();
     assert!(kept == whole);
@@ -219,7 +217,7 @@ fn everything_from_the_first_torn_batch_on_goes() {
     say(&ledger, "e1", 1);
     let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.project = "/home/dev/counted".into();
-    // Not synced: it may be torn, and so may what is appended next.
+    // Not synced: it may be torn, and so may the next append.
     let work = |from_seq, upto_seq| Work {
         worker: "w".into(),
         from_seq,
@@ -267,7 +265,7 @@ fn a_large_group_is_kept_up_to_where_it_was_torn() {
     assert_eq!(again.last_seq(), 2_001);
 }
 
-/// A sector that never reached the disk is read as zeros, wherever in the batch it was.
+/// A sector that never reached the disk reads as zeros, wherever in the batch it was.
 #[test]
 fn any_lost_sector_costs_the_last_batch_only() {
     const SECTOR: usize = 512;

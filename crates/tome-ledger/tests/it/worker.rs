@@ -1,4 +1,4 @@
-//! Workers: results and cursors go together, and never back.
+//! Workers: results and cursors are written together, and cursors never move backwards.
 
 use tome_ledger::{Engine, Ledger, LedgerError, Work};
 use tome_model::SessionTally;
@@ -47,23 +47,23 @@ fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
     ledger.append(new_events([draft("a", 10, "x"), draft("b", 20, "x")])).unwrap();
     ledger.commit(work(0, 2, Vec::new())).unwrap();
     ledger.commit(work(2, 2, Vec::new())).unwrap();
-    // Somebody who began before that comes too late.
+    // A worker that started before that commit is too late.
     let late = ledger.commit(work(0, 2, vec![tally_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         late.to_string(),
-        "worker \"tally\" cannot go from 2 to 2: somebody else has moved it"
+        "worker \"tally\" cannot go from 2 to 2: another commit has moved it"
     );
     let back = ledger.commit(work(2, 1, vec![tally_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         back.to_string(),
-        "worker \"tally\" cannot go from 2 to 1: a cursor never goes back"
+        "worker \"tally\" cannot go from 2 to 1: a cursor never moves backwards"
     );
     let ahead = ledger.commit(work(2, 3, Vec::new())).unwrap_err();
     assert!(matches!(ahead, LedgerError::Cursor { at: 2, upto: 3, .. }), "{ahead}");
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
     assert_eq!(ledger.session_tallies().unwrap(), []);
     assert!(ledger.cursor("").is_err());
-    // Nothing of this makes the ledger refuse.
+    // None of this disables writes.
     assert_eq!(ledger.is_refusing(), None);
 }
 

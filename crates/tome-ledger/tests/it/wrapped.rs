@@ -1,4 +1,4 @@
-//! A store that counts, waits and fails on demand, around a real one.
+//! A wrapper around a store that counts, waits and fails on demand.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use tome_ledger::{
     Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Ledger, Pairs, Span, Store,
 };
 
-/// What a test sees and steers.
+/// Counters and switches for the tests.
 #[derive(Default)]
 pub(crate) struct Controls {
     pub(crate) writes: AtomicUsize,
@@ -16,7 +16,7 @@ pub(crate) struct Controls {
     pub(crate) fail_writes: AtomicBool,
     pub(crate) fail_syncs: AtomicBool,
     pub(crate) fail_reads: AtomicBool,
-    /// Held by a test to keep the writer waiting.
+    /// Held by a test to block the writer.
     pub(crate) gate: Mutex<()>,
 }
 
@@ -65,7 +65,7 @@ impl KeyValue for Wrapped {
         if durability == Durability::Synced {
             self.controls.syncs.fetch_add(1, Ordering::SeqCst);
             if self.controls.fail_syncs.load(Ordering::SeqCst) {
-                // The worst case: it is in the page cache, and nobody knows whether on disk.
+                // The worst case: the data is in the page cache, and may or may not be on disk.
                 self.store.write(batch, Durability::Buffered)?;
                 fail_if(&self.controls.fail_syncs, "input/output error")?;
             }

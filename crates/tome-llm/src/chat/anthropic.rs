@@ -1,8 +1,8 @@
-//! A conversation over Anthropic's Messages: what is sent, and the events that come back.
+//! Conversations over Anthropic's Messages API.
 //!
-//! The prefix cache ends at the last tool, at the parts of the system prompt that say so, and at the
-//! last block of the conversation, so that the next request reads this one from the cache. Four ends
-//! are allowed; the last ones of the system prompt are kept.
+//! Cache breakpoints are set at the last tool, at marked parts of the system prompt, and at the last
+//! block of the conversation, so that the next request reads this one from the cache. The protocol
+//! allows four; the last ones of the system prompt win.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,6 @@ use crate::{
     Usage,
 };
 
-/// The protocol allows so many.
 const CACHE_ENDS_MAX: usize = 4;
 
 impl ChatModel for AnthropicModel {
@@ -92,7 +91,7 @@ fn end_cache(block: &mut Value) {
     set(block, "cache_control", json!({"type": "ephemeral"}));
 }
 
-/// The messages, roles taking turns: what one side says in several messages is one message here.
+/// Builds the messages with alternating roles: consecutive messages of one role are merged.
 fn messages(talk: &Talk) -> Vec<Value> {
     let mut turns: Vec<(Role, Vec<&Part>)> = Vec::new();
     for message in &talk.messages {
@@ -102,7 +101,7 @@ fn messages(talk: &Talk) -> Vec<Value> {
         }
     }
     let turns = turns.into_iter().map(|(role, mut parts)| {
-        // Results have to come before anything else that the user says.
+        // The protocol requires tool results before any other content of the user.
         parts.sort_by_key(|part| !matches!(part, Part::Result(_)));
         let role = if role == Role::User { "user" } else { "assistant" };
         (role, parts.into_iter().filter_map(block).collect::<Vec<_>>())
@@ -134,7 +133,7 @@ fn block(part: &Part) -> Option<Value> {
     })
 }
 
-/// What has come of a message.
+/// Parses the events of a reply.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     slots: HashMap<u64, Slot>,
@@ -146,7 +145,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Numbers are running totals; the last one told counts.
+    /// Updates the usage. The numbers are running totals; the latest wins.
     fn count(&mut self, usage: Option<&Value>) {
         let told = |field: &str| usage?.get(field)?.as_u64();
         self.input = told("input_tokens").or(self.input);
@@ -155,7 +154,7 @@ impl Messages {
         self.output = told("output_tokens").or(self.output);
     }
 
-    /// A block begins; of the kinds that are no part of a reply (thinking) nothing is kept.
+    /// Begins a block. Blocks that are not part of a reply, such as thinking, are ignored.
     fn begin(
         &mut self,
         block: &Value,
@@ -169,7 +168,7 @@ impl Messages {
             }
             "tool_use" => {
                 let slot = draft.open_call(text_at(block, "id"), text_at(block, "name"))?;
-                // Usually an empty object that the deltas fill; some endpoints give all of it here.
+                // Usually an empty object that deltas fill; some endpoints send the whole input here.
                 if let Some(input) = block.get("input")
                     && input.as_object().is_none_or(|fields| !fields.is_empty())
                 {
@@ -216,7 +215,7 @@ impl Reader for Messages {
                 self.count(event.get("usage"));
             }
             "message_stop" => return Ok(Flow::Over),
-            // Pings, and whatever else will be thought of.
+            // Pings and unknown events.
             _ => {}
         }
         Ok(Flow::More)
@@ -224,7 +223,7 @@ impl Reader for Messages {
 
     fn whole(&mut self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ModelFailure> {
         let Some(blocks) = answer.get("content").and_then(Value::as_array) else {
-            return Err(ModelFailure::Malformed { said: "no content in it".to_owned() });
+            return Err(ModelFailure::Malformed { said: "it has no content".to_owned() });
         };
         for block in blocks {
             self.begin(block, draft)?;

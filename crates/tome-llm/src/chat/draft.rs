@@ -1,18 +1,17 @@
-//! A reply while it comes in: its parts grow, every piece is passed on, and none grows without end.
+//! Accumulates a reply while it streams in, reports each piece, and enforces size limits.
 
 use std::collections::HashSet;
 
 use crate::limits::{REPLY_BYTES_MAX, REPLY_PARTS_MAX};
 use crate::{Heard, ModelFailure, Part, Talk, ToolCall};
 
-/// The parts so far.
 pub(crate) struct Draft<'a> {
     heard: &'a mut dyn FnMut(Heard<'_>),
     parts: Vec<Part>,
     bytes: usize,
 }
 
-/// Which part.
+/// Index of a part in the reply.
 pub(crate) type Slot = usize;
 
 impl<'a> Draft<'a> {
@@ -24,7 +23,7 @@ impl<'a> Draft<'a> {
         self.open(Part::Text(String::new()))
     }
 
-    /// A call begins; what is not known of it yet is empty.
+    /// Begins a call; unknown fields are empty.
     pub(crate) fn open_call(&mut self, id: &str, name: &str) -> Result<Slot, ModelFailure> {
         self.grow(id.len() + name.len())?;
         let (id, name) = (id.to_owned(), name.to_owned());
@@ -34,7 +33,7 @@ impl<'a> Draft<'a> {
         self.open(Part::Call(ToolCall { id, name, arguments: String::new() }))
     }
 
-    /// More words for a text, or more of the arguments of a call.
+    /// Appends to a text, or to the arguments of a call.
     pub(crate) fn add(&mut self, slot: Slot, more: &str) -> Result<(), ModelFailure> {
         self.grow(more.len())?;
         match self.parts.get_mut(slot) {
@@ -48,7 +47,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// What was not known when the call began.
+    /// Fills in fields that were unknown when the call began.
     pub(crate) fn complete_call(&mut self, slot: Slot, id: &str, name: &str) {
         let Some(Part::Call(call)) = self.parts.get_mut(slot) else { return };
         if call.id.is_empty() {
@@ -64,13 +63,13 @@ impl<'a> Draft<'a> {
         self.parts.iter().any(|part| matches!(part, Part::Call(_)))
     }
 
-    /// About what was said, where the endpoint does not count.
+    /// Estimates the output tokens, for endpoints that do not report them.
     pub(crate) fn budget_tokens(&self) -> u64 {
         self.parts.iter().map(Part::budget_tokens).sum()
     }
 
-    /// The parts, without those that say nothing. A call without arguments has an empty object, and
-    /// one whose id is missing or taken gets one that is its own in this conversation.
+    /// Returns the parts, without empty texts. Missing arguments become an empty object, and a missing
+    /// or duplicate id is replaced by a unique one.
     pub(crate) fn into_parts(self, talk: &Talk) -> Vec<Part> {
         let mut taken = ids_in(talk);
         let mut parts = self.parts;

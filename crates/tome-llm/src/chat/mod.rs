@@ -1,5 +1,4 @@
-//! A conversation over HTTP, whichever protocol is spoken: the reply is read as it streams in, or
-//! whole where an endpoint does not stream although it was asked to.
+//! Conversations over HTTP, independent of the protocol. Replies are streamed or complete.
 
 mod anthropic;
 mod draft;
@@ -15,36 +14,35 @@ use crate::http::Http;
 use crate::limits::REPLY_BYTES_MAX;
 use crate::{ModelFailure, Reply, Stop, Talk};
 
-/// Understands one protocol's replies.
+/// Parses the replies of one protocol.
 trait Reader {
-    /// Takes the data of one event.
+    /// Processes the data of one server-sent event.
     fn event(&mut self, data: &[u8], draft: &mut Draft<'_>) -> Result<Flow, ModelFailure>;
 
-    /// Takes a reply that came whole.
+    /// Processes a reply that was not streamed.
     fn whole(&mut self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ModelFailure>;
 
-    /// Whether the endpoint has said why the reply ended, so that nothing of it can be missing.
+    /// Whether the endpoint has reported why the reply ended, so that nothing can be missing.
     fn has_end(&self) -> bool;
 
-    /// What it all came to.
+    /// Builds the response.
     fn reply(self, talk: &Talk, draft: Draft<'_>) -> Result<Reply, ModelFailure>;
 }
 
-/// Whether the reply is over.
+/// Whether the reply is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     More,
     Over,
 }
 
-/// The body as it comes in. Its first byte says what it is: a JSON object is the whole reply.
+/// The response body. Its first byte decides: `{` starts a complete reply, anything else a stream.
 enum Intake {
     Fresh,
     Streamed(Events),
     Whole(Vec<u8>),
 }
 
-/// Sends `body` and reads the reply to it.
 fn converse(
     http: &Http,
     sent: (&[(&str, &str)], &Value),
@@ -61,7 +59,7 @@ fn converse(
         let bytes = match stream.next(stop) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return intake.end(http, reader, draft),
-            // What comes after the end of a reply, or does not come, is no matter.
+            // After the end of the reply, a failure no longer matters.
             Err(failure) if failure != ModelFailure::Stopped && reader.has_end() => return Ok(()),
             Err(ModelFailure::Down { said }) if !matches!(intake, Intake::Fresh) => {
                 return Err(ModelFailure::BrokenOff { said });
@@ -86,7 +84,7 @@ impl Intake {
     ) -> Result<Flow, ModelFailure> {
         let mut bytes = bytes;
         if matches!(self, Self::Fresh) {
-            // Blank lines and a byte order mark may come first, and mean nothing.
+            // Skip leading whitespace and a byte order mark.
             while let [b' ' | b'\r' | b'\n' | b'\t' | 0xEF | 0xBB | 0xBF, rest @ ..] = bytes {
                 bytes = rest;
             }
@@ -114,7 +112,7 @@ impl Intake {
         Ok(flow)
     }
 
-    /// The body is over, and the reply has to be.
+    /// Processes the end of the body.
     fn end(
         self,
         http: &Http,
@@ -122,7 +120,7 @@ impl Intake {
         draft: &mut Draft<'_>,
     ) -> Result<(), ModelFailure> {
         match self {
-            Self::Fresh => Err(ModelFailure::Malformed { said: "nothing in it".to_owned() }),
+            Self::Fresh => Err(ModelFailure::Malformed { said: "it is empty".to_owned() }),
             Self::Whole(whole) => {
                 let not_json =
                     |error| ModelFailure::Malformed { said: format!("not JSON: {error}") };
@@ -137,7 +135,7 @@ impl Intake {
                 if let Some(rest) = events.rest()
                     && !reader.has_end()
                 {
-                    // Half an event says nothing; that the reply has no end is found below.
+                    // An incomplete event is ignored; the missing end is detected later.
                     let _ = reader.event(&rest, draft);
                 }
                 Ok(())
@@ -146,7 +144,7 @@ impl Intake {
     }
 }
 
-/// The JSON of an event.
+/// Parses an event's JSON, and returns its error if it contains one.
 fn parsed(data: &[u8]) -> Result<Value, ModelFailure> {
     let event: Value = serde_json::from_slice(data).map_err(|error| ModelFailure::Malformed {
         said: format!("an event is not JSON: {error}"),
@@ -157,9 +155,9 @@ fn parsed(data: &[u8]) -> Result<Value, ModelFailure> {
     }
 }
 
-/// A stream without its end: somebody hung up, so asking again may well help.
+/// The failure for a stream without an end: the connection was closed, so a retry may help.
 fn broken_off() -> ModelFailure {
-    ModelFailure::BrokenOff { said: "somebody hung up before its end".to_owned() }
+    ModelFailure::BrokenOff { said: "the connection closed before the end".to_owned() }
 }
 
 fn text_at<'v>(value: &'v Value, field: &str) -> &'v str {

@@ -1,7 +1,7 @@
-//! A conversation over chat completions: what is sent, and the chunks that come back.
+//! Conversations over the chat completions protocol.
 //!
-//! Endpoints differ in how they number the calls of a reply, whether they give them ids, and whether
-//! they say what it cost; all of them are understood.
+//! Endpoints differ in how they number the calls of a reply, whether calls have ids, and whether they
+//! report usage; all variants are supported.
 
 use std::sync::atomic::Ordering;
 
@@ -32,7 +32,7 @@ impl ChatModel for OpenAiModel {
             let (mut reader, mut draft) = (Chunks::default(), Draft::new(&mut *heard));
             match converse(&self.http, (&headers, &body), &mut reader, &mut draft, stop) {
                 Ok(()) => return reader.reply(talk, draft),
-                // What was learnt is never sent again, so this ends.
+                // A rejected field is never sent again, so this terminates.
                 Err(failure) if self.learns_from(&failure, &body) => {}
                 Err(failure) => return Err(failure),
             }
@@ -79,14 +79,14 @@ fn messages(talk: &Talk) -> Vec<Value> {
     messages
 }
 
-/// Results are messages of their own here, and come first: they belong to the calls before them.
+/// Appends a user message. Tool results are separate messages here and come first, after their calls.
 fn user(message: &Message, messages: &mut Vec<Value>) {
     let mut words = Vec::new();
     for part in &message.parts {
         match part {
             Part::Text(text) if says_something(text) => words.push(text.as_str()),
             Part::Result(result) => {
-                // The protocol has no word for a failure.
+                // The protocol has no field for failures.
                 let failed = if result.failed { "error: " } else { "" };
                 let content = format!("{failed}{}", result.text);
                 let id = safe_id(&result.id);
@@ -121,7 +121,7 @@ fn assistant(message: &Message) -> Option<Value> {
     Some(said)
 }
 
-/// Some endpoints read the arguments again, so they are always an object.
+/// Builds a tool call. Some endpoints parse the arguments again, so they are always an object.
 fn called(call: &ToolCall) -> Value {
     let is_object = call.arguments.trim_start().starts_with('{')
         && serde_json::from_str::<serde_json::Map<String, Value>>(&call.arguments).is_ok();
@@ -134,20 +134,20 @@ fn called(call: &ToolCall) -> Value {
     json!({"id": safe_id(&call.id), "type": "function", "function": function})
 }
 
-/// What has come of a completion.
+/// Parses the chunks of a reply.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
     text: Option<Slot>,
     calls: Vec<Known>,
     has_choice: bool,
     is_refusal: bool,
-    /// `[DONE]`: also the end of a reply that says no reason for it.
+    /// `[DONE]` arrived; it also ends a reply without a finish reason.
     is_done: bool,
     finish: Option<String>,
     usage: Option<Value>,
 }
 
-/// A call that has begun.
+/// A call whose arguments are still arriving.
 #[derive(Debug)]
 struct Known {
     index: Option<u64>,
@@ -202,7 +202,7 @@ impl Chunks {
             None => {
                 let slot = draft.open_call(id, name)?;
                 self.calls.push(Known { index, id: id.to_owned(), slot });
-                // Words that come after a call stand after it.
+                // Text after a call becomes a new part.
                 self.text = None;
                 slot
             }
@@ -214,8 +214,8 @@ impl Chunks {
         }
     }
 
-    /// The call that a delta goes on with. Usually its index says it; endpoints that give every call
-    /// the same index, or none, are told apart by their ids, and those without ids by their names.
+    /// Finds the call that a delta continues: by index, or by id where endpoints give all calls the
+    /// same index or none. A delta without index and id continues the last call unless it has a name.
     fn known(&mut self, index: Option<u64>, id: &str, name: &str) -> Option<&mut Known> {
         match index {
             Some(_) => self
@@ -284,7 +284,7 @@ impl Reader for Chunks {
             return Err(broken_off());
         }
         if !self.has_choice {
-            return Err(ModelFailure::Malformed { said: "no choice in it".to_owned() });
+            return Err(ModelFailure::Malformed { said: "it has no choices".to_owned() });
         }
         let end = match self.finish.as_deref() {
             Some("length") => End::Cut,
@@ -298,7 +298,7 @@ impl Reader for Chunks {
     }
 }
 
-/// Words, as a text or as a list of texts.
+/// Extracts text from a string or a list of text parts.
 fn text_of(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),

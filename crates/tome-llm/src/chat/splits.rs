@@ -1,4 +1,4 @@
-//! However the bytes of a stream are cut, the reply is the same and the same is heard.
+//! However a stream is split into chunks, the reply and the stream events are the same.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use super::{Draft, Flow, Intake, Reader};
 use crate::http::{Endpoint, Http};
 use crate::{Heard, ModelFailure, Reply, Talk};
 
-/// A stream with all that a stream may have: comments, CRLF, data over two lines, thinking, words of
-/// several bytes, two calls of which one has no arguments.
+/// A stream with comments, CRLF, data over two lines, thinking, multi-byte characters and two calls,
+/// one of them without arguments.
 fn anthropic() -> String {
     let events = [
         json!({"type": "message_start", "message": {"usage": {
@@ -138,7 +138,7 @@ proptest! {
         }
     }
 
-    /// A stream that ends anywhere is a reply only if the endpoint had said why it ended.
+    /// A truncated stream is a reply only if the stop reason had arrived.
     #[test]
     fn properties_of_any_early_end(at in any::<usize>()) {
         let stream = anthropic();
@@ -158,7 +158,7 @@ proptest! {
 
     #[test]
     fn properties_of_noise(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        // Whatever comes, it is an answer or a failure.
+        // Any input gives a reply or a failure, never a panic.
         let _ = read(Messages::default(), &[&bytes]);
         let _ = read(Chunks::default(), &[&bytes]);
     }

@@ -1,12 +1,11 @@
-//! Server-sent events: bytes in, the data of whole events out, however the bytes are cut.
+//! Decodes server-sent events from chunks of any size.
 //!
-//! Lines end with LF, CRLF or CR. Lines of data belong together until an empty line; comments and all
-//! other fields are left aside, because both protocols say in the data what an event is.
+//! Lines end with LF, CRLF or CR. Data lines are joined until an empty line. Comments and other fields
+//! are ignored, because both protocols put the event type into the data.
 
 use crate::ModelFailure;
 use crate::limits::EVENT_BYTES_MAX;
 
-/// What has come of the event under way.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     line: Vec<u8>,
@@ -15,11 +14,10 @@ pub(crate) struct Events {
     after_cr: bool,
 }
 
-/// What becomes of an event's data.
 type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), ModelFailure>;
 
 impl Events {
-    /// Hands every event that these bytes complete to `sink`.
+    /// Passes each event that these bytes complete to `sink`.
     pub(crate) fn feed(&mut self, bytes: &[u8], sink: Sink<'_>) -> Result<(), ModelFailure> {
         for byte in bytes {
             let second_half = std::mem::take(&mut self.after_cr) && *byte == b'\n';
@@ -39,7 +37,7 @@ impl Events {
         Ok(())
     }
 
-    /// What stands behind the last empty line, where a server has left that one out.
+    /// Returns the data of the last event if the server omitted the final empty line.
     pub(crate) fn rest(mut self) -> Option<Vec<u8>> {
         self.take_line();
         self.has_data.then_some(self.data)
@@ -60,7 +58,7 @@ impl Events {
         let value = match value {
             [] => value,
             [b':', b' ', value @ ..] | [b':', value @ ..] => value,
-            // Another field, whose name only begins so.
+            // Another field whose name starts with `data`.
             _ => return,
         };
         if std::mem::replace(&mut self.has_data, true) {

@@ -1,13 +1,12 @@
-//! What providers insist on in what is sent to them: names, ids and arguments that a model or another
-//! provider made, and that must not fail every later request of the conversation.
+//! Sanitizes tool names, ids and arguments that models or other providers produced, because an invalid
+//! one would make the provider reject every later request of the conversation.
 
 use serde_json::{Map, Value};
 
-/// A tool's name is refused if it is longer.
+/// Longest tool name that providers accept.
 const NAME_CHARS_MAX: usize = 64;
 
-/// The arguments as an object, whatever the model wrote. What is no object is kept inside one, so
-/// that the model sees what it did.
+/// Returns the arguments as an object. Other values are wrapped, so that the model sees its mistake.
 pub(super) fn as_object(arguments: &str) -> Map<String, Value> {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(fields)) => fields,
@@ -16,13 +15,13 @@ pub(super) fn as_object(arguments: &str) -> Map<String, Value> {
     }
 }
 
-/// A name that a tool may have.
+/// Replaces characters that tool names must not contain.
 pub(super) fn safe_name(name: &str) -> String {
     let name: String = name.chars().take(NAME_CHARS_MAX).map(plain).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// An id that a call may have; the same for the call and for its result.
+/// Replaces characters that call ids must not contain. A call and its result get the same id.
 pub(super) fn safe_id(id: &str) -> String {
     let id: String = id.chars().map(plain).collect();
     if id.is_empty() { "unnamed".to_owned() } else { id }
@@ -32,12 +31,11 @@ fn plain(one: char) -> char {
     if one.is_ascii_alphanumeric() || matches!(one, '_' | '-') { one } else { '_' }
 }
 
-/// The words that say something; providers refuse empty ones.
+/// Whether a text is not blank; providers reject blank ones.
 pub(super) fn says_something(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
-/// Sets a field of an object.
 pub(super) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(field.to_owned(), value.into());

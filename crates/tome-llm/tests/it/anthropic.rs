@@ -1,4 +1,4 @@
-//! The Messages API: what is sent, what is read, and what its stop reasons mean.
+//! The Messages API: requests, responses and stop reasons.
 
 use serde_json::json;
 use tome_llm::{AnthropicModel, Completion, LanguageModel, ModelFailure};

@@ -1,4 +1,4 @@
-//! Conversations, in both protocols against one script: what comes back is the same.
+//! Conversations over both protocols with the same script give the same replies.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use tome_testkit::{Answer, Asked};
 
 use crate::server::{KEY, Server};
 
-/// Both clients.
 pub const BOTH: [Protocol; 2] = [Protocol::Anthropic, Protocol::OpenAi];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +28,7 @@ impl Protocol {
     }
 }
 
-/// What was heard, in one line.
+/// Joins all stream events in one line.
 pub fn ask(model: &dyn ChatModel, talk: &Talk) -> (Result<Reply, ModelFailure>, String) {
     let mut said = String::new();
     let mut heard = |piece: Heard<'_>| match piece {
@@ -119,7 +118,7 @@ fn the_next_reply_comes_over_the_same_connection() {
     for protocol in BOTH {
         let server = Server::start((0..20).map(|_| Answer::text("again and again")).collect());
         let model = protocol.model(&server.endpoint());
-        // Whether the end of a response is there at once is a matter of luck, but not twenty times.
+        // Whether the last chunk arrives in time varies, but not in twenty of twenty attempts.
         for _ in 0..20 {
             assert_eq!(ask(&*model, &talk()).0.unwrap().text(), "again and again");
         }
@@ -158,7 +157,7 @@ fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
             let answer = Answer::text("one two three four").broken_off_after(pieces);
             let failure = failure_of(protocol, answer);
             assert!(failure.may_pass(), "{protocol:?} {pieces}: {failure:?}");
-            // Once it had begun, the model has worked, and has to be paid.
+            // Once a reply has begun, the provider bills it.
             assert!(pieces == 0 || failure.may_have_cost(), "{protocol:?} {pieces}: {failure:?}");
         }
     }

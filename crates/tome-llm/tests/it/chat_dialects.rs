@@ -1,4 +1,4 @@
-//! What each of the two protocols has of its own: caches, dialects, and odd endpoints.
+//! Peculiarities of each protocol: prefix caches, dialects and unusual endpoints.
 
 use serde_json::{Value, json};
 use tome_llm::{ChatModel, End, Message, OpenAiModel, SystemPart, Talk};
@@ -17,7 +17,7 @@ fn sent(protocol: Protocol, talk: &Talk) -> tome_testkit::Asked {
     server.requests().remove(0)
 }
 
-/// Where the cache may end in a request.
+/// Collects the cache breakpoints of a request.
 fn cache_ends(body: &Value) -> Vec<String> {
     fn look(value: &Value, path: &str, ends: &mut Vec<String>) {
         match value {
@@ -143,7 +143,7 @@ fn a_dialect_is_learnt_once() {
     assert_eq!(ChatModel::name(&model), "openai/m");
 }
 
-/// One reply of chunks, and the calls that are read from it.
+/// Parses the calls of one reply that is sent as chunks.
 fn calls_in(chunks: &[Value]) -> Vec<(String, String, String)> {
     let lines = chunks
         .iter()
@@ -162,27 +162,27 @@ fn calls_are_told_apart_however_they_are_numbered() {
     let row = |id: &str, name: &str, arguments: &str| {
         (id.to_owned(), name.to_owned(), arguments.to_owned())
     };
-    // All with the same index, told apart by id.
+    // The same index for all, different ids.
     let same = calls_in(&[
         call(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x\":1}"}})),
         call(json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}})),
     ]);
     assert_eq!(same, [row("a", "f", "{\"x\":1}"), row("b", "g", "{}")]);
-    // Neither index nor id, and arguments as an object.
+    // Neither index nor id, and the arguments are an object.
     let bare = calls_in(&[
         call(json!({"function": {"name": "f", "arguments": {"x": 1}}})),
         call(json!({"function": {"name": "f", "arguments": ""}})),
         call(json!({"function": {"arguments": "{\"y\":2}"}})),
     ]);
     assert_eq!(bare, [row("call_1", "f", "{\"x\":1}"), row("call_2", "f", "{\"y\":2}")]);
-    // The name comes late, and comes again.
+    // The name arrives late, and twice.
     let late = calls_in(&[
         call(json!({"index": 0, "id": "a"})),
         call(json!({"index": 0, "function": {"name": "f"}})),
         call(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}})),
     ]);
     assert_eq!(late, [row("a", "f", "{}")]);
-    // Two calls with one id.
+    // Two calls with the same id.
     let twins = calls_in(&[
         call(json!({"index": 0, "id": "a", "function": {"name": "f"}})),
         call(json!({"index": 1, "id": "a", "function": {"name": "g"}})),
@@ -192,7 +192,7 @@ fn calls_are_told_apart_however_they_are_numbered() {
 
 #[test]
 fn a_reply_counts_once_its_end_was_said() {
-    // No [DONE], and a connection that is not closed properly.
+    // No [DONE], and the connection is not closed properly.
     let chunk = json!({"choices": [{"delta": {"content": "all"}, "finish_reason": "stop"}]});
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
     let server = Server::start(vec![Answer::raw(format!("{head}data: {chunk}\n\n"))]);

@@ -1,4 +1,4 @@
-//! Giving up on a reply: by a switch, by the clock, and asking again.
+//! Cancellation, timeouts and retries of a reply.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +20,8 @@ fn down() -> ModelFailure {
     ModelFailure::Down { said: "gone".to_owned() }
 }
 
-/// The endpoint would wait for minutes; the reply is there as soon as the switch is thrown, and the
-/// server sees that nobody waits any more.
+/// The endpoint would wait for minutes; the call returns as soon as it is cancelled, and the server
+/// sees the connection close.
 #[test]
 fn a_stop_ends_a_reply_wherever_it_is() {
     for protocol in BOTH {
@@ -90,7 +90,7 @@ fn silence_runs_out_of_time() {
     });
 }
 
-/// The time-out is the longest silence: a stream that takes longer in all is read to its end.
+/// The timeout applies to silence, so a stream that takes longer overall is read to its end.
 #[test]
 fn slowness_does_not_run_out_of_time() {
     let timeout = Duration::from_secs(3);
@@ -99,7 +99,7 @@ fn slowness_does_not_run_out_of_time() {
         for protocol in BOTH {
             let words = &words;
             scope.spawn(move || {
-                // A pause before each of more than 130 pieces.
+                // More than 130 chunks, with a pause before each.
                 let slow = Answer::text(words.clone()).slowly(Duration::from_millis(25));
                 let server = Server::start(vec![slow]);
                 let endpoint = Endpoint { timeout, ..server.endpoint() };
@@ -173,7 +173,7 @@ fn conversations_and_prompts_share_one_budget() {
         Arc::clone(&meter),
         today,
     );
-    // What was heard before the end has cost something.
+    // Text received before the failure was billed.
     let (failure, said) = ask(&scripted, &talk);
     assert_eq!((failure.unwrap_err(), said.as_str()), (down(), "abcabc"));
     let reading = meter.reading("2026-11-15");

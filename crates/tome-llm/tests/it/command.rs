@@ -24,14 +24,13 @@ fn run(settings: CommandSettings) -> Result<Completion, ModelFailure> {
     CommandModel::new(settings, Stop::default())?.complete(&prompt())
 }
 
-/// Waits, not for ever, until something is so.
+/// Waits until a condition holds, with a deadline.
 fn becomes_true(is_so: impl Fn() -> bool) -> bool {
     let patience = Stop::default();
     (0..1_000).any(|_| is_so() || patience.wait(Duration::from_millis(10)) == Waited::Stopped)
 }
 
-/// Whether a process of this number is there and not only waiting to be buried. Where there is no
-/// `/proc` nothing can be said about it.
+/// Whether a process exists and is not a zombie. Always `false` where there is no `/proc`.
 fn lives(pid: &str) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     state.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -90,7 +89,7 @@ fn nothing_said_is_malformed() {
 fn too_much_said_is_cut_off() {
     let failure = run(settings("yes")).unwrap_err();
     assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
-    // Complaints without end do not matter: only their end is kept.
+    // Unlimited stderr is harmless: only its tail is kept.
     let done = run(settings("yes complaint | head -c 3000000 >&2; echo fine")).unwrap();
     assert_eq!(done.text, "fine");
 }
@@ -118,7 +117,7 @@ fn a_name_says_which_program() {
     assert_eq!(named(CommandLine::Shell("llm -m small | tail".to_owned())), "command/llm");
 }
 
-/// Writes the number of a child that would live for a minute, and then does `then`.
+/// A script that records the pid of a child living for a minute, and then runs `then`.
 fn with_child(dir: &Path, then: &str) -> String {
     let dir = dir.display();
     format!("sleep 60 & echo $! > {dir}/new; mv {dir}/new {dir}/pid; {then}")
@@ -139,7 +138,7 @@ fn a_command_that_hangs_runs_out_of_time() {
 #[test]
 fn children_end_with_a_command_that_is_done() {
     let dir = tempfile::tempdir().unwrap();
-    // The child holds stdout open; the answer does not wait for it.
+    // The child holds stdout open; the answer must not wait for it.
     assert_eq!(run(settings(&with_child(dir.path(), "echo done"))).unwrap().text, "done");
     assert!(child_dies(dir.path()));
 }

@@ -1,4 +1,4 @@
-//! Vectors from an endpoint: what is sent, what is read, and what is refused.
+//! Embeddings from an endpoint: requests, responses and rejected responses.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn failure_of(body: impl Into<String>) -> String {
     let server = Server::answering(200, body);
     let failure = at(&server.endpoint(), 2, 3).embed(&["one", "two"]).unwrap_err();
     assert!(matches!(failure, ModelFailure::Malformed { .. }), "{failure:?}");
-    // Asking the same again is of no use.
+    // Not retried, because the same request would fail again.
     assert_eq!(server.requests().len(), 1);
     failure.to_string()
 }

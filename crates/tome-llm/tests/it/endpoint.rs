@@ -1,4 +1,4 @@
-//! What can go wrong between here and an endpoint, whatever is spoken.
+//! Failures between client and endpoint, independent of the protocol.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn failure_of(reply: Answer) -> ModelFailure {
     ask_at(&Server::start(vec![reply]).endpoint()).unwrap_err()
 }
 
-/// With time enough for loopback, and none to waste on a server that never answers.
+/// A timeout that is long enough for loopback and short enough for a server that never answers.
 fn hasty_failure_of(reply: Answer) -> ModelFailure {
     let server = Server::start(vec![reply]);
     ask_at(&Endpoint { timeout: Duration::from_millis(250), ..server.endpoint() }).unwrap_err()
@@ -124,7 +124,7 @@ fn nobody_there_is_down() {
     };
     let refused = ask_at(&endpoint(format!("http://127.0.0.1:{port}"))).unwrap_err();
     assert!(matches!(refused, ModelFailure::Down { .. }), "{refused:?}");
-    // A proxy that is configured is the one that is asked.
+    // A configured proxy is used.
     let proxied = Endpoint {
         proxy: Some(format!("http://127.0.0.1:{port}")),
         ..endpoint("http://model.invalid".to_owned())
@@ -135,7 +135,7 @@ fn nobody_there_is_down() {
 
 #[test]
 fn tls_is_spoken_where_the_address_asks_for_it() {
-    // The server is no TLS server, so the handshake fails; without TLS the request would be answered.
+    // The server does not speak TLS, so the handshake fails; a plain request would be answered.
     let server = Server::start(vec![Answer::raw(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]);
     let base_url = server.base_url.replace("http://", "https://");
     let timeout = Duration::from_millis(250);

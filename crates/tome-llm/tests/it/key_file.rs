@@ -1,4 +1,4 @@
-//! Keys in files: only those that nobody else can read.
+//! Key files: only those readable by their owner alone are accepted.
 #![cfg(unix)]
 
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -39,13 +39,13 @@ fn what_others_can_see_or_choose_is_refused_and_never_repeated() {
     }
     written(&at("good"), b"sk-123", 0o600);
     symlink(at("good"), at("link")).unwrap();
-    refused(&at("link"), "name the file itself");
+    refused(&at("link"), "use the path of the file itself");
     refused(&at("missing"), "cannot be read");
-    refused(folder.path(), "is no plain file");
+    refused(folder.path(), "is not a regular file");
     let pipe = at("pipe");
     let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&pipe).status();
     assert!(made.unwrap().success());
-    refused(&pipe, "is no plain file");
+    refused(&pipe, "is not a regular file");
     for (name, text) in [("empty", &b"\n"[..]), ("two", b"sk-123\nsk-456"), ("bytes", b"\xff\xfe")]
     {
         written(&at(name), text, 0o600);

@@ -2,7 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::needless_pass_by_value,
-    reason = "a test that cannot go on should say where"
+    reason = "a test that cannot continue should panic where it failed"
 )]
 
 mod anthropic;

@@ -1,4 +1,4 @@
-//! The budget of a day.
+//! The daily token budget.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn a_call_that_might_not_fit_is_not_made() {
         model.complete(&prompt(10, 51)).unwrap_err(),
         ModelFailure::OverBudget { spent: 40, budget: 100, needed: 61 }
     );
-    // A refusal is no call, and what still fits is made.
+    // A rejected call is not counted, and a call that still fits is allowed.
     assert_eq!(meter.reading("2026-11-15").today.calls, 1);
     model.complete(&prompt(10, 50)).unwrap();
 }
@@ -82,8 +82,8 @@ fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
     assert_eq!(meter.reading("2026-11-17").tokens_left, Some(100));
 }
 
-/// A client that is killed settles nothing: what was set aside for it is given back, less what the
-/// model may have read. What is settled after that is not counted twice.
+/// A killed client settles nothing: its reservation expires, and only the estimated input is counted. A
+/// late settlement is not counted twice.
 #[test]
 fn what_nobody_settles_is_let_go() {
     let day = "2026-11-15";
@@ -107,7 +107,7 @@ fn what_nobody_settles_is_let_go() {
     assert_eq!(reading.tokens_left, Some(56));
     assert_eq!((reading.today.calls, reading.today.failures), (1, 0));
 
-    // The daemon was started anew in between: all of it is counted, and nobody else's is settled.
+    // The daemon restarted in between: the call is counted, and no other reservation is settled.
     let anew = Meter::new(Some(100), MeterState::default());
     let _other = anew.reserve(day, Needed { input_tokens: 1, output_tokens_max: 1 }).unwrap();
     anew.settle(day, &held, &spent);

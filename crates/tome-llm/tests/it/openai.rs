@@ -1,4 +1,4 @@
-//! Chat completions: what is sent, what is read, and how the dialects are learnt.
+//! Chat completions: requests, responses and adaptation to dialects.
 
 use serde_json::{Value, json};
 use tome_llm::{Completion, Endpoint, LanguageModel, ModelFailure, OpenAiModel, Prompt};
@@ -110,7 +110,7 @@ fn a_refusal_that_teaches_nothing_ends_it() {
 
 #[test]
 fn a_model_that_is_not_there_is_named() {
-    // As Ollama says it.
+    // Ollama's wording.
     let server = Server::answering(404, "{\"error\": \"model 'small' not found, try pulling it\"}");
     assert_eq!(
         ask(&server).unwrap_err().to_string(),

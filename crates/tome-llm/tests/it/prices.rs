@@ -1,4 +1,4 @@
-//! What tokens cost, as far as somebody has said what they cost.
+//! Cost of token usage, for the prices that are configured.
 
 use tome_llm::{Prices, Usage};
 
@@ -14,7 +14,7 @@ fn a_cost_needs_prices() {
         cache_write: Some(3.75),
     };
     assert!((all.cost(&usage).unwrap() - (3.0 + 0.6 + 1.875 + 1.5)).abs() < 1e-9);
-    // What is not known of the cache is taken for the price of reading afresh.
+    // Missing cache prices fall back to the input price.
     let two = Prices { cache_read: None, cache_write: None, ..all };
     assert!((two.cost(&usage).unwrap() - (3.0 + 6.0 + 1.5 + 1.5)).abs() < 1e-9);
     let half = Prices { output: None, ..all };

@@ -1,4 +1,4 @@
-//! Asking again, and when not to.
+//! When failed calls are retried, and when not.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
-//! The scripted server of the testkit, as these tests use it: with a key, and a prompt to ask.
+//! The scripted server of the testkit, with the key and prompt of these tests.
 
 use std::time::Duration;
 
 use tome_llm::{ApiKey, Endpoint, Prompt};
 use tome_testkit::{Answer, Asked, ModelServer};
 
-/// A key that must never be seen again.
+/// A key that must never appear in an error.
 pub const KEY: &str = "sk-very-secret-0123456789";
 
 pub struct Server {
@@ -27,7 +27,7 @@ impl Server {
         self.model.asked()
     }
 
-    /// Where it is, with a key and time enough for a busy machine.
+    /// Its endpoint, with a key and a timeout that suits a busy machine.
     pub fn endpoint(&self) -> Endpoint {
         Endpoint {
             base_url: self.base_url.clone(),
@@ -38,14 +38,12 @@ impl Server {
     }
 }
 
-/// A status, headers and a body.
 pub fn answer(status: u16, headers: Vec<(&str, &str)>, body: String) -> Answer {
     headers
         .into_iter()
         .fold(Answer::http(status, body), |answer, (name, value)| answer.header(name, value))
 }
 
-/// A prompt to ask.
 pub fn prompt() -> Prompt {
     Prompt {
         system: "Summarise.".to_owned(),

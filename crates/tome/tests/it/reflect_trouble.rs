@@ -266,7 +266,7 @@ fn a_wrong_key_is_told_and_shown_nowhere() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     session(&world, "s1", "first");
     let seen = failure(&world);
-    assert!(seen["failure"].as_str().unwrap().contains("wants another key"), "{seen}");
+    assert!(seen["failure"].as_str().unwrap().contains("rejected the API key"), "{seen}");
     assert_eq!(server.asked()[0].header("x-api-key"), Some("k-secret-123456"));
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
     let book = std::fs::read_to_string(world.home().join("run/reflections.json")).unwrap();

@@ -103,6 +103,6 @@ fn an_unknown_version_is_named_and_not_guessed() {
     let (memory, ledger) = told();
     memory.spoil(Family::TocNodes, |value| value[0] = 9);
     let problems = report(&ledger).problems.join("\n");
-    assert!(problems.contains("version 9 is not known here: upgrade Tome"), "{problems}");
+    assert!(problems.contains("unknown version 9: upgrade Tome"), "{problems}");
     assert!(ledger.node(PROJECT, &id("toc:day:2026-03-02"), None).is_err());
 }
