@@ -177,7 +177,7 @@ fn a_poisoned_record_is_marked_as_data() {
     // Steered or not, it is asked once more, and what it said is not repeated to it.
     assert_eq!(asked.len(), 2);
     assert!(asked[1].user.ends_with(
-        "Your last answer could not be used: it holds no JSON object with title and bullets. Answer again, with the JSON object alone.\n"
+        "Your last answer was unusable: it contains no JSON object with title and bullets. Answer again with the JSON object only.\n"
     ));
 }
 
@@ -190,10 +190,7 @@ fn an_answer_that_is_unusable_twice_is_none() {
         Ok(answer(&["x y", "y z", "z x"])),
     ]);
     let failure = summarizer.segment(&SegmentInput { events: &events, overlap: &[] }).unwrap_err();
-    assert_eq!(
-        failure.to_string(),
-        "the answer cannot be used: it has 1 bullets and should have 3 to 5"
-    );
+    assert_eq!(failure.to_string(), "unusable answer: it has 1 bullets instead of 3 to 5");
     assert_eq!(model.asked().len(), 2);
 }
 
@@ -231,10 +228,10 @@ fn a_prompt_holds_who_said_what_and_what_came_before() {
     assert!(prompt.json);
     let record: Vec<&str> = prompt.user.lines().collect();
     expect![[r#"
-        (what came right before, for understanding only)
+        (context from right before, do not summarize)
         [person]
         the lexer breaks on unicode identifiers, see src/lexer.rs
-        (what is to be summarised)
+        (summarize this)
         [tool Bash]
         running 214 tests
         test lexer::unicode ... FAILED

@@ -76,8 +76,8 @@ fn an_excerpt_that_nobody_said_is_found() {
         }
     });
     let problems = report(&ledger).problems.join("\n");
-    assert!(problems.contains("its hash is not that of its excerpt"), "{problems}");
-    assert!(problems.contains("its event does not say what it says"), "{problems}");
+    assert!(problems.contains("hash does not match the excerpt"), "{problems}");
+    assert!(problems.contains("excerpt is not in its event"), "{problems}");
     rebuilt(&ledger);
     assert!(report(&ledger).is_fine());
 }
