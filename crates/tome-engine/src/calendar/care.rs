@@ -1,4 +1,4 @@
-//! Care for the contents: keeping up with the events, checking, making anew, saying how far it is.
+//! Maintenance of the contents: catch up, verify, rebuild, report progress.
 
 use std::path::{Path, PathBuf};
 
@@ -8,65 +8,65 @@ use crate::{
     rebuild_contents, verify_contents,
 };
 
-/// What became of one store when its contents were made anew.
+/// Result of rebuilding the contents of one store.
 #[derive(Debug)]
 pub struct StoreRebuilt {
-    /// The store.
+    /// Path of the store.
     pub path: PathBuf,
-    /// How many are done, this one included.
+    /// Stores done so far, including this one.
     pub done: usize,
-    /// How many there are.
+    /// Stores in total.
     pub stores: usize,
-    /// What has changed, or why it could not be done.
+    /// The counts, or why the rebuild failed.
     pub outcome: Result<Rebuilt, EngineError>,
 }
 
-/// What checking one store found.
+/// Result of verifying one store.
 #[derive(Debug)]
 pub struct StoreChecked {
-    /// The store.
+    /// Path of the store.
     pub path: PathBuf,
-    /// What is wrong with its contents, or why they could not be checked.
+    /// The problems found, or why the check failed.
     pub outcome: Result<Report, EngineError>,
 }
 
-/// How far the workers of a store are, and what is there.
+/// Size and worker progress of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreReport {
-    /// The store.
+    /// Path of the store.
     pub path: PathBuf,
-    /// Its engine's name.
+    /// Name of its storage engine.
     pub engine: &'static str,
-    /// How many events it has.
+    /// Number of events.
     pub events: u64,
-    /// How much room it takes.
+    /// Size on disk.
     pub disk_bytes: u64,
-    /// The workers that keep their cursors in it.
+    /// Workers with a cursor in this store.
     pub workers: Vec<WorkerReport>,
-    /// Nodes that are there.
+    /// Existing nodes.
     pub nodes: u64,
-    /// Versions that were made of them, and of those that have gone.
+    /// Versions of all nodes, including removed ones.
     pub versions: u64,
-    /// Grips that are there.
+    /// Stored grips.
     pub grips: u64,
-    /// Why it cannot be read; nothing else is known then.
+    /// Why the store cannot be read; all other fields are then empty.
     pub problem: Option<String>,
 }
 
 impl Calendar {
-    /// Takes up everything that has arrived in a store since the last time.
+    /// Processes everything that arrived in a store since the last run.
     pub fn catch_up(&self, store: &Store) -> Result<(), EngineError> {
         catch_up_contents(store, &self.settings, &*self.summarizer, &*self.clock)?;
         Ok(())
     }
 
-    /// Whether something has arrived that is not in the contents.
+    /// Whether some events are not in the contents yet.
     pub fn is_behind(&self, store: &Store) -> Result<bool, EngineError> {
         Ok(store.cursor(CONTENTS)? < store.last_seq())
     }
 
-    /// Makes the contents of the store that holds a project, or of all stores, anew from their
-    /// events, and tells of each store when it is done.
+    /// Rebuilds the contents of the store that holds a project, or of all stores, and reports each
+    /// store when it is done.
     pub fn rebuild(&self, project: Option<&str>, mut tell: impl FnMut(StoreRebuilt)) {
         let paths = self.paths(project);
         for (done, path) in (1..).zip(&paths) {
@@ -83,7 +83,8 @@ impl Calendar {
         rebuild_contents(&store, &self.settings, &*self.summarizer, &*self.clock)
     }
 
-    /// Checks the contents of the store that holds a project, or of all stores, against the events.
+    /// Verifies the contents of the store that holds a project, or of all stores, against the
+    /// events.
     pub fn verify(&self, project: Option<&str>) -> Vec<StoreChecked> {
         let checked = self.paths(project).into_iter().enumerate().map(|(done, path)| {
             let outcome = self.verify_store(&path);
@@ -101,7 +102,7 @@ impl Calendar {
         verify_contents(&store, &self.settings)
     }
 
-    /// How far the workers are. They are not told to go on: what is behind is said to be.
+    /// Reports size and worker progress of all stores, without catching up first.
     pub fn report(&self) -> Vec<StoreReport> {
         let paths = self.stores.paths();
         let reported = paths.iter().enumerate().map(|(done, path)| {

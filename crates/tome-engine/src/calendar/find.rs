@@ -1,4 +1,4 @@
-//! One node, its versions, one grip: by id, or by enough of it.
+//! Looks up a node, its versions or a grip by id or by a unique prefix.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,31 +10,31 @@ use super::{Calendar, Entry};
 use crate::contents::expand;
 use crate::{EngineError, Expanded, Found};
 
-/// A node, where it was found.
+/// A node with its project, parent and children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeInPlace {
-    /// Whose it is.
+    /// The project of the node.
     pub project: String,
-    /// The node.
+    /// The requested version of the node.
     pub node: Node,
-    /// The node above it; none above a year.
+    /// Its parent; `None` for a year.
     pub parent: Option<NodeId>,
-    /// The nodes below it, as lines.
+    /// Its children.
     pub children: Vec<Entry>,
 }
 
-/// Ids that are named when the beginning of one is that of several.
+/// Candidates listed when a prefix is ambiguous.
 const NAMED_MAX: usize = 4;
 
-/// What the ids begin with of which the beginning is enough.
+/// Prefixes of ids that may be abbreviated.
 const SEGMENT: &str = "toc:segment:";
 const GRIP: &str = "grip:";
 
-/// Versions of one answer, of one project.
+/// Versions returned per project.
 const VERSIONS_MAX: usize = 200;
 
 impl Calendar {
-    /// A node at its latest version or an earlier one, of each project that has it.
+    /// Returns a node at its latest or a given version, from each project that has it.
     pub fn node(
         &self,
         id: &str,
@@ -54,12 +54,12 @@ impl Calendar {
             (false, _) => Ok(found),
             (true, None) => Err(no_node(id.as_str(), project)),
             (true, Some(version)) => Err(EngineError::NotFound(format!(
-                "there is no version {version} of {id}: --versions lists those there are"
+                "no version {version} of {id}: list them with --versions"
             ))),
         }
     }
 
-    /// The latest versions of a node, of each project that has it, the oldest first.
+    /// Returns the latest versions of a node from each project that has it, oldest first.
     pub fn versions(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>, EngineError> {
         let (id, mut found) = (self.node_id(id, project)?, Vec::new());
         self.each(project, |store, project| {
@@ -76,7 +76,7 @@ impl Calendar {
         if found.is_empty() { Err(no_node(id.as_str(), project)) } else { Ok(found) }
     }
 
-    /// A grip with so many events before and after it.
+    /// Returns a grip with events before and after it.
     pub fn grip(
         &self,
         id: &str,
@@ -93,14 +93,14 @@ impl Calendar {
             }
             Ok(())
         })?;
-        found.ok_or_else(|| EngineError::NotFound(format!("there is no grip {id}")))
+        found.ok_or_else(|| EngineError::NotFound(format!("no grip {id}")))
     }
 
-    /// The node that is meant: of a segment the beginning of its id is enough.
+    /// Resolves a node id; a segment's id may be abbreviated.
     pub fn node_id(&self, id: &str, project: Option<&str>) -> Result<NodeId, EngineError> {
         let parsed = NodeId::parse(id);
         let Some(place) = id.trim().strip_prefix(SEGMENT) else { return Ok(parsed?) };
-        // The day has to be whole: nobody knows a segment of which not even that is known.
+        // The day must be complete.
         let (Err(error), Some((_, some))) = (&parsed, place.split_once(':')) else {
             return Ok(parsed?);
         };
@@ -118,14 +118,14 @@ impl Calendar {
         only(id, like).unwrap_or_else(|| Err(no_node(id, project)))
     }
 
-    /// The grip that is meant: `grip:` and its time are enough where it is the only one of it.
+    /// Resolves a grip id; `grip:` and the time suffice if they are unique.
     fn grip_id(&self, id: &str, project: Option<&str>) -> Result<GripId, EngineError> {
         let parsed = GripId::parse(id);
         let (Err(error), Some(place)) = (&parsed, id.trim().strip_prefix(GRIP)) else {
             return Ok(parsed?);
         };
         let (at_ms, some) = place.split_once(':').unwrap_or((place, ""));
-        // The first id that a grip of this moment can have.
+        // The smallest id that a grip of this time can have.
         let first = GripId::parse(&format!("{GRIP}{at_ms}:{}", "0".repeat(26)));
         let (Ok(first), true) = (first, some.chars().all(|c| c.is_ascii_alphanumeric())) else {
             return Err(error.clone().into());
@@ -148,7 +148,7 @@ impl Calendar {
     }
 }
 
-/// The only id of these; none when there is none.
+/// Returns the only candidate, an error if there are several, or `None`.
 fn only<I: Ord + ToString>(asked: &str, mut like: BTreeSet<I>) -> Option<Result<I, EngineError>> {
     if like.len() > 1 {
         let some = like.iter().take(NAMED_MAX).map(ToString::to_string).collect();
@@ -159,7 +159,7 @@ fn only<I: Ord + ToString>(asked: &str, mut like: BTreeSet<I>) -> Option<Result<
 }
 
 fn no_grip(id: &str) -> EngineError {
-    EngineError::NotFound(format!("there is no grip {}", truncate_to(id, 120)))
+    EngineError::NotFound(format!("no grip {}", truncate_to(id, 120)))
 }
 
 fn parent(id: &NodeId) -> Option<NodeId> {
@@ -170,7 +170,7 @@ fn parent(id: &NodeId) -> Option<NodeId> {
     period.map(|period| period.id())
 }
 
-/// What is below a node, as lines; also what has gone since the version was made.
+/// Loads the children of a node as entries, including ones removed since that version.
 fn children(store: &Ledger, project: &str, node: &Node) -> Result<Vec<Entry>, EngineError> {
     let mut children = Vec::with_capacity(node.children.len());
     for id in &node.children {

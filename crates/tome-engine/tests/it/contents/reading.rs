@@ -152,12 +152,12 @@ fn what_is_not_there_is_said_to_be() {
         other => panic!("{other}"),
     };
     let error = calendar.node("toc:day:2020-01-01", None, None).unwrap_err();
-    assert!(not_found(error).starts_with("there is no node toc:day:2020-01-01"));
+    assert!(not_found(error).starts_with("no node toc:day:2020-01-01"));
     let error = calendar.node("toc:year:2026", Some(9), None).unwrap_err();
     assert!(not_found(error).starts_with("there is no version 9 of toc:year:2026"));
     let grip = GripId::of(Millis(1), &EventId::parse("x").unwrap(), "x");
     let error = calendar.grip(grip.as_str(), (3, 3), None).unwrap_err();
-    assert_eq!(not_found(error), format!("there is no grip {grip}"));
+    assert_eq!(not_found(error), format!("no grip {grip}"));
     not_found(calendar.below(&id("toc:day:2020-01-01"), &of(None)).unwrap_err());
     assert!(calendar.root(&of(Some("/nowhere/c"))).unwrap().entries.is_empty());
     assert!(calendar.node("toc:year:2026", None, Some("/nowhere/c")).is_err());
