@@ -61,7 +61,7 @@ impl Calendar {
     /// Lists what is below a node.
     pub fn below(&self, id: &NodeId, ask: &Ask) -> Result<Entries, EngineError> {
         if id.level() == Level::Segment {
-            let hint = "a segment has no children: expand the grips of its bullets, or list its events by time";
+            let hint = "is a segment and has no children: expand the grips of its bullets, or list its events by time";
             return Err(ModelError::invalid("node", hint).into());
         }
         let mut is_there = false;

@@ -231,7 +231,7 @@ fn paths_that_are_refused() {
             > {"command":"rename","old_path":"/memories","new_path":"/memories/x"} (failure)
             Error: Cannot rename the /memories directory itself
             > {"command":"forget","path":"/memories"} (failure)
-            Error: command "forget" is not known: use view, create, str_replace, insert, delete or rename
+            Error: unknown command "forget": use view, create, str_replace, insert, delete or rename
         "#]],
     );
 }
@@ -287,7 +287,7 @@ fn a_long_note_is_shown_in_part() {
     let seen = scene.says("memory", json!({"command": "view", "path": "/memories/long.md"}));
     assert!(seen.chars().count() < 50_200);
     let last = seen.lines().last().unwrap();
-    assert!(last.ends_with("of 2000 are shown: use view_range for others)"), "{last}");
+    assert!(last.ends_with("of 2000: use view_range for others)"), "{last}");
     let range = json!({"command": "view", "path": "/memories/long.md", "view_range": [1999, 5000]});
     assert_eq!(scene.says("memory", range).lines().count(), 3);
     create(&scene, "/memories/wide.md", &"ä".repeat(60_000));

@@ -194,7 +194,7 @@ fn every_argument_has_its_other_names() {
     let both = json!({"path": "b.md", "filename": "c.md"});
     assert_eq!(
         scene.refuses("memory_read", both, Failure::Invalid),
-        "Error: path and filename mean the same and differ: give only path"
+        "Error: path and filename are aliases with different values: pass only path"
     );
     scene.says("memory_delete", json!({"path": "b.md"}));
 }
@@ -203,26 +203,26 @@ fn every_argument_has_its_other_names() {
 fn arguments_of_the_wrong_kind() {
     let scene = with_notes();
     for (tool, arguments, said) in [
-        ("memory_read", json!({"path": 1}), "Error: path has to be a string, not a number"),
+        ("memory_read", json!({"path": 1}), "Error: path must be a string, not a number"),
         (
             "memory_list",
             json!({"scope": "all"}),
-            "Error: scope \"all\" is not known: use session, project or coder",
+            "Error: unknown scope \"all\": use session, project or coder",
         ),
         (
             "memory_list",
             json!({"session_id": "s1"}),
-            "Error: session_id goes with scope session only",
+            "Error: session_id is only valid with scope session",
         ),
         (
             "memory_view",
             json!({"target": "tree"}),
-            "Error: target \"tree\" is not known: use index or files",
+            "Error: unknown target \"tree\": use index or files",
         ),
         (
             "memory_patch",
             json!({"path": "a.md", "patches": "x"}),
-            "Error: patches has to be an array of objects, not a string",
+            "Error: patches must be an array of objects, not a string",
         ),
         (
             "memory_patch",
@@ -237,12 +237,12 @@ fn arguments_of_the_wrong_kind() {
         (
             "coder_memory_store",
             json!({"insights": [{}, {}, {}, {}]}),
-            "Error: insights holds 4: at most 3 are taken in one call",
+            "Error: insights has 4 items: the limit is 3 per call",
         ),
         (
             "memory",
             json!({"command": "view", "path": "/memories", "view_range": [1]}),
-            "Error: view_range has to be two whole numbers, [start, end], not an array",
+            "Error: view_range must be two whole numbers, [start, end], not an array",
         ),
     ] {
         assert_eq!(scene.refuses(tool, arguments, Failure::Invalid), said);

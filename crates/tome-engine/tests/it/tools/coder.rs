@@ -58,7 +58,7 @@ fn stored_and_recalled() {
 
         Why: …
 
-        How to use them: check that the situation is the same before you follow one. What was stored may be outdated; the code in front of you is right."#]].assert_eq(&stable(&found.text));
+        Check that the situation matches before you apply a lesson. Lessons may be outdated; the current code is authoritative."#]].assert_eq(&stable(&found.text));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn nothing_found_is_said_and_makes_nothing() {
         Memory Types Searched: episodic, procedural, semantic
         Results Found: 0
 
-        Nothing that is stored answers this.
+        No stored lesson matches.
         - …
         - …
         - …"#]]

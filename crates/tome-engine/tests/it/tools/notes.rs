@@ -106,9 +106,7 @@ fn the_refusals_of_typed_notes() {
     );
     let typed = json!({"path": "facts/a.md", "name": "a", "description": "b", "type": "user",
         "content": "c"});
-    assert!(
-        refuses("memory_write", typed, Failure::Invalid).contains("facts/ holds no typed notes")
-    );
+    assert!(refuses("memory_write", typed, Failure::Invalid).contains("facts/ has no typed notes"));
 }
 
 #[test]
@@ -199,7 +197,7 @@ fn a_long_note_is_cut_between_characters() {
     let last = read.text.lines().last().unwrap();
     let chars = read.json["characters"].as_u64().unwrap();
     assert!(chars > 50_000);
-    assert_eq!(last, format!("… (50000 of {chars} characters are shown)"));
+    assert_eq!(last, format!("… (first 50000 of {chars} characters)"));
     let short = scene.does("memory_write", json!({"path": "s.md", "content": "ä"}));
     assert_eq!(short.failure, None);
     assert_eq!(scene.does("memory_read", json!({"path": "s.md"})).json["truncated"], false);
