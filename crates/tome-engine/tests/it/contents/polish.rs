@@ -1,4 +1,4 @@
-//! Other words for what is closed.
+//! Model-written summaries of closed nodes.
 
 use tome_engine::{
     Found, Replaced, Source, rebuild_contents, replace_summary, source_of, unpolished,
@@ -43,26 +43,26 @@ fn listed(ledger: &Ledger) -> Vec<Found> {
 }
 
 #[test]
-fn closed_nodes_are_listed_from_the_bottom_up() {
+fn closed_nodes_are_listed_bottom_up() {
     let ledger = Memory::default().open();
     tell(&ledger, STORY);
     append(&ledger, "/other project", draft("x", "s9", at("2026-01-01T00:00:00Z"), "elsewhere"));
     caught_up(&ledger, &settings());
     let ids: Vec<_> =
         listed(&ledger).iter().map(|found| short(&found.node.id).to_owned()).collect();
-    // The second day, its week and all above are open, and so is the other project.
+    // The second day, everything above it, and the other project are open.
     assert_eq!(ids, ["toc:segment:2026-03-02", "toc:day:2026-03-02"]);
 }
 
 #[test]
-fn other_words_stand_until_what_happened_changes() {
+fn a_model_summary_stays_until_the_events_change() {
     let ledger = Memory::default().open();
     tell(&ledger, STORY);
     caught_up(&ledger, &settings());
     let before = latest(&ledger);
     for found in listed(&ledger) {
         assert_eq!(polish(&ledger, &found, "in other words"), Replaced::As(2));
-        // Once is enough.
+        // A second replacement is stale.
         assert_eq!(polish_again(&ledger, &found), Replaced::Stale);
     }
     assert!(listed(&ledger).is_empty());
@@ -71,18 +71,18 @@ fn other_words_stand_until_what_happened_changes() {
     assert_eq!((node.title.as_str(), node.summarizer.as_str()), ("in other words", "model"));
     assert!(!node.bullets[0].grips.is_empty() && !node.bullets[0].unsupported);
 
-    // What happens elsewhere, and making everything anew, leave them alone.
+    // Events elsewhere and a rebuild leave it alone.
     tell(&ledger, "s2 2026-03-03T10:05:00Z more");
     caught_up(&ledger, &settings());
     let rebuilt = rebuild_contents(&ledger, &settings(), &Plain, &Ticking::default()).unwrap();
     assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
     assert_eq!(ledger.node(PROJECT, &day, None).unwrap().unwrap(), node);
     assert!(tome_engine::verify_contents(&ledger, &settings()).unwrap().is_fine());
-    // The week is made of what happened, not of other words for it.
+    // The week is built from the built-in summary.
     let week = ledger.node(PROJECT, &id("toc:week:2026-W10"), None).unwrap().unwrap();
     assert!(week.title.contains("parser,bye") && !week.title.contains("other words"));
 
-    // Something late happens that day: its own words again, as a version of their own.
+    // A late event on that day brings back a built-in summary, as a new version.
     tell(&ledger, "s1 2026-03-02T09:05:00Z late");
     caught_up(&ledger, &settings());
     let head = ledger.head(PROJECT, &day).unwrap().unwrap();
@@ -97,7 +97,7 @@ fn polish_again(ledger: &Ledger, seen: &Found) -> Replaced {
 }
 
 #[test]
-fn what_is_open_or_has_changed_is_left_alone() {
+fn open_or_changed_nodes_are_not_replaced() {
     let ledger = Memory::default().open();
     tell(&ledger, STORY);
     caught_up(&ledger, &settings());

@@ -1,4 +1,4 @@
-//! The way back, over one project and over all.
+//! Reading the contents of one project and of all.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ fn calendar(stores: Stores) -> Calendar {
     Calendar::new(Arc::new(stores), settings(), Arc::new(Plain), clock)
 }
 
-/// One level of this project, or of all.
+/// One level of one project, or of all.
 fn of(project: Option<&str>) -> Ask {
     let project = project.map(str::to_owned);
     Ask { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
 }
 
-/// Two projects: one worked on in two months by two agents, one on one day.
+/// Two projects: one with two months and two agents, one with a single day.
 fn scene(mode: StoreMode) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
@@ -62,7 +62,7 @@ fn told(listing: &Entries) -> String {
 }
 
 #[test]
-fn one_walks_from_the_years_to_what_was_said() {
+fn the_tree_leads_from_years_to_events() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let calendar = &scene(mode).calendar;
         let (root, ask) = (Some("/nowhere/a"), of(Some("/nowhere/a")));
@@ -87,13 +87,13 @@ fn one_walks_from_the_years_to_what_was_said() {
         let grip = found.node.bullets[0].grips[0].as_str();
         let expanded = calendar.grip(grip, (3, 3), root).unwrap();
         assert_eq!(expanded.events[0].text, "a says 1");
-        // What lies an hour away is not around it.
+        // Events an hour away are not included.
         assert!(expanded.before.is_empty() && expanded.after.is_empty() && !expanded.shortened);
     }
 }
 
 #[test]
-fn all_projects_are_one_calendar() {
+fn all_projects_are_merged_into_one_calendar() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let calendar = &scene(mode).calendar;
         let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
@@ -104,7 +104,7 @@ fn all_projects_are_one_calendar() {
         assert_eq!(projects, ["/nowhere/a", "/nowhere/b", "/nowhere/a", "/nowhere/a"]);
         assert_eq!(calendar.node("toc:year:2026", None, None).unwrap().len(), 2);
 
-        // By agent, and the days of a month by name.
+        // By agent, and the days of a month by time.
         let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..of(None) };
         let months = calendar.below(&id("toc:year:2026"), &gemini).unwrap();
         assert_eq!(told(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
@@ -114,7 +114,7 @@ fn all_projects_are_one_calendar() {
 }
 
 #[test]
-fn lists_come_in_pages() {
+fn listings_are_paged_in_both_directions() {
     let calendar = &scene(StoreMode::PerProject).calendar;
     for (node, entries_max, pages) in
         [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
@@ -145,7 +145,7 @@ fn lists_come_in_pages() {
 }
 
 #[test]
-fn what_is_not_there_is_said_to_be() {
+fn missing_items_are_reported_as_not_found() {
     let calendar = &scene(StoreMode::PerProject).calendar;
     let not_found = |error: EngineError| match error {
         EngineError::NotFound(what) => what,
@@ -154,7 +154,7 @@ fn what_is_not_there_is_said_to_be() {
     let error = calendar.node("toc:day:2020-01-01", None, None).unwrap_err();
     assert!(not_found(error).starts_with("no node toc:day:2020-01-01"));
     let error = calendar.node("toc:year:2026", Some(9), None).unwrap_err();
-    assert!(not_found(error).starts_with("there is no version 9 of toc:year:2026"));
+    assert!(not_found(error).starts_with("no version 9 of toc:year:2026"));
     let grip = GripId::of(Millis(1), &EventId::parse("x").unwrap(), "x");
     let error = calendar.grip(grip.as_str(), (3, 3), None).unwrap_err();
     assert_eq!(not_found(error), format!("no grip {grip}"));
@@ -166,7 +166,7 @@ fn what_is_not_there_is_said_to_be() {
 }
 
 #[test]
-fn a_grip_shows_what_was_around_it_in_its_session_and_project() {
+fn a_grip_expands_within_its_session_and_project() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
     let stores = Stores::new(Home::at(folder.path()), StoreMode::Unified, Engine::DEFAULT, clock);

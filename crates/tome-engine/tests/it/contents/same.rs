@@ -1,4 +1,4 @@
-//! The same contents whatever the way: in any order, in any batches, killed anywhere.
+//! The contents do not depend on arrival order, batches or crashes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use tome_model::{Draft, EventKind, Zone};
 use super::memory::Memory;
 use super::*;
 
-/// Thresholds small enough that a few events meet all of them.
+/// Thresholds small enough for a few events to reach all of them.
 fn small(zone: &str) -> ContentsSettings {
     let mut settings = ContentsSettings::in_zone(Zone::named(zone).unwrap());
     settings.gap_ms = 600_000;
@@ -29,7 +29,7 @@ struct Told {
 }
 
 fn told(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Told {
-    // Around the end of a year that is in the middle of a week, some of it on the day after.
+    // Around the end of a year in the middle of a week, some of it on the next day.
     let start = at("2026-12-31T22:40:00Z").0;
     let at = Millis(start + u64::from(minute) * 60_000);
     let text = "word ".repeat(usize::from(words)) + &n.to_string();
@@ -54,8 +54,8 @@ fn history() -> impl Strategy<Value = Vec<Told>> {
         .prop_map(|all| all.into_iter().enumerate().map(|(n, one)| told(n, one)).collect())
 }
 
-/// What happens on the way: how many events come before the worker runs, how many it takes at a
-/// time, and which of its writes fails, if one does.
+/// One step: how many events arrive before the worker runs, its batch size, and which of its writes
+/// fails (0 for none).
 #[derive(Debug, Clone, Copy)]
 struct Leg {
     events: usize,
@@ -110,7 +110,7 @@ fn at_once(told: &[Told], settings: &ContentsSettings, summarizer: &dyn Summariz
     memory
 }
 
-/// The segments as the pure function cuts them, by project and id of the first event.
+/// The segments as the pure function cuts them, by project and first event id.
 fn cut(ledger: &Ledger, settings: &ContentsSettings) -> BTreeMap<(String, String), Vec<String>> {
     let mut sessions: BTreeMap<(String, SessionId), Vec<Event>> = BTreeMap::new();
     for event in ledger.events(&EventRange::default()) {
@@ -132,14 +132,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn by_and_by_is_as_at_once(told in history(), legs in legs(), zone in 0..3usize) {
+    fn incremental_and_one_shot_processing_give_the_same_contents(told in history(), legs in legs(), zone in 0..3usize) {
         let settings = small(["UTC", "Asia/Kathmandu", "America/St_Johns"][zone]);
         let memory = by_and_by(&told, &legs, &settings, &Plain);
         let ledger = memory.open();
         let expected = latest(&at_once(&told, &settings, &Plain).open());
         prop_assert_eq!(&latest(&ledger), &expected);
 
-        // Every event is in one segment, the one where the pure function puts it.
+        // Every event is in the segment that the pure function assigns.
         let cut = cut(&ledger, &settings);
         let nodes: BTreeMap<_, _> = expected
             .iter()
@@ -155,7 +155,7 @@ proptest! {
             .collect();
         prop_assert_eq!(nodes, cut);
 
-        // It is true, and making it anew changes nothing.
+        // It verifies, and a rebuild changes nothing.
         let report = verify_contents(&ledger, &settings).unwrap();
         prop_assert!(report.is_fine(), "{:?}", report);
         let rebuilt = rebuild_contents(&ledger, &settings, &Plain, &Ticking::default()).unwrap();
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn other_settings_make_what_they_would_have_made(told in history(), legs in legs(), killed_at in 0..6usize) {
+    fn changed_settings_rebuild_the_contents(told in history(), legs in legs(), killed_at in 0..6usize) {
         let (before, after) = (small("UTC"), small("Pacific/Kiritimati"));
         let memory = by_and_by(&told, &legs, &before, &Plain);
         memory.fails_in.store(killed_at, Ordering::SeqCst);
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn sessions_are_counted_once(told in history()) {
+    fn every_session_is_counted_once_per_period(told in history()) {
         let settings = small("UTC");
         let ledger = at_once(&told, &settings, &Plain).open();
         prop_assert!(latest(&ledger).keys().any(|(_, id)| id.as_str().starts_with("toc:year:")));
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn with_the_built_in_summarizer_too(told in history(), legs in legs()) {
+    fn incremental_processing_is_stable_with_the_built_in_summarizer(told in history(), legs in legs()) {
         let settings = small("UTC");
         let memory = by_and_by(&told, &legs, &settings, &Extractive);
         let ledger = memory.open();

@@ -1,4 +1,4 @@
-//! What is wrong is found, and mended by making it anew.
+//! Damage is found by verification and repaired by a rebuild.
 
 use tome_engine::{Rebuilt, Report, rebuild_contents, verify_contents};
 use tome_ledger::Family;
@@ -27,7 +27,7 @@ fn rebuilt(ledger: &Ledger) -> Rebuilt {
 }
 
 #[test]
-fn what_was_just_made_is_fine() {
+fn new_contents_verify_without_problems() {
     let (_, ledger) = told();
     let report = report(&ledger);
     assert_eq!((report.nodes, report.grips, report.problem_count), (7, 3, 0));
@@ -37,7 +37,7 @@ fn what_was_just_made_is_fine() {
 }
 
 #[test]
-fn lost_grips_are_named_and_come_back() {
+fn lost_grips_are_reported_and_restored() {
     let (memory, ledger) = told();
     let before = latest(&ledger);
     memory.lose(Family::Grips);
@@ -50,7 +50,7 @@ fn lost_grips_are_named_and_come_back() {
 }
 
 #[test]
-fn lost_contents_are_made_again() {
+fn lost_contents_are_rebuilt() {
     let (memory, ledger) = told();
     let before = latest(&ledger);
     for family in [Family::TocNodes, Family::TocLatest, Family::Grips] {
@@ -58,7 +58,7 @@ fn lost_contents_are_made_again() {
     }
     assert_eq!(rebuilt(&ledger).nodes, 7);
     assert_eq!(latest(&ledger), before);
-    // Without even a cursor, too.
+    // Also without a cursor.
     for family in [Family::TocNodes, Family::TocLatest, Family::Grips, Family::Checkpoints] {
         memory.lose(family);
     }
@@ -67,7 +67,7 @@ fn lost_contents_are_made_again() {
 }
 
 #[test]
-fn an_excerpt_that_nobody_said_is_found() {
+fn an_altered_excerpt_is_found() {
     let (memory, ledger) = told();
     memory.spoil(Family::Grips, |value| {
         let place = value.windows(6).position(|six| six == b"parser");
@@ -83,7 +83,7 @@ fn an_excerpt_that_nobody_said_is_found() {
 }
 
 #[test]
-fn a_node_that_says_something_else_is_found_and_made_again() {
+fn an_altered_node_is_found_and_rebuilt() {
     let (memory, ledger) = told();
     let before = latest(&ledger);
     memory.spoil(Family::TocNodes, |value| {
@@ -99,7 +99,7 @@ fn a_node_that_says_something_else_is_found_and_made_again() {
 }
 
 #[test]
-fn an_unknown_version_is_named_and_not_guessed() {
+fn an_unknown_format_version_is_reported() {
     let (memory, ledger) = told();
     memory.spoil(Family::TocNodes, |value| value[0] = 9);
     let problems = report(&ledger).problems.join("\n");

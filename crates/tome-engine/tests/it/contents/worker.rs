@@ -1,4 +1,4 @@
-//! The worker: versions, late events, and what one more event costs.
+//! The worker: versions, late events, and the cost of one more event.
 
 use expect_test::expect;
 use tome_engine::{Ask, Depth, catch_up_contents, entries_at, rebuild_contents, verify_contents};
@@ -22,7 +22,7 @@ fn an_empty_ledger_has_no_contents() {
 }
 
 #[test]
-fn an_open_node_is_replaced_and_a_closed_one_gets_a_version() {
+fn an_open_node_is_replaced_and_a_closed_one_gets_a_new_version() {
     let ledger = Memory::default().open();
     tell(&ledger, "s1 2026-03-02T09:00:00Z one");
     let done = caught_up(&ledger, &settings());
@@ -41,9 +41,9 @@ fn an_open_node_is_replaced_and_a_closed_one_gets_a_version() {
     );
     tell(&ledger, "s1 2026-03-02T09:02:00Z bye");
     caught_up(&ledger, &settings());
-    // Nothing new: no version, nothing written.
+    // Nothing new: nothing is written.
     assert_eq!(caught_up(&ledger, &settings()), CaughtUp::default());
-    // Closed, and then something late.
+    // A late event after the session has closed.
     tell(&ledger, "s1 2026-03-02T09:00:30Z late");
     caught_up(&ledger, &settings());
     check(
@@ -68,7 +68,7 @@ fn an_open_node_is_replaced_and_a_closed_one_gets_a_version() {
 }
 
 #[test]
-fn a_late_event_reopens_its_periods_and_no_others() {
+fn a_late_event_reopens_only_its_periods() {
     let ledger = Memory::default().open();
     tell(
         &ledger,
@@ -84,7 +84,7 @@ fn a_late_event_reopens_its_periods_and_no_others() {
     caught_up(&ledger, &settings());
     tell(&ledger, "s3 2026-03-03T11:00:00Z unicode");
     let done = caught_up(&ledger, &settings());
-    // Its segment and its day are new, its week, month and year are not; April is left alone.
+    // Its segment and day are new, its week, month and year get a version; April is unchanged.
     assert_eq!((done.nodes, done.removed), (5, 0));
     let versions = |node: &str| {
         let head = ledger.head(PROJECT, &id(node)).unwrap().unwrap();
@@ -99,7 +99,7 @@ fn a_late_event_reopens_its_periods_and_no_others() {
 }
 
 #[test]
-fn a_segment_that_vanishes_leaves_its_closed_versions_and_no_open_ones() {
+fn a_removed_segment_keeps_only_its_closed_versions() {
     let ledger = Memory::default().open();
     tell(
         &ledger,
@@ -109,7 +109,7 @@ fn a_segment_that_vanishes_leaves_its_closed_versions_and_no_open_ones() {
     );
     caught_up(&ledger, &settings());
     assert_eq!(latest(&ledger).len(), 3 + 4);
-    // Both gaps are gone.
+    // Both gaps are closed.
     tell(
         &ledger,
         "s1 2026-03-02T09:20:00Z between
@@ -128,7 +128,7 @@ fn a_segment_that_vanishes_leaves_its_closed_versions_and_no_open_ones() {
             toc:year:2026 v1 open 2026: March 2026: Week 10 of 2026 (Mar 2 – 8): Monday, March 2, 2026: one,between,two,again,three
         "#]],
     );
-    // The one that has gone can still be read, with its grip, but is in no list.
+    // The removed segment can still be read, with its grip, but is in no listing.
     let gone = ledger.heads(PROJECT, "toc:segment:", None).map(Result::unwrap);
     let gone = gone.filter(|head| head.removed).map(|head| head.id).next().unwrap();
     assert_eq!(ledger.node(PROJECT, &gone, None).unwrap(), None);
@@ -149,10 +149,10 @@ fn an_open_segment_keeps_only_the_grips_it_needs() {
 }
 
 #[test]
-fn days_are_days_of_the_zone_over_a_change_of_clocks() {
+fn days_follow_the_time_zone_across_a_clock_change() {
     let ledger = Memory::default().open();
     let settings = ContentsSettings::in_zone(Zone::named("Europe/Berlin").unwrap());
-    // On the 25th of October 2026 Berlin has 25 hours.
+    // On 25 October 2026 Berlin has 25 hours.
     tell(
         &ledger,
         "s1 2026-10-24T21:59:00Z saturday
@@ -164,15 +164,15 @@ fn days_are_days_of_the_zone_over_a_change_of_clocks() {
     let events = |day| ledger.head(PROJECT, &id(day)).unwrap().map(|head| head.events);
     let days = ["toc:day:2026-10-24", "toc:day:2026-10-25", "toc:day:2026-10-26"];
     assert_eq!(days.map(events), [Some(1), Some(2), Some(1)]);
-    // Goes on over midnight: the summarizer is shown what came before.
+    // It continues over midnight, so the summarizer gets the overlap.
     let monday = ledger.heads(PROJECT, "toc:segment:2026-10-26:", None).next().unwrap().unwrap();
     assert_eq!(monday.title, "monday after sunday-ends");
 }
 
 #[test]
-fn odd_events_are_taken() {
+fn extreme_events_are_processed() {
     let ledger = Memory::default().open();
-    // All at one instant, in the far future, at the very beginning, and five megabytes.
+    // All at one instant, in the far future, at the epoch, and five megabytes.
     for n in 0..50 {
         append(&ledger, PROJECT, draft(&format!("i{n}"), "s1", at("2026-03-02T09:00:00Z"), "x"));
     }
@@ -189,9 +189,9 @@ fn odd_events_are_taken() {
     assert!(report.is_fine(), "{report:?}");
 }
 
-/// A question about a week costs what that week holds, however long the history is.
+/// A query for a week costs the same however long the history is.
 #[test]
-fn only_the_nodes_of_the_time_asked_for_are_read() {
+fn a_time_query_reads_only_the_nodes_in_range() {
     let reads_with = |days: u64| {
         let memory = Memory::default();
         let ledger = memory.open();
@@ -220,7 +220,7 @@ fn only_the_nodes_of_the_time_asked_for_are_read() {
 }
 
 #[test]
-fn what_one_more_event_costs_does_not_grow_with_the_ledger() {
+fn the_cost_of_one_more_event_does_not_grow_with_the_ledger() {
     let reads_after = |stored: usize| {
         let memory = Memory::default();
         let ledger = memory.open();
@@ -262,7 +262,7 @@ fn a_failing_summarizer_changes_nothing() {
 }
 
 #[test]
-fn evidence_that_is_not_there_is_not_taken() {
+fn evidence_that_is_not_verbatim_is_rejected() {
     struct Lying;
     impl Summarizer for Lying {
         fn name(&self) -> &'static str {
@@ -313,7 +313,7 @@ fn evidence_that_is_not_there_is_not_taken() {
 }
 
 #[test]
-fn several_at_once_do_what_one_does() {
+fn concurrent_workers_give_the_same_result_as_one() {
     let memory = Memory::default();
     let ledger = memory.open();
     let few = ContentsSettings { batch_events: 3, ..settings() };

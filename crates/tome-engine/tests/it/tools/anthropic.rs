@@ -1,4 +1,4 @@
-//! The memory tool of Anthropic's models, as a transcript.
+//! The memory tool of Anthropic's models, as transcripts.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ fn check(calls: &[Value], expected: &Expect) {
     expected.assert_eq(&transcript);
 }
 
-/// A listing without the size of the index, which is not this tool's to say.
+/// A listing without the size of the index, which this tool does not decide.
 fn stable(text: &str) -> String {
     let line = |line: &str| match line.split_once('\t') {
         Some((_, path @ ("/memories" | "/memories/MEMORY.md"))) => format!("SIZE\t{path}"),
@@ -29,7 +29,7 @@ fn stable(text: &str) -> String {
 }
 
 #[test]
-fn sizes_are_rounded() {
+fn sizes_are_rounded_to_one_decimal() {
     let scene = scene();
     create(&scene, "/memories/a/b/small.md", &"x".repeat(1_023));
     create(&scene, "/memories/a/b/large.md", &"x".repeat(5_632));
@@ -42,7 +42,7 @@ fn sizes_are_rounded() {
 }
 
 #[test]
-fn the_line_endings_of_windows_stay() {
+fn crlf_line_endings_are_kept() {
     let scene = scene();
     create(&scene, "/memories/a.md", "one\r\ntwo\r\nthree");
     let path = "/memories/a.md";
@@ -56,7 +56,7 @@ fn the_line_endings_of_windows_stay() {
 }
 
 #[test]
-fn a_transcript() {
+fn all_commands_answer_with_the_documented_wording() {
     check(
         &[
             json!({"command": "view", "path": "/memories"}),
@@ -188,7 +188,7 @@ fn a_transcript() {
 }
 
 #[test]
-fn paths_that_are_refused() {
+fn invalid_paths_are_rejected() {
     check(
         &[
             json!({"command": "view", "path": "/etc/passwd"}),
@@ -237,7 +237,7 @@ fn paths_that_are_refused() {
 }
 
 #[test]
-fn the_index_is_seen_and_stays() {
+fn the_index_can_be_viewed_but_not_changed() {
     let scene = scene();
     scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
     let index = scene.says("memory_view", json!({}));
@@ -268,7 +268,7 @@ fn the_index_is_seen_and_stays() {
 }
 
 #[test]
-fn the_rules_for_facts_hold() {
+fn the_size_limit_of_facts_applies() {
     let scene = scene();
     scene.says("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
     let create = json!({"command": "create", "path": "/memories/facts/b.md", "file_text": "x".repeat(15_400)});
@@ -280,7 +280,7 @@ fn the_rules_for_facts_hold() {
 }
 
 #[test]
-fn a_long_note_is_shown_in_part() {
+fn a_long_note_is_truncated() {
     let scene = scene();
     let text = "a line of some length, again and again\n".repeat(2_000);
     create(&scene, "/memories/long.md", &text);

@@ -1,11 +1,11 @@
-//! Schemas and arguments: what a schema offers is taken, anything else is refused.
+//! Schemas and arguments: everything in a schema is accepted, anything else is rejected.
 
 use serde_json::{Map, Value, json};
 use tome_engine::{Failure, ToolSpec, Tools};
 
 use super::scene::{Scene, scene};
 
-/// Calls that each tool takes, with the argument values that go together.
+/// Valid calls of each tool.
 fn calls() -> Vec<(&'static str, Value)> {
     let insight = json!({"type": "semantic", "title": "Small steps win", "description": "Small steps are easy to check.",
         "content": "Take one step at a time. Check it at once. Go on only then.",
@@ -115,7 +115,7 @@ fn names(object: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn everything_that_a_schema_offers_is_taken() {
+fn every_argument_in_a_schema_is_accepted() {
     let scene = with_notes();
     scene.happens("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
     let mut used: std::collections::BTreeSet<(&str, String)> = Default::default();
@@ -131,7 +131,7 @@ fn everything_that_a_schema_offers_is_taken() {
 }
 
 #[test]
-fn anything_else_is_refused() {
+fn unknown_arguments_and_wrong_types_are_rejected() {
     let scene = with_notes();
     for (tool, arguments) in calls() {
         let mut more = arguments.clone();
@@ -162,7 +162,7 @@ fn anything_else_is_refused() {
 }
 
 #[test]
-fn what_is_required_is_missed() {
+fn missing_required_arguments_are_named() {
     let scene = with_notes();
     for (tool, arguments) in calls() {
         for name in spec(tool).schema["required"].as_array().into_iter().flatten() {
@@ -179,7 +179,7 @@ fn what_is_required_is_missed() {
 }
 
 #[test]
-fn every_argument_has_its_other_names() {
+fn arguments_have_aliases() {
     let scene = with_notes();
     scene.says("memory_write", json!({"filename": "b.md", "content": "one"}));
     scene.says("memory_read", json!({"filename": "b.md"}));
@@ -200,7 +200,7 @@ fn every_argument_has_its_other_names() {
 }
 
 #[test]
-fn arguments_of_the_wrong_kind() {
+fn invalid_values_are_rejected_with_advice() {
     let scene = with_notes();
     for (tool, arguments, said) in [
         ("memory_read", json!({"path": 1}), "Error: path must be a string, not a number"),
@@ -255,7 +255,7 @@ fn arguments_of_the_wrong_kind() {
 }
 
 #[test]
-fn all_schemas_together_cost_a_prompt_little() {
+fn all_schemas_together_fit_into_3000_tokens() {
     let cost = |spec: &ToolSpec| {
         spec.name.len() + spec.description.chars().count() + spec.schema.to_string().chars().count()
     };

@@ -1,4 +1,4 @@
-//! Bad input: a clear message, and nothing changed, neither in the notebook nor beside it.
+//! Bad input gives a clear message and changes nothing, inside or outside the notebook.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -19,12 +19,12 @@ fn with_notes() -> Scene {
         std::os::unix::fs::symlink(&outside, memory.join("link.md")).unwrap();
         std::os::unix::fs::symlink(scene.top(), memory.join("up")).unwrap();
     }
-    // What is noticed on disk is noticed before the test looks.
+    // Changes on disk are picked up before the test compares files.
     scene.says("memory_list", json!({}));
     scene
 }
 
-/// Paths that no tool takes, whatever it does with them.
+/// Paths that every tool rejects.
 const BAD_PATHS: &[&str] = &[
     "",
     ".",
@@ -47,7 +47,7 @@ const BAD_PATHS: &[&str] = &[
 ];
 
 #[test]
-fn bad_paths_are_refused_by_every_tool() {
+fn bad_paths_are_rejected_by_every_tool() {
     let scene = with_notes();
     let long = format!("{}.md", "x".repeat(300));
     let deep = "a/b/c/d/e/f/g/h.md".to_owned();
@@ -70,7 +70,7 @@ fn bad_paths_are_refused_by_every_tool() {
             assert!(files_in(&scene.top()) == before, "{tool} {arguments}");
         }
         if path.starts_with('/') {
-            // Below /memories a doubled slash is one.
+            // Below /memories a doubled slash counts as one.
             continue;
         }
         for command in ["create", "str_replace", "insert", "delete", "rename"] {
@@ -96,7 +96,7 @@ fn memory_arguments(command: &str, path: &str) -> Value {
 }
 
 #[test]
-fn a_refused_first_call_makes_no_project() {
+fn a_rejected_first_call_creates_no_project() {
     let scene = scene();
     for (tool, arguments, failure) in [
         ("memory_write", json!({"path": "../a.md", "content": "x"}), Failure::Invalid),
@@ -122,7 +122,7 @@ fn a_refused_first_call_makes_no_project() {
 }
 
 #[test]
-fn texts_that_cannot_be_taken() {
+fn empty_oversized_and_ambiguous_texts_are_rejected() {
     let scene = with_notes();
     let large = "x".repeat(2 * 1024 * 1024);
     let facts = "x".repeat(16_000);
@@ -146,7 +146,7 @@ fn texts_that_cannot_be_taken() {
 }
 
 #[test]
-fn a_call_from_nowhere() {
+fn calls_without_cwd_or_session_are_rejected() {
     let mut scene = with_notes();
     scene.caller.session = None;
     let said = scene.refuses("memory_list", json!({"scope": "session"}), Failure::Invalid);
@@ -257,7 +257,7 @@ const NAMES: &[&str] = &[
     "nonsense",
 ];
 
-/// Arguments that a tool might take: its own names, arbitrary values.
+/// Calls with a tool's own argument names and arbitrary values.
 fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
     let tools = Tools::list();
     (0..tools.len()).prop_flat_map(move |at| {
@@ -266,7 +266,7 @@ fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
             .filter(|name| tools[at].schema["properties"].get(**name).is_some())
             .copied()
             .collect();
-        // One that takes nothing is given anything.
+        // A tool without arguments gets arbitrary ones.
         let names = if names.is_empty() { NAMES.to_vec() } else { names };
         let tool = tools[at].name;
         let own = prop::collection::vec((prop::sample::select(names), arbitrary_value()), 0..6);
@@ -283,11 +283,11 @@ fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn arbitrary_arguments_stay_inside(calls in prop::collection::vec(arbitrary_call(), 1..16)) {
+    fn arbitrary_arguments_never_touch_files_outside_notebooks(calls in prop::collection::vec(arbitrary_call(), 1..16)) {
         let scene = with_notes();
         let beside = |scene: &Scene| {
             let mut files = files_in(&scene.top());
-            // Notebooks lie in these two; everything else is not theirs.
+            // Notebooks are only in these two folders.
             let (coder, projects) = (scene.home.join("coder"), scene.home.join("projects"));
             files.retain(|path, _| !path.starts_with(&coder) && !path.starts_with(&projects));
             files
@@ -305,7 +305,7 @@ proptest! {
     }
 
     #[test]
-    fn arguments_that_are_not_an_object(text in "\\PC{0,40}") {
+    fn arguments_that_are_not_an_object_are_rejected(text in "\\PC{0,40}") {
         let scene = scene();
         if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
             for tool in Tools::list() {

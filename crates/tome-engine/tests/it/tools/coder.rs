@@ -1,4 +1,4 @@
-//! The coder's tools.
+//! The tools over the coder's lessons.
 
 use expect_test::expect;
 use serde_json::json;
@@ -6,7 +6,7 @@ use tome_engine::Failure;
 
 use super::scene::{files_in, scene};
 
-/// A report without the reasons and hints, which are the notebook's to say.
+/// A report without reasons and hints, which the notebook decides.
 fn stable(text: &str) -> String {
     let line = |line: &str| match line.split_once("Why: ") {
         Some((before, _)) => format!("{before}Why: …"),
@@ -17,7 +17,7 @@ fn stable(text: &str) -> String {
 }
 
 #[test]
-fn stored_and_recalled() {
+fn a_stored_lesson_is_recalled() {
     let scene = scene();
     let stored = scene.does(
         "coder_memory_store",
@@ -62,7 +62,7 @@ fn stored_and_recalled() {
 }
 
 #[test]
-fn nothing_found_is_said_and_makes_nothing() {
+fn a_recall_without_results_says_so_and_writes_nothing() {
     let scene = scene();
     let before = files_in(&scene.top());
     let found = scene.does("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
@@ -82,7 +82,7 @@ fn nothing_found_is_said_and_makes_nothing() {
 }
 
 #[test]
-fn what_breaks_the_guide_is_refused() {
+fn lessons_that_break_the_guide_are_rejected() {
     let scene = scene();
     let good = json!({"type": "semantic", "title": "Small steps win",
         "description": "Small steps are easy to check.",
@@ -105,13 +105,13 @@ fn what_breaks_the_guide_is_refused() {
         scene.refuses("coder_memory_store", mix, Failure::Invalid);
     }
     let none = scene.does("coder_memory_store", json!({"insights": []}));
-    assert_eq!(none.text, "Insights stored: 0 (none were given)");
+    assert_eq!(none.text, "Insights stored: 0 (none given)");
     assert!(!scene.home.exists());
     scene.says("coder_memory_store", good);
 }
 
 #[test]
-fn no_project_is_needed() {
+fn lessons_need_no_project() {
     let mut scene = scene();
     scene.caller.cwd = None;
     scene.says("coder_memory_recall", json!({"question": "anything"}));

@@ -1,4 +1,4 @@
-//! The tools over notes, in both shapes.
+//! The note tools, in both forms of arguments.
 
 use serde_json::json;
 use tome_engine::Failure;
@@ -6,7 +6,7 @@ use tome_engine::Failure;
 use super::scene::{files_in, scene};
 
 #[test]
-fn a_missing_notebook_is_read_and_not_made() {
+fn reading_a_missing_notebook_does_not_create_it() {
     let scene = scene();
     let before = files_in(&scene.top());
     assert_eq!(scene.says("memory_list", json!({})), "[]");
@@ -19,7 +19,7 @@ fn a_missing_notebook_is_read_and_not_made() {
 }
 
 #[test]
-fn the_sentences_of_typed_notes() {
+fn typed_notes_answer_with_sentences() {
     let scene = scene();
     let write = scene.does(
         "memory_write",
@@ -54,7 +54,7 @@ fn the_sentences_of_typed_notes() {
 }
 
 #[test]
-fn the_refusals_of_typed_notes() {
+fn typed_notes_report_errors_in_the_documented_wording() {
     let scene = scene();
     scene.says("memory_write", json!({"path": "user_prefs.md", "content": "vim"}));
     let refuses = |tool, arguments, failure| scene.refuses(tool, arguments, failure);
@@ -110,7 +110,7 @@ fn the_refusals_of_typed_notes() {
 }
 
 #[test]
-fn the_json_of_plain_notes() {
+fn plain_notes_answer_with_json() {
     let scene = scene();
     let write = scene.does(
         "memory_write",
@@ -146,7 +146,7 @@ fn the_json_of_plain_notes() {
 }
 
 #[test]
-fn a_patch_needs_its_text_exactly_once() {
+fn a_patch_must_match_exactly_once() {
     let scene = scene();
     scene.says("memory_write", json!({"path": "a.md", "content": "one\ntwo\none\n"}));
     let patch = |old: &str| {
@@ -161,7 +161,7 @@ fn a_patch_needs_its_text_exactly_once() {
 }
 
 #[test]
-fn a_version_that_is_not_the_present_one() {
+fn writes_with_a_stale_version_conflict() {
     let scene = scene();
     let first = scene.does("memory_write", json!({"path": "a.md", "content": "one\n"})).json;
     let version = &first["version"];
@@ -187,7 +187,7 @@ fn a_version_that_is_not_the_present_one() {
 }
 
 #[test]
-fn a_long_note_is_cut_between_characters() {
+fn a_long_note_is_truncated_between_characters() {
     let scene = scene();
     let long = "ä".repeat(50_001);
     scene.says("memory_write", json!({"path": "long.md", "content": long}));
@@ -204,7 +204,7 @@ fn a_long_note_is_cut_between_characters() {
 }
 
 #[test]
-fn the_index_can_be_read_and_not_written() {
+fn the_index_can_be_read_but_not_written() {
     let scene = scene();
     scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
     let index = scene.says("memory_view", json!({}));
@@ -221,7 +221,7 @@ fn the_index_can_be_read_and_not_written() {
 }
 
 #[test]
-fn scopes_are_apart() {
+fn scopes_have_separate_notebooks() {
     let scene = scene();
     let write = |scope: &str, path: &str| {
         scene.says("memory_write", json!({"path": path, "content": scope, "scope": scope}));
@@ -247,7 +247,7 @@ fn scopes_are_apart() {
 }
 
 #[test]
-fn the_history_says_who() {
+fn the_history_records_the_author() {
     let mut scene = scene();
     scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
     scene.caller.agent = None;

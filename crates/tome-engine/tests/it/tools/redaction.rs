@@ -8,7 +8,7 @@ use super::scene::{files_in, scene};
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 #[test]
-fn secrets_are_cut_from_everything_that_is_written() {
+fn secrets_are_redacted_in_everything_written() {
     let scene = scene();
     let said = format!("the token is {SECRET}");
     let calls = [
@@ -53,7 +53,7 @@ fn secrets_are_cut_from_everything_that_is_written() {
 }
 
 #[test]
-fn an_old_text_with_a_secret_finds_what_was_written_of_it() {
+fn an_old_text_with_a_secret_matches_its_redacted_form() {
     let scene = scene();
     let said = format!("the token is {SECRET}");
     scene.says("memory_write", json!({"path": "a.md", "content": format!("one\n{said}\n")}));
@@ -71,7 +71,7 @@ fn an_old_text_with_a_secret_finds_what_was_written_of_it() {
 }
 
 #[test]
-fn a_path_cannot_hold_a_secret() {
+fn a_path_with_a_secret_is_rejected() {
     let scene = scene();
     scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
     let path = format!("{SECRET}.md");
@@ -85,7 +85,7 @@ fn a_path_cannot_hold_a_secret() {
 }
 
 #[test]
-fn a_secret_that_a_change_completes_is_cut() {
+fn a_secret_completed_by_a_change_is_redacted() {
     let cases = [
         ("a password: TBD here\nnext", "TBD", "Xk29vLq8ZrT4wQ1n"),
         ("one\r\napi_key = \"TBD\"\r\n", "TBD", "Xk29vLq8ZrT4wQ1nB73mPzYt"),

@@ -15,7 +15,7 @@ use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::Rules;
 
-/// 2026-03-25 and a millisecond more each time it is looked at.
+/// Starts on 2026-03-25 and advances one millisecond per call.
 #[derive(Default)]
 pub struct Ticking(AtomicU64);
 
@@ -77,7 +77,7 @@ pub fn scene() -> Scene {
 
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
 impl Scene {
-    /// Has something happen in the repository, on 2026-03-25 at 10:00, and be read.
+    /// Records an event in the repository on 2026-03-25 at 10:00, and lets the contents catch up.
     pub fn happens(&self, text: &str) {
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
         let intake = Intake::new(sealer, Arc::clone(&self.stores), Arc::new(Ticking::default()));
@@ -90,31 +90,31 @@ impl Scene {
         self.does("get_toc_root", serde_json::json!({}));
     }
 
-    /// Everything there is: home, repository and what lies beside them.
+    /// The folder that holds the home, the repository and what lies next to them.
     pub fn top(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
     pub fn answer(&self, tool: &str, arguments: &Value) -> ToolAnswer {
         let mut answer = self.tools.call(tool, &arguments.to_string(), &self.caller).unwrap();
-        // What a tool quotes stands in a fence; the words in it are the tool's.
+        // Removes the fence around quoted text.
         answer.text = tome_engine::fenced_body(&answer.text).to_owned();
         answer
     }
 
-    /// An answer that has to be a success.
+    /// Calls a tool; the call must succeed.
     pub fn does(&self, tool: &str, arguments: Value) -> ToolAnswer {
         let answer = self.answer(tool, &arguments);
         assert_eq!(answer.failure, None, "{tool} {arguments}: {}", answer.text);
         answer
     }
 
-    /// The text of a success.
+    /// The text of a successful call.
     pub fn says(&self, tool: &str, arguments: Value) -> String {
         self.does(tool, arguments).text
     }
 
-    /// The text of a refusal, which has to change nothing.
+    /// The text of a rejected call, which must change nothing.
     pub fn refuses(&self, tool: &str, arguments: Value, failure: Failure) -> String {
         let before = files_in(&self.top());
         let answer = self.answer(tool, &arguments);
@@ -135,7 +135,7 @@ impl Scene {
     }
 }
 
-/// Every file and folder below, with what is in it.
+/// All files and folders below, with contents.
 pub fn files_in(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut left = vec![folder.to_path_buf()];
