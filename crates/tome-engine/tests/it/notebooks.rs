@@ -80,10 +80,10 @@ fn a_repository_gets_only_markdown_files() {
     let scene = scene();
     let memory = scene.repo.join(".memory");
     std::fs::create_dir(&memory).unwrap();
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "one"}));
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "two"}));
-    scene.says("memory_delete", json!({"path": "facts/user.md"}));
-    scene.says("memory_write", json!({"path": "a.md", "content": "three"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "one"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "two"}));
+    scene.call_text("memory_delete", json!({"path": "facts/user.md"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "three"}));
     for (path, content) in files_in(&memory) {
         assert!(content.is_none() || path.extension().is_some_and(|end| end == "md"), "{path:?}");
     }
@@ -99,15 +99,15 @@ fn notes_that_come_with_a_repository_are_used() {
     std::fs::create_dir_all(memory.join("old")).unwrap();
     std::fs::write(memory.join("a.md"), "one\n").unwrap();
     std::fs::write(memory.join("old/b.md"), "two\n").unwrap();
-    assert_eq!(scene.text_of("a.md"), "one\n");
-    scene.says("memory_list", json!({}));
+    assert_eq!(scene.note_text("a.md"), "one\n");
+    scene.call_text("memory_list", json!({}));
     let missing = json!({"path": "c.md", "old_str": "x", "new_str": "y"});
-    scene.refuses("memory_patch", missing, tome_engine::Failure::NotFound);
+    scene.call_rejected("memory_patch", missing, tome_engine::Failure::NotFound);
     assert!(!scene.home.exists(), "reading and rejecting create nothing");
-    scene.says("memory", json!({"command": "delete", "path": "/memories/old"}));
+    scene.call_text("memory", json!({"command": "delete", "path": "/memories/old"}));
     assert!(project_folder(&scene).join("project.toml").is_file());
     assert!(!memory.join("old").exists());
-    scene.says("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "1"}));
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "1"}));
     assert_eq!(std::fs::read_to_string(memory.join("a.md")).unwrap(), "1\n");
 }
 
@@ -115,14 +115,14 @@ fn notes_that_come_with_a_repository_are_used() {
 fn creating_or_removing_the_repository_folder_takes_effect_at_once() {
     let scene = scene();
     let memory = scene.repo.join(".memory");
-    scene.says("memory_write", json!({"path": "a.md", "content": "at home"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "at home"}));
     std::fs::create_dir(&memory).unwrap();
-    assert_eq!(scene.says("memory_list", json!({})), "[]");
+    assert_eq!(scene.call_text("memory_list", json!({})), "[]");
     std::fs::write(memory.join("b.md"), "in the repository\n").unwrap();
-    assert_eq!(scene.text_of("b.md"), "in the repository\n");
+    assert_eq!(scene.note_text("b.md"), "in the repository\n");
     assert_eq!(scene.notebooks.open_now().len(), 1, "the one in the home is not in use");
     std::fs::remove_dir_all(&memory).unwrap();
-    assert!(scene.text_of("a.md").starts_with("at home"));
+    assert!(scene.note_text("a.md").starts_with("at home"));
 }
 
 #[cfg(unix)]
@@ -139,7 +139,7 @@ fn a_memory_folder_that_is_a_link_or_file_is_rejected() {
                 "memory_list" => json!({}),
                 _ => json!({"path": "a.md", "content": "x"}),
             };
-            let said = scene.refuses(tool, arguments, tome_engine::Failure::Failed);
+            let said = scene.call_rejected(tool, arguments, tome_engine::Failure::Failed);
             assert!(said.contains(".memory") && said.contains(what), "{said}");
         }
         let refused = scene.notebooks.move_into_repository(scene.repo.to_str().unwrap());
@@ -171,13 +171,13 @@ fn errors_name_the_missing_argument() {
 #[test]
 fn notes_move_into_the_repository() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "two"}));
-    scene.says("memory_write", json!({"path": "same.md", "content": "same"}));
-    scene.says("memory_write", json!({"path": "other.md", "content": "mine"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "two"}));
+    scene.call_text("memory_write", json!({"path": "same.md", "content": "same"}));
+    scene.call_text("memory_write", json!({"path": "other.md", "content": "mine"}));
     let home = project_folder(&scene).join("memory");
     std::fs::write(home.join("latin.md"), b"caf\xe9\n").unwrap();
-    let (a, same) = (scene.text_of("a.md"), scene.text_of("same.md"));
+    let (a, same) = (scene.note_text("a.md"), scene.note_text("same.md"));
     let memory = scene.repo.join(".memory");
     let cwd = scene.repo.to_str().unwrap();
     // As after an interrupted move, with another note of the same name.
@@ -189,8 +189,8 @@ fn notes_move_into_the_repository() {
     assert!(!moved.created);
     assert_eq!(moved.moved, ["a.md", "facts/user.md", "same.md"]);
     assert_eq!(moved.kept_back, ["latin.md", "other.md"]);
-    assert_eq!(scene.text_of("a.md"), a);
-    assert_eq!(scene.text_of("other.md"), "theirs\n");
+    assert_eq!(scene.note_text("a.md"), a);
+    assert_eq!(scene.note_text("other.md"), "theirs\n");
     assert!(home.join("other.md").is_file() && !home.join("a.md").exists());
     let again = scene.notebooks.move_into_repository(cwd).unwrap();
     assert!(again.moved.is_empty());

@@ -26,7 +26,7 @@ fn event((place, line): (usize, &str)) -> Event {
         "tool" => EventKind::ToolResult,
         other => panic!("{other}"),
     };
-    let mut event = spoken(place, kind, text);
+    let mut event = message(place, kind, text);
     if kind == EventKind::ToolResult {
         let (name, output) = text.split_once(' ').unwrap();
         let output = serde_json::from_str(output).unwrap_or(Value::String(output.to_owned()));
@@ -36,7 +36,7 @@ fn event((place, line): (usize, &str)) -> Event {
     event
 }
 
-fn spoken(place: usize, kind: EventKind, text: &str) -> Event {
+fn message(place: usize, kind: EventKind, text: &str) -> Event {
     let at = Millis(1_000 * (place as u64 + 1));
     Event {
         id: serde_json::from_value(json!(format!("e{place}"))).unwrap(),
@@ -78,7 +78,7 @@ fn model(answers: Vec<Result<String, ModelFailure>>) -> (Arc<Scripted>, ModelSum
     (model, summarizer)
 }
 
-fn summarise(
+fn summarize(
     events: &[Event],
     answers: Vec<Result<String, ModelFailure>>,
 ) -> Result<Summary, SummaryError> {
@@ -87,7 +87,7 @@ fn summarise(
 
 fn check_support(timeline: &str, bullets: &[&str], expected: &Expect) {
     let events = events(timeline);
-    let summary = summarise(&events, vec![Ok(answer(bullets))]).unwrap();
+    let summary = summarize(&events, vec![Ok(answer(bullets))]).unwrap();
     let mut shown = String::new();
     for bullet in &summary.bullets {
         shown.push_str(&format!("* {}\n", bullet.text));
@@ -196,7 +196,7 @@ fn two_unusable_answers_give_no_summary() {
 
 #[test]
 fn model_failures_map_to_retry_delays() {
-    let after = |failure: ModelFailure| match summarise(&events(SESSION), vec![Err(failure)]) {
+    let after = |failure: ModelFailure| match summarize(&events(SESSION), vec![Err(failure)]) {
         Err(SummaryError::Later { after_s, .. }) => after_s,
         other => panic!("{other:?}"),
     };
@@ -209,7 +209,7 @@ fn model_failures_map_to_retry_delays() {
     assert_eq!(after(ModelFailure::TimedOut { after: Duration::from_secs(60) }), 300);
     assert_eq!(after(ModelFailure::Unauthorized { said: said() }), 3_600);
 
-    let none = |failure| summarise(&events(SESSION), vec![Err(failure)]).unwrap_err();
+    let none = |failure| summarize(&events(SESSION), vec![Err(failure)]).unwrap_err();
     let over = ModelFailure::OverBudget { spent: 9, budget: 10, needed: 2 };
     assert!(matches!(none(over), SummaryError::OverBudget));
     assert!(matches!(none(ModelFailure::Refused { said: said() }), SummaryError::Unusable(_)));
@@ -244,7 +244,7 @@ fn a_prompt_names_speakers_and_includes_the_overlap() {
 #[test]
 fn one_event_may_have_one_bullet() {
     let events = events("person hello");
-    let summary = summarise(&events, vec![Ok(answer(&["The person said hello."]))]).unwrap();
+    let summary = summarize(&events, vec![Ok(answer(&["The person said hello."]))]).unwrap();
     assert_eq!(summary.bullets.len(), 1);
 }
 
@@ -316,7 +316,7 @@ proptest! {
         let events: Vec<Event> = texts
             .iter()
             .enumerate()
-            .map(|(place, (text, times))| spoken(place, EventKind::UserMessage, &text.repeat(*times)))
+            .map(|(place, (text, times))| message(place, EventKind::UserMessage, &text.repeat(*times)))
             .collect();
         let scripted = Arc::new(Scripted::default());
         let summarizer = ModelSummarizer::new(scripted.clone(), tokens_max, 100);
@@ -335,10 +335,10 @@ proptest! {
         let events: Vec<Event> = texts
             .iter()
             .enumerate()
-            .map(|(place, text)| spoken(place, EventKind::UserMessage, text))
+            .map(|(place, text)| message(place, EventKind::UserMessage, text))
             .collect();
         let said = answer(&[&bullet, "another one here", "a third one here"]);
-        let summary = summarise(&events, vec![Ok(said)]).unwrap();
+        let summary = summarize(&events, vec![Ok(said)]).unwrap();
         for bullet in &summary.bullets {
             let Support::Excerpts(excerpts) = &bullet.support else { panic!("{bullet:?}") };
             for evidence in excerpts {

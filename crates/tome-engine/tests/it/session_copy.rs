@@ -28,7 +28,7 @@ struct Scene {
     intake: Intake,
     copies: SessionCopies,
     clock: Arc<dyn Clock>,
-    said: u64,
+    recorded: u64,
 }
 
 const ROOT: &str = "/nowhere/app";
@@ -42,7 +42,7 @@ impl Scene {
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
         let intake = Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock));
         let copies = SessionCopies::new(stores.projects_shared(), Arc::clone(&clock));
-        Self { _folder: folder, stores, intake, copies, clock, said: 0 }
+        Self { _folder: folder, stores, intake, copies, clock, recorded: 0 }
     }
 
     /// Simulates a restart of the daemon.
@@ -51,11 +51,11 @@ impl Scene {
     }
 
     /// Records a message; each one happened earlier than the one before it.
-    fn say(&mut self, root: &str, session: &str, text: &str) {
-        self.said += 1;
+    fn record(&mut self, root: &str, session: &str, text: &str) {
+        self.recorded += 1;
         let line = EventLine {
-            id: Some(format!("e\"{}\\", self.said)),
-            at: Millis(1_000_000 - self.said),
+            id: Some(format!("e\"{}\\", self.recorded)),
+            at: Millis(1_000_000 - self.recorded),
             session_id: session.into(),
             // A session belongs to one project, but two agents may use the same id.
             agent: if root == ROOT { "codex" } else { "gemini" }.into(),
@@ -72,7 +72,7 @@ impl Scene {
         self.stores.of_project(root).unwrap()
     }
 
-    fn copy(&self) {
+    fn catch_up(&self) {
         let copied = self.copies.catch_up(&self.store(ROOT)).unwrap();
         assert_eq!(copied.failed, Vec::<String>::new());
         assert!(!self.copies.is_behind(&self.store(ROOT)).unwrap());
@@ -87,7 +87,7 @@ impl Scene {
     }
 
     /// Appends to a session's file, as another program might.
-    fn scribble(&self, name: &str, bytes: &[u8]) {
+    fn append_raw(&self, name: &str, bytes: &[u8]) {
         let file = self.file(ROOT, name);
         let file = std::fs::OpenOptions::new().append(true).open(file);
         file.unwrap().write_all(bytes).unwrap();
@@ -137,10 +137,10 @@ fn one_line_per_event_in_order_of_arrival() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let mut scene = Scene::new(mode);
         for text in ["first\nand its second line", "日本 \u{2028} \u{1b}[31m", "last"] {
-            scene.say(ROOT, "s1", text);
-            scene.say(ROOT, "s 2/..", text);
+            scene.record(ROOT, "s1", text);
+            scene.record(ROOT, "s 2/..", text);
         }
-        scene.copy();
+        scene.catch_up();
         scene.check(ROOT, "s1");
         scene.check(ROOT, "s 2/..");
         let text = scene.text("s1");
@@ -148,8 +148,8 @@ fn one_line_per_event_in_order_of_arrival() {
         assert!(text.starts_with(r#"{"id":"e\"1\\","at":"1970-01-01T00:16:39.999Z","arrived":"#));
         assert!(scene.file(ROOT, "s 2/..").ends_with("sessions/~s%202%2F%2E%2E/messages.jsonl"));
         // Existing lines never change.
-        scene.say(ROOT, "s1", "more");
-        scene.copy();
+        scene.record(ROOT, "s1", "more");
+        scene.catch_up();
         assert!(scene.text("s1").starts_with(&text));
         scene.check(ROOT, "s1");
     }
@@ -158,8 +158,8 @@ fn one_line_per_event_in_order_of_arrival() {
 #[test]
 fn the_overview_is_created_once_and_then_left_alone() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "x");
-    scene.copy();
+    scene.record(ROOT, "s1", "x");
+    scene.catch_up();
     let memory = scene.file(ROOT, "s1").with_file_name("working-memory");
     let overview = std::fs::read_to_string(memory.join("overview.md")).unwrap();
     let sections: Vec<&str> =
@@ -171,8 +171,8 @@ fn the_overview_is_created_once_and_then_left_alone() {
     std::fs::write(memory.join("overview.md"), "# mine\r\n").unwrap();
     std::fs::remove_dir(memory.join("detail")).unwrap();
     scene.restart();
-    scene.say(ROOT, "s1", "y");
-    scene.copy();
+    scene.record(ROOT, "s1", "y");
+    scene.catch_up();
     assert_eq!(std::fs::read_to_string(memory.join("overview.md")).unwrap(), "# mine\r\n");
     assert!(!memory.join("detail").exists(), "the folder belongs to the user now");
     let left: Vec<_> = memory.parent().unwrap().read_dir().unwrap().collect();
@@ -184,17 +184,17 @@ fn a_torn_line_is_terminated_and_keeps_its_number() {
     // Inside a text, after a brace that does not end the line, and right before the newline.
     for keep in [10, 0, usize::MAX] {
         let mut scene = Scene::new(StoreMode::PerProject);
-        scene.say(ROOT, "s1", "one");
-        scene.copy();
-        scene.say(ROOT, "s1", "two");
+        scene.record(ROOT, "s1", "one");
+        scene.catch_up();
+        scene.record(ROOT, "s1", "two");
         let next = serde_json::to_string(&scene.events(ROOT, "s1")[1]).unwrap();
         let torn = match keep {
             0 => format!("{}}}", &next[..30]),
             keep => next[..keep.min(next.len())].to_owned(),
         };
-        scene.scribble("s1", torn.as_bytes());
+        scene.append_raw("s1", torn.as_bytes());
         scene.restart();
-        scene.copy();
+        scene.catch_up();
         scene.check(ROOT, "s1");
         let lines: Vec<String> = scene.text("s1").lines().map(str::to_owned).collect();
         if keep == usize::MAX {
@@ -204,9 +204,9 @@ fn a_torn_line_is_terminated_and_keeps_its_number() {
             assert_eq!(lines[2], next);
         }
         // It is not taken for an event later.
-        scene.say(ROOT, "s1", "three");
+        scene.record(ROOT, "s1", "three");
         scene.restart();
-        scene.copy();
+        scene.catch_up();
         scene.check(ROOT, "s1");
         assert_eq!(scene.text("s1").lines().count(), lines.len() + 1);
     }
@@ -215,16 +215,16 @@ fn a_torn_line_is_terminated_and_keeps_its_number() {
 #[test]
 fn lines_written_before_a_crash_are_not_written_twice() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "one");
-    scene.copy();
-    scene.say(ROOT, "s1", "two");
-    scene.say(ROOT, "s1", "three");
+    scene.record(ROOT, "s1", "one");
+    scene.catch_up();
+    scene.record(ROOT, "s1", "two");
+    scene.record(ROOT, "s1", "three");
     // Writes lines beyond the cursor, like a daemon that is killed before it moves the cursor.
     scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
     assert_eq!(scene.text("s1").lines().count(), 3);
     scene.restart();
-    scene.say(ROOT, "s1", "four");
-    scene.copy();
+    scene.record(ROOT, "s1", "four");
+    scene.catch_up();
     assert_eq!(scene.text("s1").lines().count(), 4);
     scene.check(ROOT, "s1");
 }
@@ -232,10 +232,10 @@ fn lines_written_before_a_crash_are_not_written_twice() {
 #[test]
 fn lines_lost_in_a_power_failure_are_written_again() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "one");
-    scene.copy();
-    scene.say(ROOT, "s1", "two");
-    scene.say(ROOT, "s1", "three");
+    scene.record(ROOT, "s1", "one");
+    scene.catch_up();
+    scene.record(ROOT, "s1", "two");
+    scene.record(ROOT, "s1", "three");
     scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
     // The file has its length, but zeros where a page was never written.
     let mut bytes = std::fs::read(scene.file(ROOT, "s1")).unwrap();
@@ -243,7 +243,7 @@ fn lines_lost_in_a_power_failure_are_written_again() {
     bytes[second + 40..second + 90].fill(0);
     std::fs::write(scene.file(ROOT, "s1"), &bytes).unwrap();
     scene.restart();
-    scene.copy();
+    scene.catch_up();
     let text = scene.text("s1");
     assert_eq!(text.lines().count(), 4, "{text}");
     scene.check(ROOT, "s1");
@@ -252,11 +252,11 @@ fn lines_lost_in_a_power_failure_are_written_again() {
 #[test]
 fn foreign_lines_keep_their_numbers() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "one");
-    scene.copy();
-    scene.scribble("s1", b"a note by hand\n{\"id\":\"e\\\"1\\\\\",\"again\":true}\n\nno end");
-    scene.say(ROOT, "s1", "two");
-    scene.copy();
+    scene.record(ROOT, "s1", "one");
+    scene.catch_up();
+    scene.append_raw("s1", b"a note by hand\n{\"id\":\"e\\\"1\\\\\",\"again\":true}\n\nno end");
+    scene.record(ROOT, "s1", "two");
+    scene.catch_up();
     scene.check(ROOT, "s1");
     let numbers = |scene: &Scene| {
         let events = scene.events(ROOT, "s1");
@@ -291,9 +291,9 @@ fn a_missing_or_truncated_file_is_rebuilt() {
         for is_new in [true, false] {
             let mut scene = Scene::new(StoreMode::PerProject);
             for text in ["one", "two", "three"] {
-                scene.say(ROOT, "s1", text);
+                scene.record(ROOT, "s1", text);
             }
-            scene.copy();
+            scene.catch_up();
             let whole = scene.text("s1");
             let file = scene.file(ROOT, "s1");
             match damage(&whole) {
@@ -308,8 +308,8 @@ fn a_missing_or_truncated_file_is_rebuilt() {
                 let there = scene.copies.line(&scene.store(ROOT), ROOT, &session("s1"), 3).unwrap();
                 assert!(matches!(there, CopiedLine::Event(_)) || n == 4, "{there:?}");
             } else {
-                scene.say(ROOT, "s1", "four");
-                scene.copy();
+                scene.record(ROOT, "s1", "four");
+                scene.catch_up();
             }
             scene.check(ROOT, "s1");
             assert!(n == 4 || scene.text("s1").starts_with(&whole), "damage {n}");
@@ -323,8 +323,8 @@ fn a_session_in_two_projects_has_a_transcript_in_each() {
         let mut scene = Scene::new(mode);
         let other = "/nowhere/other";
         for n in 0..3 {
-            scene.say(ROOT, "s1", &format!("here {n}"));
-            scene.say(other, "s1", &format!("there {n}"));
+            scene.record(ROOT, "s1", &format!("here {n}"));
+            scene.record(other, "s1", &format!("there {n}"));
         }
         scene.copies.catch_up(&scene.store(ROOT)).unwrap();
         scene.copies.catch_up(&scene.store(other)).unwrap();
@@ -348,18 +348,18 @@ fn a_session_in_two_projects_has_a_transcript_in_each() {
 #[test]
 fn an_unwritable_session_does_not_block_others() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "bad", "x");
+    scene.record(ROOT, "bad", "x");
     let file = scene.file(ROOT, "bad");
     std::fs::create_dir_all(&file).unwrap();
     let error = scene.copies.catch_up(&scene.store(ROOT)).unwrap_err().to_string();
     assert!(error.contains("messages.jsonl") && error.contains("move it away"), "{error}");
-    scene.say(ROOT, "good", "y");
+    scene.record(ROOT, "good", "y");
     let copied = scene.copies.catch_up(&scene.store(ROOT)).unwrap();
     assert_eq!((copied.events, copied.failed.len()), (2, 1));
     scene.check(ROOT, "good");
     std::fs::remove_dir(&file).unwrap();
-    scene.say(ROOT, "bad", "z");
-    scene.copy();
+    scene.record(ROOT, "bad", "z");
+    scene.catch_up();
     scene.check(ROOT, "bad");
     assert_eq!(scene.text("bad").lines().count(), 2);
 }
@@ -369,8 +369,8 @@ fn sessions_are_found_by_folder_name() {
     let mut scene = Scene::new(StoreMode::PerProject);
     let long = "x/".repeat(100);
     for name in ["plain-1", "a b", ".hidden", &long] {
-        scene.say(ROOT, name, "x");
-        scene.copy();
+        scene.record(ROOT, name, "x");
+        scene.catch_up();
         let folder = scene.file(ROOT, name).parent().unwrap().file_name().unwrap().to_owned();
         let found = scene.copies.session_named(&scene.store(ROOT), folder.to_str().unwrap());
         assert_eq!(found.unwrap(), Some(session(name)));
@@ -387,12 +387,12 @@ fn sessions_are_found_by_folder_name() {
 /// What can happen to the files of two sessions.
 #[derive(Debug, Clone)]
 enum Step {
-    Say(u8, String),
-    Copy,
+    Record(u8, String),
+    CatchUp,
     Restart,
     /// Written, but the cursor did not move.
-    Unvouched,
-    Scribble(u8, String),
+    RebuildOnly,
+    AppendRaw(u8, String),
     CutAt(u8, prop::sample::Index),
     Delete(u8),
 }
@@ -400,11 +400,11 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let text = || "[a{}\"\\\\\n]{0,6}";
     prop_oneof![
-        6 => (0u8..2, text()).prop_map(|(of, text)| Step::Say(of, text)),
-        4 => Just(Step::Copy),
+        6 => (0u8..2, text()).prop_map(|(of, text)| Step::Record(of, text)),
+        4 => Just(Step::CatchUp),
         2 => Just(Step::Restart),
-        2 => Just(Step::Unvouched),
-        2 => (0u8..2, text()).prop_map(|(of, text)| Step::Scribble(of, text)),
+        2 => Just(Step::RebuildOnly),
+        2 => (0u8..2, text()).prop_map(|(of, text)| Step::AppendRaw(of, text)),
         2 => (0u8..2, any::<prop::sample::Index>()).prop_map(|(of, at)| Step::CutAt(of, at)),
         1 => (0u8..2).prop_map(Step::Delete),
     ]
@@ -417,17 +417,17 @@ proptest! {
     fn every_event_is_stored_exactly_once_despite_damage(steps in proptest::collection::vec(step(), 1..24)) {
         let mut scene = Scene::new(StoreMode::PerProject);
         let name = |of: u8| format!("s{of}");
-        scene.say(ROOT, "s0", "x");
-        scene.say(ROOT, "s1", "x");
-        scene.copy();
+        scene.record(ROOT, "s0", "x");
+        scene.record(ROOT, "s1", "x");
+        scene.catch_up();
         for step in steps {
             match step {
-                Step::Say(of, text) => scene.say(ROOT, &name(of), &text),
-                Step::Copy => scene.copy(),
+                Step::Record(of, text) => scene.record(ROOT, &name(of), &text),
+                Step::CatchUp => scene.catch_up(),
                 Step::Restart => scene.restart(),
-                Step::Unvouched => { scene.copies.rebuild(&scene.store(ROOT), None).unwrap(); }
-                Step::Scribble(of, text) => if scene.file(ROOT, &name(of)).exists() {
-                    scene.scribble(&name(of), text.as_bytes());
+                Step::RebuildOnly => { scene.copies.rebuild(&scene.store(ROOT), None).unwrap(); }
+                Step::AppendRaw(of, text) => if scene.file(ROOT, &name(of)).exists() {
+                    scene.append_raw(&name(of), text.as_bytes());
                 },
                 Step::CutAt(of, at) => if let Ok(bytes) = std::fs::read(scene.file(ROOT, &name(of))) {
                     let keep = at.index(bytes.len() + 1);
@@ -437,9 +437,9 @@ proptest! {
             }
         }
         scene.restart();
-        scene.say(ROOT, "s0", "y");
-        scene.say(ROOT, "s1", "y");
-        scene.copy();
+        scene.record(ROOT, "s0", "y");
+        scene.record(ROOT, "s1", "y");
+        scene.catch_up();
         scene.check(ROOT, "s0");
         scene.check(ROOT, "s1");
     }

@@ -37,9 +37,9 @@ impl Clock for Ticking {
 }
 
 /// A summarizer that echoes its input, so that any difference shows.
-pub(crate) struct Plain;
+pub(crate) struct EchoSummarizer;
 
-impl Summarizer for Plain {
+impl Summarizer for EchoSummarizer {
     fn name(&self) -> &'static str {
         "extractive"
     }
@@ -112,7 +112,7 @@ pub(crate) fn append(ledger: &Ledger, project: &str, draft: Draft) {
 
 /// Records events from lines such as `s1 2026-03-02T09:00:00Z set up the parser`; the text is also
 /// the id.
-pub(crate) fn tell(ledger: &Ledger, lines: &str) {
+pub(crate) fn record_events(ledger: &Ledger, lines: &str) {
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let mut words = line.splitn(3, ' ');
         let (session, time) = (words.next().unwrap(), words.next().unwrap());
@@ -129,8 +129,8 @@ pub(crate) fn settings() -> ContentsSettings {
     ContentsSettings::in_zone(Zone::utc())
 }
 
-pub(crate) fn caught_up(ledger: &Ledger, settings: &ContentsSettings) -> CaughtUp {
-    catch_up_contents(ledger, settings, &Plain, &Ticking::default()).unwrap()
+pub(crate) fn catch_up(ledger: &Ledger, settings: &ContentsSettings) -> CaughtUp {
+    catch_up_contents(ledger, settings, &EchoSummarizer, &Ticking::default()).unwrap()
 }
 
 /// The latest nodes of all projects and their grips, without fields that depend on history.

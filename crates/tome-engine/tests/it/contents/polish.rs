@@ -7,7 +7,7 @@ use tome_engine::{
 use super::memory::Memory;
 use super::*;
 
-const STORY: &str = "s1 2026-03-02T09:00:00Z parser
+const EVENTS: &str = "s1 2026-03-02T09:00:00Z parser
      s1 2026-03-02T09:10:00Z bye
      s2 2026-03-03T10:00:00Z lexer";
 
@@ -45,9 +45,9 @@ fn listed(ledger: &Ledger) -> Vec<Found> {
 #[test]
 fn closed_nodes_are_listed_bottom_up() {
     let ledger = Memory::default().open();
-    tell(&ledger, STORY);
+    record_events(&ledger, EVENTS);
     append(&ledger, "/other project", draft("x", "s9", at("2026-01-01T00:00:00Z"), "elsewhere"));
-    caught_up(&ledger, &settings());
+    catch_up(&ledger, &settings());
     let ids: Vec<_> =
         listed(&ledger).iter().map(|found| short(&found.node.id).to_owned()).collect();
     // The second day, everything above it, and the other project are open.
@@ -57,8 +57,8 @@ fn closed_nodes_are_listed_bottom_up() {
 #[test]
 fn a_model_summary_stays_until_the_events_change() {
     let ledger = Memory::default().open();
-    tell(&ledger, STORY);
-    caught_up(&ledger, &settings());
+    record_events(&ledger, EVENTS);
+    catch_up(&ledger, &settings());
     let before = latest(&ledger);
     for found in listed(&ledger) {
         assert_eq!(polish(&ledger, &found, "in other words"), Replaced::As(2));
@@ -72,9 +72,10 @@ fn a_model_summary_stays_until_the_events_change() {
     assert!(!node.bullets[0].grips.is_empty() && !node.bullets[0].unsupported);
 
     // Events elsewhere and a rebuild leave it alone.
-    tell(&ledger, "s2 2026-03-03T10:05:00Z more");
-    caught_up(&ledger, &settings());
-    let rebuilt = rebuild_contents(&ledger, &settings(), &Plain, &Ticking::default()).unwrap();
+    record_events(&ledger, "s2 2026-03-03T10:05:00Z more");
+    catch_up(&ledger, &settings());
+    let rebuilt =
+        rebuild_contents(&ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap();
     assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
     assert_eq!(ledger.node(PROJECT, &day, None).unwrap().unwrap(), node);
     assert!(tome_engine::verify_contents(&ledger, &settings()).unwrap().is_fine());
@@ -83,8 +84,8 @@ fn a_model_summary_stays_until_the_events_change() {
     assert!(week.title.contains("parser,bye") && !week.title.contains("other words"));
 
     // A late event on that day brings back a built-in summary, as a new version.
-    tell(&ledger, "s1 2026-03-02T09:05:00Z late");
-    caught_up(&ledger, &settings());
+    record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
+    catch_up(&ledger, &settings());
     let head = ledger.head(PROJECT, &day).unwrap().unwrap();
     assert_eq!((head.version, head.base), (3, 3));
     assert!(head.title.contains("parser,late,bye"), "{}", head.title);
@@ -99,15 +100,15 @@ fn polish_again(ledger: &Ledger, seen: &Found) -> Replaced {
 #[test]
 fn open_or_changed_nodes_are_not_replaced() {
     let ledger = Memory::default().open();
-    tell(&ledger, STORY);
-    caught_up(&ledger, &settings());
+    record_events(&ledger, EVENTS);
+    catch_up(&ledger, &settings());
     let open = ledger.node(PROJECT, &id("toc:day:2026-03-03"), None).unwrap().unwrap();
     let open = Found { project: PROJECT.into(), node: open };
     assert_eq!(polish(&ledger, &open, "too early"), Replaced::Stale);
     let seen = listed(&ledger).remove(0);
     let source = source_of(&ledger, &settings(), &seen).unwrap().unwrap();
-    tell(&ledger, "s1 2026-03-02T09:05:00Z late");
-    caught_up(&ledger, &settings());
+    record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
+    catch_up(&ledger, &settings());
     let summary = summary("too late", Support::Excerpts(Vec::new()));
     let replaced = replace_summary(&ledger, &seen, &source, summary, "model", Millis(7)).unwrap();
     assert_eq!(replaced, Replaced::Stale);

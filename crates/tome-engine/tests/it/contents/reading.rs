@@ -17,11 +17,11 @@ struct Scene {
 
 fn calendar(stores: Stores) -> Calendar {
     let clock = Arc::new(Ticking::default());
-    Calendar::new(Arc::new(stores), settings(), Arc::new(Plain), clock)
+    Calendar::new(Arc::new(stores), settings(), Arc::new(EchoSummarizer), clock)
 }
 
 /// One level of one project, or of all.
-fn of(project: Option<&str>) -> Ask {
+fn query(project: Option<&str>) -> Ask {
     let project = project.map(str::to_owned);
     Ask { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
 }
@@ -47,7 +47,7 @@ fn scene(mode: StoreMode) -> Scene {
     Scene { calendar: calendar(stores), _folder: folder }
 }
 
-fn told(listing: &Entries) -> String {
+fn render_listing(listing: &Entries) -> String {
     let mut text = String::new();
     for entry in &listing.entries {
         let shares: Vec<String> = entry
@@ -65,8 +65,11 @@ fn told(listing: &Entries) -> String {
 fn the_tree_leads_from_years_to_events() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let calendar = &scene(mode).calendar;
-        let (root, ask) = (Some("/nowhere/a"), of(Some("/nowhere/a")));
-        assert_eq!(told(&calendar.root(&ask).unwrap()), "toc:year:2026 4 events: /nowhere/a 4\n");
+        let (root, ask) = (Some("/nowhere/a"), query(Some("/nowhere/a")));
+        assert_eq!(
+            render_listing(&calendar.root(&ask).unwrap()),
+            "toc:year:2026 4 events: /nowhere/a 4\n"
+        );
         let walk = [
             (
                 "toc:year:2026",
@@ -76,7 +79,7 @@ fn the_tree_leads_from_years_to_events() {
             ("toc:week:2026-W10", "toc:day:2026-03-02 3 events: /nowhere/a 3\n"),
         ];
         for (node, expected) in walk {
-            assert_eq!(told(&calendar.below(&id(node), &ask).unwrap()), expected);
+            assert_eq!(render_listing(&calendar.below(&id(node), &ask).unwrap()), expected);
         }
         let segments = calendar.below(&id("toc:day:2026-03-02"), &ask).unwrap();
         assert_eq!(segments.entries.len(), 3);
@@ -97,19 +100,25 @@ fn all_projects_are_merged_into_one_calendar() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let calendar = &scene(mode).calendar;
         let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
-        assert_eq!(told(&calendar.root(&of(None)).unwrap()), format!("toc:year:2026 {both}"));
-        let day = calendar.below(&id("toc:day:2026-03-02"), &of(None)).unwrap();
+        assert_eq!(
+            render_listing(&calendar.root(&query(None)).unwrap()),
+            format!("toc:year:2026 {both}")
+        );
+        let day = calendar.below(&id("toc:day:2026-03-02"), &query(None)).unwrap();
         let projects: Vec<_> =
             day.entries.iter().map(|entry| entry.shares[0].project.as_str()).collect();
         assert_eq!(projects, ["/nowhere/a", "/nowhere/b", "/nowhere/a", "/nowhere/a"]);
         assert_eq!(calendar.node("toc:year:2026", None, None).unwrap().len(), 2);
 
         // By agent, and the days of a month by time.
-        let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..of(None) };
+        let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..query(None) };
         let months = calendar.below(&id("toc:year:2026"), &gemini).unwrap();
-        assert_eq!(told(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
-        let days = calendar.at("2026-03", &of(None)).unwrap();
-        assert_eq!(told(&days), "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n");
+        assert_eq!(render_listing(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
+        let days = calendar.at("2026-03", &query(None)).unwrap();
+        assert_eq!(
+            render_listing(&days),
+            "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n"
+        );
     }
 }
 
@@ -120,7 +129,7 @@ fn listings_are_paged_in_both_directions() {
         [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
     {
         for newest_first in [false, true] {
-            let whole = || calendar.below(&id(node), &of(None)).unwrap();
+            let whole = || calendar.below(&id(node), &query(None)).unwrap();
             let ids = |listing: &Entries| -> Vec<NodeId> {
                 listing.entries.iter().map(|entry| entry.id.clone()).collect()
             };
@@ -158,8 +167,8 @@ fn missing_items_are_reported_as_not_found() {
     let grip = GripId::of(Millis(1), &EventId::parse("x").unwrap(), "x");
     let error = calendar.grip(grip.as_str(), (3, 3), None).unwrap_err();
     assert_eq!(not_found(error), format!("no grip {grip}"));
-    not_found(calendar.below(&id("toc:day:2020-01-01"), &of(None)).unwrap_err());
-    assert!(calendar.root(&of(Some("/nowhere/c"))).unwrap().entries.is_empty());
+    not_found(calendar.below(&id("toc:day:2020-01-01"), &query(None)).unwrap_err());
+    assert!(calendar.root(&query(Some("/nowhere/c"))).unwrap().entries.is_empty());
     assert!(calendar.node("toc:year:2026", None, Some("/nowhere/c")).is_err());
     assert_eq!(calendar.versions("toc:year:2026", None).unwrap().len(), 2);
     assert!(calendar.versions("toc:year:2025", None).is_err());
@@ -180,7 +189,7 @@ fn a_grip_expands_within_its_session_and_project() {
     }
     let huge = draft("huge", "s1", at("2026-03-02T09:40:00Z"), &"much ".repeat(200_000));
     append(&store, "/nowhere/a", huge);
-    caught_up(&store, &settings());
+    catch_up(&store, &settings());
     let calendar = calendar(stores);
     let expand =
         |grip: &Grip, around| calendar.grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap();

@@ -24,7 +24,7 @@ fn event(n: usize, at: Millis, kind: EventKind, text: &str) -> Event {
     }
 }
 
-fn story() -> impl Strategy<Value = Vec<Event>> {
+fn random_events() -> impl Strategy<Value = Vec<Event>> {
     let pause = prop_oneof![5 => 0..120_000u64, 2 => 0..3_600_000u64, 1 => 0..90_000_000u64];
     let one = (pause, 0..12u8, 0..900usize);
     proptest::collection::vec(one, 0..80).prop_map(|all| {
@@ -99,7 +99,7 @@ fn check_reason(events: &[Event], two: &[Segment], settings: &ContentsSettings) 
 
 proptest! {
     #[test]
-    fn every_event_is_in_one_segment_within_the_limits(events in story(), zone in 0..2usize) {
+    fn every_event_is_in_one_segment_within_the_limits(events in random_events(), zone in 0..2usize) {
         let zone = Zone::named(["UTC", "Europe/Berlin"][zone]).unwrap();
         let settings = ContentsSettings::in_zone(zone);
         let found = segments(&events, &settings);
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn later_events_do_not_change_earlier_segments(events in story(), upto in 0..80usize) {
+    fn later_events_do_not_change_earlier_segments(events in random_events(), upto in 0..80usize) {
         let upto = upto.min(events.len());
         let (all, some) = (segments(&events, &settings()), segments(&events[..upto], &settings()));
         for (a, b) in all.iter().zip(&some) {

@@ -6,15 +6,15 @@ use tome_ledger::Family;
 use super::memory::Memory;
 use super::*;
 
-const STORY: &str = "s1 2026-03-02T09:00:00Z parser
+const EVENTS: &str = "s1 2026-03-02T09:00:00Z parser
      s1 2026-03-02T09:10:00Z bye
      s2 2026-03-03T10:00:00Z lexer";
 
-fn told() -> (Memory, Ledger) {
+fn recorded_ledger() -> (Memory, Ledger) {
     let memory = Memory::default();
     let ledger = memory.open();
-    tell(&ledger, STORY);
-    caught_up(&ledger, &settings());
+    record_events(&ledger, EVENTS);
+    catch_up(&ledger, &settings());
     (memory, ledger)
 }
 
@@ -23,12 +23,12 @@ fn report(ledger: &Ledger) -> Report {
 }
 
 fn rebuilt(ledger: &Ledger) -> Rebuilt {
-    rebuild_contents(ledger, &settings(), &Plain, &Ticking::default()).unwrap()
+    rebuild_contents(ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap()
 }
 
 #[test]
 fn new_contents_verify_without_problems() {
-    let (_, ledger) = told();
+    let (_, ledger) = recorded_ledger();
     let report = report(&ledger);
     assert_eq!((report.nodes, report.grips, report.problem_count), (7, 3, 0));
     let rebuilt = rebuilt(&ledger);
@@ -38,7 +38,7 @@ fn new_contents_verify_without_problems() {
 
 #[test]
 fn lost_grips_are_reported_and_restored() {
-    let (memory, ledger) = told();
+    let (memory, ledger) = recorded_ledger();
     let before = latest(&ledger);
     memory.lose(Family::Grips);
     let found = report(&ledger);
@@ -51,7 +51,7 @@ fn lost_grips_are_reported_and_restored() {
 
 #[test]
 fn lost_contents_are_rebuilt() {
-    let (memory, ledger) = told();
+    let (memory, ledger) = recorded_ledger();
     let before = latest(&ledger);
     for family in [Family::TocNodes, Family::TocLatest, Family::Grips] {
         memory.lose(family);
@@ -62,13 +62,13 @@ fn lost_contents_are_rebuilt() {
     for family in [Family::TocNodes, Family::TocLatest, Family::Grips, Family::Checkpoints] {
         memory.lose(family);
     }
-    caught_up(&ledger, &settings());
+    catch_up(&ledger, &settings());
     assert_eq!(latest(&ledger), before);
 }
 
 #[test]
 fn an_altered_excerpt_is_found() {
-    let (memory, ledger) = told();
+    let (memory, ledger) = recorded_ledger();
     memory.spoil(Family::Grips, |value| {
         let place = value.windows(6).position(|six| six == b"parser");
         if let Some(place) = place {
@@ -84,7 +84,7 @@ fn an_altered_excerpt_is_found() {
 
 #[test]
 fn an_altered_node_is_found_and_rebuilt() {
-    let (memory, ledger) = told();
+    let (memory, ledger) = recorded_ledger();
     let before = latest(&ledger);
     memory.spoil(Family::TocNodes, |value| {
         let place = value.windows(6).position(|six| six == b"parser");
@@ -100,7 +100,7 @@ fn an_altered_node_is_found_and_rebuilt() {
 
 #[test]
 fn an_unknown_format_version_is_reported() {
-    let (memory, ledger) = told();
+    let (memory, ledger) = recorded_ledger();
     memory.spoil(Family::TocNodes, |value| value[0] = 9);
     let problems = report(&ledger).problems.join("\n");
     assert!(problems.contains("version 9 is not known here: upgrade Tome"), "{problems}");

@@ -100,9 +100,12 @@ fn calls() -> Vec<(&'static str, Value)> {
 
 fn with_notes() -> Scene {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "plain.md", "content": "x"}));
+    scene.call_text("memory_write", json!({"path": "plain.md", "content": "x"}));
     let text = "= one =\n= two =\n= three =\n";
-    scene.says("memory_write", json!({"path": "detail/a.md", "content": text, "scope": "session"}));
+    scene.call_text(
+        "memory_write",
+        json!({"path": "detail/a.md", "content": text, "scope": "session"}),
+    );
     scene
 }
 
@@ -117,10 +120,10 @@ fn names(object: &Value) -> Vec<&str> {
 #[test]
 fn every_argument_in_a_schema_is_accepted() {
     let scene = with_notes();
-    scene.happens("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
+    scene.record_event("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
     let mut used: std::collections::BTreeSet<(&str, String)> = Default::default();
     for (tool, arguments) in calls() {
-        scene.does(tool, arguments.clone());
+        scene.call_ok(tool, arguments.clone());
         used.extend(names(&arguments).into_iter().map(|name| (tool, name.to_owned())));
     }
     for spec in Tools::list() {
@@ -136,7 +139,7 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
     for (tool, arguments) in calls() {
         let mut more = arguments.clone();
         more["nonsense"] = 1.into();
-        let said = scene.refuses(tool, more, Failure::Invalid);
+        let said = scene.call_rejected(tool, more, Failure::Invalid);
         assert!(said.starts_with("Error: unknown argument \"nonsense\": "), "{said}");
         for name in names(&arguments) {
             if arguments[name].is_null() {
@@ -144,15 +147,15 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
             }
             let mut other = arguments.clone();
             other[name] = json!({"deep": true});
-            scene.refuses(tool, other, Failure::Invalid);
+            scene.call_rejected(tool, other, Failure::Invalid);
         }
     }
     assert_eq!(
-        scene.refuses("memory_read", json!({"path": "plain.md", "x": 1}), Failure::Invalid),
+        scene.call_rejected("memory_read", json!({"path": "plain.md", "x": 1}), Failure::Invalid),
         "Error: unknown argument \"x\": memory_read takes path, scope, session_id"
     );
     assert_eq!(
-        scene.refuses(
+        scene.call_rejected(
             "memory",
             json!({"command": "view", "path": "/memories", "x": 1}),
             Failure::Invalid
@@ -168,35 +171,36 @@ fn missing_required_arguments_are_named() {
         for name in spec(tool).schema["required"].as_array().into_iter().flatten() {
             let mut fewer: Map<String, Value> = arguments.as_object().unwrap().clone();
             fewer.remove(name.as_str().unwrap()).unwrap();
-            let said = scene.refuses(tool, fewer.into(), Failure::Invalid);
+            let said = scene.call_rejected(tool, fewer.into(), Failure::Invalid);
             assert_eq!(said, format!("Error: {tool} needs {}", name.as_str().unwrap()));
         }
     }
-    let said = scene.refuses("memory_patch", json!({"path": "plain.md"}), Failure::Invalid);
+    let said = scene.call_rejected("memory_patch", json!({"path": "plain.md"}), Failure::Invalid);
     assert_eq!(said, "Error: memory_patch needs patches, or old_str and new_str");
-    let said = scene.refuses("coder_memory_recall", json!({}), Failure::Invalid);
+    let said = scene.call_rejected("coder_memory_recall", json!({}), Failure::Invalid);
     assert_eq!(said, "Error: coder_memory_recall needs a question or keywords");
 }
 
 #[test]
 fn arguments_have_aliases() {
     let scene = with_notes();
-    scene.says("memory_write", json!({"filename": "b.md", "content": "one"}));
-    scene.says("memory_read", json!({"filename": "b.md"}));
-    scene.says("memory_append", json!({"filename": "b.md", "entry": "x"}));
-    scene.says("memory_patch", json!({"filename": "b.md", "old_text": "one", "new_text": "1"}));
-    scene.says(
+    scene.call_text("memory_write", json!({"filename": "b.md", "content": "one"}));
+    scene.call_text("memory_read", json!({"filename": "b.md"}));
+    scene.call_text("memory_append", json!({"filename": "b.md", "entry": "x"}));
+    scene
+        .call_text("memory_patch", json!({"filename": "b.md", "old_text": "one", "new_text": "1"}));
+    scene.call_text(
         "memory_patch",
         json!({"path": "b.md", "patches": [{"old_str": "1", "new_str": "2"}]}),
     );
-    scene.says("memory_update", json!({"path": "b.md", "old_str": "2", "new_str": "3"}));
-    scene.says("memory_read", json!({"path": "b.md", "filename": "b.md"}));
+    scene.call_text("memory_update", json!({"path": "b.md", "old_str": "2", "new_str": "3"}));
+    scene.call_text("memory_read", json!({"path": "b.md", "filename": "b.md"}));
     let both = json!({"path": "b.md", "filename": "c.md"});
     assert_eq!(
-        scene.refuses("memory_read", both, Failure::Invalid),
+        scene.call_rejected("memory_read", both, Failure::Invalid),
         "Error: path and filename are aliases with different values: pass only path"
     );
-    scene.says("memory_delete", json!({"path": "b.md"}));
+    scene.call_text("memory_delete", json!({"path": "b.md"}));
 }
 
 #[test]
@@ -245,7 +249,7 @@ fn invalid_values_are_rejected_with_advice() {
             "Error: view_range must be two whole numbers, [start, end], not an array",
         ),
     ] {
-        assert_eq!(scene.refuses(tool, arguments, Failure::Invalid), said);
+        assert_eq!(scene.call_rejected(tool, arguments, Failure::Invalid), said);
     }
     for text in ["", "[]", "\"x\"", "null", "{", "{\"path\": }"] {
         let answer = scene.tools.call("memory_read", text, &scene.caller).unwrap();

@@ -8,9 +8,12 @@ use super::scene::{Scene, files_in, scene};
 
 fn with_notes() -> Scene {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one two one\n"}));
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li\n"}));
-    scene.says("memory_write", json!({"path": "detail/a.md", "content": "x", "scope": "session"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one two one\n"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li\n"}));
+    scene.call_text(
+        "memory_write",
+        json!({"path": "detail/a.md", "content": "x", "scope": "session"}),
+    );
     std::fs::write(scene.home.join("outside.md"), "mine").unwrap();
     #[cfg(unix)]
     {
@@ -20,7 +23,7 @@ fn with_notes() -> Scene {
         std::os::unix::fs::symlink(scene.top(), memory.join("up")).unwrap();
     }
     // Changes on disk are picked up before the test compares files.
-    scene.says("memory_list", json!({}));
+    scene.call_text("memory_list", json!({}));
     scene
 }
 
@@ -116,7 +119,7 @@ fn a_rejected_first_call_creates_no_project() {
             Failure::NotFound,
         ),
     ] {
-        scene.refuses(tool, arguments, failure);
+        scene.call_rejected(tool, arguments, failure);
     }
     assert!(!scene.home.exists());
 }
@@ -140,7 +143,7 @@ fn empty_oversized_and_ambiguous_texts_are_rejected() {
             json!({"command": "create", "path": "/memories/facts/b.md", "file_text": facts}),
         ),
     ] {
-        let said = scene.refuses(tool, arguments, Failure::Invalid);
+        let said = scene.call_rejected(tool, arguments, Failure::Invalid);
         assert!(said.len() < 5_000);
     }
 }
@@ -149,14 +152,14 @@ fn empty_oversized_and_ambiguous_texts_are_rejected() {
 fn calls_without_cwd_or_session_are_rejected() {
     let mut scene = with_notes();
     scene.caller.session = None;
-    let said = scene.refuses("memory_list", json!({"scope": "session"}), Failure::Invalid);
+    let said = scene.call_rejected("memory_list", json!({"scope": "session"}), Failure::Invalid);
     assert!(said.starts_with("Error: session_id is missing"), "{said}");
     scene.caller.cwd = Some("repo".into());
-    scene.refuses("memory_list", json!({}), Failure::Invalid);
+    scene.call_rejected("memory_list", json!({}), Failure::Invalid);
     scene.caller.cwd = None;
-    let said = scene.refuses("memory_list", json!({}), Failure::Invalid);
+    let said = scene.call_rejected("memory_list", json!({}), Failure::Invalid);
     assert!(said.starts_with("Error: cwd is missing"), "{said}");
-    scene.says("memory_list", json!({"scope": "coder"}));
+    scene.call_text("memory_list", json!({"scope": "coder"}));
 }
 
 fn arbitrary_value() -> impl Strategy<Value = Value> {

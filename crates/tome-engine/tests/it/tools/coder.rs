@@ -19,7 +19,7 @@ fn stable(text: &str) -> String {
 #[test]
 fn a_stored_lesson_is_recalled() {
     let scene = scene();
-    let stored = scene.does(
+    let stored = scene.call_ok(
         "coder_memory_store",
         json!({"type": "procedural", "title": "Bisect flaky tests by seed",
             "description": "Run a flaky test with a fixed seed before changing code.",
@@ -34,7 +34,7 @@ fn a_stored_lesson_is_recalled() {
         1. CREATE: Bisect flaky tests by seed (new in procedural/procedural.md)
            Why: …"#]]
     .assert_eq(&stable(&stored.text));
-    let found = scene.does(
+    let found = scene.call_ok(
         "coder_memory_recall",
         json!({"question": "how do I find the cause of a flaky test?"}),
     );
@@ -65,7 +65,7 @@ fn a_stored_lesson_is_recalled() {
 fn a_recall_without_results_says_so_and_writes_nothing() {
     let scene = scene();
     let before = files_in(&scene.top());
-    let found = scene.does("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
+    let found = scene.call_ok("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
     assert_eq!(found.json["insights"], json!([]));
     expect![[r#"
         🔍 Coder Memory Recall Results
@@ -100,22 +100,22 @@ fn lessons_that_break_the_guide_are_rejected() {
     ] {
         let mut bad = good.clone();
         bad[field] = value;
-        scene.refuses("coder_memory_store", bad.clone(), Failure::Invalid);
+        scene.call_rejected("coder_memory_store", bad.clone(), Failure::Invalid);
         let mix = json!({"insights": [good, bad]});
-        scene.refuses("coder_memory_store", mix, Failure::Invalid);
+        scene.call_rejected("coder_memory_store", mix, Failure::Invalid);
     }
-    let none = scene.does("coder_memory_store", json!({"insights": []}));
+    let none = scene.call_ok("coder_memory_store", json!({"insights": []}));
     assert_eq!(none.text, "Insights stored: 0 (none given)");
     assert!(!scene.home.exists());
-    scene.says("coder_memory_store", good);
+    scene.call_text("coder_memory_store", good);
 }
 
 #[test]
 fn lessons_need_no_project() {
     let mut scene = scene();
     scene.caller.cwd = None;
-    scene.says("coder_memory_recall", json!({"question": "anything"}));
-    scene.says(
+    scene.call_text("coder_memory_recall", json!({"question": "anything"}));
+    scene.call_text(
         "coder_memory_store",
         json!({"insights": [{"type": "semantic", "title": "Small steps win",
             "description": "Small steps are easy to check.",

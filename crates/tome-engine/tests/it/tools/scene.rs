@@ -78,7 +78,7 @@ pub fn scene() -> Scene {
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
 impl Scene {
     /// Records an event in the repository on 2026-03-25 at 10:00, and lets the contents catch up.
-    pub fn happens(&self, text: &str) {
+    pub fn record_event(&self, text: &str) {
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
         let intake = Intake::new(sealer, Arc::clone(&self.stores), Arc::new(Ticking::default()));
         let line = serde_json::json!({
@@ -87,7 +87,7 @@ impl Scene {
         });
         let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
         assert!(intake.ingest(vec![draft]).iter().all(Result::is_ok));
-        self.does("get_toc_root", serde_json::json!({}));
+        self.call_ok("get_toc_root", serde_json::json!({}));
     }
 
     /// The folder that holds the home, the repository and what lies next to them.
@@ -103,19 +103,19 @@ impl Scene {
     }
 
     /// Calls a tool; the call must succeed.
-    pub fn does(&self, tool: &str, arguments: Value) -> ToolAnswer {
+    pub fn call_ok(&self, tool: &str, arguments: Value) -> ToolAnswer {
         let answer = self.answer(tool, &arguments);
         assert_eq!(answer.failure, None, "{tool} {arguments}: {}", answer.text);
         answer
     }
 
     /// The text of a successful call.
-    pub fn says(&self, tool: &str, arguments: Value) -> String {
-        self.does(tool, arguments).text
+    pub fn call_text(&self, tool: &str, arguments: Value) -> String {
+        self.call_ok(tool, arguments).text
     }
 
     /// The text of a rejected call, which must change nothing.
-    pub fn refuses(&self, tool: &str, arguments: Value, failure: Failure) -> String {
+    pub fn call_rejected(&self, tool: &str, arguments: Value, failure: Failure) -> String {
         let before = files_in(&self.top());
         let answer = self.answer(tool, &arguments);
         assert_eq!(answer.failure, Some(failure), "{tool} {arguments}: {}", answer.text);
@@ -129,8 +129,8 @@ impl Scene {
         Whose { scope: Scope::Project, cwd: self.caller.cwd.clone(), session: None }
     }
 
-    pub fn text_of(&self, path: &str) -> String {
-        let read = self.does("memory_read", serde_json::json!({ "path": path }));
+    pub fn note_text(&self, path: &str) -> String {
+        let read = self.call_ok("memory_read", serde_json::json!({ "path": path }));
         read.json["content"].as_str().unwrap().to_owned()
     }
 }
