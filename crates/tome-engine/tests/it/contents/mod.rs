@@ -1,10 +1,10 @@
 //! The contents through the public API: a small set of events, a summarizer that echoes its input,
 //! and the result.
 
+mod determinism;
 mod memory;
 mod polish;
 mod reading;
-mod same;
 mod segments;
 mod texts;
 mod verify;

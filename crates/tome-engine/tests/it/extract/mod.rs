@@ -1,9 +1,9 @@
 //! The built-in summarizer, on sample sessions and arbitrary input.
 
-mod anything;
+mod arbitrary_events;
+mod edge_cases;
 mod periods;
 mod samples;
-mod small;
 mod titles;
 
 use serde_json::Value;
