@@ -18,7 +18,7 @@ pub(super) const BATCH_EVENTS: usize = 2_000;
 /// Bytes of text per commit of the worker; the events are held in memory until it is done.
 pub(super) const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
-/// Attempts to commit a batch while other writers change the same nodes.
+/// Retries of a commit while other writers change the same nodes.
 pub(super) const TRIES_MAX: usize = 20;
 
 pub(super) const EXCERPT_CHARS_MAX: usize = 200;

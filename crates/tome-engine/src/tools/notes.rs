@@ -1,7 +1,7 @@
 //! The note tools: list, view, read; write, append, patch, update, delete.
 //!
-//! The answer follows the call: with `filename` or `memory_type` it is a sentence (`Memory saved:
-//! f`), with `path` and `content` it is JSON.
+//! Sentences (`Memory saved: f`) come from update, delete, and a write with `filename`, `name` or
+//! `memory_type`; append, patch and any other write answer with JSON.
 
 mod change;
 mod look;

@@ -260,8 +260,8 @@ pub(super) fn gist(text: &str) -> BTreeSet<String> {
     set
 }
 
-/// Percentage of the smaller set that is in the larger one. Sets of fewer than five terms count as
-/// five, so that a few common words do not make two texts the same.
+/// Percentage of the smaller set that is in the larger one. The divisor is at least the larger set's
+/// size, up to five, so that a few common words do not make two texts the same.
 pub(super) fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> usize {
     let smaller = a.len().min(b.len());
     let larger = a.len().max(b.len());

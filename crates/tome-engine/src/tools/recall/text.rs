@@ -14,7 +14,7 @@
 //!     Citation: messages.jsonl#L45
 //! ```
 //!
-//! Nothing else stands in the list. Dates and notes about the answer follow it.
+//! The list contains nothing else. Dates and notes about the answer follow it.
 
 use tome_finder::Source;
 use tome_model::Millis;
