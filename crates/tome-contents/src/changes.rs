@@ -1,9 +1,9 @@
-//! What one commit will change: nodes, grips, where segments begin. Seen from here, what is about to
-//! be written is there already.
+//! Pending changes of one commit: nodes, grips and segment records. Reads through it see pending
+//! writes as if they were stored.
 //!
-//! The rule of versions lives here. While a node is open its last version is replaced; a change of a
-//! closed one adds a version; no change, no version. A version in a model's words stands as long as
-//! what it says in other words has not changed.
+//! Owns the versioning rule: while a node is open its last version is replaced; changing a closed
+//! node adds a version; no change adds none. A model-written version stays until the built-in
+//! version that it rewords changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,45 +14,43 @@ use tome_model::{Grip, GripId, Millis, Node, NodeId, Period, SessionId};
 
 use tome_home::HomeError;
 
-/// How closely to look at what is there.
+/// How thoroughly to compare with what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Care {
-    /// It was written by this code and is as it should be.
+    /// Trust stored grips and heads.
     Usual,
-    /// Grips and heads are compared as well.
+    /// Compare stored grips and heads as well.
     Thorough,
 }
 
-/// A node that was just made from events or from its children.
+/// A node built from events or from its children.
 pub(super) struct Made {
-    /// Its version and when it was made are yet to be said.
+    /// `version` and `made_at` are not set yet.
     pub(super) node: Node,
     pub(super) firsts: [u64; 4],
     pub(super) grips: Vec<Grip>,
 }
 
-/// What will be written.
 pub(super) struct Changes<'a> {
     pub(super) ledger: &'a Ledger,
     now: Millis,
     care: Care,
-    /// By project and id.
+    /// By project and node id.
     nodes: BTreeMap<(String, String), Pending>,
     stretches: BTreeMap<(String, SessionId, Mark), Option<Stretch>>,
     grips: Vec<GripWrite>,
-    /// Days whose segments have changed.
+    /// Days whose segments changed.
     pub(super) touched: BTreeSet<(String, Period)>,
 }
 
 struct Pending {
     id: NodeId,
-    /// The latest version that was seen.
+    /// Latest stored version, for the optimistic concurrency check.
     seen: u32,
-    /// The node as it will be; none if it goes.
+    /// Node, base version and `firsts` to write; `None` removes the node.
     put: Option<(Node, u32, [u64; 4])>,
 }
 
-/// What a commit changes, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Counted {
     pub(super) written: u64,
@@ -81,7 +79,6 @@ impl<'a> Changes<'a> {
         Counted { written, removed: self.nodes.len() as u64 - written }
     }
 
-    /// Fills a commit.
     pub(super) fn into_work(self, work: Work) -> Work {
         let nodes = self.nodes.into_iter().map(|((project, _), pending)| {
             let change = match pending.put {
@@ -113,7 +110,7 @@ impl<'a> Changes<'a> {
             }
         }
         let seen = head.as_ref().map_or(0, |head| head.version);
-        // What has gone is not open, so it comes back with another version.
+        // A removed node is not open, so it returns with a new version.
         let replaces = head.is_some_and(|head| head.open);
         node.version = if replaces { seen } else { seen + 1 };
         node.made_at = self.now;
@@ -126,7 +123,7 @@ impl<'a> Changes<'a> {
         Ok(true)
     }
 
-    /// Leaves a node as it is, but mends what should go with it.
+    /// Keeps an unchanged node, but repairs its grips and head.
     fn keep(
         &mut self,
         project: &str,
@@ -172,7 +169,7 @@ impl<'a> Changes<'a> {
         Ok(true)
     }
 
-    /// Says which segment of a session begins at a place now.
+    /// Sets or clears the segment record that begins at a position.
     pub(super) fn begin(
         &mut self,
         project: &str,
@@ -184,7 +181,7 @@ impl<'a> Changes<'a> {
         self.stretches.insert(place, stretch);
     }
 
-    /// The segments of a day, in order, as they will be: what a period is made of.
+    /// Returns the segments of a day in order, pending changes included, with their `firsts`.
     pub(super) fn segments(
         &self,
         project: &str,
@@ -211,7 +208,7 @@ impl<'a> Changes<'a> {
         found.filter_map(Result::transpose).collect()
     }
 
-    /// A node as it will be, made from events alone: what a period is made of. None if it has gone.
+    /// Returns a node in its built-in version, pending changes included; `None` if it is removed.
     pub(super) fn child(
         &self,
         project: &str,
@@ -223,7 +220,7 @@ impl<'a> Changes<'a> {
                 Some((node, base, firsts)) if node.version == *base => {
                     return Ok(Some((node.clone(), *firsts)));
                 }
-                // Only what goes with a version in a model's words was mended.
+                // Only the head or grips beside a model-written version were repaired.
                 Some((_, base, firsts)) => {
                     let node = self.ledger.node(project, id, Some(*base))?;
                     return Ok(node.map(|node| (node, *firsts)));
@@ -247,7 +244,7 @@ impl<'a> Changes<'a> {
         self.nodes.insert(place, pending);
     }
 
-    /// What the version before needed and the new one does not.
+    /// Drops the grips that `before` used and the new version does not.
     fn drop_grips(&mut self, project: &str, before: &Node, grips: &[Grip]) {
         if before.source.is_none() {
             // The grips of a period belong to its segments.
@@ -267,7 +264,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// What the ids of a day's segments begin with.
+/// The id prefix of a day's segments.
 fn segments_of(day: &NodeId) -> String {
     format!("{}:", day.as_str().replacen("toc:day:", "toc:segment:", 1))
 }

@@ -1,7 +1,5 @@
-//! From what a summarizer says to what is kept: bullets whose grips are true.
-//!
-//! Nothing a summarizer claims is taken on trust: an excerpt that is not, letter for letter, a part
-//! of what its event says is left out.
+//! Validates a summarizer's output: a grip is kept only if its excerpt is verbatim text of its
+//! event.
 
 use tome_model::{Bullet, Event, Grip, GripId, Node, NodeId};
 use tome_text::first_chars;
@@ -12,10 +10,10 @@ use super::limits::{
 use super::said::said;
 use super::{Evidence, Summary, Support};
 
-/// The name of the built-in summarizer.
+/// Name of the built-in summarizer.
 pub const EXTRACTIVE: &str = "extractive";
 
-/// What is kept of a summary.
+/// A summary with validated grips, within the limits.
 pub(super) struct Told {
     pub(super) title: String,
     pub(super) bullets: Vec<Bullet>,
@@ -23,7 +21,7 @@ pub(super) struct Told {
     pub(super) grips: Vec<Grip>,
 }
 
-/// The summary of a segment, with the excerpts that support it.
+/// Checks the summary of a segment against its events.
 pub(super) fn of_segment(summary: Summary, by: &str, node: &NodeId, events: &[Event]) -> Told {
     let mut grips: Vec<Grip> = Vec::new();
     let told = told(summary, by, |support| {
@@ -45,7 +43,7 @@ pub(super) fn of_segment(summary: Summary, by: &str, node: &NodeId, events: &[Ev
     Told { grips, ..told }
 }
 
-/// The summary of a period, supported by what supports its children.
+/// Checks the summary of a period; its grips are those of the cited bullets of its children.
 pub(super) fn of_period(summary: Summary, by: &str, children: &[Node]) -> Told {
     told(summary, by, |support| {
         let Support::Bullets(places) = support else {
@@ -62,17 +60,15 @@ pub(super) fn of_period(summary: Summary, by: &str, children: &[Node]) -> Told {
     })
 }
 
-/// The hash that stands in a grip.
 pub(super) fn hash_of(excerpt: &str) -> String {
     blake3::hash(excerpt.as_bytes()).to_hex().as_str().to_owned()
 }
 
-/// Whether an excerpt is a part of what an event says.
+/// Whether an excerpt is verbatim text of an event.
 pub(super) fn is_said(event: &Event, excerpt: &str) -> bool {
     !excerpt.trim().is_empty() && said(event).any(|text| text.contains(excerpt))
 }
 
-/// Whether an excerpt is short enough.
 pub(super) fn is_short(excerpt: &str) -> bool {
     excerpt.chars().nth(EXCERPT_CHARS_MAX).is_none()
 }
@@ -80,7 +76,7 @@ pub(super) fn is_short(excerpt: &str) -> bool {
 fn told(summary: Summary, by: &str, mut grips_of: impl FnMut(&Support) -> Vec<GripId>) -> Told {
     let bullets = summary.bullets.into_iter().take(BULLETS_MAX).map(|bullet| {
         let grips = grips_of(&bullet.support);
-        // The built-in one says nothing that it has not read; it counts, and a count has no excerpt.
+        // The built-in summarizer only reports what it read; its counts have no excerpt.
         let unsupported = grips.is_empty() && by != EXTRACTIVE;
         Bullet { text: shortened(&bullet.text), grips, unsupported }
     });

@@ -1,4 +1,4 @@
-//! From a grip back to what happened: the excerpt, the events it is taken from, and those around.
+//! Expands a grip: its excerpt, the events it quotes, and those around them.
 
 use tome_ledger::{Direction, EventRange, Ledger, Mark, Position};
 use tome_model::{Event, Grip, SessionId};
@@ -7,24 +7,24 @@ use super::limits::{AROUND_BYTES, AROUND_LOOKED_AT_MAX, AROUND_MAX, AROUND_MS};
 use super::said::said;
 use tome_home::HomeError;
 
-/// A grip and what happened around it, all of one session.
+/// A grip with the events around it, all of one session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expanded {
-    /// The project.
+    /// The project of the grip.
     pub project: String,
-    /// The grip.
+    /// The grip itself.
     pub grip: Grip,
-    /// What came right before, in order.
+    /// Events right before, in order.
     pub before: Vec<Event>,
-    /// The events that it is taken from, in order.
+    /// The quoted events, in order.
     pub events: Vec<Event>,
-    /// What came right after, in order.
+    /// Events right after, in order.
     pub after: Vec<Event>,
-    /// Whether events around it were left out because all of them say too much for one answer.
+    /// Whether events were left out because of the size limit.
     pub shortened: bool,
 }
 
-/// A grip, with so many events before and after it: of the same session, at most half an hour away.
+/// Loads a grip with events before and after it: of the same session, at most half an hour away.
 pub(crate) fn expand(
     ledger: &Ledger,
     project: &str,
@@ -56,7 +56,7 @@ struct Around<'a> {
     ledger: &'a Ledger,
     project: &'a str,
     session: &'a SessionId,
-    /// Bytes of text that still fit into the answer.
+    /// Bytes of text that still fit.
     left: usize,
     shortened: bool,
 }
@@ -77,7 +77,7 @@ impl Around<'_> {
         Ok(events)
     }
 
-    /// So many events on one side of a place, the nearest first.
+    /// Loads up to `count` events on one side of a position, nearest first.
     fn beside(
         &mut self,
         mark: Mark,

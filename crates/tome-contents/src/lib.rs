@@ -1,4 +1,5 @@
-//! The contents: year, month, week, day, segment, made from events, with evidence.
+//! The table of contents: years, months, weeks, days and segments, built from events, each bullet
+//! backed by verbatim excerpts (grips).
 
 mod calendar;
 mod changes;

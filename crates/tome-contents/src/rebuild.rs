@@ -1,9 +1,9 @@
-//! Everything anew, from events alone: what differs gets a new version, what should not be there
-//! goes. Where nothing differs nothing is written.
+//! Rebuilds all contents from events: nodes that differ get a new version, nodes that should not
+//! exist are removed, and nothing else is written.
 //!
-//! One session at a time, then one period at a time, so that memory does not grow with the ledger.
-//! From the first change to the last the worker's memo says that this is going on; if it is cut
-//! short, the worker begins it again.
+//! Works through one session, then one period at a time, so memory does not grow with the ledger.
+//! The worker's memo marks a rebuild in progress; an interrupted one is started again by the
+//! worker.
 
 use std::collections::BTreeSet;
 
@@ -18,20 +18,20 @@ use super::worker::{CONTENTS, catch_up_contents, is_overtaken};
 use super::{ContentsSettings, Summarizer};
 use tome_home::HomeError;
 
-/// What making everything anew has changed.
+/// Counts of a rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rebuilt {
-    /// Sessions that were gone through.
+    /// Sessions processed.
     pub sessions: u64,
-    /// Segments and periods that were compared.
+    /// Segments and periods compared.
     pub compared: u64,
-    /// Nodes that differed, or were missing, and were written.
+    /// Nodes that differed or were missing, and were written.
     pub nodes: u64,
-    /// Nodes that should not have been there.
+    /// Nodes that should not have existed.
     pub removed: u64,
 }
 
-/// Makes all contents anew from the events, and takes up what has not been taken up yet.
+/// Rebuilds all contents from the events and then catches up with the outbox.
 pub fn rebuild_contents(
     ledger: &Ledger,
     settings: &ContentsSettings,
@@ -45,7 +45,7 @@ pub fn rebuild_contents(
     Ok(rebuilt)
 }
 
-/// The same for the events that have been taken up.
+/// Rebuilds the contents from the events before the worker's cursor.
 pub(super) fn rebuild_upto_cursor(
     ledger: &Ledger,
     settings: &ContentsSettings,
@@ -158,8 +158,8 @@ impl<'a> Rebuild<'a> {
         Ok(())
     }
 
-    /// Works something out and writes it, again if somebody else was quicker. Where nothing is to be
-    /// changed nothing is written, but for a new memo.
+    /// Computes changes and commits them, retrying on conflicts. Without changes it writes nothing
+    /// except a new memo.
     fn commit<T>(
         &mut self,
         memo: Option<&str>,

@@ -1,8 +1,8 @@
-//! The seam for summaries in other words: which closed nodes have none yet, what they are made of,
-//! and the one way to put another summary in place.
+//! Replaces built-in summaries of closed nodes by a model's: lists the nodes that have none yet,
+//! loads what they summarize, and writes the new version.
 //!
-//! Such a version stands beside the one made from events alone and hides it, until what happened
-//! changes. It is taken only if the node is still as it was when its source was read.
+//! A model-written version hides the built-in one until the underlying events change. It is
+//! rejected if the node changed after its source was read.
 
 use tome_ledger::{Direction, EventRange, Ledger, LedgerError, NodeChange, NodeWrite, Work};
 use tome_model::{Event, Level, Millis, Node, NodeId};
@@ -15,62 +15,62 @@ use super::{
 };
 use tome_home::HomeError;
 
-/// The worker under whose name other summaries are written.
+/// Worker name of the commits that write model-written summaries.
 const POLISH: &str = "polish";
 
-/// Levels from the bottom up: a period is worth other words when its children have theirs.
+/// Bottom-up, so that the children of a period have a model's summary before the period does.
 const PREFIXES: [&str; 5] = ["toc:segment:", "toc:day:", "toc:week:", "toc:month:", "toc:year:"];
 
-/// A node of a project.
+/// A node and its project.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The project.
+    /// The project of the node.
     pub project: String,
-    /// The node.
+    /// The node as it was read.
     pub node: Node,
 }
 
-/// Closed nodes in the words of the built-in summarizer.
+/// A page of closed nodes that only have a built-in summary.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Unpolished {
-    /// The nodes: project by project, segments first and years last, of each the oldest first.
+    /// Grouped by project, segments first and years last, oldest first within a level.
     pub nodes: Vec<Found>,
-    /// Where to go on; none when all have been looked at.
+    /// Cursor for the next page; `None` at the end.
     pub more_after: Option<String>,
 }
 
-/// What a node is made of.
+/// The input that a node summarizes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// A segment: its events, and what came right before.
+    /// A segment.
     Segment {
-        /// The events.
+        /// The events of the segment.
         events: Vec<Event>,
-        /// What came right before.
+        /// Events right before the segment.
         overlap: Vec<Event>,
     },
-    /// A period: what people call it, and its children as they read now.
+    /// A period.
     Period {
-        /// How coarse it is.
+        /// The level of the period.
         level: Level,
-        /// What people call it.
+        /// Human-readable name of the period.
         title: String,
-        /// The nodes below it.
+        /// The latest version of each child.
         children: Vec<Node>,
     },
 }
 
-/// What became of another summary.
+/// Result of [`replace_summary`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replaced {
-    /// It is this version of the node now.
+    /// The summary is stored as this version of the node.
     As(u32),
-    /// The node has changed since its source was read, or is open, or has gone: nothing was written.
+    /// The node changed after its source was read, or is open or removed: nothing was written.
     Stale,
 }
 
 impl Source {
-    /// Has it summarised.
+    /// Runs a summarizer on this input.
     pub fn summarise(&self, summarizer: &dyn Summarizer) -> Result<Summary, SummaryError> {
         match self {
             Self::Segment { events, overlap } => {
@@ -83,8 +83,8 @@ impl Source {
     }
 }
 
-/// Closed nodes that are in the words of the built-in summarizer, from behind an earlier answer's
-/// `more_after`. One answer looks at a thousand nodes at most, so it may hold fewer than asked for.
+/// Lists closed nodes that only have a built-in summary, after an earlier page's `more_after`.
+/// Scans at most a thousand nodes, so a page may hold fewer than `nodes_max`.
 pub fn unpolished(
     ledger: &Ledger,
     after: Option<&str>,
@@ -123,7 +123,7 @@ pub fn unpolished(
     Ok(answer)
 }
 
-/// What a node is made of, as it reads now. None if it is not there as it was.
+/// Loads the input that a node summarizes; `None` if the node is stale.
 pub fn source_of(
     ledger: &Ledger,
     settings: &ContentsSettings,
@@ -144,7 +144,7 @@ pub fn source_of(
     segment_source(ledger, settings, project, node)
 }
 
-/// Puts another summary in place of a closed node's own.
+/// Stores a summary as the new version of a closed node.
 pub fn replace_summary(
     ledger: &Ledger,
     found: &Found,
@@ -199,7 +199,7 @@ pub fn replace_summary(
     }
 }
 
-/// The events of a segment and those before it, if they are still those that it was made of.
+/// Loads the events of a segment and its overlap, if they are still the ones it was built from.
 pub(super) fn segment_source(
     ledger: &Ledger,
     settings: &ContentsSettings,

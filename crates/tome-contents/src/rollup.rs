@@ -1,7 +1,7 @@
-//! Days from their segments, weeks from their days, months from their weeks, years from their months.
+//! Rolls up days from segments, weeks from days, months from weeks, years from months.
 //!
-//! A period is made from what its children say when they are made from events alone, so that it
-//! depends on events alone too.
+//! A period is built from the built-in versions of its children, so that it depends on events
+//! alone.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::limits::SESSIONS_NAMED_MAX;
 use super::{RollupInput, Summarizer};
 use tome_home::HomeError;
 
-/// Makes the periods anew whose children have changed, all the way up.
+/// Rebuilds all periods above the changed days.
 pub(super) fn roll_up(
     changes: &mut Changes<'_>,
     summarizer: &dyn Summarizer,
@@ -33,7 +33,7 @@ pub(super) fn roll_up(
     Ok(())
 }
 
-/// Makes one period anew. Returns whether it has changed.
+/// Rebuilds one period. Returns whether it changed.
 pub(super) fn roll(
     changes: &mut Changes<'_>,
     summarizer: &dyn Summarizer,
@@ -67,7 +67,7 @@ fn made(
 ) -> Result<Made, HomeError> {
     let (mut children, firsts): (Vec<Node>, Vec<[u64; 4]>) = children.into_iter().unzip();
     for child in &mut children {
-        // Which version it is depends on the way here and must not show.
+        // The version depends on history, and must not influence the result.
         (child.version, child.made_at) = (1, Millis(0));
     }
     let firsts = firsts.into_iter().fold([0; 4], |[y, m, w, d], [year, month, week, day]| {
@@ -99,7 +99,7 @@ fn made(
     Ok(Made { node, firsts, grips: Vec::new() })
 }
 
-/// How many sessions a period has, from how many have their first segment of each level in it.
+/// Number of sessions in a period, from its counts of session firsts per level.
 pub(super) fn sessions_in(level: Level, [year, month, week, day]: [u64; 4]) -> u64 {
     match level {
         Level::Year => year,
@@ -115,7 +115,7 @@ fn agents_of(children: &[Node]) -> Vec<Agent> {
     agents.into_iter().cloned().collect()
 }
 
-/// The sessions, each at its last place, and of those the latest.
+/// Returns the latest sessions, ordered by last appearance.
 fn sessions_of(children: &[Node]) -> Vec<SessionId> {
     let mut seen = BTreeSet::new();
     let all = children.iter().rev().flat_map(|child| child.sessions.iter().rev());

@@ -1,9 +1,9 @@
-//! What an event says: its text, and the strings of its tool's input and output.
+//! The texts of an event: its text, and the strings in its tool's input and output, in document
+//! order. Excerpts are substrings of exactly these texts.
 //!
-//! The order is that of the document. An input or output that is one number, or true or false, is
-//! its own text; numbers inside objects and lists say nothing without their names and are left
-//! out, as are the names. Excerpts are parts of exactly these texts. What a tool of Tome's own repeats from
-//! memory is not said again: it would be found instead of what it repeats.
+//! A top-level number or boolean is a text of its own; inside objects and lists only strings count,
+//! without their keys. Output of Tome's own read tools is left out, because search would find the
+//! echo instead of the original.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,7 @@ use tome_model::Event;
 
 use super::limits::SAID_TEXTS_MAX;
 
-/// The texts of an event, in order; none of them is empty. At most ten thousand, read as they are
-/// asked for.
+/// Returns the non-empty texts of an event, in order and lazily; at most ten thousand.
 pub fn said(event: &Event) -> impl Iterator<Item = Cow<'_, str>> {
     let text = (!event.text.is_empty()).then_some(Cow::Borrowed(event.text.as_str()));
     let tool = event.tool.iter().flat_map(|tool| {
@@ -23,7 +22,7 @@ pub fn said(event: &Event) -> impl Iterator<Item = Cow<'_, str>> {
     text.into_iter().chain(tool.flat_map(strings)).take(SAID_TEXTS_MAX)
 }
 
-/// The tools that answer with what is kept already.
+/// Tools whose output repeats stored memory.
 const ECHOES: [&str; 10] = [
     "recall_memory",
     "memory_show",
@@ -37,14 +36,14 @@ const ECHOES: [&str; 10] = [
     "expand_grip",
 ];
 
-/// Whether a tool's answer repeats what is kept. Agents put the server's name before a tool's, each in
-/// its own manner: `mcp__tome__`, `mcp_tome_`, `tome-`.
+/// Whether a tool's output repeats stored memory. Agents prefix tool names with the server's name
+/// in their own ways: `mcp__tome__`, `mcp_tome_`, `tome-`.
 fn is_echo(name: &str) -> bool {
     let before = ECHOES.iter().find_map(|echo| name.strip_suffix(echo));
     before.is_some_and(|before| before.is_empty() || before.contains("tome"))
 }
 
-/// The strings of a value in order, or the value itself as text where it has no parts.
+/// Returns the strings of a value in document order, or a scalar value itself as text.
 fn strings(value: &Value) -> impl Iterator<Item = Cow<'_, str>> {
     let alone = match value {
         Value::Bool(_) | Value::Number(_) => Some(Cow::Owned(value.to_string())),
@@ -53,7 +52,7 @@ fn strings(value: &Value) -> impl Iterator<Item = Cow<'_, str>> {
     alone.into_iter().chain(Strings { next: Some(value), parts: Vec::new() }.map(Cow::Borrowed))
 }
 
-/// A walk through a value: what is next, and where to go on in each part around it.
+/// Depth-first iterator over the strings of a value, without recursion.
 struct Strings<'a> {
     next: Option<&'a Value>,
     parts: Vec<Parts<'a>>,

@@ -1,7 +1,7 @@
-//! Where one segment ends and the next begins: a pure function of a session's events, in order.
+//! Cuts a session's events, in order, into segments: a pure function.
 //!
-//! Greedy: whether an event begins a segment depends only on what came before it. So events that
-//! come later, at the end, change nothing but the last segment, and a late one nothing before it.
+//! Greedy: whether an event begins a segment depends only on earlier events. Appending an event
+//! therefore changes only the last segment, and a late event changes nothing before it.
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ use super::ContentsSettings;
 use super::limits::{EVENT_WEIGHT, TOOL_WEIGHT_MAX};
 use super::said::said;
 
-/// How much an event says.
+/// Estimated size of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weight {
-    /// About how many tokens its texts have.
+    /// Estimated tokens of its texts.
     pub tokens: u64,
-    /// What it counts for when segments are cut: the same, but little for a tool call.
+    /// Tokens it counts for when segments are cut: capped for tool calls.
     pub counted: u64,
 }
 
-/// How much an event says.
+/// Estimates the size of an event.
 pub fn weigh(event: &Event) -> Weight {
     let tokens = units_to_tokens(said(event).map(|text| token_units(&text)).sum());
     let most = if event.tool.is_some() || event.kind == EventKind::ToolResult {
@@ -33,25 +33,25 @@ pub fn weigh(event: &Event) -> Weight {
     Weight { tokens, counted: tokens.min(most) + EVENT_WEIGHT }
 }
 
-/// Whether nothing more comes into a segment after this.
+/// Whether an event always ends its segment.
 pub(super) fn ends(event: &Event) -> bool {
     matches!(event.kind, EventKind::SessionEnd | EventKind::Compaction)
 }
 
-/// A segment, by the places of its events among those of its session.
+/// A segment, as ranges of indexes into the session's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// Why it began.
+    /// Why the segment begins here.
     pub began: Began,
-    /// Its events.
+    /// The events of the segment.
     pub events: Range<usize>,
-    /// What came right before, where the segment goes on with it.
+    /// Events right before the segment, if it continues the previous one.
     pub overlap: Range<usize>,
-    /// Whether its last event ends it.
+    /// Whether its last event closes it.
     pub ended: bool,
 }
 
-/// Cuts the events of one session, which are in order, into segments.
+/// Cuts the ordered events of one session into segments.
 pub fn segments(events: &[Event], settings: &ContentsSettings) -> Vec<Segment> {
     let mut cutter = Cutter::new(settings);
     let mut found: Vec<Segment> = Vec::new();
@@ -81,8 +81,8 @@ pub fn segments(events: &[Event], settings: &ContentsSettings) -> Vec<Segment> {
     found
 }
 
-/// How many events before the first one of a segment are shown with it: `before` are when those of
-/// the segment before it happened and what they count for, the latest first.
+/// Returns how many events before a segment's first one are shown with it. `before` yields time and
+/// capped tokens of the previous segment's events, latest first.
 pub(super) fn overlap_len(
     began: Began,
     first_at: Millis,
@@ -102,18 +102,18 @@ pub(super) fn overlap_len(
         .count()
 }
 
-/// Whether a segment goes on with what the one before it was about.
+/// Whether a segment continues the topic of the one before it.
 pub(super) fn goes_on(began: Began) -> bool {
     matches!(began, Began::Full | Began::Midnight)
 }
 
-/// Cuts a session as its events come.
+/// Cuts a session incrementally, event by event.
 pub(super) struct Cutter<'a> {
     settings: &'a ContentsSettings,
     last: Option<Last>,
 }
 
-/// The segment as it is so far.
+/// State of the current segment.
 struct Last {
     at: Millis,
     weight: u64,
@@ -126,7 +126,7 @@ impl<'a> Cutter<'a> {
         Self { settings, last: None }
     }
 
-    /// Takes the next event. Says why it begins a segment, if it does.
+    /// Adds the next event. Returns the reason if it begins a new segment.
     pub(super) fn step(&mut self, at: Millis, counted: u64, ends: bool) -> Option<Began> {
         let began = self.begins(at, counted);
         match (&mut self.last, began) {

@@ -1,33 +1,32 @@
-//! Where segments are cut.
+//! Settings of the contents: time zone and segment thresholds.
 
 use tome_model::Zone;
 
 use super::limits::BATCH_EVENTS;
 
-/// What this code makes of events, as a number: whoever changes how segments are cut, tokens are
-/// counted or summaries are made by the built-in summarizer raises it, and stores are made anew.
+/// Version of the algorithm. Raise it when segmentation, token counts or the built-in summaries
+/// change; stores are then rebuilt.
 const SCHEME: u32 = 3;
 
-/// How contents are made. Another zone or other thresholds make other contents: what was made
-/// before is then made anew.
+/// How contents are built. Any change here except to `batch_events` rebuilds existing contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentsSettings {
-    /// Where days are days.
+    /// Time zone in which days begin and end.
     pub zone: Zone,
-    /// Silence longer than this ends a segment.
+    /// A longer pause ends a segment.
     pub gap_ms: u64,
-    /// A segment holds no more tokens than this, unless its one event does.
+    /// Upper bound on the tokens of a segment; a single larger event gets a segment of its own.
     pub tokens_max: u64,
-    /// What came before a segment is shown to the summarizer from so long ago.
+    /// The summarizer also sees the events of this long before a segment.
     pub overlap_ms: u64,
-    /// And so many tokens of it.
+    /// Upper bound on the tokens of those events.
     pub overlap_tokens_max: u64,
-    /// Events that are taken up at a time. Changes nothing in the result.
+    /// Events per batch; does not affect the result.
     pub batch_events: usize,
 }
 
 impl ContentsSettings {
-    /// The usual thresholds.
+    /// Default thresholds in a time zone.
     pub fn in_zone(zone: Zone) -> Self {
         Self {
             zone,
@@ -39,7 +38,7 @@ impl ContentsSettings {
         }
     }
 
-    /// What has to be the same for contents to be the same.
+    /// Identifies the settings, summarizer and algorithm that existing contents were built with.
     pub(super) fn fingerprint(&self, summarizer: &str) -> String {
         format!(
             "scheme {SCHEME}, {summarizer}, zone {}, gap {} ms, {} tokens, overlap {} ms and {} tokens",

@@ -1,9 +1,8 @@
-//! One session's part in a project, cut into segments again from where something new came in.
+//! Re-segments a session's events in one project from the first new event on.
 //!
-//! Cutting is greedy, so it begins with the segment that holds the first new event, or the one right
-//! before it, and ends as soon as a segment comes out as it was: from there on nothing changes until
-//! the next new event. For what comes at the end of a session that is its open segment and nothing
-//! else.
+//! Cutting is greedy, so it starts at the segment that holds the first new event (or the one before
+//! it) and stops as soon as a segment comes out unchanged and the next new event is not reached
+//! yet. For events appended at the end, only the open segment is cut again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::iter::Peekable;
@@ -17,26 +16,26 @@ use super::segment::{Cutter, Weight, ends, goes_on, overlap_len, weigh};
 use super::{ContentsSettings, SegmentInput, Summarizer};
 use tome_home::HomeError;
 
-/// Whose events, and which of them count.
+/// Reads the events of one session in one project, up to a cursor.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) ledger: &'a Ledger,
     pub(super) settings: &'a ContentsSettings,
     pub(super) project: &'a str,
     pub(super) session: &'a SessionId,
-    /// What arrived later is for another time.
+    /// Events that arrived later are ignored.
     pub(super) upto_seq: u64,
 }
 
-/// Events that were read already, by their numbers.
+/// Events already read, by sequence number.
 pub(super) type Read = HashMap<u64, Event>;
 
-/// Before all events.
+/// Sorts before all events.
 const START: Mark = Mark { at: Millis(0), seq: 0 };
-/// Behind all events.
+/// Sorts after all events.
 const END: Mark = Mark { at: Millis(u64::MAX), seq: u64::MAX };
 
-/// Cuts again where these places are new.
+/// Cuts again around new positions.
 pub(super) fn stitch(
     part: Part<'_>,
     summarizer: &dyn Summarizer,
@@ -59,7 +58,7 @@ pub(super) fn stitch(
     Ok(())
 }
 
-/// Cuts all of it again. Returns the other projects that the session has events of.
+/// Cuts the whole session again. Returns the other projects that the session has events in.
 pub(super) fn stitch_whole(
     part: Part<'_>,
     summarizer: &dyn Summarizer,
@@ -71,10 +70,10 @@ pub(super) fn stitch_whole(
     Ok(needle.others)
 }
 
-/// How far to go.
+/// Where to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// To where everything is as it was.
+    /// The first unchanged segment with no new event before the next one.
     InStep,
     TheEnd,
 }
@@ -85,23 +84,23 @@ struct Needle<'a> {
     part: Part<'a>,
     summarizer: &'a dyn Summarizer,
     until: Until,
-    /// Places that are new and not yet passed.
+    /// New positions not yet reached.
     new: BTreeSet<Mark>,
-    /// The first segment as it was; where it began does not change.
+    /// The stored record of the first segment; its start does not change.
     start: Option<Stretch>,
-    /// The segment before the next one to be finished.
+    /// The segment before the next one to finish.
     before: Option<Stretch>,
-    /// The segments as they were, from the first one on.
+    /// Stored segment records, from the first one on.
     known: Peekable<Stretches<'a>>,
     others: BTreeSet<String>,
 }
 
-/// A segment in the making.
+/// A segment under construction.
 struct Cut {
     began: Began,
     overlap: Vec<Event>,
     events: Vec<Event>,
-    /// When each happened and what it counts for.
+    /// Time and capped tokens of each event.
     counts: Vec<(Millis, u64)>,
     first: Mark,
     last: Mark,
@@ -109,7 +108,6 @@ struct Cut {
     tokens: u64,
 }
 
-/// Whether to go on.
 #[derive(PartialEq, Eq)]
 enum Step {
     On,
@@ -135,7 +133,7 @@ impl<'a> Needle<'a> {
         Ok(Self { part, summarizer, until, new, start, before, known, others })
     }
 
-    /// Goes through the events from the start, up to `end` or to where everything is as it was.
+    /// Cuts the events from the start up to `end`, or until segments come out unchanged.
     fn walk(
         &mut self,
         end: Mark,
@@ -216,7 +214,7 @@ impl<'a> Needle<'a> {
         Ok(cut)
     }
 
-    /// Writes a segment, and says whether everything behind it is as it was.
+    /// Writes a segment and checks whether the following ones are unchanged.
     fn finish(
         &mut self,
         cut: &Cut,
@@ -297,7 +295,7 @@ impl Cut {
         self.events.last().is_some_and(ends)
     }
 
-    /// The last of its events, as the next segment is shown them.
+    /// Its last events, as overlap for the next segment.
     fn tail(&self, began: Began, first_at: Millis, settings: &ContentsSettings) -> Vec<Event> {
         let len = overlap_len(began, first_at, self.counts.iter().rev().copied(), settings);
         let from = self.events.len().saturating_sub(len);
@@ -311,7 +309,7 @@ impl Part<'_> {
         EventRange { session, after: Some(after), direction, ..EventRange::default() }
     }
 
-    /// The event at a place, from what was read already if it is there and of this project.
+    /// Loads an event, from the cache if it is there and belongs to this project.
     fn event(
         &self,
         position: &tome_ledger::Position,
@@ -319,13 +317,13 @@ impl Part<'_> {
     ) -> Result<Option<Event>, HomeError> {
         match read.get(&position.seq) {
             Some(event) if event.project == self.project => Ok(read.remove(&position.seq)),
-            // It is kept for its own project.
+            // It stays cached for its own project.
             Some(_) => Ok(None),
             None => Ok(self.ledger.event_at(position)?),
         }
     }
 
-    /// The events that a segment is shown from the one before it, in order.
+    /// Loads the events of the previous segment that are shown with a segment, in order.
     pub(super) fn overlap(
         &self,
         began: Began,
@@ -365,7 +363,7 @@ impl Part<'_> {
         let day = Period::day_of(cut.first.at, &self.settings.zone);
         let id = match cut.events.first() {
             Some(first) => NodeId::segment(&day, first.at, self.session, &first.id),
-            // A segment has at least the event that began it.
+            // Unreachable: a segment has at least the event that began it.
             None => day.id(),
         };
         Stretch {
@@ -418,8 +416,8 @@ impl Part<'_> {
     }
 }
 
-/// The coarsest period in which a segment is the first of its session, if the one before it was on
-/// another day.
+/// Returns the coarsest period in which a segment is the first of its session, given the day of the
+/// session's previous segment.
 fn first_of(before: Option<Period>, day: Period) -> Option<Level> {
     let Some(before) = before else {
         return Some(Level::Year);
@@ -429,7 +427,7 @@ fn first_of(before: Option<Period>, day: Period) -> Option<Level> {
     differ.last().map(|(_, period)| period.level())
 }
 
-/// The same, counted by level from the year down.
+/// The same as 0 or 1 per level, from year to day.
 fn firsts(first_of: Option<Level>) -> [u64; 4] {
     [Level::Year, Level::Month, Level::Week, Level::Day]
         .map(|level| u64::from(first_of.is_some_and(|first_of| first_of <= level)))
@@ -439,7 +437,7 @@ fn day_of(project: &str, segment: &NodeId) -> Option<(String, Period)> {
     segment.day().map(|day| (project.to_owned(), day))
 }
 
-/// The last place before another one. Numbers begin with 1.
+/// The position right before another one. Sequence numbers begin at 1.
 pub(super) fn before(mark: Mark) -> Mark {
     Mark { seq: mark.seq.saturating_sub(1), ..mark }
 }

@@ -1,93 +1,93 @@
-//! What a summarizer is given and what it gives.
+//! The summarizer interface: its input, output and errors.
 
 use thiserror::Error;
 use tome_home::HomeError;
 use tome_model::{Event, Level, Node};
 
-/// Makes a title, bullets and keywords of a stretch of events, or of the nodes below.
+/// Writes a title, bullets and keywords for events or for child nodes.
 pub trait Summarizer: Send + Sync {
-    /// Its name, kept with what it makes: `extractive`, `anthropic/claude-…`.
+    /// Name stored with each summary: `extractive`, `anthropic/claude-…`.
     fn name(&self) -> &str;
-    /// Summarises the events of a segment.
+    /// Summarizes the events of a segment.
     fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError>;
-    /// Summarises a period from the nodes below it.
+    /// Summarizes a period from its child nodes.
     fn rollup(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError>;
 }
 
-/// A stretch of one session, in order.
+/// Consecutive events of one session.
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentInput<'a> {
     /// The events of the segment.
     pub events: &'a [Event],
-    /// What came right before, of the same session; for understanding, not for bullets.
+    /// Events right before, as context only: no bullet may cite them.
     pub overlap: &'a [Event],
 }
 
-/// A period, and the nodes below it, in order.
+/// A period and its child nodes, in order.
 #[derive(Debug, Clone, Copy)]
 pub struct RollupInput<'a> {
-    /// How coarse the period is.
+    /// The level of the period.
     pub level: Level,
-    /// What people call it: `Thursday, January 29, 2026`.
+    /// Human-readable name, such as `Thursday, January 29, 2026`.
     pub period: &'a str,
-    /// The nodes below it.
+    /// The nodes right below it.
     pub children: &'a [Node],
 }
 
-/// What a summarizer makes.
+/// Output of a summarizer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// What it was about, in a line.
+    /// One line.
     pub title: String,
-    /// 3 to 5 where there is so much.
+    /// 3 to 5 if there is enough to report.
     pub bullets: Vec<SummaryBullet>,
-    /// 3 to 7 where there are so many.
+    /// 3 to 7 if there are that many.
     pub keywords: Vec<String>,
 }
 
-/// One bullet, and what supports it.
+/// One bullet and its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryBullet {
-    /// In a line.
+    /// One line.
     pub text: String,
-    /// Where it comes from; empty where nothing supports it.
+    /// May be empty.
     pub support: Support,
 }
 
-/// What supports a bullet.
+/// Evidence for a bullet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Support {
-    /// Of a segment: excerpts of its events.
+    /// For a segment: excerpts of its events.
     Excerpts(Vec<Evidence>),
-    /// Of a period: bullets of its children, by the child's place and the bullet's.
+    /// For a period: (child index, bullet index) pairs.
     Bullets(Vec<(usize, usize)>),
 }
 
-/// A verbatim part of one event's text (or of its tool's input or output, as text).
+/// A verbatim part of an event's text, or of its tool's input or output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// Which of the segment's events.
+    /// Index into the segment's events.
     pub event: usize,
     /// At most 200 characters.
     pub excerpt: String,
 }
 
-/// Why there is no summary.
+/// Reasons for a missing summary.
 #[derive(Debug, Error)]
 pub enum SummaryError {
-    /// Try again, not before so many seconds.
-    #[error("{why}; trying again in {after_s} s")]
+    /// Temporary failure: retry after a delay.
+    #[error("{why}; retrying in {after_s} s")]
     Later {
-        /// What happened.
+        /// The failure, as shown to people.
         why: String,
-        /// How long to wait.
+        /// Seconds until the next attempt.
         after_s: u64,
     },
-    /// The day's budget is spent.
-    #[error("today's budget of tokens is spent")]
+    /// The daily token budget is spent.
+    #[error("today's token budget is spent")]
     OverBudget,
-    /// It answered, and the answer cannot be used.
-    #[error("the answer cannot be used: {0}")]
+    /// The model answered, but the answer violates the rules.
+    #[error("unusable answer: {0}")]
     Unusable(String),
 }
 

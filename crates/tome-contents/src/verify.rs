@@ -1,5 +1,5 @@
-//! Whether the contents are true: every excerpt is there letter for letter, every bullet's grips
-//! exist, every node's children do, and times and counts add up.
+//! Verifies stored contents: excerpts are verbatim, grips and children exist, times and counts add
+//! up.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,21 @@ use super::limits::PROBLEMS_MAX;
 use super::replace::{Source, segment_source};
 use tome_home::HomeError;
 
-/// What was looked at and what is wrong.
+/// Result of [`verify_contents`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Nodes that were looked at, in their latest versions.
+    /// Nodes checked, in their latest versions.
     pub nodes: u64,
-    /// Grips that were looked at.
+    /// Grips checked.
     pub grips: u64,
-    /// How many problems there are.
+    /// Number of problems, including those not listed.
     pub problem_count: u64,
-    /// The problems, a line each; of very many only the first.
+    /// The first problems, one line each.
     pub problems: Vec<String>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     pub fn is_fine(&self) -> bool {
         self.problem_count == 0
     }
@@ -73,20 +73,20 @@ impl Check<'_> {
     fn grip(&mut self, grip: &Grip) -> Result<(), HomeError> {
         self.report.grips += 1;
         if hash_of(&grip.excerpt) != grip.hash {
-            self.report.add(format!("{}: its hash is not that of its excerpt", grip.id));
+            self.report.add(format!("{}: hash does not match the excerpt", grip.id));
         }
         if !is_short(&grip.excerpt) {
-            self.report.add(format!("{}: its excerpt is too long", grip.id));
+            self.report.add(format!("{}: excerpt is too long", grip.id));
         }
         let mut events: Vec<Event> = Vec::new();
         for id in BTreeSet::from([&grip.first, &grip.last]) {
             match self.ledger.event(id)? {
                 Some(event) => events.push(event),
-                None => self.report.add(format!("{}: its event {id} is missing", grip.id)),
+                None => self.report.add(format!("{}: event {id} is missing", grip.id)),
             }
         }
         if !events.is_empty() && !events.iter().any(|event| is_said(event, &grip.excerpt)) {
-            self.report.add(format!("{}: its event does not say what it says", grip.id));
+            self.report.add(format!("{}: excerpt is not in its event", grip.id));
         }
         Ok(())
     }
@@ -106,11 +106,11 @@ impl Check<'_> {
             }
         };
         if !head.agrees_with(&node) {
-            self.report.add(format!("{id}: its line does not say what it says"));
+            self.report.add(format!("{id}: head does not match the node"));
         }
         for grip in node.bullets.iter().flat_map(|bullet| &bullet.grips) {
             if !matches!(self.ledger.grip(self.project, grip), Ok(Some(_))) {
-                self.report.add(format!("{id}: its grip {grip} is missing"));
+                self.report.add(format!("{id}: grip {grip} is missing"));
             }
         }
         match id.level() {
@@ -122,7 +122,7 @@ impl Check<'_> {
     fn segment(&mut self, node: &Node) -> Result<(), HomeError> {
         let source = segment_source(self.ledger, self.settings, self.project, node)?;
         let Some(Source::Segment { events, .. }) = source else {
-            self.report.add(format!("{}: its events are not those of its session", node.id));
+            self.report.add(format!("{}: events do not match its session", node.id));
             return Ok(());
         };
         let ends = |event: Option<&Event>| event.map(|event| (event.at, event.id.clone()));
@@ -130,7 +130,7 @@ impl Check<'_> {
         let said: Option<(EventId, EventId)> = node.source.clone();
         let said = said.map(|(first, last)| ((node.first_at, first), (node.last_at, last)));
         if first.zip(last) != said {
-            self.report.add(format!("{}: its first and last events are others", node.id));
+            self.report.add(format!("{}: first and last events do not match", node.id));
         }
         Ok(())
     }
@@ -140,11 +140,11 @@ impl Check<'_> {
         for child in &node.children {
             match self.ledger.head(self.project, child)?.filter(|head| !head.removed) {
                 Some(head) => children.push(head),
-                None => self.report.add(format!("{}: its child {child} is missing", node.id)),
+                None => self.report.add(format!("{}: child {child} is missing", node.id)),
             }
         }
         if children.is_empty() {
-            self.report.add(format!("{}: it has no children", node.id));
+            self.report.add(format!("{}: no children", node.id));
         }
         let sums = [
             ("events", node.events, children.iter().map(|child| child.events).sum::<u64>()),
@@ -152,16 +152,16 @@ impl Check<'_> {
         ];
         for (what, said, sum) in sums {
             if said != sum {
-                self.report.add(format!("{}: {said} {what}, its children have {sum}", node.id));
+                self.report.add(format!("{}: {said} {what}, but its children have {sum}", node.id));
             }
         }
         let first_at = children.iter().map(|child| child.first_at).min();
         let last_at = children.iter().map(|child| child.last_at).max();
         if first_at.zip(last_at) != Some((node.first_at, node.last_at)) {
-            self.report.add(format!("{}: its times are not those of its children", node.id));
+            self.report.add(format!("{}: times do not match its children", node.id));
         }
         if node.open != children.iter().any(|child| child.open) {
-            self.report.add(format!("{}: it is open or closed and its children are not", node.id));
+            self.report.add(format!("{}: open or closed, unlike its children", node.id));
         }
         Ok(())
     }

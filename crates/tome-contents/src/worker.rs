@@ -1,8 +1,8 @@
-//! The worker: follows the outbox and keeps the contents true to it.
+//! The contents worker: follows the outbox and keeps the contents up to date.
 //!
-//! It takes up events in batches. What a batch changes is written in one commit with the cursor, so
-//! that wherever it is killed, it goes on with the next batch as if nothing had been. Contents after
-//! a batch are made from the events up to it and no others, in whatever order they came.
+//! It processes events in batches and commits each batch's changes together with the cursor, so it
+//! can be killed at any point. The result depends only on the events before the cursor, not on
+//! their order of arrival.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,25 +17,25 @@ use super::stitch::{Part, Read, stitch};
 use super::{ContentsSettings, Summarizer, rebuild};
 use tome_home::HomeError;
 
-/// The worker's name, under which its cursor is kept.
+/// Worker name, under which its cursor is stored.
 pub const CONTENTS: &str = "contents";
 
-/// What was done to bring the contents up to date.
+/// Counts of a catch-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CaughtUp {
-    /// Events that were taken up.
+    /// Events processed.
     pub events: u64,
-    /// Nodes that were written.
+    /// Nodes written.
     pub nodes: u64,
-    /// Nodes that are there no longer.
+    /// Nodes removed.
     pub removed: u64,
-    /// Whether everything was made anew because the settings have changed, or because an earlier
-    /// attempt to do so was cut short.
+    /// Whether a full rebuild was needed: the settings changed, or an earlier rebuild was
+    /// interrupted.
     pub rebuilt: bool,
 }
 
-/// Takes up everything that has arrived since the last time. Several may do this at once: whoever
-/// comes second looks again.
+/// Processes all events that arrived since the last run. Safe to call concurrently: a run that
+/// loses a race retries on the new state.
 pub fn catch_up_contents(
     ledger: &Ledger,
     settings: &ContentsSettings,
@@ -69,7 +69,7 @@ pub fn catch_up_contents(
                 done.removed += counted.removed;
                 tries = 0;
             }
-            // Whoever has moved the cursor has done a part of the work.
+            // Another run moved the cursor, so it has done part of the work.
             Err(error) if is_overtaken(&error) && ledger.cursor(CONTENTS)? != from_seq => tries = 0,
             Err(error) if is_overtaken(&error) && tries < TRIES_MAX => tries += 1,
             Err(error) => return Err(error.into()),
@@ -77,17 +77,17 @@ pub fn catch_up_contents(
     }
 }
 
-/// Whether somebody else was quicker, so that looking again helps.
+/// Whether another writer committed first, so that a retry can succeed.
 pub(super) fn is_overtaken(error: &LedgerError) -> bool {
     matches!(error, LedgerError::Changed { .. } | LedgerError::Cursor { .. })
 }
 
-/// Events that are taken up together.
+/// Events that are processed in one commit.
 struct Batch {
     upto_seq: u64,
     events: u64,
     read: Read,
-    /// Where something is new, by project and session.
+    /// Positions of new events, by project and session.
     new: BTreeMap<(String, SessionId), BTreeSet<Mark>>,
 }
 

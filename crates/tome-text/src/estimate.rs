@@ -1,14 +1,13 @@
-//! Estimating how many tokens a language model makes of a text.
+//! Estimates the number of tokens that a language model makes of a text.
 //!
-//! The price of a byte depends on its class and on the class of the byte before it: a letter behind a
-//! letter is cheap, a letter behind anything else starts a word; a Chinese character is about a token
-//! of its own, a Cyrillic one about a third. A text costs the sum: no vocabulary, no allocation, one
-//! pass over the bytes.
+//! The price of a byte depends on its class and that of the byte before it: a letter after a letter
+//! is cheap, a letter after anything else starts a word; a Chinese character is about one token, a
+//! Cyrillic one about a third. A text costs the sum: no vocabulary, no allocation, one pass.
 //!
-//! Prices are 64ths of a token. They were set by hand to what is commonly reported of current
-//! tokenizers (four to five English letters per token, three of code, one Chinese character, two to
-//! three Cyrillic letters) and are not fitted to any one of them. The cost of two texts together
-//! differs from the sum of their costs only by the pair of bytes where they meet.
+//! Prices are 64ths of a token, set by hand to commonly reported figures for current tokenizers
+//! (four to five English letters per token, three of code, one Chinese character, two to three
+//! Cyrillic letters) and not fitted to any one of them. The cost of two texts together differs from
+//! the sum of their costs only by the pair of bytes where they meet.
 
 const UNITS_PER_TOKEN: u64 = 64;
 
@@ -18,24 +17,24 @@ const DIGIT: u8 = 2;
 const SPACE: u8 = 3;
 const LINE: u8 = 4;
 const MARK: u8 = 5;
-/// The first byte of a letter with an accent, and of Greek.
+/// First byte of an accented Latin letter, or of Greek.
 const LATIN: u8 = 6;
 const CYRILLIC: u8 = 7;
 /// Hebrew, Arabic, Indic, Thai.
 const SCRIPT: u8 = 8;
 /// Chinese, Japanese, Korean.
 const WIDE: u8 = 9;
-/// Dashes, arrows, boxes.
+/// Dashes, arrows, box drawing.
 const SIGN: u8 = 10;
 const EMOJI: u8 = 11;
-/// Any byte of a character but its first.
+/// Any byte of a character except its first.
 const TAIL: u8 = 12;
 const CLASSES: usize = 16;
 
 const CLASS: [u8; 256] = classes();
 const PRICE: [[u8; CLASSES]; CLASSES] = prices();
 
-/// The estimated number of tokens of a text.
+/// Estimates the number of tokens of a text.
 pub fn estimate_tokens(text: &str) -> u64 {
     units_to_tokens(token_units(text))
 }
@@ -110,17 +109,17 @@ const fn prices() -> [[u8; CLASSES]; CLASSES] {
     prices
 }
 
-/// The price of a byte behind another one.
+/// Price of a byte after another one.
 const fn price(before: u8, class: u8) -> u8 {
     match (before, class) {
-        // A word goes on. Behind a capital it has just begun.
+        // A word continues.
         (LOWER | UPPER | TAIL, LOWER) => 8,
         (UPPER, UPPER) => 22,
-        // A word begins; the space before it is part of it.
+        // A word begins, including the space before it.
         (_, LOWER | UPPER) => 40,
         (DIGIT, DIGIT) => 22,
         (_, DIGIT) => 40,
-        // The first space belongs to what follows; a longer stretch is a few tokens at most.
+        // The first space belongs to what follows; longer runs cost a few tokens at most.
         (SPACE, SPACE) => 2,
         (LINE, SPACE) => 20,
         (_, SPACE) => 2,
@@ -141,19 +140,19 @@ const fn price(before: u8, class: u8) -> u8 {
     }
 }
 
-/// Thirds of a token that a character costs in a budget.
+/// Thirds of a token that a character counts for in a budget.
 fn budget_thirds(c: char) -> u64 {
     if c.is_ascii() { 1 } else { 3 }
 }
 
-/// An estimate to budget with, rather too high than too low: three ASCII characters count as a token
-/// (prose has four per token, code three), any other character as a token of its own. Being a sum
-/// over characters, it allows a text to be cut exactly to a budget.
+/// A conservative estimate for budgets: three ASCII characters count as a token (prose has four per
+/// token, code three), any other character as one token. As a sum over characters it allows cutting
+/// a text exactly to a budget.
 pub fn budget_tokens(text: &str) -> u64 {
     text.chars().map(budget_thirds).sum::<u64>().div_ceil(3)
 }
 
-/// The longest start of a text within so many thirds of a token of a budget.
+/// Longest prefix of a text within a budget in thirds of a token.
 pub fn head_within(text: &str, thirds: u64) -> &str {
     let mut spent = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -163,7 +162,7 @@ pub fn head_within(text: &str, thirds: u64) -> &str {
     text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default()
 }
 
-/// The longest end of a text within so many thirds of a token of a budget.
+/// Longest suffix of a text within a budget in thirds of a token.
 pub fn tail_within(text: &str, thirds: u64) -> &str {
     let mut spent = 0;
     let outside = text.char_indices().rev().find(|(_, c)| {
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_script_counts_in_a_budget() {
+    fn budgets_count_every_script() {
         for (text, tokens) in [("", 0), ("abcdef", 2), ("记忆", 2), ("é🦀a", 3)] {
             assert_eq!(budget_tokens(text), tokens, "{text}");
         }
@@ -189,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_is_cut_to_its_budget(text in "[a-zé日🎈 ]{0,60}", thirds in 0_u64..60) {
+        fn head_and_tail_keep_to_the_budget(text in "[a-zé日🎈 ]{0,60}", thirds in 0_u64..60) {
             for part in [head_within(&text, thirds), tail_within(&text, thirds)] {
                 prop_assert!(budget_tokens(part) <= thirds.div_ceil(3));
                 prop_assert!(part == text || budget_tokens(part) * 3 + 5 > thirds);
@@ -199,11 +198,11 @@ mod tests {
         }
 
         #[test]
-        fn the_cost_of_a_text_is_about_the_sum_of_its_parts(a in "\\PC{0,200}", b in "[a-zA-Z0-9 \n日я]{0,200}") {
+        fn the_cost_of_two_texts_is_about_the_sum(a in "\\PC{0,200}", b in "[a-zA-Z0-9 \n日я]{0,200}") {
             let together = estimate_tokens(&format!("{a}{b}"));
             let apart = estimate_tokens(&a) + estimate_tokens(&b);
             prop_assert!(together.abs_diff(apart) <= 3, "{together} and {apart}");
-            // More text never costs less, but for the rounding of one pair.
+            // More text never costs less, except for rounding.
             prop_assert!(together + 1 >= estimate_tokens(&a));
         }
 

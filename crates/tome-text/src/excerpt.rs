@@ -4,22 +4,21 @@ use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// Marks where the text continues.
 const ELLIPSIS: char = '…';
 
-/// Fifths of the context around a match that go before it.
+/// Fifths of the context that go before the match.
 const BEFORE_OF_FIVE: usize = 2;
 
-/// A cut moves at most so far to avoid splitting a grapheme.
+/// Characters by which a cut may move to avoid splitting a grapheme.
 const GRAPHEME_CHARS_MAX: usize = 16;
 
-/// A word longer than this is cut; a shorter one that does not fit is left out.
+/// A longer word is cut; a shorter one that does not fit is left out.
 const LONG_WORD_CHARS: usize = 40;
 
-/// An excerpt shorter than this gets no ellipsis.
+/// A shorter excerpt gets no ellipsis.
 const MARKED_CHARS_MIN: usize = 8;
 
-/// A text on one line: white space collapsed to single spaces, none at the ends.
+/// Collapses white space to single spaces and trims.
 pub fn collapse_whitespace(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -31,13 +30,13 @@ pub fn collapse_whitespace(text: &str) -> String {
     line
 }
 
-/// The first characters of a text.
+/// Returns the first `chars_max` characters.
 pub fn first_chars(text: &str, chars_max: usize) -> &str {
     let end = text.char_indices().nth(chars_max).map_or(text.len(), |(at, _)| at);
     text.get(..end).unwrap_or_default()
 }
 
-/// At most so many characters of a text: itself, or its start and an ellipsis.
+/// Truncates a text to `chars_max` characters, ellipsis included.
 pub fn truncate_chars(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some(_) => {
@@ -48,13 +47,13 @@ pub fn truncate_chars(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// At most so many characters of a text, cut between words where possible, with an ellipsis. A name in
-/// backticks is kept whole or closed.
+/// Truncates a text to `chars_max` characters, between words where possible, with an ellipsis. A
+/// name in backticks stays complete or is closed.
 pub fn truncate_words(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();
     }
-    // Leaves room for the ellipsis, and for a backtick that closes a name.
+    // Leaves room for the ellipsis and a closing backtick.
     let kept: String = text.chars().take(chars_max.saturating_sub(2)).collect();
     let whole = match kept.rsplit_once(char::is_whitespace) {
         Some((words, last)) if last.chars().count() < 24 && !words.is_empty() => words,
@@ -64,7 +63,7 @@ pub fn truncate_words(text: &str, chars_max: usize) -> String {
         .trim_end_matches([' ', ',', ';', ':', '.', '-', '—', '–', '(', '，', '、'])
         .to_owned();
     if cut.matches('`').count() % 2 == 1 {
-        // Half a name says nothing: drop it if enough text is left.
+        // Half a name is useless: drop it if enough text is left.
         match cut.rfind('`') {
             Some(at) if at * 2 > cut.len() => cut.truncate(at),
             _ => cut.push('`'),
@@ -75,8 +74,8 @@ pub fn truncate_words(text: &str, chars_max: usize) -> String {
     cut
 }
 
-/// The part of a text around a match, of at most so many characters, on one line and between whole
-/// words where possible. Of a match that is longer, the start.
+/// Cuts an excerpt of `chars_max` characters around a match, on one line and between words where
+/// possible. A longer match is truncated.
 pub fn excerpt_around(text: &str, matched: &Range<usize>, chars_max: usize) -> String {
     let whole: Vec<char> =
         collapsed(text.trim().chars()).take(chars_max.saturating_add(1)).collect();
@@ -112,8 +111,8 @@ pub fn excerpt_around(text: &str, matched: &Range<usize>, chars_max: usize) -> S
     excerpt
 }
 
-/// The text before a match, the match, and the text behind it. White space at its ends belongs to its
-/// surroundings; a match of nothing else moves to the start of the next word.
+/// Splits a text into the part before a match, the match, and the rest. White space at its ends
+/// belongs to the surroundings; a match of only white space moves to the next word.
 fn split_at_match<'a>(text: &'a str, matched: &Range<usize>) -> (&'a str, &'a str, &'a str) {
     let start = text.floor_char_boundary(matched.start);
     let end = text.floor_char_boundary(matched.end.max(start));
@@ -125,7 +124,7 @@ fn split_at_match<'a>(text: &'a str, matched: &Range<usize>) -> (&'a str, &'a st
     (part(0..start).trim_start(), part(start..end), part(end..text.len()).trim_end())
 }
 
-/// Collapses white space to single spaces.
+/// Collapses white space to single spaces, without trimming.
 fn collapsed(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     let mut was_space = false;
     chars.filter_map(move |c| {
@@ -136,14 +135,14 @@ fn collapsed(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     })
 }
 
-/// The direction in which characters lead away from the match.
+/// The side of the match on which text is shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Backward,
     Forward,
 }
 
-/// Cuts the text that leads away from the match, between words if possible. Returns whether it did.
+/// Shortens the text on one side of the match, between words if possible. Returns whether it did.
 fn shorten(away: &mut Vec<char>, direction: Direction, room: usize) -> bool {
     if away.len() <= room {
         return false;
@@ -152,14 +151,14 @@ fn shorten(away: &mut Vec<char>, direction: Direction, room: usize) -> bool {
     let last_space = away.iter().take(room).rposition(|c| c.is_whitespace());
     match last_space {
         _ if beyond => away.truncate(room),
-        // In an unspaced script, or in one long word, cutting at the space would leave nothing.
+        // In an unspaced script or one long word, cutting at the space would leave too little.
         Some(at) if at * 2 >= room || room - at <= LONG_WORD_CHARS => away.truncate(at),
         _ => truncate_graphemes(away, direction, room),
     }
     true
 }
 
-/// Cuts without splitting a grapheme.
+/// Truncates without splitting a grapheme.
 fn truncate_graphemes(chars: &mut Vec<char>, direction: Direction, room: usize) {
     let splits = |at: usize| {
         let inner = at.checked_sub(1).and_then(|inner| chars.get(inner)).copied();
@@ -176,8 +175,8 @@ fn truncate_graphemes(chars: &mut Vec<char>, direction: Direction, room: usize) 
 /// Joins the parts of an emoji.
 const JOINER: char = '\u{200d}';
 
-/// Whether a character is drawn with the one before it: combining marks, variation selectors, Hangul
-/// vowels and final consonants, skin tones, tags and joiners.
+/// Whether a character is drawn with the one before it: combining marks, variation selectors,
+/// Hangul vowels and final consonants, skin tones, tags and joiners.
 pub fn extends_grapheme(c: char) -> bool {
     c >= '\u{300}'
         && (is_combining_mark(c)

@@ -1,11 +1,10 @@
-//! Folding: making equal what is written differently and means the same.
+//! Folding: maps different spellings of the same text to one form.
 //!
-//! There are two ways, for two purposes. [`fold_char`] maps one character to one, so that a match in
-//! the folded text can be shown in the original: case, the forms of a Greek sigma, the four letters i
-//! of Turkish, typographic quotes and hyphens, and white space are folded; accents stay. Terms of an
-//! index need no positions and are folded further: to compatibility forms (full-width letters,
-//! ligatures), and to Latin letters without accents. Accented letters of other scripts stay, since
-//! they are letters of their own there.
+//! [`fold_char`] maps one character to one, so that a match in the folded text can be located in
+//! the original: it folds case, final sigma, the Turkish letters i, typographic quotes and hyphens,
+//! and white space, but keeps accents. Terms of an index need no positions and are folded further:
+//! to compatibility forms (full-width letters, ligatures) and to unaccented Latin letters. Accented
+//! letters of other scripts stay, since they are separate letters there.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,13 +12,13 @@ use std::cell::RefCell;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// The compatibility form (NFKC) of a text.
+/// Returns the compatibility form (NFKC) of a text.
 pub(crate) fn compatibility_form(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) }
 }
 
-/// Appends a character to a term, in lower case and, if it is Latin, without its accent. Called after
-/// a text was split, because case shows where the words of an identifier begin.
+/// Appends a character to a term in lower case and, if it is Latin, without its accent. Called
+/// after splitting, because case marks the words of an identifier.
 pub(crate) fn push_folded(c: char, term: &mut String) {
     if c.is_ascii() {
         term.push(c.to_ascii_lowercase());
@@ -30,7 +29,7 @@ pub(crate) fn push_folded(c: char, term: &mut String) {
             }
         });
     } else if is_combining_mark(c) {
-        // An accent without a composed letter is dropped like those of composed ones.
+        // A separate accent on a Latin letter is dropped like a composed one.
         if !term.chars().next_back().is_some_and(|last| last.is_ascii() || is_latin(last)) {
             term.push(c);
         }
@@ -41,12 +40,12 @@ pub(crate) fn push_folded(c: char, term: &mut String) {
     }
 }
 
-/// Letters of the Latin script beyond ASCII.
+/// Whether a character is a non-ASCII Latin letter.
 fn is_latin(c: char) -> bool {
     matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
 }
 
-/// The folded form of a character.
+/// Folds a character.
 pub fn fold_char(c: char) -> char {
     match c {
         c if c.is_ascii() => c.to_ascii_lowercase(),
@@ -57,7 +56,7 @@ pub fn fold_char(c: char) -> char {
         '‘' | '’' => '\'',
         '“' | '”' => '"',
         '‐' | '‑' => '-',
-        // Scripts without case, where most characters of a text without spaces are.
+        // Scripts without case; most unspaced text is here.
         '\u{3001}'..='\u{a63f}' | '\u{ac00}'..='\u{d7ff}' => c,
         c if c.is_whitespace() => ' ',
         c => {
@@ -70,12 +69,12 @@ pub fn fold_char(c: char) -> char {
     }
 }
 
-/// A text with every character folded.
+/// Folds every character of a text.
 pub fn fold_text(text: &str) -> String {
     text.chars().map(fold_char).collect()
 }
 
-/// A folded text that knows the positions of its bytes in the original.
+/// A folded text with a mapping back to byte offsets of the original.
 pub struct FoldedText<'a> {
     /// The folded text. ASCII letters keep their case: search it case-insensitively.
     pub text: &'a str,
@@ -83,7 +82,7 @@ pub struct FoldedText<'a> {
 }
 
 impl FoldedText<'_> {
-    /// The offset in the original of an offset in the folded text.
+    /// Maps an offset in the folded text to the original.
     pub fn origin(&self, at: usize) -> usize {
         let before = self.shifts.partition_point(|(folded, _)| *folded <= at);
         match before.checked_sub(1).and_then(|last| self.shifts.get(last)) {
@@ -93,11 +92,11 @@ impl FoldedText<'_> {
     }
 }
 
-/// A buffer that is reused for every text.
+/// Reused for every text on a thread.
 #[derive(Default)]
 struct Buffer {
     text: String,
-    /// Offsets in the folded text and in the original, behind each character that changed its length.
+    /// Offsets in the folded text and in the original, after each character whose length changed.
     shifts: Vec<(usize, usize)>,
 }
 
@@ -108,12 +107,12 @@ thread_local! {
     static BUFFER: RefCell<Buffer> = RefCell::default();
 }
 
-/// Folds a text into a reused buffer and passes it to `search`. ASCII text is passed as it is.
+/// Folds a text into a reused buffer and passes it to `search`. ASCII text is passed unchanged.
 pub fn with_folded<T>(text: &str, search: impl FnOnce(&FoldedText<'_>) -> T) -> T {
     if text.is_ascii() {
         return search(&FoldedText { text, shifts: &[] });
     }
-    // Taken, so that a nested call has a buffer of its own.
+    // Taken, so that a nested call gets a buffer of its own.
     let mut buffer = BUFFER.take();
     buffer.fill(text);
     let result = search(&FoldedText { text: &buffer.text, shifts: &buffer.shifts });
@@ -146,7 +145,7 @@ impl Buffer {
     }
 }
 
-/// The length of the ASCII prefix of a text.
+/// Length of a text's ASCII prefix.
 fn ascii_len(text: &str) -> usize {
     const STEP: usize = 32;
     let whole = text.as_bytes().chunks(STEP).take_while(|chunk| chunk.is_ascii()).count();
@@ -182,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_lead_back_to_the_original(text in "[a-zA-Zéİßſ汉🦀\u{3000} ]{0,60}") {
+        fn offsets_map_back_to_the_original(text in "[a-zA-Zéİßſ汉🦀\u{3000} ]{0,60}") {
             with_folded(&text, |folded| {
                 for (at, c) in folded.text.char_indices() {
                     let original = text.get(folded.origin(at)..).and_then(|rest| rest.chars().next());

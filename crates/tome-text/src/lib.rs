@@ -1,8 +1,8 @@
-//! Text analysis: scripts, folding, tokens, stems, stop words, sentences, excerpts and estimates of
-//! tokens. Each of them exists once in the workspace, here, so that an index, a query and a title
-//! agree about what a word is.
+//! Text analysis: scripts, folding, tokens, stems, stop words, sentences, excerpts and token
+//! estimates. Each exists once in the workspace, so that an index, a query and a title agree on
+//! what a word is.
 //!
-//! Pure functions over strings: no I/O, no state but buffers, no other crate of the workspace.
+//! Pure functions over strings: no I/O, no state except buffers, no other crate of the workspace.
 
 mod estimate;
 mod excerpt;

@@ -1,16 +1,14 @@
-//! Scripts: one table of the characters whose words are not separated by spaces.
-//!
-//! Everything else in the workspace that treats such text specially (tokens, word counts, word
-//! boundaries, titles) asks this table.
+//! Scripts: one table of the characters whose words are not separated by spaces, used for tokens,
+//! word counts, word boundaries and titles.
 
-/// The script of a character, as far as text analysis has to distinguish it.
+/// The script of a character, as far as text analysis distinguishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Script {
     /// Chinese characters, and the radicals, numerals, Bopomofo and Yi syllables set among them.
     Han,
-    /// Japanese syllables, and the repeat marks among them.
+    /// Japanese syllables and their repeat marks.
     Hiragana,
-    /// Japanese syllables of loan words and names.
+    /// Japanese syllables for loan words and names.
     Katakana,
     /// Korean.
     Hangul,
@@ -21,9 +19,9 @@ pub enum Script {
 }
 
 impl Script {
-    /// The script of a character.
+    /// Returns the script of a character.
     pub fn of(c: char) -> Self {
-        // Most text is far below the table.
+        // Most text is below the table.
         if c < '\u{e00}' {
             return Self::Other;
         }
@@ -42,7 +40,7 @@ impl Script {
             '\u{3031}'..='\u{3035}' | '\u{3041}'..='\u{309f}' | '\u{1b000}'..='\u{1b16f}' => {
                 Self::Hiragana
             }
-            // The middle dot between them separates words.
+            // The middle dot separates words, so it is excluded.
             '\u{30a1}'..='\u{30fa}'
             | '\u{30fc}'..='\u{30ff}'
             | '\u{31f0}'..='\u{31ff}'
@@ -60,8 +58,8 @@ impl Script {
     }
 }
 
-/// Whether spaces do not delimit words in a character's script. Korean counts: it has spaces, but
-/// attaches particles to its words, so that a search has to look inside of them as well.
+/// Whether spaces do not delimit words in a character's script. Includes Korean: it has spaces, but
+/// attaches particles to words, so a search has to match inside them too.
 pub fn is_unspaced(c: char) -> bool {
     Script::of(c) != Script::Other
 }
@@ -92,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn korean_is_unspaced_but_no_single_run() {
+    fn korean_is_unspaced_but_not_a_single_run() {
         assert!(is_unspaced('한') && !is_han_or_kana('한'));
         assert!(is_unspaced('ก') && !is_han_or_kana('ก'));
         assert!(is_unspaced('字') && is_han_or_kana('字'));

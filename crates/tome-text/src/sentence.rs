@@ -1,9 +1,9 @@
-//! Sentences: where they end, and when two of them are the same.
+//! Splits text into sentences and normalizes them for comparison.
 //!
 //! A sentence ends with `.`, `?`, `!`, `…` or a run of them, closing quotes and brackets included,
-//! before white space or the end of the text; with `。`, `！`, `？` anywhere; and at a blank line.
-//! Text between backticks ends nothing, and neither do `e.g.`, `1.2.3`, `a.rs` or `...` before a
-//! small letter.
+//! before white space or the end of the text; with `。`, `！`, `？` anywhere; and at a blank line. It
+//! does not end inside backticks, after `e.g.`, in `1.2.3` or `a.rs`, or at `...` before a
+//! lowercase letter.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const ENDS: &[char] = &['.', '?', '!', '…'];
 const CJK_ENDS: &[char] = &['。', '！', '？', '｡'];
 const CLOSERS: &[char] =
     &[')', ']', '}', '"', '\'', '”', '’', '»', '*', '_', '」', '』', '）', '》', '】'];
-/// Longer than every abbreviation.
+/// Longer than any abbreviation.
 const WORD_CHARS_MAX: usize = 16;
 /// No sentence ends after these.
 const OPEN_ABBREVIATIONS: &[&str] = &[
@@ -24,18 +24,17 @@ const OPEN_ABBREVIATIONS: &[&str] = &[
 /// A sentence ends after these only if a capital letter follows.
 const CLOSING_ABBREVIATIONS: &[&str] =
     &["etc", "al", "resp", "no", "nr", "a.m", "p.m", "usw", "max", "min", "т.д"];
-/// An opening run of backticks looks for its end among so many of the runs behind it, which keeps
-/// the search linear.
+/// Runs of backticks searched for the one that closes a code span; keeps the search linear.
 const BACKTICK_RUNS_MAX: usize = 64;
 
-/// The sentences of a text, verbatim and in order, without the white space around them. Text without
-/// a letter or digit (`…`, an emoji) belongs to the sentence before it.
+/// Returns the sentences of a text, verbatim, in order and trimmed. Text without a letter or digit
+/// (`…`, an emoji) belongs to the sentence before it.
 pub fn sentences(text: &str) -> Vec<&str> {
     let ranges = sentence_ranges(text).into_iter();
     ranges.filter_map(|range| text.get(range)).map(str::trim).collect()
 }
 
-/// The bytes of the sentences that a part of a text lies in.
+/// Byte range of the sentences that overlap a part of a text.
 pub fn sentences_around(text: &str, part: Range<usize>) -> Range<usize> {
     let ranges = sentence_ranges(text);
     let first = ranges.iter().rfind(|range| range.start <= part.start);
@@ -53,8 +52,8 @@ fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The same for every spelling of a sentence: case (outside of code), white space and the
-/// punctuation at its end make no difference.
+/// Normalizes a sentence: case (outside code), white space and final punctuation make no
+/// difference.
 pub fn normalize_sentence(sentence: &str) -> String {
     let chars: Vec<char> = collapse_whitespace(sentence).chars().collect();
     let mut normal = String::with_capacity(sentence.len());
@@ -68,7 +67,7 @@ pub fn normalize_sentence(sentence: &str) -> String {
     normal.trim_end_matches(is_end).trim().to_owned()
 }
 
-/// A sentence on one line, with a full stop if it has no end.
+/// Renders a sentence on one line, with a full stop if it has no end.
 pub fn finish_sentence(text: &str) -> String {
     let line = collapse_whitespace(text);
     if ends_sentence(&line) { line } else { line + "." }
@@ -83,7 +82,7 @@ fn is_end(c: char) -> bool {
     ENDS.contains(&c) || CJK_ENDS.contains(&c)
 }
 
-/// The parts of a text between blank lines.
+/// Splits a text at blank lines.
 fn paragraphs(text: &str) -> Vec<Range<usize>> {
     let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
@@ -119,7 +118,7 @@ fn paragraph_sentences(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Adds a sentence, or extends the last one where either of them has no word.
+/// Adds a sentence, or extends the last one if either has no word.
 fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
     match found.last_mut() {
         Some(last) if !has_word(text, &range) || !has_word(text, last) => last.end = range.end,
@@ -131,7 +130,7 @@ fn has_word(text: &str, range: &Range<usize>) -> bool {
     text.get(range.clone()).is_some_and(|part| part.contains(char::is_alphanumeric))
 }
 
-/// Marks the characters between backticks, including these.
+/// Marks the characters of code spans, backticks included.
 fn code_spans(chars: &[char]) -> Vec<bool> {
     let mut code = vec![false; chars.len()];
     let runs = backtick_runs(chars);
@@ -150,7 +149,7 @@ fn code_spans(chars: &[char]) -> Vec<bool> {
     code
 }
 
-/// The start and length of every run of backticks.
+/// Start and length of every run of backticks.
 fn backtick_runs(chars: &[char]) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for (at, _) in chars.iter().enumerate().filter(|(_, c)| **c == '`') {
@@ -162,7 +161,7 @@ fn backtick_runs(chars: &[char]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// The end of the sentence that began at `start`, if its last character is at `at`.
+/// End of the sentence that began at `start`, if it ends with the character at `at`.
 fn sentence_end(chars: &[char], start: usize, at: usize) -> Option<usize> {
     let c = *chars.get(at)?;
     if CJK_ENDS.contains(&c) {
@@ -194,7 +193,7 @@ fn is_full_stop(before: &[char], following: char) -> bool {
     if is_number {
         return false;
     }
-    // Only the last word counts; going no further back keeps a long text linear.
+    // Only the last word counts; the limit keeps long texts linear.
     let last = before.iter().rev().take(WORD_CHARS_MAX);
     let word = last.take_while(|c| c.is_alphanumeric() || **c == '.');
     let mut word: Vec<char> = word.flat_map(|c| c.to_lowercase()).collect();
@@ -217,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_have_as_many_sentences_as_people_count() {
+    fn sentences_are_counted_as_people_count_them() {
         for (count, text) in [
             (0, ""),
             (0, "  ...  "),
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_text_has_sentences_around_it() {
+    fn a_range_is_widened_to_whole_sentences() {
         let text = "One two. Three four! Five.\n\nSix";
         let around = |part: &str| {
             let at = text.find(part).unwrap();
@@ -293,7 +292,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sentences_are_the_text(text in "([a-zA-Z `.?!…。\\n🎉)]|e\\.g\\. |etc\\. [A-Za-z]){0,80}") {
+        fn sentences_cover_the_text_in_order(text in "([a-zA-Z `.?!…。\\n🎉)]|e\\.g\\. |etc\\. [A-Za-z]){0,80}") {
             let squeezed = |text: &str| text.split_whitespace().collect::<String>();
             if text.contains(char::is_alphanumeric) && !text.contains("\n") {
                 prop_assert_eq!(squeezed(&sentences(&text).concat()), squeezed(&text));

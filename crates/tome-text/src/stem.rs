@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use frostem::{Algorithm, Stemmer};
 
-/// The stem of a word in lower case. Words of other languages mostly stay as they are.
+/// Returns the stem of a lowercase word. Most words of other languages are unchanged.
 pub fn stem(word: &str) -> Cow<'_, str> {
     Stemmer::new(Algorithm::English).stem(word)
 }

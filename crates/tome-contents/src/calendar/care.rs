@@ -1,4 +1,4 @@
-//! Care for the contents: keeping up with the events, checking, making anew, saying how far it is.
+//! Maintenance of the contents: catch up, verify, rebuild, report progress.
 
 use std::path::{Path, PathBuf};
 
@@ -6,48 +6,48 @@ use super::Calendar;
 use crate::{CONTENTS, Rebuilt, Report, catch_up_contents, rebuild_contents, verify_contents};
 use tome_home::{HomeError, Projection, ProjectionReport, Store, TALLY};
 
-/// What became of one store when its contents were made anew.
+/// Result of rebuilding the contents of one store.
 #[derive(Debug)]
 pub struct StoreRebuilt {
-    /// The store.
+    /// Path of the store.
     pub path: PathBuf,
-    /// How many are done, this one included.
+    /// Stores done so far, including this one.
     pub done: usize,
-    /// How many there are.
+    /// Stores in total.
     pub stores: usize,
     /// What has changed, or why it could not be done.
     pub outcome: Result<Rebuilt, HomeError>,
 }
 
-/// What checking one store found.
+/// Result of verifying one store.
 #[derive(Debug)]
 pub struct StoreChecked {
-    /// The store.
+    /// Path of the store.
     pub path: PathBuf,
     /// What is wrong with its contents, or why they could not be checked.
     pub outcome: Result<Report, HomeError>,
 }
 
-/// How far the workers of a store are, and what is there.
+/// Size and worker progress of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreReport {
-    /// The store.
+    /// Path of the store.
     pub path: PathBuf,
-    /// Its engine's name.
+    /// Name of its storage engine.
     pub engine: &'static str,
-    /// How many events it has.
+    /// Number of events.
     pub events: u64,
-    /// How much room it takes.
+    /// Size on disk.
     pub disk_bytes: u64,
     /// The workers that keep their cursors in it.
     pub workers: Vec<ProjectionReport>,
     /// Nodes that are there.
     pub nodes: u64,
-    /// Versions that were made of them, and of those that have gone.
+    /// Versions of all nodes, including removed ones.
     pub versions: u64,
-    /// Grips that are there.
+    /// Stored grips.
     pub grips: u64,
-    /// Why it cannot be read; nothing else is known then.
+    /// Why the store cannot be read; all other fields are then empty.
     pub problem: Option<String>,
 }
 
@@ -86,7 +86,8 @@ impl Calendar {
         rebuild_contents(&store, &self.settings, &*self.summarizer, &*self.clock)
     }
 
-    /// Checks the contents of the store that holds a project, or of all stores, against the events.
+    /// Verifies the contents of the store that holds a project, or of all stores, against the
+    /// events.
     pub fn verify(&self, project: Option<&str>) -> Vec<StoreChecked> {
         let checked = self.paths(project).into_iter().enumerate().map(|(done, path)| {
             let outcome = self.verify_store(&path);
@@ -104,7 +105,7 @@ impl Calendar {
         verify_contents(&store, &self.settings)
     }
 
-    /// How far the workers are. They are not told to go on: what is behind is said to be.
+    /// Reports size and worker progress of all stores, without catching up first.
     pub fn report(&self) -> Vec<StoreReport> {
         let paths = self.stores.paths();
         let reported = paths.iter().enumerate().map(|(done, path)| {

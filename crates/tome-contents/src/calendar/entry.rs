@@ -1,64 +1,64 @@
-//! A line of the calendar, and how those of several projects become one.
+//! Calendar entries, and merging those of several projects.
 
 use std::collections::BTreeMap;
 
 use tome_model::{Agent, Level, Millis, NodeId, Zone};
 
-/// A node as a line of the calendar.
+/// A node as an entry of the calendar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The node.
+    /// Id of the node.
     pub id: NodeId,
-    /// What it was about; of several projects, the one with the most events.
+    /// Title; with several projects, that of the project with the most events.
     pub title: String,
-    /// When the first event happened.
+    /// Time of the first event.
     pub first_at: Millis,
-    /// When the last one did.
+    /// Time of the last event.
     pub last_at: Millis,
-    /// How many events.
+    /// Number of events.
     pub events: u64,
-    /// How many tokens their text has, about.
+    /// Estimated tokens of their texts.
     pub tokens: u64,
-    /// How many sessions contributed.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Who contributed, in order of their names.
+    /// Agents that contributed, sorted by name.
     pub agents: Vec<Agent>,
-    /// Whether more may come.
+    /// Whether events may still be added.
     pub open: bool,
-    /// Whose it is: one for each project that has such a node, the one with the most events first.
+    /// One per project that has this node, the one with the most events first.
     pub shares: Vec<Share>,
-    /// The nodes below, in order, as deep as was asked for; of many the latest.
+    /// Child entries in order, as deep as requested; only the latest if there are many.
     pub entries: Vec<Entry>,
-    /// How many nodes are below, shown or not.
+    /// Number of children, listed or not.
     pub children: u64,
 }
 
-/// What one project has of a period.
+/// A project's part of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share {
-    /// The project's root.
+    /// Root of the project.
     pub project: String,
-    /// What it was about there.
+    /// Title of the node in this project.
     pub title: String,
-    /// How many events happened there.
+    /// Number of events in this project.
     pub events: u64,
 }
 
-/// How deep to go.
+/// How deep to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// So many levels.
+    /// This many levels.
     Levels(usize),
-    /// Everything where it is recent, and less before: the months of the latest year, the weeks of
-    /// its latest month, the days of the latest two weeks, the segments of the latest day.
+    /// More detail for recent times: the months of the latest year, the weeks of its latest month,
+    /// the days of the latest two weeks, the segments of the latest day.
     Recent,
 }
 
-/// Weeks of which the days are shown.
+/// Latest weeks whose days are listed.
 const RECENT_WEEKS: usize = 2;
 
 impl Depth {
-    /// How many of the latest nodes of a level show what is below them.
+    /// How many of the latest nodes of a level are expanded.
     pub(super) fn opens(self, level: Level) -> usize {
         match (self, level) {
             (_, Level::Segment) => 0,
@@ -69,7 +69,7 @@ impl Depth {
         }
     }
 
-    /// The depth one level below, under the latest node or under one before it.
+    /// The depth one level below, for the latest node or an earlier one.
     pub(super) fn below(self, is_latest: bool) -> Self {
         match self {
             Self::Levels(levels) => Self::Levels(levels.saturating_sub(1)),
@@ -79,10 +79,10 @@ impl Depth {
     }
 }
 
-/// Puts the lines of several projects into one list, in order, and says how many there are in all;
-/// of many the latest are kept. Each project has shown what is recent in it; what is not recent in
-/// all of them together is folded up again. (The latest node of all is the latest of every project
-/// that has it, so nothing that has to be shown is missing.)
+/// Merges the entries of several projects in order, keeping the latest `below_max`; also returns
+/// the total. Each project expanded what is recent in it, so what is not recent overall is
+/// collapsed again. (The overall latest node is the latest of every project that has it, so nothing
+/// is missing.)
 pub(super) fn merge(lists: Vec<Vec<Entry>>, depth: Depth, below_max: usize) -> (Vec<Entry>, u64) {
     let mut same: BTreeMap<(Option<Millis>, NodeId), Vec<Entry>> = BTreeMap::new();
     for entry in lists.into_iter().flatten() {
@@ -98,13 +98,12 @@ pub(super) fn merge(lists: Vec<Vec<Entry>>, depth: Depth, below_max: usize) -> (
     (entries.collect(), total as u64)
 }
 
-/// Where a node is in the calendar: periods by their beginning, segments of a day by their ids,
-/// which begin with the time.
+/// Sort key of a node: periods by their start, segments by their ids, which begin with the time.
 pub(super) fn place(id: &NodeId) -> (Option<Millis>, NodeId) {
     (id.period().map(|period| period.range(&Zone::utc()).0), id.clone())
 }
 
-/// The lines of one node of several projects, as one.
+/// Merges the entries of one node from several projects.
 fn combined(same: Vec<Entry>, is_open: bool, depth: Depth, below_max: usize) -> Option<Entry> {
     let mut lists = Vec::with_capacity(same.len());
     let mut whole: Option<Entry> = None;
@@ -127,8 +126,7 @@ fn combined(same: Vec<Entry>, is_open: bool, depth: Depth, below_max: usize) -> 
 }
 
 impl Entry {
-    /// The two together. Sessions of two projects are told apart: one that worked in both counts
-    /// in both.
+    /// Adds another project's counts. A session that worked in both projects counts twice.
     fn and(mut self, other: Self) -> Self {
         self.first_at = self.first_at.min(other.first_at);
         self.last_at = self.last_at.max(other.last_at);
@@ -140,8 +138,8 @@ impl Entry {
         self.agents.sort();
         self.agents.dedup();
         self.shares.extend(other.shares);
-        // Segments are one project's; of periods, most are the same ones. It is made exact where
-        // they are listed.
+        // Segments belong to one project, while periods mostly coincide. This estimate is replaced
+        // where children are listed.
         self.children = match self.id.level() {
             Level::Day | Level::Segment => self.children + other.children,
             _ => self.children.max(other.children),
@@ -189,9 +187,9 @@ mod tests {
         entry(project, id, 2, vec![entry(project, &format!("toc:day:{day}"), 2, vec![segment])])
     }
 
-    /// What is recent in one project and not in all is folded up.
+    /// A node that is recent in one project but not overall is collapsed.
     #[test]
-    fn projects_are_laid_over_each_other() {
+    fn entries_of_several_projects_are_merged() {
         let lists = || {
             vec![
                 vec![

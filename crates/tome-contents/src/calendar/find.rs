@@ -1,4 +1,4 @@
-//! One node, its versions, one grip: by id, or by enough of it.
+//! Looks up a node, its versions or a grip by id or by a unique prefix.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -11,31 +11,31 @@ use crate::expand;
 use crate::{Expanded, Found};
 use tome_home::HomeError;
 
-/// A node, where it was found.
+/// A node with its project, parent and children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeInPlace {
-    /// Whose it is.
+    /// The project of the node.
     pub project: String,
-    /// The node.
+    /// The requested version of the node.
     pub node: Node,
-    /// The node above it; none above a year.
+    /// Its parent; `None` for a year.
     pub parent: Option<NodeId>,
-    /// The nodes below it, as lines.
+    /// Its children.
     pub children: Vec<Entry>,
 }
 
-/// Ids that are named when the beginning of one is that of several.
+/// Candidates listed when a prefix is ambiguous.
 const NAMED_MAX: usize = 4;
 
-/// What the ids begin with of which the beginning is enough.
+/// Prefixes of ids that may be abbreviated.
 const SEGMENT: &str = "toc:segment:";
 const GRIP: &str = "grip:";
 
-/// Versions of one answer, of one project.
+/// Versions returned per project.
 const VERSIONS_MAX: usize = 200;
 
 impl Calendar {
-    /// A node at its latest version or an earlier one, of each project that has it.
+    /// Returns a node at its latest or a given version, from each project that has it.
     pub fn node(
         &self,
         id: &str,
@@ -77,7 +77,7 @@ impl Calendar {
         if found.is_empty() { Err(no_node(id.as_str(), project)) } else { Ok(found) }
     }
 
-    /// A grip with so many events before and after it.
+    /// Returns a grip with events before and after it.
     pub fn grip(
         &self,
         id: &str,
@@ -101,7 +101,7 @@ impl Calendar {
     pub fn node_id(&self, id: &str, project: Option<&str>) -> Result<NodeId, HomeError> {
         let parsed = NodeId::parse(id);
         let Some(place) = id.trim().strip_prefix(SEGMENT) else { return Ok(parsed?) };
-        // The day has to be whole: nobody knows a segment of which not even that is known.
+        // The day must be complete.
         let (Err(error), Some((_, some))) = (&parsed, place.split_once(':')) else {
             return Ok(parsed?);
         };
@@ -126,7 +126,7 @@ impl Calendar {
             return Ok(parsed?);
         };
         let (at_ms, some) = place.split_once(':').unwrap_or((place, ""));
-        // The first id that a grip of this moment can have.
+        // The smallest id that a grip of this time can have.
         let first = GripId::parse(&format!("{GRIP}{at_ms}:{}", "0".repeat(26)));
         let (Ok(first), true) = (first, some.chars().all(|c| c.is_ascii_alphanumeric())) else {
             return Err(error.clone().into());

@@ -1,10 +1,8 @@
-//! The calendar: the contents of one project, or of all of them laid over each other, as a tree.
+//! The calendar: the contents of one project, or of all projects merged, as a tree.
 //!
-//! Contents are kept apart by project, wherever their events are stored. Whoever asks sees what has
-//! arrived: the worker catches up first. Stores are gone through once for a question, one at a time,
-//! because more of them may be there than can be open. One that cannot be read keeps none of the
-//! others from being read: it is left out and named in the answer. Who asks for its project alone is
-//! told what is wrong.
+//! Contents are stored per project. A query first lets the contents worker catch up, then visits
+//! stores one at a time, because there may be more than can be open. An unreadable store is skipped
+//! and named in the answer; a query for its project alone returns the error.
 
 mod care;
 mod entry;
@@ -25,10 +23,10 @@ pub use entry::{Depth, Entry, Share};
 pub use find::NodeInPlace;
 pub use walk::{Ask, Entries, EntriesPage, entries_at};
 
-/// Stores that are left open after a question: more are closed as they are done with.
+/// Stores kept open after a query; further ones are closed after use.
 const LEFT_OPEN_MAX: usize = 8;
 
-/// The contents of a home.
+/// The contents of all stores of a home.
 pub struct Calendar {
     stores: Arc<Stores>,
     settings: ContentsSettings,
@@ -37,7 +35,7 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// The contents of some stores, made in this way.
+    /// Opens the calendar over `stores`.
     pub fn new(
         stores: Arc<Stores>,
         settings: ContentsSettings,
@@ -47,17 +45,17 @@ impl Calendar {
         Self { stores, settings, summarizer, clock }
     }
 
-    /// The stores whose contents these are.
+    /// The underlying stores.
     pub fn stores(&self) -> &Stores {
         &self.stores
     }
 
-    /// Where days are days.
+    /// Time zone in which days begin and end.
     pub fn zone(&self) -> &Zone {
         &self.settings.zone
     }
 
-    /// The stores that hold a project's contents, or all of them.
+    /// Paths of the stores that hold a project's contents, or of all stores.
     fn paths(&self, project: Option<&str>) -> Vec<PathBuf> {
         match project {
             Some(root) => self.stores.existing(root).into_iter().collect(),
@@ -65,8 +63,8 @@ impl Calendar {
         }
     }
 
-    /// Visits every project that is asked for, each in its store, which has caught up. Returns what
-    /// could not be read, unless one project alone was asked for.
+    /// Visits one project, or every project of every store, after catching up. Returns descriptions
+    /// of the unreadable stores, unless a single project was given.
     fn each(
         &self,
         project: Option<&str>,

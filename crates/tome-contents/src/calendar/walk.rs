@@ -1,4 +1,4 @@
-//! Walking down the calendar: from the years, from a node, or over a time that is said in words.
+//! Lists calendar entries: from the root, below a node, or in a time range given in words.
 
 use tome_ledger::{Head, Ledger};
 use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Span, Zone, truncate_to, when};
@@ -7,48 +7,48 @@ use super::entry::{merge, place};
 use super::{Calendar, Depth, Entry, Share};
 use tome_home::HomeError;
 
-/// What the ids of years begin with.
+/// Id prefix of years.
 pub(super) const YEARS: &str = "toc:year:";
 
-/// More periods than a year has days: then it is asked when things began.
+/// More periods than a year has days: skip those before the first event.
 const PERIODS_MANY: usize = 366;
 
-/// What is wanted of the calendar.
+/// Filters and limits of a listing.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Only this project; all when it is none.
+    /// Only this project; `None` for all.
     pub project: Option<String>,
-    /// Only nodes to which one of these contributed; all when empty.
+    /// Only nodes with one of these agents; empty for all.
     pub agents: Vec<Agent>,
-    /// How deep to go.
+    /// How deep to list.
     pub depth: Depth,
-    /// At most this many below one node, the latest.
+    /// Upper bound on the entries below one node; the latest are kept.
     pub below_max: usize,
 }
 
-/// Lines of the calendar.
+/// A listing of the calendar.
 #[derive(Debug, Clone, Default)]
 pub struct Entries {
     /// In order of time.
     pub entries: Vec<Entry>,
-    /// How many there are of them, shown or not.
+    /// Number of entries, listed or not.
     pub total: u64,
-    /// How words of a time were understood.
+    /// How a time given in words was interpreted.
     pub said: Option<String>,
-    /// The time they mean: from the first moment to the first one that is too late.
+    /// The interpreted time range; the end is exclusive.
     pub range: Option<(Millis, Millis)>,
-    /// Stores that could not be read, and why.
+    /// Unreadable stores, with the reason.
     pub skipped: Vec<String>,
 }
 
-/// Which part of a listing.
+/// Selects a page of a listing.
 #[derive(Debug, Clone, Default)]
 pub struct EntriesPage {
-    /// The latest first.
+    /// Latest first.
     pub newest_first: bool,
-    /// The last node of the page before.
+    /// The last node of the previous page.
     pub after: Option<NodeId>,
-    /// At most this many.
+    /// Upper bound on the entries of the page.
     pub entries_max: usize,
 }
 
@@ -61,8 +61,7 @@ impl Calendar {
     /// What is below a node.
     pub fn below(&self, id: &NodeId, ask: &Ask) -> Result<Entries, HomeError> {
         if id.level() == Level::Segment {
-            let hint =
-                "nothing is below a segment: its bullets name grips, its events are listed by time";
+            let hint = "is a segment and has no children: expand the grips of its bullets, or list its events by time";
             return Err(ModelError::invalid("node", hint).into());
         }
         let mut is_there = false;
@@ -88,12 +87,12 @@ impl Calendar {
         let span = when(words, self.clock.now(), self.zone());
         span.ok_or_else(|| {
             let words = truncate_to(words, 80);
-            let hint = "is not understood: try today, last week, in March, 2026-11-14";
+            let hint = "is not a known time: try today, last week, in March, 2026-11-14";
             ModelError::invalid("time", format!("{words:?} {hint}")).into()
         })
     }
 
-    /// Asks every project that is meant, and lays what they say over each other.
+    /// Lists every selected project and merges the results.
     fn gather(
         &self,
         ask: &Ask,
@@ -110,7 +109,7 @@ impl Calendar {
 }
 
 impl Entries {
-    /// One page of it, and the node to go on after, if there is more.
+    /// Cuts out one page. Also returns the node to continue after, if there is more.
     pub fn page(mut self, page: &EntriesPage) -> (Self, Option<NodeId>) {
         if page.newest_first {
             self.entries.reverse();
@@ -129,8 +128,7 @@ impl Entries {
     }
 }
 
-/// The nodes of a span in one project. Only they and what is below them are read, however much there
-/// is before and after.
+/// Lists the nodes of a time range in one project, reading only those and what is below them.
 pub fn entries_at(
     store: &Ledger,
     project: &str,
@@ -145,8 +143,8 @@ pub fn entries_at(
     entries(store, project, heads, ask, ask.depth)
 }
 
-/// The periods of a span in which there can be something. Most spans are short; `before March`
-/// begins in 1970, and then it is worth asking when things began.
+/// Returns the periods of a range that can have nodes. `before March` begins in 1970, so for long
+/// ranges the periods before the first event are skipped.
 fn periods(
     span: &Span,
     zone: &Zone,
@@ -163,7 +161,7 @@ fn periods(
     Ok(periods.into_iter().filter(begins).collect())
 }
 
-/// What is below a node of a project, or its years.
+/// Lists what is below a node of a project, or its years.
 fn below(
     store: &Ledger,
     project: &str,
@@ -178,7 +176,7 @@ fn below(
     entries(store, project, heads, ask, depth)
 }
 
-/// A period is only looked for where it can be, so that a node costs what is below it and no more.
+/// Loads the heads below a node; reads only the keys where children can be.
 pub(super) fn heads_below(
     store: &Ledger,
     project: &str,
@@ -201,7 +199,7 @@ pub(super) fn heads_below(
     }
 }
 
-/// Lines of these nodes; the latest of them with what is below, as deep as was asked for.
+/// Builds entries from heads, expanding the latest to the requested depth.
 fn entries(
     store: &Ledger,
     project: &str,
@@ -225,7 +223,7 @@ fn entries(
 }
 
 impl Entry {
-    /// The line of a project's node.
+    /// The entry of a project's node.
     pub(super) fn of(head: Head, project: &str) -> Self {
         let share =
             Share { project: project.to_owned(), title: head.title.clone(), events: head.events };

@@ -1,4 +1,4 @@
-//! What the person asked for: the sentence of a message that says it, without the courtesies.
+//! Finds the request in a user's message: the sentence that states it, without courtesies.
 
 use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word};
 
@@ -9,29 +9,30 @@ use super::text::{plain, strip_start};
 use super::trouble::{failure, message};
 use super::words::{Sort, is_stop, terms, wide_runs};
 
-/// One request.
+/// A request of the user.
 #[derive(Debug, Clone)]
 pub(super) struct Ask<'a> {
     pub(super) event: usize,
     /// Verbatim.
     pub(super) raw: &'a str,
-    /// As it reads, without courtesies.
+    /// Plain text without courtesies.
     pub(super) text: String,
-    /// How much it says: 0 for a nod.
+    /// How much it says; 0 for a mere acknowledgment.
     pub(super) weight: u32,
-    /// Whether it holds no words of the person's own, only what was pasted.
+    /// Whether the message consists of pasted text only.
     pub(super) pasted: bool,
-    /// Whether it asks for anything, rather than tells.
+    /// Whether it asks for something rather than states something.
     pub(super) requests: bool,
     /// Whether it is an order rather than a question or a remark.
     pub(super) orders: bool,
-    /// The sentence that says what is wanted, where `raw` only says what is wrong.
+    /// The sentence that asks for something, if `raw` only describes the problem: verbatim and
+    /// plain.
     pub(super) wish: Option<(&'a str, String)>,
-    /// The line of a pasted log or trace that says what failed.
+    /// The line of a pasted log or trace that explains the failure.
     pub(super) trouble: Option<&'a str>,
 }
 
-/// What a message of the person asks for, if it asks for anything.
+/// Finds the request in a user's message, if there is one.
 pub(super) fn ask(event: usize, text: &str) -> Option<Ask<'_>> {
     if is_harness(text) {
         return None;
@@ -54,7 +55,7 @@ pub(super) fn ask(event: usize, text: &str) -> Option<Ask<'_>> {
         });
     };
     let (text, trouble) = match (text.split_once(": "), raw.split_once(": ")) {
-        // A failure pasted behind the request, on the same line.
+        // A failure pasted after the request, on the same line.
         (Some((before, after)), Some((_, pasted)))
             if failure(after) >= 6 && count_words(before) >= 3 =>
         {
@@ -68,7 +69,7 @@ pub(super) fn ask(event: usize, text: &str) -> Option<Ask<'_>> {
     Some(Ask { event, raw, text, weight, wish, pasted: false, requests, orders, trouble })
 }
 
-/// What a harness says in the person's place.
+/// Whether the agent's harness wrote a message in the user's name.
 pub(super) fn is_harness(text: &str) -> bool {
     const BEGINNINGS: [&str; 4] = [
         "[Request interrupted",
@@ -86,18 +87,18 @@ fn trouble_of<'a>(parts: &Parts<'a>) -> Option<&'a str> {
     (best.1 >= 5).then_some(best.0)
 }
 
-/// Whether a line of a listing is code that mentions failures.
+/// Whether a line is source code that mentions failures.
 fn is_source(line: &str) -> bool {
     line.ends_with(['{', '}', ';', ',', '(', ')']) && line.contains(['(', '='])
         || line.contains("(\"")
         || line.starts_with("//")
 }
 
-/// A sentence, as it reads, and the wish that goes with it.
+/// A sentence verbatim, its plain text, and the wish that goes with it.
 type Chosen<'a> = (&'a str, String, Option<(&'a str, String)>);
 
-/// The sentence that carries the request, and the one that puts it into words where that one only
-/// says what is wrong.
+/// Chooses the sentence that carries the request and, if that one only describes a problem, the
+/// sentence that asks for something.
 fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
     let mut ranked: Vec<(i32, &'a str, String, bool)> = Vec::new();
     let mut led_in = false;
@@ -109,7 +110,7 @@ fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
         let place = ranked.len();
         let requests = requests(&text, sentence.raw);
         let mut score = sentence_score(&text, sentence, place) + if requests { 4 } else { 0 };
-        // What points at something, and says little else, leaves the word to what names it.
+        // A vague reference with little else yields to a sentence that names its subject.
         if points(&text) && weight_of(&text) < 7 {
             score -= if requests { 5 } else { 4 };
         }
@@ -130,7 +131,7 @@ fn choose<'a>(sentences: &[Sentence<'a>]) -> Option<Chosen<'a>> {
     Some((raw, text, wish.map(|one| (one.1, one.2.clone()))))
 }
 
-/// Whether a text points at what it is about instead of naming it.
+/// Whether a text refers to its subject ("fix it") instead of naming it.
 pub(super) fn points(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
@@ -166,7 +167,7 @@ fn sentence_score(text: &str, sentence: &Sentence<'_>, place: usize) -> i32 {
     vague + place_score + length_score + named + shape
 }
 
-/// The request in a sentence: without courtesies, and without the clause that leads up to it.
+/// Reduces a sentence to its request: without courtesies and without a leading clause.
 fn request(sentence: &str) -> String {
     let text = lead_off(courtesy_off(sentence));
     let led_up = LEADS.iter().any(|word| strip_start(text, word).is_some());
@@ -174,7 +175,7 @@ fn request(sentence: &str) -> String {
         text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && courtesies(main));
     let polite = main.is_some() || text.len() < sentence.len() && courtesies(sentence);
     let text = main.map_or(text, courtesy_off);
-    // "Can you add tests?" asks for tests, it is no question.
+    // "Can you add tests?" is a request, not a question.
     let text = if polite && !wonders(text) { text.trim_end_matches(['?', '？']) } else { text };
     courtesy_off_end(text).trim().to_owned()
 }
@@ -186,7 +187,7 @@ fn wonders(text: &str) -> bool {
         .any(|word| strip_start(text, word).is_some())
 }
 
-/// Without "take a look at:" and the like before what is meant.
+/// Removes a lead-in such as "take a look at:".
 fn lead_off(text: &str) -> &str {
     let says = |part: &str| {
         part.split(|c: char| !c.is_alphanumeric())
@@ -202,19 +203,19 @@ fn lead_off(text: &str) -> &str {
     }
 }
 
-/// Words that begin a clause which leads up to another.
+/// Words that begin a subordinate clause before the request.
 #[rustfmt::skip]
 const LEADS: &[&str] = &[
     "given", "if", "when", "since", "as", "after", "because", "before", "although", "while",
     "based on",
 ];
 
-/// Whether a text begins with an order.
+/// Whether a text begins with a request verb and is not a question.
 pub(super) fn orders(text: &str) -> bool {
     VERBS.iter().any(|verb| strip_start(text, verb).is_some()) && !question(text)
 }
 
-/// Requests that say nothing of what they want.
+/// Phrases that request something without naming it.
 #[rustfmt::skip]
 const VAGUE: &[&str] = &[
     "take a look", "have a look", "go ahead", "do it", "what do you think", "thoughts", "any ideas",
@@ -226,7 +227,7 @@ fn is_vague(text: &str) -> bool {
     VAGUE.iter().any(|phrase| lower.contains(phrase))
 }
 
-/// Verbs that begin a request.
+/// Words that begin a request.
 #[rustfmt::skip]
 const VERBS: &[&str] = &[
     "add", "address", "analyze", "apply", "build", "bump", "change", "check", "clean", "compare",
@@ -254,9 +255,8 @@ fn requests(text: &str, raw: &str) -> bool {
         || WIDE_REQUESTS.iter().any(|mark| text.contains(mark))
 }
 
-/// How much a request says.
 fn weight_of(text: &str) -> u32 {
-    // `/exit` and the like.
+    // A slash command such as `/exit`.
     if text.starts_with('/') && !text.contains(' ') {
         return 0;
     }
@@ -271,7 +271,7 @@ fn weight_of(text: &str) -> u32 {
     u32::try_from(asked + content.min(10) + names.min(3) * 2 + wide.min(10)).unwrap_or(u32::MAX)
 }
 
-/// Words that a nod is made of, and words that hold sentences together; `fix` and `test` are neither.
+/// Whether a word only acknowledges or connects; `fix` and `test` do neither.
 fn is_nod(lower: &str) -> bool {
     #[rustfmt::skip]
     const KEPT: &[&str] = &[

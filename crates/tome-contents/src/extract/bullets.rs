@@ -1,4 +1,4 @@
-//! The bullets of a segment: parts of what was said and done, in a few fixed words.
+//! Builds the bullets of a segment from parts of its messages and actions, in fixed phrases.
 
 use tome_model::Event;
 use tome_text::{count_words, truncate_words};
@@ -15,10 +15,10 @@ use crate::{Evidence, SummaryBullet, Support};
 pub(super) const BULLETS_MAX: usize = 5;
 const BULLETS_WANTED: usize = 3;
 pub(super) const BULLET_CHARS_MAX: usize = 160;
-/// So many excerpts support one bullet.
+/// Excerpts that support one bullet.
 pub(super) const EVIDENCE_MAX: usize = 3;
 
-/// The parts of a tale, in the order in which a person tells them.
+/// Groups of bullets, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Asked,
@@ -29,10 +29,10 @@ pub(super) enum Part {
     Ended,
 }
 
-/// A bullet that may be kept.
+/// A bullet that may be chosen.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    /// Where it stands among the others: the part of the tale, then the event.
+    /// Sort key: the group, then the event's index.
     order: (Part, usize),
     priority: i32,
     text: String,
@@ -54,7 +54,7 @@ pub(super) fn evidence(event: usize, raw: &str) -> Evidence {
     Evidence { event, excerpt: excerpt(raw) }
 }
 
-/// The bullets of a story, in the order in which a person would tell them.
+/// Builds the bullets of a segment, in reading order.
 pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet> {
     let mut found = Vec::new();
     let main = story.main_ask(events.len()).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
@@ -76,7 +76,7 @@ pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet>
     if kept.is_empty() {
         kept.extend(reported(events));
     }
-    // What was looked at is worth a line where nothing was done and nothing explained.
+    // Reading is worth a bullet only if nothing was done or explained.
     if kept.iter().all(|one| one.order.0 == Part::Asked) && kept.len() < 2 {
         kept.extend(
             looked(story)
@@ -93,7 +93,7 @@ pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet>
         .collect()
 }
 
-/// The best ones, none of which says what another says.
+/// Chooses the best candidates, without repetitions.
 fn choose(mut found: Vec<Candidate>) -> Vec<Candidate> {
     found.sort_by(|a, b| b.priority.cmp(&a.priority).then(a.order.cmp(&b.order)));
     let mut kept: Vec<Candidate> = Vec::new();
@@ -112,7 +112,7 @@ fn repeats(text: &str, kept: &[Candidate]) -> bool {
     })
 }
 
-/// A bullet without its fixed first word.
+/// Removes the fixed label, such as `Asked: `.
 pub(super) fn body(text: &str) -> &str {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
@@ -179,7 +179,7 @@ fn asked(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) 
     }
 }
 
-/// Questions and their answers, for a stretch in which nothing was changed.
+/// Adds questions with their answers, for a segment in which nothing was changed.
 fn talked(story: &Story<'_>, found: &mut Vec<Candidate>) {
     for (place, ask) in story.asks.iter().enumerate().filter(|(_, ask)| ask.weight > 1) {
         let end = story.asks.get(place + 1).map_or(usize::MAX, |next| next.event);
@@ -212,7 +212,7 @@ fn talked(story: &Story<'_>, found: &mut Vec<Candidate>) {
     }
 }
 
-/// The first sentence of an answer says most.
+/// Prefers the first sentences of an answer.
 fn answers(said: &Said<'_>) -> i32 {
     said.worth() + if said.place == 0 { 5 } else { 0 } + if said.place <= 2 { 2 } else { 0 }
 }
@@ -231,7 +231,7 @@ fn best_of<'s, 'a: 's>(
     best.map(|(_, one)| one)
 }
 
-/// The cause that was found and what was decided.
+/// Adds the cause that was found and the decision that was made.
 fn explained(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) {
     for (cue, word) in [(Cue::Cause, "Found: "), (Cue::Decision, "Decided: ")] {
         let fits = |said: &&Said<'_>| {
@@ -245,7 +245,7 @@ fn explained(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidat
         };
         if let Some(said) = best_of(story.said.iter().filter(fits), Said::worth) {
             let sure = said.cue.map_or(0, |(_, sure)| i32::try_from(sure).unwrap_or(0));
-            // "Instead of" alone may only describe: such a sentence stands for itself.
+            // "Instead of" alone may only describe: such a sentence gets no label.
             let word = if sure > 3 { word } else { "" };
             let text = format!("{word}{}", told(&said.text));
             let order = (Part::Explained, said.event);
@@ -259,8 +259,8 @@ fn explained(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidat
     }
 }
 
-/// A sentence by itself: without the word that ties it to the one before, and without the colon
-/// that ties it to the next.
+/// Renders a sentence on its own: without the conjunction that ties it to the previous one and the
+/// colon that ties it to the next.
 fn told(text: &str) -> String {
     #[rustfmt::skip]
     const TIES: [&str; 10] = [
@@ -271,7 +271,7 @@ fn told(text: &str) -> String {
     capitalised(text.trim_end_matches([':', '：', ' ']))
 }
 
-/// How it ended: the conclusion of the last turn, or of the one before where the last has none.
+/// Builds the outcome: the conclusion of the last turn, or of an earlier one if the last has none.
 fn ended(story: &Story<'_>) -> Option<Candidate> {
     let mut messages: Vec<usize> =
         story.said.iter().filter(|said| said.who == Who::Agent).map(|said| said.event).collect();
@@ -282,7 +282,7 @@ fn ended(story: &Story<'_>) -> Option<Candidate> {
             said.event == event && said.closes && !said.filler && count_words(&said.text) >= 3
         })
     };
-    // What was said last may be small talk after the work: the turns before it count too.
+    // The last message may be small talk after the work, so earlier turns count too.
     let recent = messages.iter().rev().take(4).flat_map(|event| final_words(*event));
     let best = recent
         .filter(|said| conclusion(said) > 4 && !matches!(said.cue, Some((Cue::Cause, 3..))))
@@ -296,7 +296,7 @@ fn concluded(said: &Said<'_>, last: usize) -> Candidate {
     let support = vec![evidence(said.event, said.raw)];
     let outcome = matches!(said.cue, Some((Cue::Outcome, _)));
     if !said.last_words && said.event == last && !outcome {
-        // Work that was cut off in the middle did not end with what was said then.
+        // If the work was cut off, this sentence is not its outcome.
         return Candidate::new((Part::Explained, said.event), 8, &told(&said.text), support);
     }
     let priority = if count_words(&said.text) < 6 { 6 } else { 13 };
@@ -308,7 +308,7 @@ fn concluded(said: &Said<'_>, last: usize) -> Candidate {
     )
 }
 
-/// The question that the last message ends with, where it has no conclusion.
+/// Builds a bullet from the question that the last message ends with, if there is no conclusion.
 fn left_open(story: &Story<'_>, last: usize) -> Option<Candidate> {
     let asks = |said: &&Said<'_>| {
         said.event == last
@@ -321,7 +321,7 @@ fn left_open(story: &Story<'_>, last: usize) -> Option<Candidate> {
     Some(Candidate::new((Part::Ended, last), 9, &format!("Left open: {}", question.text), support))
 }
 
-/// How well a sentence says how a turn came out.
+/// Scores how well a sentence states the outcome of a turn.
 fn conclusion(said: &Said<'_>) -> i32 {
     let outcome = match said.cue {
         Some((Cue::Outcome, sure)) => i32::try_from(sure).unwrap_or(0),
@@ -335,7 +335,7 @@ fn conclusion(said: &Said<'_>) -> i32 {
     said.worth() + outcome + place + if said.after_work { 5 } else { 0 } - explains
 }
 
-/// Where nobody said anything and nothing was done: the line of a log that says what failed.
+/// Builds a bullet from a failure line in the output, for segments without messages and actions.
 fn reported(events: &[Event]) -> Option<Candidate> {
     let lines = events.iter().enumerate().flat_map(|(at, event)| {
         output_texts(event)
@@ -351,7 +351,7 @@ fn reported(events: &[Event]) -> Option<Candidate> {
     ))
 }
 
-/// Where little happened, the best of what else was said, then of what else was seen.
+/// Adds the best remaining statements until there are enough bullets.
 fn fill(story: &Story<'_>, main: Option<&Ask<'_>>, kept: &mut Vec<Candidate>) {
     let mut others: Vec<&Said<'_>> = story
         .said

@@ -1,8 +1,8 @@
-//! What people call a command: `cargo test`, whatever stood before and after it.
+//! Derives a short name for a command line: `cargo test`, without wrappers and arguments.
 
 use super::words::base_name;
 
-/// Commands that only look, or only move about.
+/// Programs that inspect, navigate or do small file operations.
 #[rustfmt::skip]
 const LOOKS: &[&str] = &[
     "ls", "cat", "grep", "rg", "find", "echo", "pwd", "head", "tail", "sed", "awk", "wc", "which",
@@ -19,7 +19,7 @@ const GIT_LOOKS: &[&str] = &[
     "cat-file", "ls-tree", "for-each-ref",
 ];
 const PREFIXES: &[&str] = &["sudo", "time", "nice", "env", "nohup", "exec", "command"];
-/// Words that say that a command builds, checks or ships.
+/// Words of commands that build, check or ship.
 #[rustfmt::skip]
 const WEIGHTY: &[&str] = &[
     "test", "tests", "build", "check", "clippy", "lint", "fmt", "run", "compile", "deploy", "apply",
@@ -31,7 +31,8 @@ const WEIGHTY: &[&str] = &[
     "e2e",
 ];
 
-/// What people call a command, and whether it weighs; nothing where it only looks.
+/// Returns a command's short name and whether it is major (builds, checks or ships); `None` if all
+/// its parts are minor.
 pub(super) fn called(typed: &str) -> Option<(String, bool)> {
     let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let mut light = None;
@@ -60,7 +61,7 @@ fn only_looks(program: &str, rest: &[&str]) -> bool {
     }
 }
 
-/// The commands of a line: what stands between `|`, `;` and `&`, but not within quotes.
+/// Splits a line into commands at `|`, `;` and `&` outside quotes.
 fn unquoted_parts(line: &str) -> Vec<&str> {
     const PARTS_MAX: usize = 12;
     let mut parts = Vec::new();
@@ -81,7 +82,7 @@ fn unquoted_parts(line: &str) -> Vec<&str> {
     parts
 }
 
-/// The words of one command, without what stands before its name.
+/// Returns the words of a command from its program name on, without wrappers and assignments.
 fn own_words(part: &str) -> Option<Vec<&str>> {
     let mut words: Vec<&str> = part.split_whitespace().collect();
     loop {
@@ -109,12 +110,12 @@ fn own_words(part: &str) -> Option<Vec<&str>> {
     named.then_some(words)
 }
 
-/// Programs whose first argument is only half of what they are called by.
+/// Programs named together with their first two arguments.
 const DEEP: &[&str] = &[
     "npm", "pnpm", "yarn", "bun", "uv", "mise", "docker", "poetry", "bundle", "npx", "gh",
     "kubectl", "pipenv", "deno", "python", "python3",
 ];
-/// Flags that take the next word as their value.
+/// Flags whose value is the next word.
 const VALUED: &[&str] = &[
     "--context",
     "--kube-context",
@@ -130,7 +131,7 @@ const VALUED: &[&str] = &[
     "--dir",
 ];
 
-/// The program and its first words that are neither flags nor paths nor values.
+/// Joins the program with its first arguments that are not flags, paths or values.
 fn name_of(first: &str, rest: &[&str]) -> String {
     let program = if first.starts_with("./") { first } else { base_name(first) };
     let script = matches!(program, "python" | "python3" | "node" | "php" | "ruby" | "bash" | "sh");
@@ -162,7 +163,7 @@ fn is_subcommand(word: &str, script: bool) -> bool {
         && !word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// `npm test cart` is the same command as `npm test`.
+/// `npm test cart` counts as `npm test`.
 fn shortened(words: &[&str]) -> String {
     match words {
         [

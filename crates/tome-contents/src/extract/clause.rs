@@ -1,15 +1,15 @@
-//! Making a title of a sentence: its first clause, in few words.
+//! Turns a sentence into a title: its first clause, in a few words.
 
 use tome_text::{StopClass, is_stop_word, truncate_words};
 
 use super::text::{mostly_wide, strip_start};
 
-/// A title has at most so many words, or so many characters where words are not told apart.
+/// Limits of a title: words, or characters in scripts without spaces.
 const TITLE_WORDS_MAX: usize = 12;
 const TITLE_WIDE_CHARS_MAX: usize = 34;
 const TITLE_CHARS_MAX: usize = 84;
 
-/// A request as a title: its first clause, 4 to 12 words, with a capital.
+/// Renders a request as a title: its first clause, 4 to 12 words, capitalized.
 pub(super) fn title_of(text: &str) -> String {
     let asked = text.contains(['?', '？']);
     let bare = text.replace('`', "").replace("; ", ", ");
@@ -21,7 +21,7 @@ pub(super) fn title_of(text: &str) -> String {
     capitalised(&truncate_words(&short, TITLE_CHARS_MAX))
 }
 
-/// Without what stands in parentheses, where enough is left.
+/// Removes a parenthesis if enough words remain.
 fn asides_off(text: &str) -> String {
     let Some((before, after)) = text.split_once(" (") else { return text.to_owned() };
     match after.split_once(')') {
@@ -43,7 +43,7 @@ pub(super) fn question(text: &str) -> bool {
 }
 
 fn wide_clause(text: &str) -> String {
-    // A courtesy at the end: "…，帮我看看".
+    // A courtesy at the end, as in "…，帮我看看".
     let polite =
         ["，帮", "，请", "，麻烦", "，能不能"].iter().find_map(|mark| text.split_once(mark));
     let text = polite
@@ -83,7 +83,7 @@ fn spaced_clause(text: &str) -> String {
         if !is_closed(&so_far) {
             continue;
         }
-        // "Joseph, a fellow producer, …": an apposition does not end a clause.
+        // An apposition ("Joseph, a fellow producer, …") does not end a clause.
         let apposed = matches!(*word, "a" | "an" | "the" | "who" | "which" | "who's");
         let comma = before.ends_with(',') && place >= 5 && !apposed;
         if comma
@@ -108,7 +108,7 @@ fn spaced_clause(text: &str) -> String {
     format!("{}…", kept.join(" ").trim_end_matches([',', ';', ':', '.']))
 }
 
-/// Whether no quotation and no parenthesis is open.
+/// Whether all quotes and parentheses are closed.
 fn is_closed(words: &[&str]) -> bool {
     let count = |mark: char| words.iter().map(|word| word.matches(mark).count()).sum::<usize>();
     count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
@@ -118,7 +118,7 @@ fn is_dangling(word: &str) -> bool {
     is_stop_word(&word.to_lowercase(), StopClass::DANGLING)
 }
 
-/// With a capital, unless it begins with an identifier.
+/// Capitalizes a text unless it begins with an identifier.
 pub(super) fn capitalised(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
     let first = first.trim_end_matches([':', ',', '.']);

@@ -1,4 +1,4 @@
-//! What a shell command was and how it came out, in the shapes of the five agents.
+//! Parses shell commands and their outcome from tool calls of the supported agents.
 
 use serde_json::Value;
 use tome_model::{Event, Tool};
@@ -8,7 +8,6 @@ use super::files::text_field;
 use super::text::{output_texts, truncated_pair};
 use super::trouble::{failure_in, passed_count, success_in};
 
-/// How a command came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Passed,
@@ -16,22 +15,21 @@ pub(super) enum Outcome {
     Unclear,
 }
 
-/// A command that was run.
 #[derive(Debug, Clone)]
 pub(super) struct Ran<'a> {
     pub(super) event: usize,
-    /// As it was typed: a verbatim part of the tool's input.
+    /// The command line, verbatim from the tool's input.
     pub(super) typed: &'a str,
-    /// What people call it: `cargo test`.
+    /// Short name, such as `cargo test`.
     pub(super) called: String,
     pub(super) outcome: Outcome,
-    /// The line of the output that says so.
+    /// The output line that shows the outcome.
     pub(super) line: Option<&'a str>,
-    /// Whether it builds, tests or ships, rather than looks.
+    /// Whether it builds, tests or ships.
     pub(super) weighty: bool,
 }
 
-/// The command that a tool call ran, if it ran one.
+/// Parses the command that a tool call ran, if any.
 pub(super) fn ran<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Option<Ran<'a>> {
     let typed = typed(tool)?;
     let (called, weighty) = called(typed)?;
@@ -62,7 +60,7 @@ pub(super) fn ran<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Option<Ran
     Some(Ran { event: at, typed, called, outcome, line: line.map(|(line, _)| line), weighty })
 }
 
-/// Lines that a test runner or a compiler only writes when it fails.
+/// Whether a test runner or compiler only prints such a line when it fails.
 fn is_verdict(line: &str) -> bool {
     const STARTS: [&str; 6] = ["--- FAIL", "FAIL\t", "FAILED ", "npm ERR!", "error[E", "FAIL "];
     const HOLDS: [&str; 4] = ["test result: FAILED", "error TS", "BUILD FAIL", "... FAILED"];
@@ -79,7 +77,7 @@ fn best<'a>(
     found.reduce(|best, one| if one.1 > best.1 { one } else { best })
 }
 
-/// The command line of a tool call, if the tool is a shell.
+/// Returns the command line of a tool call, if the tool is a shell.
 pub(super) fn typed(tool: &Tool) -> Option<&str> {
     let name = tool.name.to_lowercase();
     let shell = [
@@ -101,13 +99,13 @@ pub(super) fn typed(tool: &Tool) -> Option<&str> {
     }
     let input = &tool.input;
     text_field(input, &["command", "cmd", "script"]).or_else(|| input.as_str()).or_else(|| {
-        // `["bash", "-lc", "cargo test"]`: the last part is what was typed.
+        // `["bash", "-lc", "cargo test"]`: the last element is the command line.
         let parts = input.get("command").or_else(|| input.get("cmd"))?.as_array()?;
         parts.iter().rev().find_map(Value::as_str)
     })
 }
 
-/// The exit code, where the agent says it.
+/// Finds the exit code, if the agent reports one.
 fn exit_code(event: &Event, tool: &Tool) -> Option<i64> {
     if event.meta.get("failed").and_then(Value::as_bool) == Some(true) {
         return Some(1);
@@ -120,7 +118,7 @@ fn exit_code(event: &Event, tool: &Tool) -> Option<i64> {
     });
     let is_error = tool.output.get("is_error").and_then(Value::as_bool) == Some(true);
     let failed_kind = text_field(&tool.output, &["resultType"]) == Some("failure");
-    // Claude Code reports a failure in another way: an answer with its streams went well.
+    // Claude Code reports failures differently: an output with streams means success.
     let streams = tool.output.get("stdout").is_some()
         && tool.output.get("interrupted").and_then(Value::as_bool) != Some(true);
     field
@@ -129,7 +127,8 @@ fn exit_code(event: &Event, tool: &Tool) -> Option<i64> {
         .or_else(|| streams.then_some(0))
 }
 
-/// `Exit code 1`, `Process exited with code 0`, `<… completed with exit code 0>`, near either end.
+/// Parses `Exit code 1`, `Process exited with code 0`, `<… completed with exit code 0>` near either
+/// end of a text.
 fn code_in_text(text: &str) -> Option<i64> {
     truncated_pair(text, 240).iter().find_map(|part| {
         let lower = part.to_ascii_lowercase();
@@ -143,7 +142,7 @@ fn code_in_text(text: &str) -> Option<i64> {
     })
 }
 
-/// The message of a `git commit`: a verbatim part of what was typed.
+/// Returns the message of a `git commit`, verbatim from the command line.
 pub(super) fn commit_message(typed: &str) -> Option<&str> {
     let (_, after) = typed.split_once("git commit")?;
     let (_, after) = after.split_once("-m ").or_else(|| after.split_once("-am "))?;
@@ -170,7 +169,7 @@ pub(super) fn commit_message(typed: &str) -> Option<&str> {
     (message.chars().count() >= 3).then_some(message)
 }
 
-/// What of a line that says that all went well is worth repeating: `42 passed`.
+/// Renders the count in a success line: `42 passed`.
 pub(super) fn passed_words(line: &str) -> Option<String> {
     passed_count(line).filter(|count| *count > 0).map(|count| format!("{count} passed"))
 }

@@ -1,8 +1,8 @@
-//! Greetings and politeness, in a few languages: said to be kind, not to say anything.
+//! Recognizes and removes greetings and politeness in a few languages.
 
 use super::text::strip_start;
 
-/// What stands before a request: greetings, then politeness. Longer ones first.
+/// Prefixes of a request: greetings, then politeness. Longer ones first.
 #[rustfmt::skip]
 const GREETINGS: &[&str] = &[
     "good morning", "good evening", "hi there", "hello", "hey", "hi", "okay", "ok", "so", "now",
@@ -27,13 +27,13 @@ const COURTESIES: &[&str] = &[
     "könntest du", "ich möchte", "wir müssen",
 ];
 
-/// Whether a text begins politely, greetings aside.
+/// Whether a text begins politely, after any greetings.
 pub(super) fn courtesies(text: &str) -> bool {
     let text = strip_all(text, GREETINGS);
     COURTESIES.iter().any(|start| strip_start(text, start).is_some())
 }
 
-/// The text without greetings and politeness at its beginning.
+/// Removes greetings and politeness from the beginning.
 pub(super) fn courtesy_off(text: &str) -> &str {
     let mut rest = text;
     for _ in 0..4 {
@@ -61,7 +61,7 @@ fn strip_all<'a>(text: &'a str, starts: &[&str]) -> &'a str {
     if stripped { rest } else { text.trim_start() }
 }
 
-/// The text without politeness at its end.
+/// Removes politeness from the end.
 pub(super) fn courtesy_off_end(text: &str) -> &str {
     #[rustfmt::skip]
     const ENDS: &[&str] = &[

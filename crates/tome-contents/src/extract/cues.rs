@@ -1,4 +1,4 @@
-//! Phrases that tell what a sentence does: decide, explain, conclude, or only announce the next step.
+//! Cue phrases: classifies sentences as decision, cause, outcome or mere announcement.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,18 +7,18 @@ use tome_text::is_han_or_kana;
 
 use super::text::strip_start;
 
-/// What a sentence does.
+/// The function of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cue {
-    /// Something is chosen, for a reason or over something else.
+    /// A choice, with a reason or an alternative.
     Decision,
-    /// A cause is named.
+    /// The cause of a problem.
     Cause,
-    /// Something is done and how it came out.
+    /// A result.
     Outcome,
 }
 
-/// (phrase, how surely it says so), in lower case.
+/// (lowercase phrase, confidence).
 type Phrases = &'static [(&'static str, u32)];
 
 #[rustfmt::skip]
@@ -66,7 +66,7 @@ const OUTCOMES: Phrases = &[
     ("erledigt", 3),
 ];
 
-/// How sentences begin that only agree, or lead on to the next.
+/// Beginnings of sentences that only agree or lead on.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "looking at", "first,", "next,", "i can see", "i see", "now update", "now add", "now the",
@@ -78,7 +78,7 @@ const FILLERS: &[&str] = &[
     "了解", "承知", "сейчас", "хорошо", "отлично", "понял", "итак", "gut", "jetzt",
 ];
 
-/// How sentences begin that say what somebody is about to do.
+/// Beginnings of sentences that announce the next step.
 #[rustfmt::skip]
 const PLANS: &[&str] = &[
     "let me", "now let me", "let's check", "let's see", "let's look", "now let's", "i'll",
@@ -90,13 +90,13 @@ const PLANS: &[&str] = &[
     "if you want", "if you'd like", "if you like",
 ];
 
-/// Whether a sentence only announces or agrees.
+/// Whether a sentence only agrees or leads on.
 pub(super) fn is_filler(plain: &str) -> bool {
     FILLERS.iter().any(|start| strip_start(plain, start).is_some())
         || plain.ends_with("します。") && plain.chars().count() < 24
 }
 
-/// `Let me look`, `Now remove the import`: what somebody is about to do.
+/// Whether a sentence announces the next step: `Let me look`, `Now remove the import`.
 pub(super) fn announces(plain: &str) -> bool {
     if PLANS.iter().any(|start| strip_start(plain, start).is_some()) {
         return true;
@@ -105,10 +105,10 @@ pub(super) fn announces(plain: &str) -> bool {
     rest.is_some_and(|rest| super::ask::orders(rest.trim_start_matches([' ', ','])))
 }
 
-/// A phrase: what it says, what that does, and how surely.
+/// A phrase, its cue and its confidence.
 type Entry = (&'static str, Cue, u32);
 
-/// All phrases by their first character: a sentence is read once, not once for every phrase.
+/// Phrases by first character, so that a sentence is scanned once.
 static BOOK: LazyLock<BTreeMap<char, Vec<Entry>>> = LazyLock::new(|| {
     let mut book: BTreeMap<char, Vec<Entry>> = BTreeMap::new();
     for (phrases, cue) in
@@ -122,13 +122,13 @@ static BOOK: LazyLock<BTreeMap<char, Vec<Entry>>> = LazyLock::new(|| {
     book
 });
 
-/// What a sentence does and how surely, if it does any of it.
+/// Returns a sentence's strongest cue and its confidence, if any.
 pub(super) fn cue(plain: &str) -> Option<(Cue, u32)> {
     let lower = plain.to_lowercase();
     let mut found: Vec<Entry> = Vec::new();
     let mut before = None;
     for (at, c) in lower.char_indices() {
-        // Phrases begin where words do; in scripts without spaces that is anywhere.
+        // Phrases begin at word boundaries; in scripts without spaces, anywhere.
         if starts_word(before, c)
             && let Some(entries) = BOOK.get(&c)
         {
@@ -137,7 +137,7 @@ pub(super) fn cue(plain: &str) -> Option<(Cue, u32)> {
         }
         before = Some(c);
     }
-    // A phrase counts once, however often it is said.
+    // Repetitions of a phrase count once.
     found.sort_unstable();
     found.dedup();
     let of =
@@ -153,7 +153,7 @@ fn starts_word(before: Option<char>, c: char) -> bool {
         || before.is_none_or(|before| !before.is_alphanumeric() || is_han_or_kana(before))
 }
 
-/// Whether a text begins with a phrase, as words of its own.
+/// Whether a text begins with a phrase, followed by a word boundary.
 fn begins_with(text: &str, phrase: &str) -> bool {
     text.strip_prefix(phrase).is_some_and(|rest| {
         let last = phrase.chars().next_back();

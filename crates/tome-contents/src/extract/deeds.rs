@@ -1,4 +1,4 @@
-//! What was done, in words: files changed, commands run and how they came out, commits.
+//! Bullets about actions: files changed, commands run with their outcomes, commits.
 
 use tome_text::truncate_words;
 
@@ -11,7 +11,6 @@ use super::trouble::message;
 use super::words::base_name;
 use crate::Evidence;
 
-/// The bullet about changed files.
 pub(super) fn changed(story: &Story<'_>) -> Option<Candidate> {
     const SHOWN_MAX: usize = 4;
     let files = story.changed();
@@ -25,7 +24,7 @@ pub(super) fn changed(story: &Story<'_>) -> Option<Candidate> {
 const TOUCHES: [(Touch, &str); 3] =
     [(Touch::Changed, "changed"), (Touch::Created, "created"), (Touch::Deleted, "deleted")];
 
-/// The files that are named: one of each kind at least, then those changed most.
+/// Chooses the files to name: one of each action first, then the most edited.
 fn shown<'s, 'a>(files: &[&'s FileTouch<'a>], shown_max: usize) -> Vec<&'s FileTouch<'a>> {
     let of = |touch: Touch| files.iter().filter(move |file| file.touch == touch).copied();
     let firsts = TOUCHES.iter().filter_map(|(touch, _)| of(*touch).next());
@@ -35,7 +34,7 @@ fn shown<'s, 'a>(files: &[&'s FileTouch<'a>], shown_max: usize) -> Vec<&'s FileT
     named
 }
 
-/// `Changed lexer.rs (3 edits), parser.rs; created tests/unicode.rs`.
+/// Renders `Changed lexer.rs (3 edits), parser.rs; created tests/unicode.rs`.
 pub(super) fn changed_words(files: &[&FileTouch<'_>], shown_max: usize) -> Option<String> {
     let named = shown(files, shown_max);
     let mut parts = Vec::new();
@@ -60,7 +59,7 @@ fn file_words(file: &FileTouch<'_>, files: &[&FileTouch<'_>]) -> String {
     }
 }
 
-/// The file's name, with its folder where the name alone says too little or is not the only one.
+/// Returns the base name, with its folder if the name is generic or ambiguous.
 pub(super) fn file_name(path: &str, files: &[&FileTouch<'_>]) -> String {
     let base = base_name(path);
     let vague = matches!(
@@ -95,7 +94,7 @@ pub(super) fn file_name(path: &str, files: &[&FileTouch<'_>]) -> String {
     }
 }
 
-/// What one command did each time it was run.
+/// All runs of one command.
 struct Runs<'s, 'a> {
     called: &'s str,
     runs: Vec<&'s Ran<'a>>,
@@ -132,7 +131,7 @@ fn runs<'s, 'a>(story: &'s Story<'a>) -> Vec<Runs<'s, 'a>> {
             None => {}
         }
     }
-    // What neither builds nor tests nor ships matters where it failed and said why.
+    // A minor command matters only if it failed with a message.
     grouped
         .retain(|group| group.runs.iter().any(|ran| ran.weighty) || failure_line(group).is_some());
     grouped
@@ -167,7 +166,7 @@ pub(super) fn commands(story: &Story<'_>) -> Option<Candidate> {
     Some(Candidate::new((Part::Ran, order), if failed { 14 } else { 9 }, &text, support))
 }
 
-/// `cargo test` failed twice (error[E0308]: mismatched types), then passed (42 passed).
+/// Renders "`cargo test` failed twice (error[E0308]: mismatched types), then passed (42 passed)".
 fn run_words(group: &Runs<'_, '_>, detail_max: usize) -> String {
     let called = group.called;
     let failures = group.failures();
@@ -201,7 +200,7 @@ fn failure_line<'a>(group: &Runs<'_, 'a>) -> Option<(usize, &'a str)> {
         .find_map(|ran| ran.line.map(|line| (ran.event, line)))
 }
 
-/// The commands as they were typed, and the lines that say how the first came out.
+/// Collects the command lines, and the outcome lines of the first command.
 fn runs_evidence(grouped: &[Runs<'_, '_>]) -> Vec<Evidence> {
     let typed = |group: &Runs<'_, '_>| {
         group.runs.last().map(|ran| evidence(ran.event, first_line(ran.typed)))
@@ -243,7 +242,7 @@ pub(super) fn committed(story: &Story<'_>) -> Option<Candidate> {
     ))
 }
 
-/// What was only looked at, in words, and what says so: files, else commands and searches.
+/// Renders what was only read, with its evidence: files, else commands and searches.
 pub(super) fn looked(story: &Story<'_>) -> Option<(String, Vec<Evidence>)> {
     let read: Vec<&FileTouch<'_>> =
         story.files.iter().filter(|file| file.touch == Touch::Read).collect();

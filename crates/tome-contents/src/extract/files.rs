@@ -1,4 +1,4 @@
-//! Which files a tool call changed or looked at, in the shapes of the five agents.
+//! Parses which files a tool call changed or read, for the tools of the supported agents.
 
 use serde_json::Value;
 use tome_model::{Event, Tool};
@@ -6,13 +6,12 @@ use tome_model::{Event, Tool};
 use super::text::{strings, window};
 use super::words::base_name;
 
-/// Of a patch so much is looked at: enough for the names of some hundred files.
+/// Bytes of a patch that are parsed: enough for the names of some hundred files.
 const PATCH_HEAD_BYTES_MAX: usize = 48 * 1024;
 const PATCH_TAIL_BYTES_MAX: usize = 16 * 1024;
-/// More files of one call are counted by nobody.
+/// Files per tool call that are counted.
 const FILES_MAX: usize = 40;
 
-/// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Touch {
     Created,
@@ -21,7 +20,7 @@ pub(super) enum Touch {
     Read,
 }
 
-/// A file that a call touched: verbatim what the call says of it, and its path in that.
+/// A file that a tool call acted on; `raw` is the verbatim text that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Touched<'a> {
     pub(super) path: &'a str,
@@ -29,7 +28,7 @@ pub(super) struct Touched<'a> {
     pub(super) touch: Touch,
 }
 
-/// The files of one call; none where it failed.
+/// Returns the files of one tool call; none if it failed.
 pub(super) fn touched<'a>(event: &'a Event, tool: &'a Tool) -> Vec<Touched<'a>> {
     let name = tool.name.to_lowercase();
     let name = name.rsplit("__").next().unwrap_or(&name);
@@ -86,7 +85,7 @@ fn failed(event: &Event, tool: &Tool) -> bool {
             .is_some_and(|kind| kind == "failure" || kind == "denied")
 }
 
-/// A write makes a file where its answer says so; otherwise it may have been there.
+/// A write creates a file only if the tool's output says so; the file may have existed.
 fn written(tool: &Tool, name: &str) -> Touch {
     let says = |text: &&str| {
         let head: String = text.chars().take(200).collect::<String>().to_lowercase();
@@ -109,7 +108,7 @@ fn one(tool: &Tool, touch: Touch) -> Vec<Touched<'_>> {
     path.map(|path| Touched { path, raw: path, touch }).into_iter().collect()
 }
 
-/// The first of these fields that holds a text.
+/// Returns the first of these fields that holds a non-empty string.
 pub(super) fn text_field<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     names
         .iter()
@@ -121,7 +120,7 @@ fn is_path(path: &str) -> bool {
     !path.contains('\n') && path.len() <= 1024 && !base_name(path).is_empty()
 }
 
-/// The files that a patch names: of Codex's own form, or a unified diff.
+/// Returns the files named in a patch, in Codex's format or as a unified diff.
 pub(super) fn in_patch(text: &str) -> Vec<Touched<'_>> {
     const FORMS: [(&str, Touch); 5] = [
         ("*** Update File: ", Touch::Changed),

@@ -1,6 +1,7 @@
-//! Keywords: what a stretch names most, identifiers and file names before plain words.
+//! Chooses keywords: the most frequent terms of a segment, identifiers and file names before plain
+//! words.
 //!
-//! Counted in order maps only, so that the same text always gives the same keywords.
+//! Uses ordered maps only, so that the same text always gives the same keywords.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,9 @@ use tome_text::{Script, is_han_or_kana, stem};
 use super::words::{Sort, is_wide_term, terms, wide_runs};
 
 pub(super) const KEYWORDS_MAX: usize = 7;
-/// More different terms of one stretch are not told apart; the first come from its requests.
+/// Distinct terms per segment that are counted; requests are counted first.
 const TERMS_MAX: usize = 4_000;
-/// Of one text no term counts more often: a loop in a log is not what a session is about.
+/// Occurrences of a term per text that count: a loop in a log is not what a session is about.
 const PER_TEXT_MAX: u32 = 3;
 
 #[derive(Debug, Clone)]
@@ -23,7 +24,7 @@ struct Count {
     texts: u32,
 }
 
-/// Terms and what they weigh.
+/// Terms with their scores.
 #[derive(Debug, Default)]
 pub(super) struct Keywords {
     counts: BTreeMap<String, Count>,
@@ -32,7 +33,7 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    /// Counts the terms of a text, each worth so much.
+    /// Counts the terms of a text with the given weight.
     pub(super) fn count(&mut self, text: &str, worth: u32) {
         let mut here: BTreeMap<String, u32> = BTreeMap::new();
         for term in terms(text) {
@@ -47,7 +48,7 @@ impl Keywords {
         }
     }
 
-    /// Adds one term that is known for what it is.
+    /// Adds a term of a known kind; `anew` marks its first occurrence in a text.
     pub(super) fn add(&mut self, shown: &str, sort: Sort, worth: u32, anew: bool) {
         let key = shown.to_lowercase();
         if !self.counts.contains_key(&key) && self.counts.len() >= TERMS_MAX {
@@ -66,7 +67,7 @@ impl Keywords {
         count.texts += u32::from(anew);
     }
 
-    /// Runs of kana are words; of Han every part of 2 to 4 characters may be one.
+    /// Runs of katakana are words; in runs of Han every 2 to 4 characters may be one.
     fn count_wide(&mut self, text: &str, worth: u32) {
         for run in wide_runs(text).into_iter().take(200) {
             let chars: Vec<char> = run.chars().take(60).collect();
@@ -90,7 +91,7 @@ impl Keywords {
         }
     }
 
-    /// The keywords, the heaviest first.
+    /// Returns the keywords, best first.
     pub(super) fn take(mut self) -> Vec<String> {
         self.settle_wide();
         let mut ranked: Vec<Count> = self.counts.into_values().collect();
@@ -108,7 +109,7 @@ impl Keywords {
                 kept.push(one);
             }
         }
-        // Of plain words the first few are enough where there are names.
+        // Next to names, a few plain words are enough.
         let names = kept.iter().filter(|one| one.sort != Sort::Word).count();
         let mut words_left =
             KEYWORDS_MAX.saturating_sub(names).min(if names >= 3 { 2 } else { KEYWORDS_MAX });
@@ -121,7 +122,7 @@ impl Keywords {
         kept.into_iter().map(|one| one.shown).collect()
     }
 
-    /// Parts of Han that occur more than once, the longest that occur as often as their parts.
+    /// Keeps the highest-scoring CJK terms that do not overlap, preferring longer ones.
     fn settle_wide(&mut self) {
         let wide = std::mem::take(&mut self.wide);
         let mut ranked: Vec<(String, u32)> =
@@ -147,7 +148,7 @@ impl Keywords {
     }
 }
 
-/// Whether two terms are windows on one longer word: they share two characters in a row, or one
+/// Whether two terms are windows on one longer word: they share two adjacent characters, or one
 /// begins with the character that the other ends with.
 fn overlap(a: &str, b: &str) -> bool {
     let a: Vec<char> = a.chars().collect();
@@ -165,7 +166,7 @@ fn strength(sort: Sort) -> u32 {
     }
 }
 
-/// Whether a keyword that is already there says another: `lexer.rs` says `lexer`, `tests` says `test`.
+/// Whether a keyword makes another redundant: `lexer.rs` covers `lexer`, `tests` covers `test`.
 fn says_it(there: &str, other: &str) -> bool {
     let there = there.to_lowercase();
     let other = other.to_lowercase();

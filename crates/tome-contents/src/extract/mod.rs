@@ -1,8 +1,8 @@
-//! The built-in summarizer: extractive, deterministic, no model. It reads a stretch once, tells
-//! prose from code and logs, and composes what it found in a few fixed words.
+//! The built-in summarizer: extractive, deterministic, without a model. It separates prose from
+//! code and logs and assembles the result from fixed phrases.
 //!
-//! It promises: the same events give the same summary; what a bullet says stands in its excerpts,
-//! verbatim; a huge text costs no more than its head and its tail.
+//! Guarantees: the same events give the same summary; a bullet states what its verbatim excerpts
+//! state; a huge text costs no more than its head and tail.
 
 mod ask;
 mod bullets;
@@ -30,7 +30,7 @@ use self::story::{Story, Who};
 use self::words::{Sort, base_name};
 use super::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
 
-/// The summarizer that needs nothing.
+/// The built-in extractive summarizer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extractive;
 
@@ -53,7 +53,7 @@ impl Summarizer for Extractive {
     }
 }
 
-/// Requests and changed files name what a stretch is about; then what was said, run and read.
+/// Requests and changed files weigh most, then messages, commands and files read.
 fn keywords_of(story: &Story<'_>, events: &[Event]) -> Vec<String> {
     let mut keywords = Keywords::default();
     for ask in &story.asks {

@@ -1,25 +1,24 @@
-//! Telling prose from everything else that stands in a message: code, logs, traces, diffs, tables,
-//! JSON, and what the harness or Tome itself put there.
+//! Separates the prose of a message from code, logs, traces, diffs, tables, JSON, and text injected
+//! by the harness or by Tome.
 
 use tome_text::{is_han_or_kana, sentences};
 
 use super::text::window;
 
-/// Of one message so much is read from its beginning, and so much from its end.
+/// Bytes read from the head and the tail of a message.
 const HEAD_BYTES_MAX: usize = 12 * 1024;
 const TAIL_BYTES_MAX: usize = 6 * 1024;
-/// No summary needs more of one message.
+/// Limits per message.
 const SENTENCES_MAX: usize = 160;
 const OTHERS_MAX: usize = 240;
 
-/// A verbatim part of a text.
+/// A sentence, verbatim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sentence<'a> {
     pub(super) raw: &'a str,
     pub(super) shape: Shape,
 }
 
-/// What a sentence is within its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Running,
@@ -27,15 +26,13 @@ pub(super) enum Shape {
     Item,
 }
 
-/// A text taken apart.
 #[derive(Debug, Default)]
 pub(super) struct Parts<'a> {
     pub(super) sentences: Vec<Sentence<'a>>,
-    /// Lines that are not prose: where error messages stand.
+    /// Lines that are not prose, where error messages are found.
     pub(super) others: Vec<&'a str>,
 }
 
-/// Takes a message apart.
 pub(super) fn parts(text: &str) -> Parts<'_> {
     let mut parts = Parts::default();
     for part in window(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
@@ -87,7 +84,7 @@ fn shape_of(bare: &str) -> Shape {
     }
 }
 
-/// Texts between these are nobody's words. The last column: whether what stands inside is kept.
+/// Tags around injected text: opening, closing, and whether the text inside is kept.
 #[rustfmt::skip]
 const MARKS: [(&str, &str, bool); 18] = [
     ("<tome-memory", "</tome-memory>", false), ("&lt;tome-memory", "&lt;/tome-memory&gt;", false),
@@ -105,7 +102,7 @@ const MARKS: [(&str, &str, bool); 18] = [
     ("<ide_selection>", "</ide_selection>", false),
 ];
 
-/// The parts of a text that somebody said. A mark that is not closed is somebody writing about it.
+/// Returns the parts of a text outside injected blocks. An unclosed tag counts as ordinary text.
 pub(super) fn visible(text: &str) -> Vec<&str> {
     if !text.contains('<') && !text.contains("&lt;") {
         return vec![text];
@@ -139,7 +136,7 @@ fn marked(here: &str) -> Option<(Option<&str>, &str)> {
     })
 }
 
-/// Lines, with a line that goes on in the next one joined to it: text wrapped by an editor.
+/// Returns lines, joining those that an editor wrapped.
 fn joined_lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = Vec::new();
     let mut start = 0;
@@ -168,7 +165,7 @@ fn goes_on(so_far: &str, next: &str) -> bool {
         && is_prose(next.trim())
 }
 
-/// How lines begin that nobody says.
+/// Beginnings of lines that are not prose.
 #[rustfmt::skip]
 const STARTS: &[&str] = &[
     "|", "{", "}", "diff --git", "@@", "+++ ", "--- ", "index ", "at ", "File \"", "Traceback",
@@ -177,9 +174,9 @@ const STARTS: &[&str] = &[
     "! [", "npm error",
 ];
 
-/// Whether a line is somebody's sentence rather than code, a log, a trace, a table or JSON.
+/// Whether a line is prose rather than code, a log, a trace, a table or JSON.
 pub(super) fn is_prose(line: &str) -> bool {
-    // "5432." answers a question; a row of figures does not.
+    // "5432." may answer a question; a row of figures does not.
     let worded = line.chars().any(char::is_alphabetic)
         || line.len() <= 20 && line.chars().any(char::is_numeric);
     let starts = STARTS.iter().any(|start| line.starts_with(start));
@@ -191,7 +188,7 @@ pub(super) fn is_prose(line: &str) -> bool {
             || is_json_field(line))
 }
 
-/// `❯ git push`, `[entire] pushing …`: what a terminal shows.
+/// Whether a line is terminal output: `❯ git push`, `[entire] pushing …`.
 fn is_console(line: &str) -> bool {
     let tagged =
         line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {

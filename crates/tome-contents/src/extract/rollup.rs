@@ -1,5 +1,5 @@
-//! A period from the nodes below it: its main themes, the most important of their bullets, and
-//! their keywords by weight. Costs as much as there are children, however many.
+//! Summarizes a period from its child nodes: main themes, most important bullets, and keywords by
+//! weight. Linear in the number of children.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,26 +11,26 @@ use super::keywords::KEYWORDS_MAX;
 use super::story::{alike, gist};
 use crate::{RollupInput, Summary, SummaryBullet, Support};
 
-/// A title names at most so many themes.
+/// Themes named in a title.
 const THEMES_MAX: usize = 3;
-/// Only the heaviest themes are compared with each other: a year has few that matter.
+/// Only the heaviest themes are compared pairwise; a year has few that matter.
 const COMPARED_MAX: usize = 40;
 const TITLE_CHARS_MAX: usize = 120;
-/// Two themes that share so much of their words, in hundredths, are one.
+/// Percentage of shared terms at which two themes are merged.
 const SAME_THEME: usize = 60;
 
-/// What a child was about, or a part of it.
+/// A topic of a child, from its title.
 #[derive(Debug)]
 struct Theme<'a> {
     text: &'a str,
     about: BTreeSet<String>,
     weight: u64,
     child: usize,
-    /// The children that are about it, this one included.
+    /// All children with this theme, this one included.
     children: BTreeSet<usize>,
 }
 
-/// Summarises a period.
+/// Summarizes a period.
 pub(super) fn rollup(input: &RollupInput<'_>) -> Summary {
     if let [only] = input.children {
         return as_it_is(only);
@@ -44,7 +44,7 @@ pub(super) fn rollup(input: &RollupInput<'_>) -> Summary {
     Summary { title: title(&themes, input), bullets, keywords: top(&keywords) }
 }
 
-/// One child says it all.
+/// Copies the summary of an only child.
 fn as_it_is(only: &Node) -> Summary {
     let bullets = only.bullets.iter().take(BULLETS_MAX).enumerate();
     Summary {
@@ -59,14 +59,14 @@ fn as_it_is(only: &Node) -> Summary {
     }
 }
 
-/// How much a child weighs: what happened in it, and whether anything came of it.
+/// Weighs a child by its size and its outcomes.
 fn weight(node: &Node) -> u64 {
     let outcomes: u64 =
         node.bullets.iter().map(|bullet| u64::try_from(class(&bullet.text)).unwrap_or(0)).sum();
     10 + node.events.min(400) + (node.tokens / 100).min(400) + outcomes * 4
 }
 
-/// What kind of bullet it is, by its first words: decisions and outcomes last longer than requests.
+/// Importance of a bullet by its label: decisions and outcomes outlast requests.
 fn class(text: &str) -> i64 {
     if text.starts_with("Decided: ") {
         6
@@ -84,7 +84,8 @@ fn class(text: &str) -> i64 {
     }
 }
 
-/// Keywords with their weights, and how many children have them.
+/// Maps lowercase keywords to their weight, the index of the first child that has them, and their
+/// spelling.
 fn keywords(children: &[Node]) -> BTreeMap<String, (u64, usize, String)> {
     let mut found: BTreeMap<String, (u64, usize, String)> = BTreeMap::new();
     for (at, child) in children.iter().enumerate() {
@@ -104,12 +105,12 @@ fn top(keywords: &BTreeMap<String, (u64, usize, String)>) -> Vec<String> {
     ranked.into_iter().take(KEYWORDS_MAX).map(|(.., word)| word.clone()).collect()
 }
 
-/// The themes of the children, near-duplicates merged, the heaviest first.
+/// Collects the themes of the children, merges near-duplicates, and sorts by weight.
 fn themes(children: &[Node]) -> Vec<Theme<'_>> {
     let mut all: Vec<Theme<'_>> = Vec::new();
     for (at, child) in children.iter().enumerate() {
         let heavy = weight(child);
-        // A period's title lists its themes, the heaviest first.
+        // A period's title lists its themes, heaviest first.
         for (place, part) in child.title.split("; ").take(THEMES_MAX).enumerate() {
             let share = heavy / (u64::try_from(place).unwrap_or(0) + 1);
             let text = part.trim();
@@ -151,8 +152,8 @@ fn themes(children: &[Node]) -> Vec<Theme<'_>> {
     merged
 }
 
-/// A stretch that only did something goes on with what was asked before it in its session: its
-/// weight is that theme's. Where nothing was, it is a theme of its own after all.
+/// Adds the weight of a segment that only has actions to the preceding theme of its session;
+/// without one it becomes a theme of its own.
 fn carry_on<'a>(all: &mut Vec<Theme<'a>>, children: &'a [Node], at: usize, share: u64) {
     let Some(child) = children.get(at) else { return };
     let before = all.iter_mut().rev().take(COMPARED_MAX).find(|theme| {
@@ -176,7 +177,7 @@ fn carry_on<'a>(all: &mut Vec<Theme<'a>>, children: &'a [Node], at: usize, share
     }
 }
 
-/// Titles that say what was done, for want of anybody saying why.
+/// Titles made from actions, because no request was found.
 fn is_deed(title: &str) -> bool {
     ["Changed ", "Created ", "Deleted ", "Read ", "Ran ", "Used "]
         .iter()
@@ -185,7 +186,7 @@ fn is_deed(title: &str) -> bool {
         || title.ends_with(" failed")
 }
 
-/// Titles of stretches in which nothing happened.
+/// Titles of segments in which nothing happened.
 fn is_idle(title: &str) -> bool {
     ["Session opened", "Session closed", "Context compacted", "Nothing said"]
         .iter()
@@ -198,7 +199,7 @@ fn title(themes: &[Theme<'_>], input: &RollupInput<'_>) -> String {
             input.children.iter().map(|child| child.title.trim()).find(|title| !title.is_empty());
         return said.unwrap_or("Nothing said").to_owned();
     };
-    // A theme that weighs little beside the first is not one of the period's.
+    // Themes far lighter than the first are left out.
     let main: Vec<&str> = themes
         .iter()
         .filter(|theme| theme.weight * 5 >= first.weight)
@@ -213,7 +214,7 @@ fn title(themes: &[Theme<'_>], input: &RollupInput<'_>) -> String {
     main.iter().map(|text| truncate_words(text, each)).collect::<Vec<_>>().join("; ")
 }
 
-/// Of a day: what each of its main themes came to, in the order in which they happened.
+/// Chooses the bullets of a day: the result of each main theme, in order of time.
 fn of_segments(
     children: &[Node],
     themes: &[Theme<'_>],
@@ -223,7 +224,7 @@ fn of_segments(
     for theme in themes.iter().take(BULLETS_MAX) {
         let candidates = theme.children.iter().flat_map(|at| places(children, *at));
         if let Some(one) = best(candidates, keywords, &taken) {
-            // Where the day has one theme its title says it already.
+            // With a single theme, the day's title names it already.
             let alone = themes.len() == 1;
             let text = if alone { one.text } else { composed(theme.text, &one.text) };
             taken.push(Taken { text, ..one });
@@ -240,7 +241,7 @@ fn of_segments(
     finished(taken)
 }
 
-/// `title: outcome`, or the outcome alone where it says the title.
+/// Renders `title: outcome`, or only the outcome if it repeats the title.
 fn composed(title: &str, bullet: &str) -> String {
     let said = body(bullet);
     if alike(&gist(title), &gist(said)) >= 50
@@ -253,7 +254,7 @@ fn composed(title: &str, bullet: &str) -> String {
     truncate_words(&format!("{title}: {said}"), BULLET_CHARS_MAX)
 }
 
-/// Of a week, a month, a year: the most important bullets, at most two of one child.
+/// Chooses the bullets of a week, month or year: the most important, at most two per child.
 fn of_periods(
     children: &[Node],
     keywords: &BTreeMap<String, (u64, usize, String)>,
@@ -274,8 +275,8 @@ fn of_periods(
     finished(taken)
 }
 
-/// A bullet of a segment says what it is about only together with the segment's title. A day of
-/// several segments has put their titles into its bullets already.
+/// Prefixes a segment's bullet with its title, which it needs to be understood. A day of several
+/// segments has done so already.
 fn in_context(one: Taken, children: &[Node]) -> Taken {
     let Some(child) = children.get(one.at.0) else { return one };
     let title = child.title.as_str();
@@ -288,7 +289,7 @@ fn in_context(one: Taken, children: &[Node]) -> Taken {
     Taken { text: composed(title, &one.text), ..one }
 }
 
-/// A bullet that was chosen, and where it stands.
+/// A chosen bullet and its (child, bullet) indexes.
 #[derive(Debug)]
 struct Taken {
     at: (usize, usize),
@@ -305,7 +306,7 @@ fn places(children: &[Node], at: usize) -> impl Iterator<Item = (usize, usize, &
         .map(move |(place, bullet)| (at, place, bullet.text.as_str()))
 }
 
-/// The best of some bullets that is not yet taken and says something new.
+/// Returns the best bullet that is neither taken nor similar to a taken one.
 fn best<'a>(
     candidates: impl Iterator<Item = (usize, usize, &'a str)>,
     keywords: &BTreeMap<String, (u64, usize, String)>,
@@ -324,7 +325,7 @@ fn best<'a>(
             + i64::try_from(central.min(8)).unwrap_or(0)
             + i64::try_from(about.len().min(12) / 2).unwrap_or(0)
             - if about.len() < 4 { 8 } else { 0 };
-        // Another theme before more of the same one.
+        // Prefer another theme to more of the same.
         let again = taken
             .iter()
             .any(|one| theme_of(&one.text).is_some_and(|theme| text.starts_with(theme)));
@@ -339,7 +340,7 @@ fn best<'a>(
     best.map(|(_, one)| one)
 }
 
-/// The title that a composed bullet begins with.
+/// Returns the title that a composed bullet begins with.
 fn theme_of(text: &str) -> Option<&str> {
     text.split_once(": ").map(|(theme, _)| theme).filter(|theme| theme.chars().count() >= 8)
 }

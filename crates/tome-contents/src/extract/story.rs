@@ -1,4 +1,4 @@
-//! A stretch of events read once: what was asked, said, changed and run, in order.
+//! Collects the requests, statements, file actions and commands of a segment in one pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::prose::{Shape, parts};
 use super::text::plain;
 use super::words::{Sort, is_stop, terms};
 
-/// Who said something.
+/// Author of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Person,
@@ -21,7 +21,7 @@ pub(super) enum Who {
     Subagent,
 }
 
-/// One sentence that somebody said.
+/// A sentence of a message.
 #[derive(Debug, Clone)]
 pub(super) struct Said<'a> {
     pub(super) event: usize,
@@ -29,11 +29,11 @@ pub(super) struct Said<'a> {
     pub(super) text: String,
     pub(super) who: Who,
     pub(super) cue: Option<(Cue, u32)>,
-    /// Its place in its message.
+    /// Index of the sentence in its message.
     pub(super) place: usize,
     pub(super) shape: Shape,
     pub(super) filler: bool,
-    /// Of the words that end a turn.
+    /// Whether its message ends a turn.
     pub(super) last_words: bool,
     /// Whether its turn changed or ran something before it.
     pub(super) after_work: bool,
@@ -43,7 +43,7 @@ pub(super) struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// How much it is worth as a statement; below 0 it is worth nothing.
+    /// Scores it as a statement; below 0 it is not worth showing.
     pub(super) fn worth(&self) -> i32 {
         let words = count_words(&self.text);
         let length = match words {
@@ -72,7 +72,6 @@ impl Said<'_> {
     }
 }
 
-/// A file and what became of it.
 #[derive(Debug, Clone)]
 pub(super) struct FileTouch<'a> {
     pub(super) path: &'a str,
@@ -82,7 +81,7 @@ pub(super) struct FileTouch<'a> {
     pub(super) times: u32,
 }
 
-/// One look at something.
+/// A search or a minor command.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look<'a> {
     pub(super) event: usize,
@@ -92,7 +91,7 @@ pub(super) struct Look<'a> {
     pub(super) what: &'a str,
 }
 
-/// What a stretch of events tells.
+/// Everything extracted from a segment's events.
 #[derive(Debug, Default)]
 pub(super) struct Story<'a> {
     pub(super) asks: Vec<Ask<'a>>,
@@ -100,14 +99,13 @@ pub(super) struct Story<'a> {
     pub(super) files: Vec<FileTouch<'a>>,
     pub(super) ran: Vec<Ran<'a>>,
     pub(super) commits: Vec<(usize, &'a str)>,
-    /// Searches, and commands that only looked.
+    /// Searches and minor commands.
     pub(super) looks: Vec<Look<'a>>,
     pub(super) kinds: BTreeMap<EventKind, usize>,
     worked: bool,
     by_path: BTreeMap<(&'a str, bool), usize>,
 }
 
-/// Reads the events.
 pub(super) fn story(events: &[Event]) -> Story<'_> {
     let mut story = Story::default();
     for (at, event) in events.iter().enumerate() {
@@ -141,7 +139,7 @@ impl<'a> Story<'a> {
             let text = plain(sentence.raw);
             let names = terms(&text).iter().filter(|term| term.sort != Sort::Word).count();
             let cue = cue(&text);
-            // "I see the problem: …" says more than that something is seen.
+            // "I see the problem: …" is more than filler.
             let strong = cue.is_some_and(|(of, sure)| of == Cue::Cause && sure >= 4);
             self.said.push(Said {
                 event: at,
@@ -207,7 +205,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The files that were changed, those changed most first.
+    /// Returns the changed files, most edited first.
     pub(super) fn changed(&self) -> Vec<&FileTouch<'a>> {
         let mut files: Vec<_> =
             self.files.iter().filter(|file| file.touch != Touch::Read).collect();
@@ -215,21 +213,22 @@ impl<'a> Story<'a> {
         files
     }
 
-    /// Whether nothing was changed and nothing that weighs was run.
+    /// Whether nothing was changed and no major command was run.
     pub(super) fn is_chat(&self) -> bool {
         self.files.iter().all(|file| file.touch == Touch::Read)
             && !self.ran.iter().any(|ran| ran.weighty)
             && self.commits.is_empty()
     }
 
-    /// The request that most of the stretch was about: what it says, and how much followed it.
+    /// Chooses the request that most of the segment was about, by its weight and how much followed
+    /// it.
     pub(super) fn main_ask(&self, events: usize) -> Option<&Ask<'a>> {
         let mut best: Option<(u32, &Ask<'a>)> = None;
         for (place, one) in self.asks.iter().enumerate() {
             let end = self.asks.get(place + 1).map_or(events, |next| next.event);
             let followed = u32::try_from(end.saturating_sub(one.event)).unwrap_or(0).min(16);
             let wondered = one.text.ends_with(['?', '？']) && !one.orders;
-            // "3, but …" answers a list of options and says nothing by itself.
+            // "3, but …" answers a list of options and says little by itself.
             let listed = one.text.starts_with(|c: char| c.is_ascii_digit());
             let score = (one.weight.min(9) * 2
                 + followed
@@ -244,7 +243,7 @@ impl<'a> Story<'a> {
     }
 }
 
-/// What a text is about, as a set: its words but those that hold it together, pairs of wide
+/// Returns the content terms of a text: stems without stop words, and pairs of adjacent CJK
 /// characters.
 pub(super) fn gist(text: &str) -> BTreeSet<String> {
     let mut set = BTreeSet::new();
@@ -261,8 +260,8 @@ pub(super) fn gist(text: &str) -> BTreeSet<String> {
     set
 }
 
-/// How much of the smaller set is in the larger, in hundredths. A set of a few words that all occur
-/// elsewhere is not yet the same thing said twice.
+/// Percentage of the smaller set that is in the larger one. The divisor is at least the larger set's
+/// size, up to five, so that a few common words do not make two texts the same.
 pub(super) fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> usize {
     let smaller = a.len().min(b.len());
     let larger = a.len().max(b.len());

@@ -1,18 +1,17 @@
-//! Looking at text without being drowned by it: windows on long texts, cutting, plain reading.
+//! Text helpers: windows on long texts, excerpts, and plain text without Markdown.
 //!
-//! Everything here but `plain` returns parts of what it was given, on character boundaries.
+//! Borrowed results lie on character boundaries of the input.
 
 use serde_json::Value;
 use tome_model::{Event, truncate_to};
 use tome_text::{first_chars, is_han_or_kana};
 
-/// An excerpt has at most so many characters.
+/// Characters of an excerpt.
 pub(super) const EXCERPT_CHARS_MAX: usize = 200;
-/// So many strings of one tool's input or output are looked at; an answer of thousands of rows
-/// says in its first ones what it is.
+/// Strings of a tool's input or output that are read; the first rows of an output show what it is.
 const STRINGS_MAX: usize = 64;
 
-/// The strings of a JSON value, in document order, the first ones of very many.
+/// Collects the first strings of a JSON value, in document order.
 pub(super) fn strings(value: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     gather(value, &mut found);
@@ -33,7 +32,7 @@ fn gather<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// What a tool answered, as texts.
+/// Returns the texts of a tool's output, then the event's own text.
 pub(super) fn output_texts(event: &Event) -> Vec<&str> {
     let mut texts = event.tool.as_ref().map(|tool| strings(&tool.output)).unwrap_or_default();
     if !event.text.is_empty() {
@@ -42,8 +41,8 @@ pub(super) fn output_texts(event: &Event) -> Vec<&str> {
     texts
 }
 
-/// The head and the tail of a text; the tail is empty where the head is all of it. Whole lines,
-/// unless one line is longer than the window.
+/// Returns the head and the tail of a text in whole lines, unless a line exceeds the window. The
+/// tail is empty if the head is everything.
 pub(super) fn window(text: &str, head_max: usize, tail_max: usize) -> [&str; 2] {
     if text.len() <= head_max + tail_max {
         return [text, ""];
@@ -58,7 +57,7 @@ pub(super) fn window(text: &str, head_max: usize, tail_max: usize) -> [&str; 2] 
     [head, tail.split_once('\n').map_or(tail, |(_, whole)| whole)]
 }
 
-/// The verbatim beginning of a part of an event's text, as long as an excerpt may be.
+/// Returns the beginning of a text, trimmed to the length of an excerpt.
 pub(super) fn excerpt(raw: &str) -> String {
     first_chars(raw.trim(), EXCERPT_CHARS_MAX).trim_end().to_owned()
 }
@@ -73,12 +72,12 @@ pub(super) fn mostly_wide(text: &str) -> bool {
             other += 1;
         }
     }
-    // A word of Latin letters weighs about four characters of Han.
+    // A Latin word counts as about four Han characters.
     wide * 4 > other
 }
 
-/// The rest of a text that begins so, whatever the case of its letters. A prefix that ends with a
-/// letter has to be followed by the end of a word, except in scripts without spaces.
+/// Strips a lowercase prefix, ignoring the case of the text. A prefix that ends with a letter must
+/// be followed by a word boundary, except in scripts without spaces.
 pub(super) fn strip_start<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for wanted in prefix.chars() {
@@ -95,7 +94,7 @@ pub(super) fn strip_start<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     (!open).then_some(rest)
 }
 
-/// A line as a person reads it: without colour codes, Markdown's marks, and spaces in a row.
+/// Returns plain text: without terminal escapes, Markdown marks and repeated spaces.
 pub(super) fn plain(raw: &str) -> String {
     let bare = without_colours(raw);
     let mut text = String::with_capacity(bare.len());
@@ -113,7 +112,7 @@ pub(super) fn plain(raw: &str) -> String {
     text
 }
 
-/// Without `_` or `*` around a word; `__init__` and `*args` stay.
+/// Removes `*` around a word; `*args` stays.
 fn emphasis_off(word: &str) -> &str {
     let inside = word.strip_prefix('*').and_then(|rest| {
         rest.strip_suffix('*')
@@ -129,7 +128,7 @@ fn is_picture(word: &str) -> bool {
         && !word.chars().any(|c| matches!(c, '→' | '←' | '⇒' | '≤' | '≥' | '≠' | '≈'))
 }
 
-/// `# `, `- `, `* `, `> `, `1. `, `- [x] ` at the beginning of a line.
+/// Removes `# `, `- `, `* `, `> `, `1. `, `- [x] ` from the beginning of a line.
 fn leading_marks_off(line: &str) -> &str {
     let mut rest = line;
     for _ in 0..4 {
@@ -153,7 +152,7 @@ fn leading_marks_off(line: &str) -> &str {
     rest
 }
 
-/// `[words](address)` becomes its words.
+/// Replaces `[words](address)` by its words.
 fn unlinked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -178,14 +177,14 @@ fn unlinked(text: &str) -> String {
     out
 }
 
-/// Without terminal escapes and other control characters.
+/// Removes terminal escapes and other control characters.
 pub(super) fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c == '\u{1b}' {
             if chars.next_if_eq(&'[').is_some() {
-                // Parameters, then one letter that ends it.
+                // Parameters, then one final letter.
                 while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
             }
         } else if !c.is_control() || matches!(c, '\n' | '\t') {
@@ -195,8 +194,7 @@ pub(super) fn without_colours(text: &str) -> String {
     out
 }
 
-/// The first and the last so many bytes, on character boundaries; the last is empty where the first
-/// is all.
+/// Returns the first and the last `bytes_max` bytes, on character boundaries, without overlap.
 pub(super) fn truncated_pair(text: &str, bytes_max: usize) -> [&str; 2] {
     let head = truncate_to(text, bytes_max);
     let mut start = text.len().saturating_sub(bytes_max).max(head.len());

@@ -1,4 +1,4 @@
-//! The title of a segment: what it was about.
+//! Builds the title of a segment.
 
 use tome_model::{Event, EventKind};
 use tome_text::{count_words, truncate_words};
@@ -14,13 +14,13 @@ use super::words::{Sort, terms};
 
 const TITLE_CHARS_MAX: usize = 96;
 
-/// The title: from what was asked, else from what came before, else from what was done.
+/// Builds the title from the request, else from the one before the segment, else from actions.
 pub(super) fn title(story: &Story<'_>, events: &[Event], overlap: &[Event]) -> String {
     let asked = story.main_ask(events.len()).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
     let before = overlap.iter().rev().filter(|event| event.kind == EventKind::UserMessage);
     let committed = story.commits.last().map(|(_, message)| title_of(&plain(message)));
     let text = match asked.filter(|ask| ask.weight > 1) {
-        // What was committed says what "address them" meant.
+        // The commit message tells what "address them" meant.
         Some(ask) if !is_specific(ask) && committed.is_some() => committed.unwrap_or_default(),
         Some(ask) => sharpened(ask, story),
         None => match before.filter_map(|event| ask(0, &event.text)).find(|ask| ask.weight >= 4) {
@@ -35,12 +35,12 @@ pub(super) fn title(story: &Story<'_>, events: &[Event], overlap: &[Event]) -> S
     if text.chars().any(char::is_alphanumeric) { text } else { of_kinds(story) }
 }
 
-/// Whether a request names what it is about, rather than pointing at it.
+/// Whether a request names its subject rather than referring to it.
 fn is_specific(ask: &Ask<'_>) -> bool {
     !points(&ask.text) && ask.weight >= 4
 }
 
-/// A request as a title; where it names nothing, the file that was changed most says what it meant.
+/// Renders a request as a title; if it names nothing, adds the failure or the most edited file.
 fn sharpened(ask: &Ask<'_>, story: &Story<'_>) -> String {
     let title = title_of(&ask.text);
     let named =
@@ -59,7 +59,7 @@ fn sharpened(ask: &Ask<'_>, story: &Story<'_>) -> String {
     }
 }
 
-/// What was done, where nobody asked within the stretch: how it ended, or files and commands.
+/// Renders files and commands as a title, else the best statement.
 fn done(story: &Story<'_>) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(changed_words(&story.changed(), 2).map(|words| edits_off(&words)));
@@ -75,7 +75,7 @@ fn done(story: &Story<'_>) -> Option<String> {
         .map(|said| title_of(&said.text))
 }
 
-/// `changed a.rs (3 edits)` without the count.
+/// Removes the counts from `changed a.rs (3 edits)`.
 fn edits_off(words: &str) -> String {
     let mut out = String::new();
     let mut rest = words;
@@ -107,7 +107,7 @@ fn run_title(story: &Story<'_>) -> Option<String> {
     })
 }
 
-/// What was looked at, logged, or only began.
+/// Renders a title from reads, failures, any first line, or tools.
 fn seen(story: &Story<'_>, events: &[Event]) -> String {
     if let Some((words, _)) = looked(story) {
         return words;
@@ -138,7 +138,7 @@ fn seen(story: &Story<'_>, events: &[Event]) -> String {
     of_kinds(story)
 }
 
-/// What there is to say where nobody said anything.
+/// Title for a segment without any text.
 fn of_kinds(story: &Story<'_>) -> String {
     let has = |kind| story.kinds.contains_key(&kind);
     let what = if has(EventKind::Compaction) {

@@ -1,4 +1,4 @@
-//! Lines of tools, logs and traces that say that something failed, or that it went well.
+//! Recognizes lines of tool output, logs and traces that report failure or success.
 
 use std::sync::LazyLock;
 
@@ -6,14 +6,14 @@ use regex::Regex;
 
 use super::text::{plain, window};
 
-/// Of an output so much is read from its beginning, and so much from its end, where compilers and
-/// test runners sum up.
+/// Bytes read from the head and the tail of an output; compilers and test runners sum up at the
+/// end.
 const HEAD_BYTES_MAX: usize = 6 * 1024;
 const TAIL_BYTES_MAX: usize = 10 * 1024;
-/// A longer line is a minified file or one row of data.
+/// A longer line is minified code or a row of data.
 const LINE_BYTES_MAX: usize = 600;
 
-/// (what a line holds, how well it explains a failure), as it is written.
+/// (substring of a line, how well such a line explains a failure).
 #[rustfmt::skip]
 const FAILURES: &[(&str, u32)] = &[
     ("error[E", 12), ("error TS", 12), ("Caused by:", 10), ("panicked at", 10), ("CONFLICT (", 10),
@@ -30,7 +30,7 @@ const FAILURES: &[(&str, u32)] = &[
     ("ошибка", 6), ("Ошибка", 6),
 ];
 
-/// Lines that hold such words and explain nothing.
+/// Substrings of lines that explain nothing despite such words.
 #[rustfmt::skip]
 const WEAK: &[&str] = &[
     "could not compile", "aborting due to", "test failed, to rerun", "To rerun", "Traceback (most",
@@ -40,7 +40,7 @@ const WEAK: &[&str] = &[
     "previous error",
 ];
 
-/// (what a line holds, how well it says that all went well).
+/// (substring of a line, how surely it reports success).
 #[rustfmt::skip]
 const SUCCESSES: &[(&str, u32)] = &[
     ("test result: ok", 9), (" passed", 8), ("BUILD SUCCESS", 8), ("All checks passed", 8),
@@ -50,18 +50,18 @@ const SUCCESSES: &[(&str, u32)] = &[
     ("No vulnerabilities", 6), ("up to date", 3), ("OK", 2), ("✓", 2), ("SUCCESS", 5),
 ];
 
-/// The line of a text that explains best why something failed, and how well it does.
+/// Returns the line that best explains a failure, with its score.
 pub(super) fn failure_in(text: &str) -> Option<(&str, u32)> {
     best_line(text, FAILURE_MARKS.as_ref(), failure)
 }
 
-/// The line that says best that something went well, and how well.
+/// Returns the line that most surely reports success, with its score.
 pub(super) fn success_in(text: &str) -> Option<(&str, u32)> {
     best_line(text, SUCCESS_MARKS.as_ref(), success)
 }
 
-/// Finds the marks in one pass over a text, so that only lines that hold one are weighed. Without
-/// it (which cannot be) every line is.
+/// Matches all marks in one pass, so that only lines with a mark are scored. If the pattern failed
+/// to compile, every line would be.
 fn finder(marks: &[(&str, u32)]) -> Option<Regex> {
     let escaped: Vec<String> = marks.iter().map(|(mark, _)| regex::escape(mark)).collect();
     Regex::new(&escaped.join("|")).ok()
@@ -95,7 +95,7 @@ fn best_line<'a>(
     best
 }
 
-/// How well a line explains a failure: 0 where it names none.
+/// Scores how well a line explains a failure; 0 if it reports none.
 pub(super) fn failure(line: &str) -> u32 {
     let score =
         FAILURES.iter().filter(|(mark, _)| line.contains(mark)).map(|(_, score)| *score).max();
@@ -106,7 +106,7 @@ pub(super) fn failure(line: &str) -> u32 {
     if WEAK.iter().any(|weak| line.contains(weak)) {
         return if passed_count(line).is_some() && line.contains("0 failed") { 0 } else { 2 };
     }
-    // A line of source code, as a numbered listing or a search shows it, is not a message.
+    // Source code in a numbered listing or a search result is not a message.
     if is_listing(line) {
         return 0;
     }
@@ -148,7 +148,7 @@ fn success(line: &str) -> u32 {
         .map(|(_, score)| *score)
         .max()
         .unwrap_or(0);
-    // Of many summaries the one that counts most says most.
+    // Among several summaries, prefer the one with the highest count.
     let counted = passed_count(line).map_or(0, |count| count.min(80));
     if score == 0 || is_listing(line) || failure(line) > 3 { 0 } else { score + counted }
 }
@@ -160,7 +160,7 @@ pub(super) fn passed_count(line: &str) -> Option<u32> {
     number.parse().ok()
 }
 
-/// `java.sql.SQLException: …` without its package.
+/// Removes the package of an exception: `java.sql.SQLException: …`.
 fn package_off(text: &str) -> &str {
     let word = text.split([' ', ':']).next().unwrap_or_default();
     match word.rsplit_once('.') {
@@ -169,7 +169,8 @@ fn package_off(text: &str) -> &str {
     }
 }
 
-/// The message without what every message has: where a logger put time and level, colours, `npm ERR!`.
+/// Reduces a line to its message: without timestamps, levels, colors and prefixes such as `npm
+/// ERR!`.
 pub(super) fn message(line: &str) -> String {
     let bare = plain(line);
     let mut rest = bare.as_str();
@@ -183,7 +184,7 @@ pub(super) fn message(line: &str) -> String {
     {
         rest = rest.strip_prefix(prefix).unwrap_or(rest);
     }
-    // `src/cart.ts(14,31): error …`: where it happened stands before what happened.
+    // In `src/cart.ts(14,31): error …` the location precedes the message.
     let marks = ["error[", "error TS", "ERROR:", "error:", "Error:", "undefined:"];
     if let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() {
         let (place, said) = rest.split_at_checked(at).unwrap_or(("", rest));
@@ -198,7 +199,7 @@ pub(super) fn message(line: &str) -> String {
         rest = said;
     }
     rest = package_off(rest);
-    // A time at the beginning of a line: digits and their marks only.
+    // A timestamp at the beginning: digits and separators only.
     while let Some((word, after)) = rest.split_once(' ') {
         let timely = word.chars().filter(char::is_ascii_digit).count() >= 4
             && word.chars().all(|c| {
@@ -210,7 +211,7 @@ pub(super) fn message(line: &str) -> String {
         }
         rest = after.trim_start();
     }
-    // `(0.04s)` at its end: how long a test took.
+    // A test's duration at the end, such as `(0.04s)`.
     match rest.rsplit_once(" (") {
         Some((said, took))
             if took.ends_with("s)") && took.starts_with(|c: char| c.is_ascii_digit()) =>

@@ -1,8 +1,8 @@
-//! Words: which of them name something, and which only hold a sentence together.
+//! Extracts terms: file names, identifiers, error codes and content words.
 
 use tome_text::{Script, StopClass, is_han_or_kana, is_han_particle, is_stop_word};
 
-/// What a term is, from the most telling to the least.
+/// Kinds of terms, most specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sort {
     File,
@@ -12,19 +12,18 @@ pub(super) enum Sort {
     Word,
 }
 
-/// Whether a word, in lower case, says nothing by itself.
+/// Whether a lowercase word carries no meaning by itself.
 pub(super) fn is_stop(lower: &str) -> bool {
     is_stop_word(lower, StopClass::FUNCTION | StopClass::FOREIGN | StopClass::COMMON)
 }
 
-/// One term of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term<'a> {
     pub(super) text: &'a str,
     pub(super) sort: Sort,
 }
 
-/// The terms of a text, in order, repeated as often as they stand there.
+/// Returns the terms of a text in order, with repetitions.
 pub(super) fn terms(text: &str) -> Vec<Term<'_>> {
     let mut found = Vec::new();
     for token in text.split(|c: char| !is_token(c)) {
@@ -56,7 +55,7 @@ fn spaced_terms<'a>(token: &'a str, found: &mut Vec<Term<'a>>) {
     }
 }
 
-/// `lexer.rs:41:9` without its numbers.
+/// Removes the line numbers of `lexer.rs:41:9`.
 fn line_number_off(token: &str) -> &str {
     token.split_once(':').map_or(token, |(path, rest)| {
         if rest.starts_with(|c: char| c.is_ascii_digit()) && path.contains('.') {
@@ -67,13 +66,12 @@ fn line_number_off(token: &str) -> &str {
     })
 }
 
-/// The last part of a path.
 pub(super) fn base_name(path: &str) -> &str {
     let trimmed = path.trim_end_matches(['/', '\\']);
     trimmed.rsplit(['/', '\\']).next().unwrap_or(trimmed)
 }
 
-/// What a token is; nothing where it is not worth a keyword.
+/// Classifies a token; `None` if it is no candidate for a keyword.
 fn sort_of(token: &str) -> Option<Sort> {
     let length = token.chars().count();
     if !(2..=48).contains(&length) || is_number(token) || is_hash(token) {
@@ -101,7 +99,7 @@ fn sort_of(token: &str) -> Option<Sort> {
 
 const EXTENSIONS: &str = " rs go py ts tsx js jsx mjs cjs java kt kts scala rb php c h cc cpp hpp cs swift m mm sh bash zsh fish ps1 sql md mdx rst txt toml yaml yml json jsonl xml html css scss vue svelte lock proto tf hcl ini cfg conf env gradle cmake mk ex exs erl hs ml clj lua pl r jl dart zig nix csv tsv log service dockerfile ipynb graphql prisma j2 tmpl properties ";
 
-/// Whether a word is a file's name: a stem and an extension that code bases use.
+/// Whether a token is a file name with an extension common in code bases.
 pub(super) fn is_file_name(token: &str) -> bool {
     if matches!(
         token,
@@ -130,13 +128,13 @@ pub(super) fn is_file_name(token: &str) -> bool {
 fn is_number(token: &str) -> bool {
     let letters = token.chars().filter(|c| c.is_alphabetic()).count();
     let digits = token.chars().filter(char::is_ascii_digit).count();
-    // `12ms`, `3.2s`, `v1`, `0x7f`, `10k`: measures and versions, not names.
+    // `12ms`, `3.2s`, `v1`, `0x7f`, `10k` are measures and versions, not names.
     letters == 0
         || (digits > 0 && token.starts_with(|c: char| c.is_ascii_digit()))
         || (letters == 1 && digits > 0 && token.starts_with('v'))
 }
 
-/// Commit hashes, uuids, digests.
+/// Commit hashes, UUIDs, digests.
 fn is_hash(token: &str) -> bool {
     let hex = token.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     let digits = token.chars().filter(char::is_ascii_digit).count();
@@ -144,7 +142,7 @@ fn is_hash(token: &str) -> bool {
         || (token.len() >= 20 && digits * 5 > token.len() && !token.contains(['_', '-']))
 }
 
-/// `E0308`, `TS2345`, `HTTP502`, `SQLSTATE`: capital letters, then digits.
+/// `E0308`, `TS2345`, `HTTP502`: capital letters, then at least three digits.
 fn is_code(token: &str) -> bool {
     let letters = token.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = token.len() - letters.len();
@@ -164,7 +162,7 @@ fn is_name(token: &str) -> bool {
     plain && token.is_ascii() && (inner_underscore || humped || qualified)
 }
 
-/// `search-api`: parts that each say something.
+/// `search-api`: every part is a content word.
 fn is_kebab(token: &str) -> bool {
     const PREFIXES: &[&str] = &["non", "pre", "sub", "multi", "self", "co", "re", "anti", "semi"];
     token.contains('-')
@@ -174,7 +172,7 @@ fn is_kebab(token: &str) -> bool {
         })
 }
 
-/// The runs of Han, or of katakana, of a text.
+/// Returns the runs of Han or of katakana in a text.
 pub(super) fn wide_runs(text: &str) -> Vec<&str> {
     let is_kept = |script: Script| matches!(script, Script::Han | Script::Katakana);
     let mut runs = Vec::new();
@@ -196,7 +194,7 @@ pub(super) fn wide_runs(text: &str) -> Vec<&str> {
     runs
 }
 
-/// Whether a term of Han or kana is worth keeping as it stands.
+/// Whether a CJK term is worth keeping as a keyword.
 pub(super) fn is_wide_term(term: &str) -> bool {
     let edge = |c: Option<char>| c.is_none_or(is_han_particle);
     let count = term.chars().count();

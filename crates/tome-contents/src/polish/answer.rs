@@ -1,28 +1,27 @@
-//! Reading what a model answers: the object is found wherever it stands, and then held to the rules.
+//! Parses a model's answer: finds the JSON object and enforces the rules.
 //!
-//! Fences, prose around it, thoughts before it, list marks and emphasis are forgiven and taken away.
-//! A wrong shape, too few or too many bullets, empty, endless or repeated ones, markup and
-//! characters that hide text are not.
+//! Code fences, surrounding prose, reasoning, list marks and emphasis are removed. A wrong shape, a
+//! wrong number of bullets, empty, overlong or repeated bullets, markup, and characters that hide
+//! text make the answer unusable.
 
 use serde_json::Value;
 use tome_text::collapse_whitespace;
 
-/// Bullets of a good answer.
+/// Bounds on the bullets of an answer.
 pub(super) const BULLETS_MAX: usize = 5;
 const BULLETS_MIN: usize = 3;
-/// Keywords that are kept: the first ones, since the most important come first.
+/// Keywords that are kept; the most important come first.
 const KEYWORDS_MAX: usize = 7;
 const KEYWORD_CHARS_MAX: usize = 60;
 const TITLE_CHARS_MAX: usize = 120;
-/// Ten are asked for; a few more are no reason to ask again.
+/// The prompt asks for ten; a few more do not justify another attempt.
 const TITLE_WORDS_MAX: usize = 16;
 const BULLET_CHARS_MAX: usize = 320;
-/// Of an answer, so much is looked at.
+/// Bytes of an answer that are parsed.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// How many places are tried where an object might begin.
+/// Opening braces at which parsing is attempted.
 const OPENINGS_MAX: usize = 64;
 
-/// An answer that keeps the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) title: String,
@@ -30,33 +29,33 @@ pub(super) struct Answer {
     pub(super) keywords: Vec<String>,
 }
 
-/// What may be asked of an answer, given what there is to summarise.
+/// Rules that depend on the size of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expected {
     pub(super) bullets_min: usize,
 }
 
 impl Expected {
-    /// Of one event nobody can make three bullets.
+    /// One event does not make three bullets.
     pub(super) fn of(parts: usize) -> Self {
         Self { bullets_min: parts.clamp(1, BULLETS_MIN) }
     }
 }
 
-/// Reads an answer, or says why it cannot be used. The reason holds no word of the answer, so that
-/// it can be said to the model again.
+/// Parses an answer, or says why it is unusable. The reason quotes nothing of the answer, so it is
+/// safe to send back to the model.
 pub(super) fn read(text: &str, expected: Expected) -> Result<Answer, String> {
     let text = tome_model::truncate_to(text, ANSWER_BYTES_MAX);
-    // Models that think aloud may try out objects while they do.
+    // Reasoning models may draft objects inside their thoughts.
     let text = text.rsplit_once("</think>").map_or(text, |(_, after)| after);
-    let object = find_object(text).ok_or("it holds no JSON object with title and bullets")?;
+    let object = find_object(text).ok_or("it contains no JSON object with title and bullets")?;
     let title = title(&object)?;
     let bullets = bullets(&object, expected)?;
     let keywords = keywords(&object)?;
     Ok(Answer { title, bullets, keywords })
 }
 
-/// The last object in the text that has a title and bullets.
+/// Finds the last object with a title and bullets.
 fn find_object(text: &str) -> Option<Value> {
     let mut found = None;
     let mut rest = text;
@@ -85,28 +84,29 @@ fn title(object: &Value) -> Result<String, String> {
     held("the title", &title, TITLE_CHARS_MAX)?;
     let words = title.split_whitespace().count();
     if words > TITLE_WORDS_MAX {
-        return Err(format!("the title has {words} words and should have 5 to 10"));
+        return Err(format!("the title has {words} words instead of 5 to 10"));
     }
     Ok(title)
 }
 
 fn bullets(object: &Value, expected: Expected) -> Result<Vec<String>, String> {
-    let given = object.get("bullets").and_then(Value::as_array).ok_or("the bullets are no list")?;
+    let given =
+        object.get("bullets").and_then(Value::as_array).ok_or("the bullets are not a list")?;
     if !(expected.bullets_min..=BULLETS_MAX).contains(&given.len()) {
         return Err(format!(
-            "it has {} bullets and should have {} to {BULLETS_MAX}",
+            "it has {} bullets instead of {} to {BULLETS_MAX}",
             given.len(),
             expected.bullets_min
         ));
     }
     let mut bullets: Vec<String> = Vec::new();
     for bullet in given {
-        // Models leave the object around the text out now and then.
+        // Models sometimes omit the object around the text.
         let text = bullet.get("text").unwrap_or(bullet).as_str().ok_or("a bullet has no text")?;
         let text = cleaned(text);
         held("a bullet", &text, BULLET_CHARS_MAX)?;
         if bullets.iter().any(|other| other.to_lowercase() == text.to_lowercase()) {
-            return Err("two bullets say the same".to_owned());
+            return Err("two bullets are the same".to_owned());
         }
         bullets.push(text);
     }
@@ -115,12 +115,12 @@ fn bullets(object: &Value, expected: Expected) -> Result<Vec<String>, String> {
 
 fn keywords(object: &Value) -> Result<Vec<String>, String> {
     let given =
-        object.get("keywords").and_then(Value::as_array).ok_or("the keywords are no list")?;
+        object.get("keywords").and_then(Value::as_array).ok_or("the keywords are not a list")?;
     let mut keywords: Vec<String> = Vec::new();
     for keyword in given {
         let keyword = cleaned(keyword.as_str().ok_or("a keyword is not a string")?);
         let known = keywords.iter().any(|other| other.to_lowercase() == keyword.to_lowercase());
-        // One that cannot be used is no reason to ask again.
+        // An unusable keyword does not justify another attempt.
         if !known && held("a keyword", &keyword, KEYWORD_CHARS_MAX).is_ok() {
             keywords.push(keyword);
         }
@@ -132,7 +132,7 @@ fn keywords(object: &Value) -> Result<Vec<String>, String> {
     Ok(keywords)
 }
 
-/// One line, without list marks, emphasis and code marks.
+/// One line, without list marks, emphasis and backticks.
 fn cleaned(text: &str) -> String {
     let mut line = collapse_whitespace(text);
     loop {
@@ -140,7 +140,7 @@ fn cleaned(text: &str) -> String {
         let plain = plain.trim().trim_start_matches(['#', '•', '·']);
         let plain = plain.strip_prefix("- ").or_else(|| plain.strip_prefix("* ")).unwrap_or(plain);
         let plain = collapse_whitespace(plain);
-        // What one mark hid may be another one; each round is shorter.
+        // Removing one mark may expose another; each round is shorter.
         if plain == line {
             return plain;
         }
@@ -148,7 +148,7 @@ fn cleaned(text: &str) -> String {
     }
 }
 
-/// Whether a text may stand in a node.
+/// Checks that a text may appear in a node.
 fn held(what: &str, text: &str, chars_max: usize) -> Result<(), String> {
     if !text.chars().any(char::is_alphanumeric) {
         return Err(format!("{what} is empty"));
@@ -157,22 +157,22 @@ fn held(what: &str, text: &str, chars_max: usize) -> Result<(), String> {
         return Err(format!("{what} has more than {chars_max} characters"));
     }
     if text.chars().any(hides_text) {
-        return Err(format!("{what} holds control characters"));
+        return Err(format!("{what} contains control characters"));
     }
     if has_markup(text) {
-        return Err(format!("{what} holds markup"));
+        return Err(format!("{what} contains markup"));
     }
     Ok(())
 }
 
-/// Control characters, those that turn the direction of text around, and letters nobody can see.
+/// Control, bidirectional-override and tag characters.
 fn hides_text(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}')
 }
 
-/// Links, images and tags. `Vec<String>` is none: a tag begins with a slash, or small letters are
-/// followed by a blank or an end that code does not have there.
+/// Whether a text holds links, images or HTML tags. Generics such as `Vec<String>` do not count: a
+/// tag has a known name followed by `>`, a space or `/`.
 fn has_markup(text: &str) -> bool {
     if text.contains("](") || text.contains("</") || text.contains("<!--") {
         return true;
@@ -269,43 +269,40 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_a_rule_is_refused_with_the_rule() {
+    fn an_answer_that_breaks_a_rule_is_rejected_with_the_rule() {
         let refused = |place: &str, value: Value| with(place, value).unwrap_err();
         assert_eq!(refused("/title", json!("")), "the title is empty");
         assert_eq!(refused("/title", json!("…")), "the title is empty");
         assert_eq!(refused("/title", json!(7)), "the title is not a string");
         assert_eq!(
             refused("/title", json!("word ".repeat(17))),
-            "the title has 17 words and should have 5 to 10"
+            "the title has 17 words instead of 5 to 10"
         );
-        assert_eq!(refused("/bullets", json!([])), "it has 0 bullets and should have 3 to 5");
-        assert_eq!(
-            refused("/bullets", json!(vec!["x"; 6])),
-            "it has 6 bullets and should have 3 to 5"
-        );
-        assert_eq!(refused("/bullets", json!(["x", "y", "X"])), "two bullets say the same");
+        assert_eq!(refused("/bullets", json!([])), "it has 0 bullets instead of 3 to 5");
+        assert_eq!(refused("/bullets", json!(vec!["x"; 6])), "it has 6 bullets instead of 3 to 5");
+        assert_eq!(refused("/bullets", json!(["x", "y", "X"])), "two bullets are the same");
         assert_eq!(refused("/bullets/1", json!({"words": 1})), "a bullet has no text");
         assert_eq!(
             refused("/bullets/1/text", json!("é".repeat(321))),
             "a bullet has more than 320 characters"
         );
         assert_eq!(refused("/keywords", json!([])), "it has no keywords");
-        assert_eq!(refused("/keywords", json!("lexer")), "the keywords are no list");
+        assert_eq!(refused("/keywords", json!("lexer")), "the keywords are not a list");
         for marked in ["see [this](http://x)", "<script>x", "a <b>bold</b> one", "<tome-memory x>"]
         {
             assert_eq!(
                 refused("/bullets/0/text", json!(marked)),
-                "a bullet holds markup",
+                "a bullet contains markup",
                 "{marked}"
             );
         }
         assert_eq!(
             refused("/title", json!("evil \u{202E}txt")),
-            "the title holds control characters"
+            "the title contains control characters"
         );
         assert_eq!(
             read("I cannot do that.", ANY),
-            Err("it holds no JSON object with title and bullets".into())
+            Err("it contains no JSON object with title and bullets".into())
         );
     }
 
@@ -317,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn of_little_less_is_expected() {
+    fn small_inputs_need_fewer_bullets() {
         let one = json!({"title": "Hello", "bullets": ["Said hello"], "keywords": ["hello"]});
         assert!(read(&one.to_string(), ANY).is_err());
         assert!(read(&one.to_string(), Expected::of(1)).is_ok());
@@ -327,17 +324,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_too_strange(text in "\\PC{0,300}") {
+        fn any_text_parses_without_panic(text in "\\PC{0,300}") {
             let _ = read(&text, ANY);
         }
 
         #[test]
-        fn no_almost_json_is_too_strange(text in "([{}\\[\\]\",:]|title|bullets|\\\\|\u{e9}|\n| |</think>){0,60}") {
+        fn malformed_json_parses_without_panic(text in "([{}\\[\\]\",:]|title|bullets|\\\\|\u{e9}|\n| |</think>){0,60}") {
             let _ = read(&text, ANY);
         }
 
         #[test]
-        fn what_is_read_keeps_the_rules(
+        fn an_accepted_answer_keeps_the_rules(
             title in "\\PC{0,140}",
             bullets in prop::collection::vec("\\PC{0,60}", 0..7),
             keywords in prop::collection::vec("\\PC{0,20}", 0..10),

@@ -1,7 +1,7 @@
-//! Looking for what a model says in what happened.
+//! Finds evidence for a model's bullets in the source.
 //!
-//! A bullet is supported by the excerpt that holds the most of its terms, by their weight, if that is
-//! enough of them. The excerpt is a part of what one event says, character for character.
+//! A bullet is supported by the excerpt that covers the largest weight of its terms, if that
+//! reaches the threshold. The excerpt is verbatim text of one event.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,46 +13,45 @@ use super::super::said::said;
 use super::super::summarizer::Evidence;
 use super::terms::{Term, terms};
 
-/// An excerpt supports a bullet if it holds so many percent of its weight. Measured on real sessions:
-/// of the sentences of a closing message 86 in 100 are found in what came before it, and 9 in 100
-/// in another session about the same code. A lower floor finds little more of the first and twice
-/// as many of the second.
+/// Percentage of a bullet's weight that an excerpt must cover. Measured on real sessions: 86 % of
+/// the sentences of a closing message are found in the events before it, and 9 % in another session
+/// about the same code. A lower threshold finds few more of the former and twice as many of the
+/// latter.
 const FLOOR_PERCENT: u32 = 35;
-/// A second excerpt has to add so many.
+/// Percentage that a second excerpt must add.
 const MORE_PERCENT: u32 = 25;
-/// Excerpts of one bullet.
 const EXCERPTS_MAX: usize = 2;
-/// Bullets of children that support one of a period.
+/// Child bullets that support one bullet of a period.
 const BULLETS_MAX: usize = 3;
-/// Bytes of one event that are looked at; what is longer is a file or a log.
+/// Bytes of one event that are searched; longer texts are files or logs.
 const EVENT_BYTES_MAX: usize = 256 * 1024;
 
-/// The events of a segment, ready to be looked through.
+/// The texts of a segment's events, tokenized.
 pub(super) struct Events {
     texts: Vec<Text>,
 }
 
-/// One text that an event says.
+/// One text of an event.
 struct Text {
     event: usize,
     text: String,
     terms: Vec<Term>,
-    /// Whether somebody said it; a tool's words are evidence too, but people read these first.
+    /// Whether a person or an agent wrote it; preferred over tool output.
     spoken: bool,
 }
 
-/// The bullets of a period's children, ready to be looked through.
+/// The bullets of a period's children, tokenized.
 pub(super) struct Children {
     bullets: Vec<((usize, usize), HashSet<String>)>,
 }
 
-/// What is looked for: terms and their weights.
+/// The terms of a bullet with their weights.
 struct Wanted {
     weights: HashMap<String, u32>,
     total: u32,
 }
 
-/// The best excerpt of one text.
+/// The best byte range of one text.
 struct Found<'a> {
     weight: u32,
     text: &'a Text,
@@ -68,7 +67,8 @@ impl Wanted {
         Self { weights, total }
     }
 
-    /// Whether a weight is enough. One common word never is, unless it is all there is.
+    /// Whether a weight reaches the threshold. One common word never does, unless it is the only
+    /// term.
     fn is_enough(&self, weight: u32, percent: u32) -> bool {
         weight > 0 && weight >= 2.min(self.total) && weight * 100 >= self.total * percent
     }
@@ -92,7 +92,7 @@ impl Events {
         Self { texts }
     }
 
-    /// The excerpts that support a bullet, the best one first; none if nothing does.
+    /// Returns the excerpts that support a bullet, best first.
     pub(super) fn supporting(&self, bullet: &str) -> Vec<Evidence> {
         let mut wanted = Wanted::of(bullet);
         let mut support: Vec<Evidence> = Vec::new();
@@ -104,7 +104,7 @@ impl Events {
             }
             let (start, end) = around(&best.text.text, best.start, best.end);
             let excerpt = best.text.text.get(start..end).unwrap_or_default().to_owned();
-            // What it says need not be said again by the next.
+            // The next excerpt need not cover these terms again.
             for term in best.text.terms.iter().filter(|term| term.start >= start && term.end <= end)
             {
                 wanted.weights.remove(&term.key);
@@ -117,7 +117,7 @@ impl Events {
 
     fn best(&self, weights: &HashMap<String, u32>) -> Option<Found<'_>> {
         let found = self.texts.iter().filter_map(|text| densest(text, weights));
-        // Of two as good the spoken one, then the closer one, then the first.
+        // Ties: prefer messages over tool output, then the shorter range, then the first.
         found.reduce(|best, next| if next.rank() > best.rank() { next } else { best })
     }
 }
@@ -140,7 +140,7 @@ impl Children {
         Self { bullets }
     }
 
-    /// The bullets that support one of the period, the best one first; none if nothing does.
+    /// Returns the child bullets that support a bullet of the period, best first.
     pub(super) fn supporting(&self, bullet: &str) -> Vec<(usize, usize)> {
         let wanted = Wanted::of(bullet);
         let mut found: Vec<(u32, (usize, usize))> = self
@@ -160,8 +160,8 @@ impl Children {
     }
 }
 
-/// The stretch of a text that holds the most weight and fits an excerpt; of two as good the shorter,
-/// and then the first.
+/// Finds the byte range with the largest weight that fits an excerpt; ties go to the shorter, then
+/// the first.
 fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'a>> {
     let places: Vec<(&Term, u32)> = text
         .terms
@@ -176,7 +176,7 @@ fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'
         let seen = inside.entry(&term.key).or_default();
         *seen += 1;
         weight += if *seen == 1 { *worth } else { 0 };
-        // Leave behind what no longer fits, and what is said again further on.
+        // Shrink from the left: drop terms that no longer fit or that occur again later.
         while let Some((head, head_worth)) = places.get(first) {
             let again = inside.get(head.key.as_str()).is_some_and(|seen| *seen > 1);
             if !again && fits(&text.text, head.start, term.end) {
@@ -201,13 +201,13 @@ fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'
 }
 
 fn fits(text: &str, start: usize, end: usize) -> bool {
-    // Bytes settle it for most texts.
+    // A byte count suffices for most texts.
     end.saturating_sub(start) <= EXCERPT_CHARS_MAX
         || text.get(start..end).is_some_and(|part| part.chars().count() <= EXCERPT_CHARS_MAX)
 }
 
-/// The stretch with what is around it: its lines if they fit an excerpt, else its sentences, else as
-/// many words on both sides as do.
+/// Widens a range to its lines if they fit an excerpt, else to its sentences, else by as many words
+/// on both sides as fit.
 fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
     let before = text.get(..start).unwrap_or_default();
     let after = text.get(end..).unwrap_or_default();
@@ -229,7 +229,7 @@ fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
     trimmed(text, ahead, reach_on(text, end, sentence_end, left))
 }
 
-/// At most so many characters back, but not into the middle of a word.
+/// Extends at most `chars` characters to the left, to a word boundary.
 fn reach_back(text: &str, floor: usize, start: usize, chars: usize) -> usize {
     let before = text.get(floor..start).unwrap_or_default();
     let Some((at, _)) = before.char_indices().rev().take(chars).last() else { return start };
@@ -237,11 +237,11 @@ fn reach_back(text: &str, floor: usize, start: usize, chars: usize) -> usize {
         return floor;
     }
     let reached = before.get(at..).unwrap_or_default();
-    // A text without blanks is cut anywhere.
+    // Text without spaces may be cut anywhere.
     reached.find(char::is_whitespace).map_or(floor + at, |blank| floor + at + blank)
 }
 
-/// At most so many characters on, but not into the middle of a word.
+/// Extends at most `chars` characters to the right, to a word boundary.
 fn reach_on(text: &str, end: usize, ceiling: usize, chars: usize) -> usize {
     let after = text.get(end..ceiling).unwrap_or_default();
     let Some((at, _)) = after.char_indices().nth(chars) else { return ceiling };

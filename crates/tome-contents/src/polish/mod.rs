@@ -1,8 +1,8 @@
-//! Summaries by a language model. It is asked for a title, bullets and keywords as JSON; what it
-//! answers is checked as anybody's words are, and each of its bullets is looked for in what happened.
+//! Summaries by a language model. It returns title, bullets and keywords as JSON; the answer is
+//! validated, and each bullet is searched for in the source.
 //!
-//! A bullet that nothing supports is kept without support. An answer that cannot be used is asked
-//! for once more, and then there is none: the summary that is there already stays.
+//! A bullet without evidence is kept as unsupported. After an unusable answer the model gets one
+//! more attempt; if that fails too, the existing summary stays.
 
 mod answer;
 mod evidence;
@@ -19,14 +19,14 @@ use super::summarizer::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
 
-/// When to come back to a model that is busy or away and does not say.
+/// Retry delay when a model is busy or unreachable and gives none itself.
 const SOON_S: u64 = 60;
-/// When to come back after what may take a while, such as a command that failed.
+/// Retry delay for failures that may last, such as a failing command.
 const LATER_S: u64 = 5 * 60;
-/// When to come back to something that a person has to put right: a key, a model's name, a bill.
+/// Retry delay for problems that a person has to fix: an API key, a model name, a bill.
 const MUCH_LATER_S: u64 = 60 * 60;
 
-/// A language model as a summarizer.
+/// Summarizes with a language model.
 #[derive(Clone)]
 pub struct ModelSummarizer {
     model: Arc<dyn LanguageModel>,
@@ -35,13 +35,13 @@ pub struct ModelSummarizer {
 }
 
 impl ModelSummarizer {
-    /// What a prompt holds of events or nodes, unless somebody says otherwise: a segment and what is
-    /// around it, with room for its tool calls.
+    /// Default tokens of events or nodes in a prompt: a segment with its overlap and tool calls.
     pub const INPUT_TOKENS_MAX: u64 = 8_000;
-    /// The room for an answer: some 400 tokens, and for models that think first what they think.
+    /// Default tokens of an answer: about 400, plus the reasoning of models that think first.
     pub const ANSWER_TOKENS_MAX: u32 = 2_000;
 
-    /// Summarises with `model`; what a prompt holds is trimmed to about `input_tokens_max`.
+    /// Summarizes with `model`; the record in a prompt is trimmed to about `input_tokens_max`
+    /// tokens.
     pub fn new(
         model: Arc<dyn LanguageModel>,
         input_tokens_max: u64,
@@ -50,7 +50,7 @@ impl ModelSummarizer {
         Self { model, input_tokens_max, answer_tokens_max }
     }
 
-    /// Asks, and asks once more if the answer cannot be used.
+    /// Asks the model, and once more if the answer is unusable.
     fn ask(&self, task: &str, record: &str, expected: Expected) -> Result<Answer, SummaryError> {
         let system = prompt::system(task, expected);
         let marked = prompt::marked(record);
@@ -64,7 +64,7 @@ impl ModelSummarizer {
         self.answer(&prompt, expected)?.map_err(SummaryError::Unusable)
     }
 
-    /// One call: a failure of the model, or an answer, or why the answer cannot be used.
+    /// One call: the inner error says why the answer is unusable.
     fn answer(
         &self,
         prompt: &Prompt,
@@ -107,7 +107,7 @@ fn summary(answer: Answer, support: impl Fn(&str) -> Support) -> Summary {
     }
 }
 
-/// What a failure of the model means for the summary: when to come back, or that this text has none.
+/// Maps a model failure to a retry delay, or to no summary for this text.
 fn without_summary(failure: &ModelFailure) -> SummaryError {
     let after_s = match failure {
         ModelFailure::OverBudget { .. } => return SummaryError::OverBudget,
@@ -125,7 +125,7 @@ fn without_summary(failure: &ModelFailure) -> SummaryError {
         | ModelFailure::Malformed { .. }
         | ModelFailure::Uncounted { .. }
         | ModelFailure::CommandFailed { .. } => LATER_S,
-        // A bill that was not paid comes as a request that was not taken, so that waits as well.
+        // An unpaid bill is reported as a rejected request.
         ModelFailure::Rejected { .. }
         | ModelFailure::Unauthorized { .. }
         | ModelFailure::NotFound { .. }

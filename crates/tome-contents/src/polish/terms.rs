@@ -1,37 +1,34 @@
-//! The words of a text by which it can be found again in another one, and where they stand.
+//! Terms of a text with their byte ranges, for matching a bullet against its source.
 //!
-//! Words have more than three letters and lose their endings, so that `tests` and `testing` are one.
-//! Identifiers, file names and numbers are kept whole and weigh more: their parts are common words,
-//! and found by them a bullet would seem supported where it is not. Chinese, Japanese and Korean
-//! have no blanks between words: there every two characters that stand side by side are a term.
+//! Words have more than three letters and are stemmed, so `tests` and `testing` match. Identifiers,
+//! file names and numbers stay whole and weigh more: split into common words they would support
+//! bullets wrongly. In scripts without spaces, each pair of adjacent characters is a term.
 
 use tome_text::{StopClass, first_chars, is_stop_word, is_unspaced, stem};
 
-/// What a term is worth.
+/// Weights of terms.
 const WORD: u32 = 1;
 const NUMBER: u32 = 2;
 const IDENTIFIER: u32 = 3;
 
-/// Letters of a word that are compared.
+/// Characters of a stem that are compared.
 const STEM_CHARS: usize = 6;
 
-/// Words that support no statement.
+/// Words that are no evidence.
 const IGNORED: StopClass = StopClass::FUNCTION.with(StopClass::FOREIGN).with(StopClass::GENERIC);
 
-/// One term, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
-    /// As it is compared.
+    /// Normalized form for comparison.
     pub(super) key: String,
-    /// What it is worth.
     pub(super) weight: u32,
-    /// Its first byte.
+    /// Start byte.
     pub(super) start: usize,
-    /// The byte behind it.
+    /// End byte, exclusive.
     pub(super) end: usize,
 }
 
-/// The terms of a text, in order.
+/// Returns the terms of a text, in order.
 pub(super) fn terms(text: &str) -> Vec<Term> {
     let mut found = Vec::new();
     let mut word_start = None;
@@ -71,7 +68,7 @@ fn push_word(text: &str, start: usize, end: usize, found: &mut Vec<Term>) {
     }
 }
 
-/// How a word is compared and what it is worth; none for one that says nothing.
+/// Returns a word's normalized form and weight; `None` for short words and stop words.
 fn key_of(word: &str) -> Option<(String, u32)> {
     let lower = word.to_lowercase();
     if word.chars().all(|c| c.is_ascii_digit() || c == '.') {
@@ -87,7 +84,7 @@ fn key_of(word: &str) -> Option<(String, u32)> {
     Some((stem_prefix(&lower), WORD))
 }
 
-/// Put together, with a digit, or with a capital inside.
+/// A compound, or a word with a digit or an inner capital.
 fn is_identifier(word: &str) -> bool {
     let capital_inside = word
         .chars()
@@ -96,7 +93,7 @@ fn is_identifier(word: &str) -> bool {
     capital_inside || word.contains(['_', '.']) || word.contains(|c: char| c.is_ascii_digit())
 }
 
-/// The start of a word's stem. Languages that are not stemmed mostly change the ends of words, too.
+/// The beginning of a word's stem. Unstemmed languages mostly inflect at the end of words too.
 fn stem_prefix(lower: &str) -> String {
     first_chars(&stem(lower), STEM_CHARS).to_owned()
 }

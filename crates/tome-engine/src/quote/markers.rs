@@ -1,16 +1,15 @@
-//! Breaking markers: tags and tokens that clients and models give a meaning of their own
-//! (`<system-reminder>`, `<|im_start|>`, `[INST]`, `Human:` at the start of a line), escape sequences,
-//! and characters that change how the text around them is read.
+//! Breaks markers: tags and tokens that clients and models interpret (`<system-reminder>`,
+//! `<|im_start|>`, `[INST]`, `Human:` at the start of a line), escape sequences, and characters
+//! that change how surrounding text is read.
 //!
-//! A broken marker is still readable and no longer looks like one: `[quoted: system-reminder]`. Markers
-//! are recognised as a reader would recognise them: in any case, with look-alike letters and brackets,
-//! with invisible characters in between, or written as entities. The result holds no marker, so quoting
-//! it again changes nothing.
+//! A broken marker stays readable: `[quoted: system-reminder]`. Markers are recognized as a reader
+//! would: in any case, with look-alike letters and brackets, with invisible characters in between,
+//! or written as entities. The result holds no marker, so quoting is idempotent.
 
 use std::borrow::Cow;
 
-/// Tags that are broken. `-` and `_` are the same here; everything that begins with one of
-/// [`TAG_FAMILIES`] is broken too.
+/// Tags to break, `_` written as `-`, in addition to everything that begins with one of
+/// [`TAG_FAMILIES`].
 const TAGS: [&str; 34] = [
     "assistant",
     "bash-input",
@@ -48,26 +47,26 @@ const TAGS: [&str; 34] = [
     "user-prompt-submit-hook",
 ];
 
-/// Beginnings of tags that are broken whatever follows.
+/// Prefixes of tags to break.
 const TAG_FAMILIES: [&str; 6] =
     ["antml:", "system-", "tome-", "user-prompt-", "session-start-hook", "persisted-output"];
 
-/// Words in square brackets that are broken.
+/// Words in square brackets to break.
 const BRACKETS: [&str; 5] =
     ["inst", "system-prompt", "available-tools", "tool-calls", "tool-results"];
 
-/// Speakers whose name at the start of a line, with a colon behind it, begins a turn of a chat.
+/// Names that begin a chat turn when followed by a colon at the start of a line.
 const SPEAKERS: [&str; 3] = ["human", "assistant", "system"];
 
-/// The longest tag or token name that is recognised.
+/// Characters of a tag or token name that are recognized.
 const NAME_CHARS_MAX: usize = 48;
-/// The longest tag, in characters, up to its closing bracket.
+/// Characters from a tag's name to its closing bracket.
 const TAG_CHARS_MAX: usize = 240;
-/// Characters of Markdown and white space that may stand before a speaker.
+/// Markdown and whitespace characters allowed before a speaker.
 const LEAD_CHARS_MAX: usize = 12;
 
-/// The text with every marker broken, without escape sequences, and without characters that steer a
-/// terminal or a reader's eye.
+/// Breaks every marker, removes escape sequences, and replaces characters that control a terminal
+/// or the direction of text.
 pub fn neutralize(text: &str) -> Cow<'_, str> {
     let text = without_controls(text);
     match break_markers(&text) {
@@ -99,14 +98,14 @@ fn without_controls(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Control characters but line breaks and tabs, marks that turn the direction of writing, tags.
+/// Control characters except newline and tab, bidirectional overrides, and tag characters.
 fn is_steering(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_tag = matches!(c, '\u{e0000}'..='\u{e007f}');
     (c.is_control() && c != '\n' && c != '\t') || turns || is_tag
 }
 
-/// Bytes of the escape sequence that a text begins with; 0 if it is none that is complete.
+/// Length in bytes of the complete escape sequence at the start of a text, or 0.
 fn escape_len(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     let end = |found: Option<(usize, char)>| found.map_or(0, |(at, c)| at + c.len_utf8());
@@ -116,7 +115,7 @@ fn escape_len(text: &str) -> usize {
             .take(64)
             .find(|(_, c)| !matches!(c, '0'..='9' | ';' | ':' | '?' | '<'..='>' | ' '..='/'))
             .filter(|(_, c)| matches!(c, '@'..='~'))),
-        // OSC, DCS and others: until BEL or ESC \.
+        // OSC, DCS and others: up to BEL or ESC \.
         Some((_, ']' | 'P' | '^' | '_' | 'X')) => {
             let mut escaped = false;
             for (at, c) in chars {
@@ -138,7 +137,7 @@ fn escape_len(text: &str) -> usize {
 fn break_markers(text: &str) -> Option<String> {
     let mut broken: Option<String> = None;
     let (mut at, mut copied) = (0, 0);
-    // Characters within which a broken tag may still be closed.
+    // Characters left in which a broken tag may still be closed.
     let mut open = 0_usize;
     let mut is_line_start = true;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -181,17 +180,17 @@ fn break_markers(text: &str) -> Option<String> {
     Some(broken)
 }
 
-/// A marker at the beginning of a text.
+/// A marker at the start of a text.
 struct Marker {
-    /// Bytes that are replaced.
+    /// Length in bytes of the replaced text.
     bytes: usize,
-    /// Its words, without what makes it a marker.
+    /// Its words without the brackets.
     said: String,
-    /// Whether a `>` behind it belongs to it.
+    /// Whether a following `>` belongs to it.
     may_close: bool,
 }
 
-/// The marker that a text begins with.
+/// Parses the marker at the start of a text.
 fn marker_at(text: &str) -> Option<Marker> {
     let mut signs = Signs { text, at: 0 };
     let opening = signs.next()?;
@@ -243,7 +242,7 @@ fn marker_at(text: &str) -> Option<Marker> {
     }
 }
 
-/// Where a line's first word begins, in bytes, if it is a speaker's name with a colon behind it.
+/// Byte offset of a speaker's name that begins a line and is followed by a colon.
 fn speaker_at(line: &str) -> Option<usize> {
     let mut signs = Signs { text: line, at: 0 };
     for _ in 0..LEAD_CHARS_MAX {
@@ -264,7 +263,7 @@ fn speaker_at(line: &str) -> Option<usize> {
     (is_speaker && signs.peek() == Some(':')).then_some(lead)
 }
 
-/// A walk over the signs of a text as a reader sees them.
+/// Iterates over a text as a reader sees it.
 struct Signs<'t> {
     text: &'t str,
     at: usize,
@@ -290,7 +289,7 @@ impl Signs<'_> {
         }
     }
 
-    /// Goes to where a name may begin; the slash of a closing tag, if there was one.
+    /// Skips to where a name may begin. Returns the slash of a closing tag, if any.
     fn skip_to_name(&mut self) -> &'static str {
         self.skip_space();
         let mut slash = "";
@@ -302,7 +301,7 @@ impl Signs<'_> {
         slash
     }
 
-    /// The name that begins here, `_` read as `-`.
+    /// Reads a name, with `_` as `-`.
     fn name(&mut self, more: &[char]) -> String {
         let mut name = String::new();
         while let Some(sign) = self.peek().filter(|_| name.len() < NAME_CHARS_MAX) {
@@ -317,8 +316,8 @@ impl Signs<'_> {
     }
 }
 
-/// The next sign of a text as a reader sees it, in lower case, and the bytes it takes with the
-/// invisible characters before it.
+/// Returns the next visible character, folded, and its length in bytes including invisible
+/// characters before it.
 fn next_sign(text: &str) -> Option<(char, usize)> {
     let mut bytes = 0;
     for c in text.chars() {
@@ -337,7 +336,7 @@ fn next_sign(text: &str) -> Option<(char, usize)> {
     (bytes > 0).then_some((' ', bytes))
 }
 
-/// A bracket that is written as an entity or as an escape, and the bytes that takes.
+/// Parses a bracket written as an entity or an escape; returns it with its length in bytes.
 fn written_out(text: &str) -> Option<(char, usize)> {
     const WRITTEN: [(&str, char); 10] = [
         ("&lt;", '<'),
@@ -360,7 +359,7 @@ fn written_out(text: &str) -> Option<(char, usize)> {
         .map(|(written, sign)| (sign, written.len()))
 }
 
-/// Characters that take no room.
+/// Zero-width characters.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -368,7 +367,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// The ASCII character that one looks like, in lower case; the character itself where there is none.
+/// Maps a look-alike to its ASCII character, in lower case; other characters are unchanged.
 fn fold(c: char) -> char {
     let ascii = match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),

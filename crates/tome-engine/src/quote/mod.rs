@@ -1,10 +1,9 @@
-//! Quoting recorded text for a model, in one way everywhere: the source is named, the text stands in a
-//! fence that it cannot close, and markers that a client or a model could take for its own are visibly
-//! broken.
+//! Quotes recorded text for a model: names the source, fences the text so that it cannot close the
+//! fence, and visibly breaks markers that a client or model could take for its own.
 //!
-//! Everything that Tome injects stands between `<tome-memory kind="…">` and `</tome-memory>`. Recorded
-//! text (a prompt, a tool's output, a note) stands between `<tome-quoted from="…">` and `</tome-quoted>`,
-//! in injections and in the answers of tools alike. Ordinary text, code and XML stay as they are.
+//! Injected text stands between `<tome-memory kind="…">` and `</tome-memory>`; recorded text (a
+//! prompt, tool output, a note) between `<tome-quoted from="…">` and `</tome-quoted>`, in
+//! injections and in tool answers. Ordinary text, code and XML are unchanged.
 
 mod markers;
 mod speaker;
@@ -17,20 +16,20 @@ use tome_text::{collapse_whitespace, truncate_chars};
 pub use markers::neutralize;
 pub use speaker::{Standing, speaker_of_hit, standing_of_hit};
 
-/// Name of the tag around quoted text.
+/// Tag name of the fence.
 const FENCE: &str = "tome-quoted";
 
-/// First line of an injected text.
+/// First line of an injection.
 pub(crate) fn open_injection(kind: &str) -> String {
     format!("{INJECTION_OPEN} kind=\"{kind}\">")
 }
 
-/// Last line of an injected text.
+/// Last line of an injection.
 pub(crate) fn close_injection() -> String {
     INJECTION_CLOSE.to_owned()
 }
 
-/// The lines around quoted text. `from` names its source.
+/// Opening and closing line of a fence; `from` names the source.
 pub(crate) fn fence_lines(from: &str) -> [String; 2] {
     let from = quote_line(from, usize::MAX).replace('"', "'");
     [
@@ -39,13 +38,13 @@ pub(crate) fn fence_lines(from: &str) -> [String; 2] {
     ]
 }
 
-/// A text in a fence that names its source, with every marker in it broken.
+/// Fences a text, names its source and breaks all markers in it.
 pub fn quoted_text(from: &str, text: &str) -> String {
     let [open, close] = fence_lines(from);
     format!("{open}\n{}\n{close}", neutralize(text))
 }
 
-/// The body of a text that [`quoted_text`] made; any other text as it is.
+/// Returns the body of a text made by [`quoted_text`]; any other text unchanged.
 pub fn fenced_body(text: &str) -> &str {
     let close = format!("\n</{FENCE}>");
     let body = text.starts_with(&format!("<{FENCE} ")).then(|| text.split_once('\n'));
@@ -53,7 +52,7 @@ pub fn fenced_body(text: &str) -> &str {
     body.map_or(text, |(body, _)| body)
 }
 
-/// A text on one line of at most so many characters, markers broken, with `…` where it was cut.
+/// Renders a text on one line with markers broken, truncated to `chars_max` characters with `…`.
 pub(crate) fn quote_line(text: &str, chars_max: usize) -> String {
     truncate_chars(&neutralize(&collapse_whitespace(text)), chars_max)
 }

@@ -1,4 +1,4 @@
-//! Who said a recorded text, in words, and what standing that gives it.
+//! The author of a recorded text, and how far it is trusted.
 
 use tome_finder::Source;
 use tome_model::EventKind;
@@ -6,21 +6,21 @@ use tome_model::EventKind;
 use super::quote_line;
 use tome_recall::RecallHit;
 
-/// Longest name of a tool that is repeated.
+/// Characters shown of a tool's name.
 const TOOL_CHARS_MAX: usize = 60;
 
-/// Whose words a hit is made of. Later ones never come before earlier ones when nobody asked for them.
+/// Origin of a hit's text. In proactive hints, later variants never rank before earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// Said by the user or the agent, or kept in a note.
+    /// Written by the user or the agent, or kept in a note.
     Own,
-    /// A summary of a session, which may repeat what a tool returned.
+    /// A summary of a session, which may repeat tool output.
     Summary,
-    /// Returned by a tool: a web page, a file, a command. Anybody may have written it.
+    /// Tool output: a web page, a file, a command. Anyone may have written it.
     Outside,
 }
 
-/// The speaker of a hit: `user`, `agent`, `tool output (WebFetch)`, or the kind of note it is.
+/// Names the author of a hit: `user`, `agent`, `tool output (WebFetch)`, or the kind of note.
 pub fn speaker_of_hit(hit: &RecallHit) -> String {
     match (hit.source, hit.kind.parse::<EventKind>()) {
         (Source::Event | Source::Grip, Ok(kind)) => speaker(kind, hit.tool.as_deref()),
@@ -32,7 +32,7 @@ pub fn speaker_of_hit(hit: &RecallHit) -> String {
     }
 }
 
-/// The standing of a hit.
+/// Classifies a hit by the origin of its text.
 pub fn standing_of_hit(hit: &RecallHit) -> Standing {
     match (hit.source, hit.kind.parse::<EventKind>()) {
         (Source::Note | Source::Detail | Source::Insight, _) => Standing::Own,

@@ -1,4 +1,4 @@
-//! No input yields an unbroken marker, quoting twice is quoting once, and ordinary text stays as it is.
+//! No input yields an unbroken marker, quoting is idempotent, and ordinary text is unchanged.
 
 use proptest::prelude::*;
 use tome_model::strip_injections;
@@ -59,7 +59,7 @@ const PIECES: [&str; 18] = [
     "é",
 ];
 
-/// Finds text that a reader or a lenient parser would take for a marker.
+/// Finds text that a reader or a lenient parser could take for a marker.
 fn marker_in(text: &str) -> Option<String> {
     let seen: String = text
         .replace("&lt;", "<")
@@ -106,7 +106,7 @@ fn hostile() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_marker_passes_and_quoting_twice_changes_nothing(text in hostile()) {
+    fn quoting_removes_all_markers_and_is_idempotent(text in hostile()) {
         let quoted = neutralize(&text).into_owned();
         prop_assert_eq!(marker_in(&quoted), None, "{}", quoted);
         let again = neutralize(&quoted).into_owned();
@@ -116,9 +116,9 @@ proptest! {
         prop_assert_eq!(marker_in(&line), None, "{}", line);
     }
 
-    /// Whatever is put into an injection goes with it, also where an agent escapes brackets.
+    /// Text in an injection is removed together with it, even if an agent escapes brackets.
     #[test]
-    fn nothing_gets_out_of_an_injection(text in hostile()) {
+    fn text_cannot_escape_an_injection(text in hostile()) {
         let whole = format!("{}\n{}\n{}", open_injection("start"), quoted_text("x", &text), close_injection());
         prop_assert_eq!(strip_injections(&whole), "");
         let escaped = whole.replace('<', "&lt;").replace('>', "&gt;");
@@ -152,7 +152,7 @@ fn every_marker_is_broken_visibly() {
 }
 
 #[test]
-fn ordinary_text_stays_as_it_is() {
+fn ordinary_text_is_unchanged() {
     for text in [
         "fn max<T: Ord>(items: &[T]) -> Option<&T> { items.iter().max() }",
         "<div class=\"user\"><p>System settings</p></div>",

@@ -1,5 +1,4 @@
-//! What a tool answers: in the words that agents know, and as JSON; and what it says when it
-//! refuses. Nothing that came from outside makes an answer longer than its bound.
+//! Answers and errors of tools, as text and JSON, bounded in size.
 
 use serde_json::{Value, json};
 use tome_model::truncate_to;
@@ -9,38 +8,38 @@ use super::{Failure, ToolAnswer};
 use tome_home::HomeError;
 use tome_recall::RecallError;
 
-/// A refusal is a message, not a document, however long the path or text it speaks of.
+/// An error stays short, however long the path or text it mentions.
 const REFUSAL_BYTES_MAX: usize = 4_000;
 
-/// Why a tool does not do it.
+/// An error of a tool.
 #[derive(Debug)]
 pub(super) struct Refusal {
     failure: Failure,
     said: String,
-    /// What stands before the words.
+    /// Text before the message.
     opening: &'static str,
-    /// What might help, on a line of its own.
+    /// Advice, on a line of its own.
     hint: Option<String>,
 }
 
 impl Refusal {
-    /// Words that begin with `Error: `.
+    /// An error that begins with `Error: `.
     pub(super) fn new(failure: Failure, said: impl Into<String>) -> Self {
         Self { failure, said: said.into(), opening: "Error: ", hint: None }
     }
 
-    /// Arguments that cannot be taken.
+    /// Invalid arguments.
     pub(super) fn invalid(said: impl Into<String>) -> Self {
         Self::new(Failure::Invalid, said)
     }
 
-    /// A note that is not there.
+    /// A missing note.
     pub(super) fn no_note(path: &str) -> Self {
         let path = truncate_to(path, 300);
         Self::new(Failure::NotFound, format!("Memory file '{path}' not found."))
     }
 
-    /// The same without the opening, for words that are expected as they are.
+    /// Drops the prefix, for messages whose exact wording is documented.
     pub(super) fn verbatim(mut self) -> Self {
         self.opening = "";
         self
@@ -109,17 +108,17 @@ impl From<RecallError> for Refusal {
 }
 
 impl ToolAnswer {
-    /// Words for a model, JSON for a program.
+    /// Text for a model, JSON for a program.
     pub(super) fn said(text: impl Into<String>, json: Value) -> Self {
         Self { text: text.into(), json, failure: None, secrets_cut: 0 }
     }
 
-    /// JSON for both.
+    /// The same JSON for both.
     pub(super) fn json(json: Value) -> Self {
         Self { text: json.to_string(), json, failure: None, secrets_cut: 0 }
     }
 
-    /// Says from how many texts secrets were cut, if from any.
+    /// Adds the number of redacted texts, if any.
     pub(super) fn with_secrets_cut(mut self, count: usize) -> Self {
         if count == 0 {
             return self;
@@ -130,14 +129,14 @@ impl ToolAnswer {
         self.text = if was_json {
             self.json.to_string()
         } else {
-            format!("{}\n(secrets were cut out of what was written)", self.text)
+            format!("{}\n(secrets were redacted before writing)", self.text)
         };
         self.secrets_cut = count;
         self
     }
 }
 
-/// A change, as a program reads it.
+/// A change as JSON.
 pub(super) fn written(written: &Written) -> Value {
     json!({
         "success": true,
@@ -147,14 +146,14 @@ pub(super) fn written(written: &Written) -> Value {
     })
 }
 
-/// Adds a field to an object.
+/// Adds a field to a JSON object.
 pub(super) fn put(object: &mut Value, name: &str, value: Value) {
     if let Value::Object(fields) = object {
         fields.insert(name.to_owned(), value);
     }
 }
 
-/// A text of at most so many bytes and a mark where it was cut.
+/// Truncates a text to `bytes_max` bytes and adds `…`.
 pub(super) fn bounded(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
@@ -162,7 +161,7 @@ pub(super) fn bounded(text: &str, bytes_max: usize) -> String {
     format!("{}…", truncate_to(text, bytes_max))
 }
 
-/// The first characters of a text, and how many there are in all.
+/// Returns the first characters of a text and its length in characters.
 pub(super) fn first_chars(text: &str, chars_max: usize) -> (&str, usize) {
     let chars = text.chars().count();
     (tome_text::first_chars(text, chars_max), chars)

@@ -1,8 +1,8 @@
 //! The memory tool that Anthropic's models are trained on (`memory_20250818`), over the project's
 //! notebook: view, create, str_replace, insert, delete and rename below `/memories`.
 //!
-//! Its words are the documented ones, failures included, so that a model meets what it knows. Since
-//! every change goes through the notebook, all rules for notes hold here as well.
+//! Uses the documented wording, errors included. Every change goes through the notebook, so all
+//! rules for notes apply.
 
 mod change;
 mod path;
@@ -32,7 +32,7 @@ pub(super) fn memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
         other => {
             let other = bounded(other, 80);
             return Err(Refusal::invalid(format!(
-                "command {other:?} is not known: use view, create, str_replace, insert, delete or rename"
+                "unknown command {other:?}: use view, create, str_replace, insert, delete or rename"
             )));
         }
     };
@@ -40,14 +40,13 @@ pub(super) fn memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     run(call, args)
 }
 
-/// What lies at a path.
 enum Found {
     Note,
     Folder,
     Nothing,
 }
 
-/// Looks a path up among the notes, so that nothing is touched that is not one.
+/// Looks a path up among the notes, so that other files are never touched.
 fn find(notebook: &Notebook, path: &MemoryPath) -> Result<Found> {
     if notebook.has_note(path.inner())? {
         Ok(Found::Note)

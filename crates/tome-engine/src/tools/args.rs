@@ -1,5 +1,5 @@
-//! A tool's arguments, taken one by one: each by its name or one of its other names, of the type it
-//! has to have. What nobody took is refused at the end, so that a misspelt argument is never lost.
+//! Arguments of a tool, taken one by one under their name or an alias and checked for type.
+//! Arguments left over at the end are an error, so a misspelled one is never ignored.
 
 use serde_json::{Map, Value};
 use tome_model::{Scope, truncate_to};
@@ -7,23 +7,23 @@ use tome_notebook::limits::NOTE_BYTES_MAX;
 
 use super::answer::Refusal;
 
-/// What is shown of a name that came from outside.
+/// Bytes shown of an unknown name.
 const NAME_SHOWN_BYTES_MAX: usize = 80;
 
-/// Whole numbers below this are the same as a fraction and as an integer.
+/// Below this, a float represents whole numbers exactly.
 const NUMBER_MAX: f64 = 1e15;
 
 /// The arguments of one call.
 pub(super) struct Args {
-    /// Whose arguments these are, for messages: a tool, or a part of one.
+    /// The tool, or the part of one, that error messages name.
     of: String,
     fields: Map<String, Value>,
-    /// Every name that was asked for, to be told when another was given.
+    /// Names of the known arguments, for the error about an unknown one.
     takes: Vec<&'static str>,
 }
 
 impl Args {
-    /// Reads a JSON object.
+    /// Parses a JSON object.
     pub(super) fn parse(tool: &str, arguments: &str) -> Result<Self, Refusal> {
         match serde_json::from_str(arguments) {
             Ok(Value::Object(fields)) => Ok(Self::of(tool, fields)),
@@ -32,7 +32,7 @@ impl Args {
                 type_of(&other)
             ))),
             Err(error) => Err(Refusal::invalid(format!(
-                "the arguments of {tool} are not JSON ({error}): give an object"
+                "the arguments of {tool} are not valid JSON ({error}): pass an object"
             ))),
         }
     }
@@ -41,17 +41,17 @@ impl Args {
         Self { of: of.into(), fields, takes: Vec::new() }
     }
 
-    /// Whether an argument was given under this very name.
+    /// Whether an argument was given under exactly this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.fields.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// From now on messages speak of a part of the tool.
+    /// Makes error messages name a subcommand of the tool.
     pub(super) fn speak_of(&mut self, part: &str) {
         self.of = format!("{} {part}", self.of);
     }
 
-    /// A value under any of its names; `null` is no value.
+    /// Takes a value under any of its names; `null` counts as missing.
     pub(super) fn value(
         &mut self,
         names: &'static [&'static str],
@@ -65,7 +65,7 @@ impl Args {
                 (Some(value), Some((_, first))) if *first == value => {}
                 (Some(_), Some((first, _))) => {
                     return Err(Refusal::invalid(format!(
-                        "{first} and {name} mean the same and differ: give only {first}"
+                        "{first} and {name} are aliases with different values: pass only {first}"
                     )));
                 }
             }
@@ -73,37 +73,33 @@ impl Args {
         Ok(found.map(|(_, value)| value))
     }
 
-    /// A text that may be missing.
+    /// Takes an optional text.
     pub(super) fn text(
         &mut self,
         names: &'static [&'static str],
     ) -> Result<Option<String>, Refusal> {
         match self.value(names)? {
             None => Ok(None),
-            Some(Value::String(text)) if text.len() > NOTE_BYTES_MAX => {
-                Err(Refusal::invalid(format!(
-                    "{} is {} bytes long: at most {NOTE_BYTES_MAX} are taken",
-                    said(names),
-                    text.len()
-                )))
-            }
+            Some(Value::String(text)) if text.len() > NOTE_BYTES_MAX => Err(Refusal::invalid(
+                format!("{} has {} bytes: the limit is {NOTE_BYTES_MAX}", said(names), text.len()),
+            )),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(wrong_type(names, "a string", &other)),
         }
     }
 
-    /// A text that has to be there.
+    /// Takes a required text.
     pub(super) fn need(&mut self, names: &'static [&'static str]) -> Result<String, Refusal> {
         self.text(names)?.ok_or_else(|| self.missing(names))
     }
 
-    /// A whole number that has to be there.
+    /// Takes a required whole number.
     pub(super) fn need_number(&mut self, names: &'static [&'static str]) -> Result<i64, Refusal> {
         let value = self.value(names)?.ok_or_else(|| self.missing(names))?;
         number(&value).ok_or_else(|| wrong_type(names, "a whole number", &value))
     }
 
-    /// A count that may be missing; one above `most` counts as that.
+    /// Takes an optional count, capped at `most`.
     pub(super) fn count(
         &mut self,
         names: &'static [&'static str],
@@ -118,7 +114,7 @@ impl Args {
         Ok(Some(count.min(most)))
     }
 
-    /// Two whole numbers that may be missing.
+    /// Takes an optional pair of whole numbers.
     pub(super) fn range(
         &mut self,
         names: &'static [&'static str],
@@ -131,7 +127,7 @@ impl Args {
         .ok_or_else(|| wrong_type(names, "two whole numbers, [start, end]", &value))
     }
 
-    /// Texts: an array of them, or one text that `split` takes apart. None when missing.
+    /// Takes an array of texts, or one text that `split` splits; empty if missing.
     pub(super) fn texts(
         &mut self,
         names: &'static [&'static str],
@@ -151,7 +147,7 @@ impl Args {
         }
     }
 
-    /// Objects, each with arguments of its own; `None` when missing.
+    /// Takes an array of objects, each with its own arguments; `None` if missing.
     pub(super) fn objects(
         &mut self,
         names: &'static [&'static str],
@@ -164,7 +160,7 @@ impl Args {
         };
         if items.len() > items_max {
             return Err(Refusal::invalid(format!(
-                "{} holds {}: at most {items_max} are taken in one call",
+                "{} has {} items: the limit is {items_max} per call",
                 said(names),
                 items.len()
             )));
@@ -176,25 +172,23 @@ impl Args {
         items.into_iter().enumerate().map(each).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The scope and, for a session's notebook, the session.
+    /// Takes the scope and, for a session's notebook, the session.
     pub(super) fn scope(&mut self) -> Result<(Scope, Option<String>), Refusal> {
         let scope = match self.text(&["scope"])? {
             None => Scope::default(),
             Some(name) => Scope::named(&name).ok_or_else(|| {
                 let name = truncate_to(&name, NAME_SHOWN_BYTES_MAX);
-                Refusal::invalid(format!(
-                    "scope {name:?} is not known: use session, project or coder"
-                ))
+                Refusal::invalid(format!("unknown scope {name:?}: use session, project or coder"))
             })?,
         };
         let session = self.text(&["session_id"])?;
         if session.is_some() && scope != Scope::Session {
-            return Err(Refusal::invalid("session_id goes with scope session only"));
+            return Err(Refusal::invalid("session_id is only valid with scope session"));
         }
         Ok((scope, session))
     }
 
-    /// Refuses what nobody took.
+    /// Fails if unknown arguments are left.
     pub(super) fn finish(&mut self) -> Result<(), Refusal> {
         let Some(unknown) = self.fields.keys().next() else { return Ok(()) };
         Err(Refusal::invalid(format!(
@@ -222,10 +216,10 @@ fn wrong_type(names: &[&'static str], wanted: &str, found: &Value) -> Refusal {
         Value::Number(number) if wanted.contains("number") => number.to_string(),
         found => type_of(found).to_owned(),
     };
-    Refusal::invalid(format!("{} has to be {wanted}, not {found}", said(names)))
+    Refusal::invalid(format!("{} must be {wanted}, not {found}", said(names)))
 }
 
-/// A whole number, also one that is written with a fraction of zero.
+/// Parses a whole number, also one with a zero fraction.
 fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let float = value.as_f64()?;

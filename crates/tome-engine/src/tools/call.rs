@@ -1,4 +1,4 @@
-//! One call of a tool: who makes it, whose notebook it is about, and what is cut from its texts.
+//! One tool call: its caller, its notebook, and the redaction of its texts.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,16 +14,15 @@ use tome_home::{Notebooks, Whose};
 use tome_recall::Recall;
 use tome_redact::Redactor;
 
-/// A command or a tool's name in the history.
+/// Bytes of a command or tool name in the history.
 const COMMAND_BYTES_MAX: usize = 200;
 
-/// Notes that are offered when one is not there.
+/// Similar paths suggested for a missing note.
 const NEAR_MAX: usize = 3;
 
-/// Below this likeness, from 0 to 1, a path is not what was meant.
+/// Similarity, from 0 to 1, at which a path is suggested.
 const NEAR_ENOUGH: f64 = 0.4;
 
-/// One call of a tool.
 pub(super) struct Call<'c> {
     notebooks: &'c Notebooks,
     calendar: Option<&'c Calendar>,
@@ -41,47 +40,44 @@ impl<'c> Call<'c> {
         Self { notebooks, calendar, recall, redactor, tool, caller, texts_cut: Cell::new(0) }
     }
 
-    /// The contents.
+    /// The contents, if available.
     pub(super) fn calendar(&self) -> Result<&'c Calendar, Refusal> {
         self.calendar.ok_or_else(|| {
-            Refusal::new(Failure::Failed, "there are no contents here: the daemon keeps them")
+            Refusal::new(Failure::Failed, "contents are not available here: they need the daemon")
         })
     }
 
-    /// Recall.
+    /// Recall, if available.
     pub(super) fn recall(&self) -> Result<&'c Recall, Refusal> {
         self.recall.ok_or_else(|| {
-            Refusal::new(Failure::Failed, "there is no recall here: the daemon has it")
+            Refusal::new(Failure::Failed, "recall is not available here: it needs the daemon")
         })
     }
 
-    /// The caller's session.
     pub(super) fn session(&self) -> Option<&'c str> {
         self.caller.session.as_deref().filter(|session| !session.is_empty())
     }
 
-    /// The agent that calls; none for a person.
+    /// The calling agent; `None` for a person.
     pub(super) fn agent(&self) -> Option<&'c str> {
         self.caller.agent.as_deref().filter(|agent| !agent.is_empty())
     }
 
-    /// Whether the answer is for a person at a terminal, who gets texts as they are.
+    /// Whether the answer is for a person at a terminal, who gets texts unquoted.
     pub(super) fn is_for_person(&self) -> bool {
         self.agent().is_none() && self.caller.command.as_ref().is_some_and(|it| !it.is_empty())
     }
 
-    /// Where the caller stands.
     pub(super) fn cwd(&self) -> Option<&'c str> {
         self.caller.cwd.as_deref().filter(|cwd| !cwd.is_empty())
     }
 
-    /// Whose notebook the arguments and the caller mean.
+    /// The notebook that the arguments and the caller refer to.
     pub(super) fn whose(&self, (scope, session): (Scope, Option<String>)) -> Whose {
         let session = session.or_else(|| self.caller.session.clone());
         Whose { scope, cwd: self.caller.cwd.clone(), session }
     }
 
-    /// The notebook.
     pub(super) fn open(&self, whose: &Whose) -> Result<Arc<Notebook>, Refusal> {
         Ok(self.notebooks.open(whose)?)
     }
@@ -101,7 +97,7 @@ impl<'c> Call<'c> {
         Author { who, tool: truncate_to(tool, COMMAND_BYTES_MAX).to_owned() }
     }
 
-    /// A text as it may be written. Counts those that had to be cut.
+    /// Redacts a text before it is written, and counts the texts that needed it.
     pub(super) fn cut(&self, text: String) -> String {
         match self.without_secrets(&text) {
             None => text,
@@ -112,15 +108,15 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// A text without its secrets; `None` when it holds none.
+    /// Returns the redacted text; `None` if it holds no secrets.
     pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
         let clean = self.redactor.redact(text);
         (clean != text).then(|| clean.into_owned())
     }
 
-    /// The lines in which a replacement ends up, without the secrets that only it and the text around
-    /// it make together (`password: ` and a word): what they are now, and what they are to be. `None`
-    /// when there are none, or when the old text is not there.
+    /// Redacts secrets that only a replacement and the text around it form together (`password: `
+    /// and a word). Returns the affected lines as they are and as they should be; `None` if there
+    /// is no such secret, or if the old text is missing.
     pub(super) fn completed(&self, text: &str, old: &str, new: &str) -> Option<(String, String)> {
         let at = text.find(old)?;
         let (before, after) = (text.get(..at)?, text.get(at + old.len()..)?);
@@ -131,21 +127,21 @@ impl<'c> Call<'c> {
         Some((format!("{before}{old}{after}"), clean))
     }
 
-    /// A path that a note is to get. The mark of a cut cannot stand in one, so it is refused.
+    /// Checks the path of a new note. A path cannot be redacted, so one with a secret is rejected.
     pub(super) fn new_path(&self, path: String) -> Result<String, Refusal> {
         match self.without_secrets(&path) {
             None => Ok(path),
-            Some(_) => Err(Refusal::invalid("the path holds a secret: use another")),
+            Some(_) => Err(Refusal::invalid("the path contains a secret: use another path")),
         }
     }
 
-    /// Adds to an answer what was cut.
+    /// Adds the number of redacted texts to an answer.
     pub(super) fn sign(&self, answer: ToolAnswer) -> ToolAnswer {
         answer.with_secrets_cut(self.texts_cut.get())
     }
 }
 
-/// A refusal with the notes that may have been meant, where a note is not there.
+/// Adds similar paths to the error about a missing note.
 pub(super) fn with_near(refusal: NotebookError, notebook: &Notebook) -> Refusal {
     let NotebookError::NotFound { path, .. } = &refusal else { return refusal.into() };
     let near = near(path, notebook);
@@ -165,7 +161,7 @@ fn near(path: &str, notebook: &Notebook) -> Vec<String> {
     near.into_iter().take(NEAR_MAX).map(|(_, path)| path).collect()
 }
 
-/// The pairs of neighbouring characters of a path without its ending, sorted.
+/// Returns the sorted pairs of adjacent characters of a path without its extension.
 fn pairs(path: &str) -> Vec<(char, char)> {
     let path = truncate_to(path, 300).to_lowercase();
     let path = path.strip_suffix(".md").unwrap_or(&path);
@@ -175,7 +171,7 @@ fn pairs(path: &str) -> Vec<(char, char)> {
     pairs
 }
 
-/// How much two sorted sets share, from 0 to 1.
+/// Dice coefficient of two sorted sets, from 0 to 1.
 fn likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
     let shared = a.iter().filter(|pair| b.binary_search(pair).is_ok()).count();
     let all = a.len() + b.len();

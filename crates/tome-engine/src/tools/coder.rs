@@ -1,4 +1,4 @@
-//! The tools over the coder's insights: store what was learnt, recall it before the next work.
+//! The tools over the coder's lessons: store and recall.
 
 use serde_json::{Value, json};
 use tome_model::Scope;
@@ -13,13 +13,13 @@ use tome_home::Whose;
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// What is repeated of a question.
+/// Bytes of a question repeated in the answer.
 const QUERY_BYTES_MAX: usize = 500;
 
-/// What is shown of one insight. A file that was edited by hand may hold any amount.
+/// Bytes shown of one lesson; a file edited by hand may hold any amount.
 const INSIGHT_BYTES_MAX: usize = 16 * 1024;
 
-/// A question and its keywords; what is longer is no question.
+/// Bytes of a question with its keywords.
 const QUESTION_BYTES_MAX: usize = 16 * 1024;
 
 const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };
@@ -38,9 +38,9 @@ pub(super) fn store(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let drafts: Vec<InsightDraft> = drafts.into_iter().map(|draft| cut(call, draft)).collect();
     if drafts.is_empty() {
         let json = json!({ "success": true, "stored": [] });
-        return Ok(ToolAnswer::said("Insights stored: 0 (none were given)", json));
+        return Ok(ToolAnswer::said("Insights stored: 0 (none given)", json));
     }
-    // The coder's notebook belongs to no project: opening it for writing makes nothing either.
+    // The coder's notebook belongs to no project, so opening it creates no project folder.
     let stored = call.open(&CODER)?.store(&call.author(), &drafts)?;
     let json: Vec<Value> = stored.iter().map(stored_json).collect();
     let kinds = drafts.iter().map(|draft| draft.kind);
@@ -121,13 +121,13 @@ fn store_report(kinds: impl Iterator<Item = InsightKind>, stored: &[Stored]) -> 
         let into = match one.decision {
             Decision::Create => "new in",
             Decision::Update => "added to an entry of",
-            Decision::Merge => "made one with an entry of",
+            Decision::Merge => "merged with an entry of",
         };
         let decision = one.decision.as_str();
         lines.push(format!("\n{number}. {decision}: {} ({into} {})", one.title, one.path));
         lines.push(format!("   Why: {}", one.why));
         if one.contradicts {
-            lines.push("   It contradicts what was there, kept as the previous approach.".into());
+            lines.push("   It contradicts the old entry, kept as the previous approach.".into());
         }
         lines.extend(one.hints.iter().map(|hint| format!("   Hint: {hint}")));
     }
@@ -205,7 +205,7 @@ fn recall_report(ask: &Ask, found: &Recalled) -> String {
 }
 
 const GUIDANCE: &str = "\
-How to use them: check that the situation is the same before you follow one. What was stored may \
-be outdated; the code in front of you is right.";
+Check that the situation matches before you apply a lesson. Lessons may be outdated; the \
+current code is authoritative.";
 
-const NOTHING: &str = "Nothing that is stored answers this.";
+const NOTHING: &str = "No stored lesson matches.";

@@ -1,7 +1,7 @@
-//! The tools over the contents: from the calendar down to the words that were said.
+//! The contents tools: from the calendar down to the recorded text.
 //!
-//! An agent reads them instead of the history, so answers are small and say how large they are.
-//! Each is cut at a cap and says how to read on; none is larger than `ANSWER_BYTES_MAX` and a line.
+//! Agents read these instead of the history, so answers are small and state their size. Each is
+//! capped at about `ANSWER_BYTES_MAX` and says how to continue.
 
 mod events;
 mod lines;
@@ -21,20 +21,20 @@ pub(super) use events::{event_lines, expand_grip, expanded_lines, get_events};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// What an answer's lines take together: some 4,000 tokens.
+/// Bytes of an answer's lines, about 4,000 tokens.
 const ANSWER_BYTES_MAX: usize = 16_000;
 
-/// Years and months in the root; the whole of it is some forty lines.
+/// Entries per level in the root, which then has about forty lines.
 const ROOT_BELOW_MAX: usize = 14;
 
-/// Nodes that are listed below a node.
+/// Children listed with a node.
 const CHILDREN_MAX: usize = 20;
 
-/// Nodes on a page, where the caller does not say, and at most.
+/// Default and maximum nodes per page.
 const PAGE_NODES: usize = 20;
 const PAGE_NODES_MAX: usize = 100;
 
-/// What is shown of a bullet; those of a model may be longer than ours.
+/// Bytes shown of a bullet; a model's may be longer than built-in ones.
 const BULLET_BYTES_MAX: usize = 400;
 
 pub(super) fn get_toc_root(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -43,9 +43,9 @@ pub(super) fn get_toc_root(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswe
     let mut listing = calendar.root(&ask(project, Depth::Recent, ROOT_BELOW_MAX))?;
     without_segments(&mut listing.entries);
     if listing.entries.is_empty() {
-        return Ok(empty("Nothing has been recorded of this project yet.", "entries"));
+        return Ok(empty("Nothing has been recorded for this project yet.", "entries"));
     }
-    let mut lines = vec!["Contents, the latest last; get_node reads one of these:".to_owned()];
+    let mut lines = vec!["Contents, latest last; open one with get_node:".to_owned()];
     tree(&listing.entries, 0, &mut lines);
     let entries: Vec<Value> = listing.entries.iter().map(entry_json).collect();
     Ok(sized(lines, json!({ "entries": entries })))
@@ -66,12 +66,12 @@ pub(super) fn get_node(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     }
 }
 
-/// Adds a node to some lines; the same as a program reads it.
+/// Appends a node to `lines` and returns it as JSON.
 pub(super) fn node_lines(found: &NodeInPlace, lines: &mut Vec<String>) -> Value {
     let NodeInPlace { project, node, parent, children } = found;
     let period = node.id.period();
     let title = bounded(&node.title, TITLE_BYTES_MAX);
-    let open = if node.open { ", more may come" } else { "" };
+    let open = if node.open { ", still open" } else { "" };
     let name = period.map(|period| period.title()).unwrap_or_default();
     lines.push(format!("{} ({name}{open})", node.id));
     lines.push(title.clone());
@@ -91,7 +91,7 @@ pub(super) fn node_lines(found: &NodeInPlace, lines: &mut Vec<String>) -> Value 
     let (first, last) = (minute(node.first_at), minute(node.last_at));
     let agents: Vec<&str> = node.agents.iter().map(Agent::as_str).collect();
     lines.push(format!(
-        "{} events, {} tokens, {first} to {last}, sessions: {} of {}",
+        "{} events, {} tokens, {first} to {last}, sessions: {} ({})",
         node.events,
         node.tokens,
         node.session_count,
@@ -110,10 +110,10 @@ fn below(children: &[Entry], lines: &mut Vec<String>) -> Vec<Value> {
     let hidden = children.len().saturating_sub(CHILDREN_MAX);
     let shown: Vec<&Entry> = children.iter().skip(hidden).collect();
     if !shown.is_empty() {
-        lines.push("Below:".to_owned());
+        lines.push("Children:".to_owned());
     }
     if hidden > 0 {
-        lines.push(format!("({hidden} earlier ones: browse_toc)"));
+        lines.push(format!("({hidden} earlier: use browse_toc)"));
     }
     lines.extend(shown.iter().map(|entry| entry_line(entry, 0)));
     shown.into_iter().map(entry_json).collect()
@@ -130,7 +130,7 @@ pub(super) fn browse_toc(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer>
     }
     let (calendar, project) = place(call)?;
     let after = after.map(|after| NodeId::parse(&after)).transpose();
-    let after = after.map_err(|_| Refusal::invalid("continuation was not made by browse_toc"))?;
+    let after = after.map_err(|_| Refusal::invalid("continuation is not from browse_toc"))?;
     let ask = ask(project, Depth::Levels(1), usize::MAX);
     let listing = match (&id, &time) {
         (Some(id), _) => calendar.below(&calendar.node_id(id, ask.project.as_deref())?, &ask)?,
@@ -144,11 +144,11 @@ pub(super) fn browse_toc(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer>
 fn browsed(listing: &Entries, next: Option<&NodeId>) -> ToolAnswer {
     let mut lines: Vec<String> = listing.said.iter().map(|said| format!("{said}:")).collect();
     if listing.entries.is_empty() {
-        lines.push("Nothing happened then.".to_owned());
+        lines.push("Nothing was recorded then.".to_owned());
     }
     lines.extend(listing.entries.iter().map(|entry| entry_line(entry, 0)));
     if let Some(next) = next {
-        lines.push(format!("There is more: continuation {next}"));
+        lines.push(format!("More: call again with continuation {next}"));
     }
     let entries: Vec<Value> = listing.entries.iter().map(entry_json).collect();
     let mut json = json!({ "entries": entries, "continuation": next });
@@ -158,11 +158,11 @@ fn browsed(listing: &Entries, next: Option<&NodeId>) -> ToolAnswer {
     sized(lines, json)
 }
 
-/// The contents, and the project that the caller is in; without a place, all projects.
+/// Returns the calendar and the caller's project; without a working directory, all projects.
 fn place<'c>(call: &Call<'c>) -> Result<(&'c Calendar, Option<String>)> {
     let calendar = call.calendar()?;
     let Some(cwd) = call.cwd() else { return Ok((calendar, None)) };
-    // A folder of which nothing is known is a project without contents, not all of them.
+    // An unknown folder is a project without contents, not all projects.
     let root = calendar.stores().projects().root_of(cwd, None);
     Ok((calendar, Some(root)))
 }
@@ -182,7 +182,7 @@ fn empty(said: &str, field: &'static str) -> ToolAnswer {
     sized(vec![said.to_owned()], json!({ field: [] }))
 }
 
-/// An answer within its bounds that says how large it is.
+/// Truncates the lines to the size limit and states the size.
 fn sized(lines: Vec<String>, mut json: Value) -> ToolAnswer {
     let total = lines.len();
     let (mut text, mut shown) = (String::new(), 0);
@@ -195,7 +195,7 @@ fn sized(lines: Vec<String>, mut json: Value) -> ToolAnswer {
         shown += 1;
     }
     if shown < total {
-        text.push_str(&format!("({} more lines are left out)\n", total - shown));
+        text.push_str(&format!("({} more lines omitted)\n", total - shown));
     }
     let tokens = estimate_tokens(&text);
     text.push_str(&format!("(about {tokens} tokens)"));

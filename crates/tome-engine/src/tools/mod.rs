@@ -1,7 +1,8 @@
-//! The tools, implemented once for every face: their schemas, their arguments, their answers.
+//! The tools for agents, implemented once for every interface (MCP, gRPC, library): schemas,
+//! arguments, answers.
 //!
-//! A tool takes all of its arguments before it does anything, so that bad input changes nothing.
-//! Everything it would write is redacted first. An answer is bounded, whatever came in.
+//! A tool parses all its arguments before it acts, so bad input changes nothing. Everything it
+//! writes is redacted first. Answers are bounded in size.
 
 mod answer;
 mod anthropic;
@@ -28,7 +29,7 @@ use answer::Refusal;
 use args::Args;
 use call::Call;
 
-/// The tools over the notebooks, the contents and recall.
+/// The tools over notebooks, contents and recall.
 pub struct Tools {
     notebooks: Arc<Notebooks>,
     calendar: Option<Arc<Calendar>>,
@@ -36,77 +37,76 @@ pub struct Tools {
     redactor: Arc<Redactor>,
 }
 
-/// One tool as it is offered.
+/// Name, schema and effect of one tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    /// Its name.
+    /// Name, as in a call.
     pub name: &'static str,
-    /// The set it belongs to: `recall`, `notes`, `coder`, `contents` or `anthropic`.
+    /// Its toolset: `recall`, `notes`, `coder`, `contents` or `anthropic`.
     pub toolset: &'static str,
-    /// What it does, for a model.
+    /// Description for the model.
     pub description: &'static str,
-    /// The JSON schema of its arguments.
+    /// JSON schema of its arguments.
     pub schema: Value,
-    /// What a call does to what is kept.
+    /// Effect of a call on stored data.
     pub effect: Effect,
 }
 
-/// What calling a tool does to what is kept. Whatever it replaces or deletes stays in the history.
+/// Effect of a call on stored data. Replaced and deleted content stays in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It only looks.
+    /// Only reads.
     Reads,
-    /// It adds, and adds again when it is called again.
+    /// Adds; a repeated call adds again.
     Adds,
-    /// It replaces text; called again, it may replace more.
+    /// Replaces text; a repeated call may replace more.
     Replaces,
-    /// It replaces or deletes; the same call again changes nothing more.
+    /// Replaces or deletes; a repeated call changes nothing more.
     Settles,
 }
 
-/// Who calls, and from where.
+/// The caller of a tool and its context.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// The working directory, absolute; says which project is meant.
+    /// Absolute working directory; determines the project.
     pub cwd: Option<String>,
     /// The agent; `None` for a person.
     pub agent: Option<String>,
     /// The agent's session.
     pub session: Option<String>,
-    /// The command a person used (`tome memory write`), for the history instead of the tool's name.
+    /// The command a person used (`tome memory write`), recorded in the history instead of the
+    /// tool's name.
     pub command: Option<String>,
 }
 
-/// What a tool answers.
+/// Answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
-    /// For a model to read: the tool's own words, or its JSON. Recorded text is quoted in it, unless a
-    /// person called.
+    /// For a model: a sentence or JSON. Recorded text is quoted, unless the caller is a person.
     pub text: String,
-    /// For a program: a JSON value, with texts as they were recorded. Of a failure
-    /// `{"error": …, "kind": …}`.
+    /// For programs: JSON with verbatim texts. For a failure, `{"error": …, "kind": …}`.
     pub json: Value,
-    /// Set when the tool refused or failed; nothing was changed then.
+    /// Set if the tool refused or failed; nothing was changed then.
     pub failure: Option<Failure>,
-    /// Texts from which secrets were cut before they were written.
+    /// Number of texts that were redacted before they were written.
     pub secrets_cut: usize,
 }
 
-/// Why a tool did not do it.
+/// Kinds of failures of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// The arguments cannot be taken.
+    /// The arguments are invalid.
     Invalid,
-    /// What was asked for is not there.
+    /// The requested item does not exist.
     NotFound,
-    /// It was changed since it was read, or exists already.
+    /// The note changed since it was read, or exists already.
     Conflict,
     /// The disk or the notebook failed.
     Failed,
 }
 
 impl Failure {
-    /// As it stands in an answer's JSON.
+    /// The name in an answer's JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Invalid => "invalid",
@@ -118,31 +118,31 @@ impl Failure {
 }
 
 impl Tools {
-    /// The tools over these notebooks. What they write is redacted first.
+    /// Creates the tools over notebooks; everything they write is redacted first.
     pub fn new(notebooks: Arc<Notebooks>, redactor: Arc<Redactor>) -> Self {
         Self { notebooks, calendar: None, recall: None, redactor }
     }
 
-    /// The same with the contents. Without them, the tools that read them say so.
+    /// Adds the contents; without them, the tools that read them return an error.
     #[must_use]
     pub fn with_calendar(mut self, calendar: Arc<Calendar>) -> Self {
         self.calendar = Some(calendar);
         self
     }
 
-    /// The same with recall. Without it, the tools that ask it say so.
+    /// Adds recall; without it, the tools that use it return an error.
     #[must_use]
     pub fn with_recall(mut self, recall: Arc<Recall>) -> Self {
         self.recall = Some(recall);
         self
     }
 
-    /// Every tool there is.
+    /// Lists all tools.
     pub fn list() -> Vec<ToolSpec> {
         specs::all()
     }
 
-    /// Calls a tool with a JSON object; `None` when there is no tool of this name.
+    /// Calls a tool with a JSON object; `None` if there is no tool of this name.
     pub fn call(&self, name: &str, arguments: &str, caller: &Caller) -> Option<ToolAnswer> {
         let (tool, run) = runner(name)?;
         let call = Call::new(self, tool, caller);
@@ -152,7 +152,7 @@ impl Tools {
     }
 }
 
-/// What a tool does: takes its arguments, all of them, then acts.
+/// The implementation of a tool: parses all arguments, then acts.
 type Run = fn(&Call<'_>, &mut Args) -> Result<ToolAnswer, Refusal>;
 
 fn runner(name: &str) -> Option<(&'static str, Run)> {

@@ -1,7 +1,7 @@
-//! The tools over notes: list, view, read; write, append, patch, update, delete.
+//! The note tools: list, view, read; write, append, patch, update, delete.
 //!
-//! They answer in the words of the shape they were called in: `filename` and `memory_type` get a
-//! sentence (`Memory saved: f`), `path` and `content` get JSON.
+//! Sentences (`Memory saved: f`) come from update, delete, and a write with `filename`, `name` or
+//! `memory_type`; append, patch and any other write answer with JSON.
 
 mod change;
 mod look;
@@ -9,7 +9,7 @@ mod look;
 pub(super) use change::{append, delete, patch, update, write};
 pub(super) use look::{list, read, view};
 
-/// The names that a note's path goes by.
+/// Names of the path argument.
 const PATH: &[&str] = &["path", "filename"];
-/// The same where the sentence-shaped tools come first.
+/// The same for tools whose primary name is `filename`.
 const FILENAME: &[&str] = &["filename", "path"];

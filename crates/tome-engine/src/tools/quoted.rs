@@ -1,17 +1,17 @@
-//! The last step of every call by an agent: recorded text is quoted, and no marker passes.
+//! The last step of every call by an agent: quotes recorded text and breaks markers.
 //!
-//! It happens here and not in the tools, so that no tool can forget it. The JSON of an answer is for
-//! programs and stays exact; faces that show JSON to a model have to quote it themselves.
+//! It is applied centrally, so no tool can omit it. The JSON of an answer is for programs and stays
+//! exact; an interface that shows JSON to a model must quote it itself.
 
 use serde_json::Value;
 
 use super::{Effect, ToolAnswer, specs};
 use crate::quote::{neutralize, quoted_text};
 
-/// What the fence around an answer costs at most, in tokens, with a name that is not unusually long.
+/// Upper bound on the tokens of a fence with a source name of usual length.
 pub(super) const FENCE_TOKENS: usize = 48;
 
-/// The answer as a model may read it: in a fence if it repeats recorded text, and without markers.
+/// Makes an answer safe for a model: fenced if it repeats recorded text, with markers broken.
 pub(super) fn quote_answer(tool: &str, mut answer: ToolAnswer) -> ToolAnswer {
     let reads = specs::all().iter().any(|spec| spec.name == tool && spec.effect == Effect::Reads);
     answer.text = match reads && answer.failure.is_none() {
@@ -21,7 +21,7 @@ pub(super) fn quote_answer(tool: &str, mut answer: ToolAnswer) -> ToolAnswer {
     answer
 }
 
-/// Where the text of an answer comes from.
+/// Names the source of an answer's text.
 fn source_of(tool: &str, answer: &Value) -> String {
     let named = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default();
     match tool {

@@ -1,7 +1,7 @@
-//! The tools over recall: `recall_memory` answers with cited hits, `teleport_query` with pointers
-//! into the contents.
+//! The recall tools: `recall_memory` answers with cited hits, `teleport_query` with pointers into
+//! the contents.
 //!
-//! An answer in words never costs more tokens than it may, and says how to get more.
+//! A text answer never exceeds its token budget and says how to get more.
 
 mod pack;
 mod pointers;
@@ -26,16 +26,16 @@ pub(super) use pointers::teleport_query;
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// Hits where the caller does not say, and at most.
+/// Default and maximum hits.
 const HITS: usize = 5;
 const HITS_MAX: usize = 50;
 
-/// What an answer in words may cost where the caller does not say, at least, and at most.
+/// Default, minimum and maximum token budget of a text answer.
 const TOKENS: usize = 800;
 const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
 
-/// What is repeated of a query.
+/// Bytes of a query repeated in JSON.
 const QUERY_BYTES_MAX: usize = 500;
 
 pub(super) fn recall_memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -46,7 +46,7 @@ pub(super) fn recall_memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnsw
     let tokens_max = args.count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS, |n| n.max(TOKENS_MIN));
     let narrow = Narrow::take(call, args)?;
     args.finish()?;
-    // Tokens are counted here, over the whole of the words: recall itself would count the texts only.
+    // The budget covers the whole text answer; recall itself would count only the hits' texts.
     let question = RecallQuestion { within, limit, ..place(call, across)?.asking(query, narrow) };
     let answer = call.recall()?.ask(&question)?;
     let is_quoted = !call.is_for_person();
@@ -70,7 +70,7 @@ fn query(args: &mut Args) -> Result<String> {
     Ok(query)
 }
 
-/// A value that has names.
+/// Takes an argument with a fixed set of values.
 fn named<T>(args: &mut Args, names: &'static [&'static str]) -> Result<Option<T>>
 where
     T: std::str::FromStr<Err = ModelError>,
@@ -80,7 +80,7 @@ where
     value.map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// What narrows a question down.
+/// Filters of a query.
 struct Narrow {
     since: Option<Millis>,
     until: Option<Millis>,
@@ -102,13 +102,13 @@ impl Narrow {
         if let (Some(since), Some(until)) = (since, until)
             && since >= until
         {
-            return Err(Refusal::invalid("until has to be later than since: it says before when"));
+            return Err(Refusal::invalid("until must be later than since (until is exclusive)"));
         }
         Ok(Self { since, until, agents })
     }
 }
 
-/// The beginning of a time that is said in words, or a moment in RFC 3339.
+/// Parses a moment: the start of a time given in words, or RFC 3339.
 fn moment(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis> {
     if let Ok(span) = calendar.understand(text) {
         return Ok(span.from);
@@ -116,12 +116,12 @@ fn moment(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis
     Millis::parse(field, text).map_err(|_| {
         let text = truncate_to(text, 80);
         Refusal::invalid(format!(
-            "{field} {text:?} is not understood: try yesterday, last week, in March, 2026-11-14, or RFC 3339"
+            "cannot parse {field} {text:?}: try yesterday, last week, in March, 2026-11-14, or RFC 3339"
         ))
     })
 }
 
-/// Where the caller stands.
+/// Project and session of the caller.
 struct Place {
     across: Across,
     project: Option<String>,
@@ -130,7 +130,7 @@ struct Place {
     is_agent: bool,
 }
 
-/// The caller's project and session; without a project, all of them.
+/// Resolves the caller's project and session; without a project, all projects.
 fn place(call: &Call<'_>, across: Option<Across>) -> Result<Place> {
     let session = call.session().map(str::to_owned);
     let projects = call.calendar()?.stores().projects();
@@ -154,7 +154,7 @@ fn place(call: &Call<'_>, across: Option<Across>) -> Result<Place> {
     }
 }
 
-/// The prompts that an agent works on while it asks. A person who asks gets everything.
+/// The prompts that a calling agent is working on, which must not be hits. For a person, none.
 fn own_prompts(call: &Call<'_>, project: Option<&str>) -> Result<Vec<OwnPrompt>> {
     let (Some(agent), Some(project)) = (call.agent(), project) else { return Ok(Vec::new()) };
     Ok(call.recall()?.own_prompts(project, call.session(), agent)?)
@@ -182,7 +182,7 @@ impl Place {
     }
 }
 
-/// An answer as a program reads it, without its hits.
+/// An answer as JSON, without its hits.
 fn answer_json(answer: &RecallAnswer, query: &str) -> Value {
     let elsewhere = answer.elsewhere.iter();
     let elsewhere: Vec<Value> =

@@ -1,5 +1,4 @@
-//! `memory_show`: opens what a citation points to, whatever it is: an event, a note, a node of the
-//! contents, a grip.
+//! `memory_show`: opens a citation of an event, a note, a node or a grip.
 
 use serde_json::{Value, json};
 use tome_model::EventId;
@@ -15,16 +14,16 @@ use tome_recall::{Citation, Opened, OpenedPlace, Viewpoint};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// What is shown of a citation, some 4,000 tokens.
+/// Bytes of an answer, about 4,000 tokens.
 const SHOWN_BYTES_MAX: usize = 16_000;
-/// What is shown of the cited event, and what is repeated of a citation.
+/// Bytes shown of the cited event, and of the citation.
 const EVENT_BYTES_MAX: usize = 12_000;
 const CITATION_BYTES_MAX: usize = 300;
 
 pub(super) fn memory_show(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     let citation = args.need(&["citation", "id"])?;
     args.finish()?;
-    // As recall writes them, a citation may stand in brackets.
+    // Accepts citations in brackets, as recall prints them.
     let cited = citation.trim().trim_matches(['[', ']', '`']);
     let projects = call.calendar()?.stores().projects();
     let project = call.cwd().map(|cwd| projects.root_of(cwd, None));
@@ -48,7 +47,7 @@ pub(super) fn memory_show(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer
     Ok(ToolAnswer::said(text, json))
 }
 
-/// The event of an id: what is not in its session's file yet is cited by it.
+/// Opens an event by its id, which is its citation until it is in its session's transcript.
 fn event_of(
     call: &Call<'_>,
     id: &str,
@@ -73,7 +72,7 @@ fn lines_of(opened: &Opened) -> Vec<String> {
         OpenedPlace::Lines { first, lines, total } => {
             let numbered =
                 (*first..).zip(lines).map(|(number, line)| format!("{number:>5}  {line}"));
-            numbered.chain([format!("({total} lines in all)")]).collect()
+            numbered.chain([format!("({total} lines in total)")]).collect()
         }
         OpenedPlace::Nodes(nodes) => {
             let mut lines = Vec::new();

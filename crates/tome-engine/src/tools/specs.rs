@@ -1,13 +1,12 @@
-//! What the tools are called, what they do, what they take: written by hand, because every word of
-//! it stands in a prompt. A schema names each argument once; the other names that callers know it
-//! by are taken as well.
+//! Names, descriptions and schemas of the tools, written by hand because every word goes into a
+//! prompt. A schema lists each argument once; aliases are accepted but not listed.
 
 use serde_json::{Value, json};
 
 use super::answer::put;
 use super::{Effect, ToolSpec};
 
-/// Every tool, in the order in which they are offered.
+/// All tools, in the order in which they are offered.
 pub(super) fn all() -> Vec<ToolSpec> {
     let mut all = recall();
     all.extend(notes());
@@ -28,8 +27,8 @@ fn recall() -> Vec<ToolSpec> {
     vec![
         tool(
             "recall_memory",
-            "Search earlier sessions, notes and lessons. Returns cited excerpts. Use the words \
-             that were used then: names, paths, error codes; times (last week) count.",
+            "Search earlier sessions, notes and lessons; returns cited excerpts. Use specific \
+             words: names, paths, error codes. Times (last week) work too.",
             json!({
                 "query": plain(),
                 "scope": {
@@ -44,7 +43,7 @@ fn recall() -> Vec<ToolSpec> {
                     "default": "project",
                 },
                 "since": text("such as 2026-11-14, last week"),
-                "until": text("before this"),
+                "until": text("exclusive"),
                 "agent": plain(),
                 "tokens": { "type": "integer", "default": 800 },
             }),
@@ -52,14 +51,14 @@ fn recall() -> Vec<ToolSpec> {
         ToolSpec {
             name: "memory_show",
             toolset: "recall",
-            description: "Open a citation that recall_memory returned: the message, note, summary \
-                          or excerpt, whole. Also a day, week or month: toc:day:2026-11-14.",
+            description: "Open a citation from recall_memory in full: a message, note, summary \
+                          or excerpt. Also a day, week or month: toc:day:2026-11-14.",
             schema: object(&["citation"], json!({ "citation": plain() })),
             effect: Effect::Reads,
         },
         tool(
             "teleport_query",
-            "Find where in the contents something is: node and grip ids with a preview, for \
+            "Search the table of contents: returns node and grip ids with previews, for \
              get_node and expand_grip.",
             json!({
                 "query": plain(),
@@ -93,7 +92,7 @@ fn notes() -> Vec<ToolSpec> {
         note("memory_list", "List all notes: path, summary, size in bytes.", &[], json!({})),
         note(
             "memory_view",
-            "Show the index of the notes, or the files with type, description and date.",
+            "Show the notes index, or all files with type, description and date.",
             &[],
             json!({ "target": { "type": "string", "enum": ["index", "files"] } }),
         ),
@@ -106,7 +105,7 @@ fn notes() -> Vec<ToolSpec> {
         note(
             "memory_write",
             "Create or overwrite a note. Facts go to facts/, experience to episodes/YYYY-MM.md; a \
-             typed note also takes name, description and type.",
+             typed note also needs name, description and type.",
             &["path", "content"],
             json!({
                 "path": text("ends in .md"),
@@ -122,12 +121,12 @@ fn notes() -> Vec<ToolSpec> {
         ),
         note(
             "memory_append",
-            "Add an entry at the end of a note, such as episodes/2026-03.md.",
+            "Append an entry to a note, such as episodes/2026-03.md.",
             &["path", "entry"],
             json!({
                 "path": plain(),
                 "entry": text("Markdown"),
-                "summary": text("the note's summary, under ten words; made by Tome if left out"),
+                "summary": text("the note's summary, under ten words; generated if omitted"),
                 "if_version": if_version(),
             }),
         ),
@@ -152,7 +151,7 @@ fn notes() -> Vec<ToolSpec> {
         ),
         note(
             "memory_update",
-            "Replace the first occurrence of a text in a note and set its date.",
+            "Replace the first occurrence of a text in a note and update its date.",
             &["filename", "old_text", "new_text"],
             json!({
                 "filename": plain(),
@@ -195,7 +194,7 @@ fn coder() -> Vec<ToolSpec> {
             name: "coder_memory_recall",
             toolset: "coder",
             description: "Find lessons from all projects before complex or unfamiliar work: the \
-                          best 3, in full. Give a question, or 3 to 8 keywords.",
+                          best 3 in full. Give a question or 3 to 8 keywords.",
             schema: object(
                 &[],
                 json!({
@@ -209,9 +208,9 @@ fn coder() -> Vec<ToolSpec> {
         ToolSpec {
             name: "coder_memory_store",
             toolset: "coder",
-            description: "Keep a lesson that holds in any project: not obvious, general, \
+            description: "Store a lesson that holds in any project: not obvious, general, \
                           actionable. episodic: an event; procedural: steps; semantic: a \
-                          principle. Description: 1 sentence; content: 3 to 5, no lists; tags \
+                          principle. description: 1 sentence; content: 3 to 5, no lists; tags \
                           with #success or #failure. One insight, or up to 3 as insights.",
             schema: object(&[], one_or_more),
             effect: Effect::Adds,
@@ -230,20 +229,20 @@ fn contents() -> Vec<ToolSpec> {
     vec![
         tool(
             "get_toc_root",
-            "What happened in this project, by year, month, week, day: titles and node ids. Start \
-             here, read a node, expand a grip.",
+            "Contents of this project by year, month, week, day: titles and node ids. Start here, \
+             then get_node, then expand_grip.",
             &[],
             json!({}),
         ),
         tool(
             "get_node",
-            "Read a node: title, bullets with grip ids, keywords, the nodes below.",
+            "Read a node: title, bullets with grip ids, keywords, children.",
             &["node_id"],
             json!({ "node_id": text("such as toc:day:2026-11-14"), "version": integer() }),
         ),
         tool(
             "browse_toc",
-            "List the nodes below a node, or of a time.",
+            "List a node's children, or the nodes of a time.",
             &[],
             json!({
                 "node_id": plain(),
@@ -254,7 +253,7 @@ fn contents() -> Vec<ToolSpec> {
         ),
         tool(
             "get_events",
-            "What was said and done: the events of a time or a session, texts cut at 500 bytes.",
+            "List the events of a time or a session: messages and actions, cut at 500 bytes.",
             &[],
             json!({
                 "time": text("such as yesterday"),
@@ -267,7 +266,7 @@ fn contents() -> Vec<ToolSpec> {
         ),
         tool(
             "expand_grip",
-            "The words that support a bullet, with the events around them.",
+            "Show a bullet's source excerpt and the events around it.",
             &["grip_id"],
             json!({ "grip_id": plain(), "before": integer(), "after": integer() }),
         ),
@@ -278,7 +277,7 @@ fn anthropic() -> ToolSpec {
     ToolSpec {
         name: "memory",
         toolset: "anthropic",
-        description: "The project's notes as Markdown files below /memories. view {path, \
+        description: "The project's notes as Markdown files under /memories. view {path, \
                       view_range?}; create {path, file_text}; str_replace {path, old_str, \
                       new_str}; insert {path, insert_line, insert_text}; delete {path}; rename \
                       {old_path, new_path}.",
@@ -320,7 +319,7 @@ fn with_scope(mut fields: Value) -> Value {
         "default": "project",
     });
     put(&mut fields, "scope", scope);
-    put(&mut fields, "session_id", text("for scope session; default: this one"));
+    put(&mut fields, "session_id", text("for scope session; default: current"));
     fields
 }
 
@@ -337,5 +336,5 @@ fn text(description: &str) -> Value {
 }
 
 fn if_version() -> Value {
-    text("refuse if the note is not at this version")
+    text("fail unless the note is at this version")
 }

@@ -1,4 +1,4 @@
-//! What is taken in, and who holds a store meanwhile.
+//! Ingesting events, and releasing a store afterwards.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn said(id: &str) -> EventLine {
 }
 
 #[test]
-fn whoever_has_the_answer_can_close_the_store_and_open_it_again() {
+fn after_the_reply_a_store_can_be_closed_and_reopened() {
     let folder = tempfile::tempdir().unwrap();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let open = || {
@@ -35,7 +35,7 @@ fn whoever_has_the_answer_can_close_the_store_and_open_it_again() {
     };
     let intake = open();
     let (done, answers) = mpsc::channel();
-    // The one who answers is slow to end: whatever it still holds then, it holds for long.
+    // The callback is slow: whatever it still holds, it holds for a while.
     intake.submit(intake.prepare(vec![said("one").into_draft().unwrap()]), move |stored| {
         done.send(stored).unwrap();
         std::thread::sleep(Duration::from_millis(100));

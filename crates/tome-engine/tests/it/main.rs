@@ -1,11 +1,11 @@
-//! The engine through its public surface.
+//! Integration tests of the engine through its public API.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on should say where"
+    reason = "a failing test should panic at the cause"
 )]
 
 mod intake;

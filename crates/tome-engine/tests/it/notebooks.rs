@@ -1,4 +1,4 @@
-//! Where notebooks lie.
+//! Where notebooks are stored.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn person() -> Author {
 }
 
 #[test]
-fn each_has_its_place() {
+fn every_scope_has_its_folder() {
     let scene = scene();
     let project = project_folder(&scene);
     assert_eq!(root(&scene, &scene.project()), project.join("memory"));
@@ -41,13 +41,13 @@ fn each_has_its_place() {
     );
     let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
     assert_eq!(root(&scene, &coder), scene.home.join("coder"));
-    assert!(!scene.home.exists(), "reading makes nothing");
+    assert!(!scene.home.exists(), "reading creates nothing");
     let notebook = scene.notebooks.open(&scene.project()).unwrap();
     notebook.write(&person(), "a.md", "\0", None, None).unwrap_err();
     notebook.patch(&person(), "a.md", &[], None).unwrap_err();
     notebook.write(&person(), "facts/a.md", &"x".repeat(99_999), None, None).unwrap_err();
     notebook.write(&person(), "a.md", "x", None, Some("0123456789ab")).unwrap_err();
-    assert!(!scene.home.exists(), "what is refused makes nothing");
+    assert!(!scene.home.exists(), "a rejected write creates nothing");
     notebook.write(&person(), "a.md", "x", None, None).unwrap();
     assert!(project.join("project.toml").is_file());
     assert_eq!(root(&scene, &scene.project()), project.join("memory"));
@@ -76,14 +76,14 @@ fn subfolders_and_worktrees_share_the_notebook_in_the_repository() {
 }
 
 #[test]
-fn a_repository_holds_nothing_but_markdown() {
+fn a_repository_gets_only_markdown_files() {
     let scene = scene();
     let memory = scene.repo.join(".memory");
     std::fs::create_dir(&memory).unwrap();
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "one"}));
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "two"}));
-    scene.says("memory_delete", json!({"path": "facts/user.md"}));
-    scene.says("memory_write", json!({"path": "a.md", "content": "three"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "one"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "two"}));
+    scene.call_text("memory_delete", json!({"path": "facts/user.md"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "three"}));
     for (path, content) in files_in(&memory) {
         assert!(content.is_none() || path.extension().is_some_and(|end| end == "md"), "{path:?}");
     }
@@ -93,41 +93,41 @@ fn a_repository_holds_nothing_but_markdown() {
 }
 
 #[test]
-fn a_repository_that_brings_its_notes() {
+fn notes_that_come_with_a_repository_are_used() {
     let scene = scene();
     let memory = scene.repo.join(".memory");
     std::fs::create_dir_all(memory.join("old")).unwrap();
     std::fs::write(memory.join("a.md"), "one\n").unwrap();
     std::fs::write(memory.join("old/b.md"), "two\n").unwrap();
-    assert_eq!(scene.text_of("a.md"), "one\n");
-    scene.says("memory_list", json!({}));
+    assert_eq!(scene.note_text("a.md"), "one\n");
+    scene.call_text("memory_list", json!({}));
     let missing = json!({"path": "c.md", "old_str": "x", "new_str": "y"});
-    scene.refuses("memory_patch", missing, tome_engine::Failure::NotFound);
-    assert!(!scene.home.exists(), "reading and refusing make nothing");
-    scene.says("memory", json!({"command": "delete", "path": "/memories/old"}));
+    scene.call_rejected("memory_patch", missing, tome_engine::Failure::NotFound);
+    assert!(!scene.home.exists(), "reading and rejecting create nothing");
+    scene.call_text("memory", json!({"command": "delete", "path": "/memories/old"}));
     assert!(project_folder(&scene).join("project.toml").is_file());
     assert!(!memory.join("old").exists());
-    scene.says("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "1"}));
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "one", "new_str": "1"}));
     assert_eq!(std::fs::read_to_string(memory.join("a.md")).unwrap(), "1\n");
 }
 
 #[test]
-fn a_folder_that_appears_or_vanishes_counts_at_once() {
+fn creating_or_removing_the_repository_folder_takes_effect_at_once() {
     let scene = scene();
     let memory = scene.repo.join(".memory");
-    scene.says("memory_write", json!({"path": "a.md", "content": "at home"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "at home"}));
     std::fs::create_dir(&memory).unwrap();
-    assert_eq!(scene.says("memory_list", json!({})), "[]");
+    assert_eq!(scene.call_text("memory_list", json!({})), "[]");
     std::fs::write(memory.join("b.md"), "in the repository\n").unwrap();
-    assert_eq!(scene.text_of("b.md"), "in the repository\n");
-    assert_eq!(scene.notebooks.open_now().len(), 1, "the one at home is not in use");
+    assert_eq!(scene.note_text("b.md"), "in the repository\n");
+    assert_eq!(scene.notebooks.open_now().len(), 1, "the one in the home is not in use");
     std::fs::remove_dir_all(&memory).unwrap();
-    assert!(scene.text_of("a.md").starts_with("at home"));
+    assert!(scene.note_text("a.md").starts_with("at home"));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_or_a_file_is_refused() {
+fn a_memory_folder_that_is_a_link_or_file_is_rejected() {
     let scene = scene();
     let memory = scene.repo.join(".memory");
     let elsewhere = scene.top().join("elsewhere");
@@ -139,7 +139,7 @@ fn a_link_or_a_file_is_refused() {
                 "memory_list" => json!({}),
                 _ => json!({"path": "a.md", "content": "x"}),
             };
-            let said = scene.refuses(tool, arguments, tome_engine::Failure::Failed);
+            let said = scene.call_rejected(tool, arguments, tome_engine::Failure::Failed);
             assert!(said.contains(".memory") && said.contains(what), "{said}");
         }
         let refused = scene.notebooks.move_into_repository(scene.repo.to_str().unwrap());
@@ -151,7 +151,7 @@ fn a_link_or_a_file_is_refused() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn errors_name_the_missing_argument() {
     let scene = scene();
     let said = |whose: &Whose| match scene.notebooks.open(whose) {
         Ok(_) => panic!("opened {whose:?}"),
@@ -171,16 +171,16 @@ fn what_is_missing_is_said() {
 #[test]
 fn notes_move_into_the_repository() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "two"}));
-    scene.says("memory_write", json!({"path": "same.md", "content": "same"}));
-    scene.says("memory_write", json!({"path": "other.md", "content": "mine"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "two"}));
+    scene.call_text("memory_write", json!({"path": "same.md", "content": "same"}));
+    scene.call_text("memory_write", json!({"path": "other.md", "content": "mine"}));
     let home = project_folder(&scene).join("memory");
     std::fs::write(home.join("latin.md"), b"caf\xe9\n").unwrap();
-    let (a, same) = (scene.text_of("a.md"), scene.text_of("same.md"));
+    let (a, same) = (scene.note_text("a.md"), scene.note_text("same.md"));
     let memory = scene.repo.join(".memory");
     let cwd = scene.repo.to_str().unwrap();
-    // As if it had been cut short, and somebody had a note of the same name.
+    // As after an interrupted move, with another note of the same name.
     std::fs::create_dir(&memory).unwrap();
     std::fs::write(memory.join("same.md"), &same).unwrap();
     std::fs::write(memory.join("other.md"), "theirs\n").unwrap();
@@ -189,8 +189,8 @@ fn notes_move_into_the_repository() {
     assert!(!moved.created);
     assert_eq!(moved.moved, ["a.md", "facts/user.md", "same.md"]);
     assert_eq!(moved.kept_back, ["latin.md", "other.md"]);
-    assert_eq!(scene.text_of("a.md"), a);
-    assert_eq!(scene.text_of("other.md"), "theirs\n");
+    assert_eq!(scene.note_text("a.md"), a);
+    assert_eq!(scene.note_text("other.md"), "theirs\n");
     assert!(home.join("other.md").is_file() && !home.join("a.md").exists());
     let again = scene.notebooks.move_into_repository(cwd).unwrap();
     assert!(again.moved.is_empty());
@@ -202,11 +202,11 @@ fn notes_move_into_the_repository() {
         notebook.index().unwrap()
     );
     let log = notebook.log(Some("a.md")).unwrap();
-    assert_eq!(log.len(), 1, "moving a note is no change of it: {log:?}");
+    assert_eq!(log.len(), 1, "moving a note adds no version: {log:?}");
 }
 
 #[test]
-fn a_new_folder_in_the_repository_may_be_read_by_others() {
+fn a_new_repository_folder_is_readable_by_others() {
     let scene = scene();
     let moved = scene.notebooks.move_into_repository(scene.repo.to_str().unwrap()).unwrap();
     assert!(moved.created && moved.moved.is_empty());
@@ -222,7 +222,7 @@ fn a_new_folder_in_the_repository_may_be_read_by_others() {
 }
 
 #[test]
-fn few_are_kept_open() {
+fn only_a_few_notebooks_stay_open() {
     let scene = scene();
     let held = scene.notebooks.open(&session(&scene, "held")).unwrap();
     for number in 0..40 {
@@ -230,7 +230,7 @@ fn few_are_kept_open() {
     }
     let open = scene.notebooks.open_now();
     assert_eq!(open.len(), 16);
-    assert!(open.iter().any(|one| Arc::ptr_eq(one, &held)), "what is held stays");
+    assert!(open.iter().any(|one| Arc::ptr_eq(one, &held)), "a notebook in use stays open");
     let last = root(&scene, &session(&scene, "s39"));
     assert!(open.iter().any(|one| one.root() == last));
     drop(open);

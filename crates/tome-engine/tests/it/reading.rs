@@ -1,4 +1,4 @@
-//! In and back: several projects, one question.
+//! Reading events back across several projects.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use tome_ledger::{Engine, Outcome};
 use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
 use tome_redact::Redactor;
 
-/// A clock that moves one millisecond each time it is looked at.
+/// A clock that advances one millisecond per call.
 #[derive(Default)]
 struct Ticking(AtomicU64);
 
@@ -58,7 +58,7 @@ fn everything() -> Question {
 }
 
 #[test]
-fn projects_are_merged_by_when_it_happened() {
+fn projects_are_merged_by_event_time() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let scene = scene(mode);
         let drafts =
@@ -82,7 +82,7 @@ fn projects_are_merged_by_when_it_happened() {
     }
 }
 
-/// All pages of a question, the texts of one page after the other.
+/// Reads all pages of a query; returns the texts.
 fn paged(scene: &Scene, mut question: Question) -> Vec<String> {
     let mut paged = Vec::new();
     loop {
@@ -98,12 +98,12 @@ fn paged(scene: &Scene, mut question: Question) -> Vec<String> {
 
 const CWDS: [&str; 3] = ["/nowhere/a", "/nowhere/b", "/nowhere/c"];
 
-/// The `n`th event: where, when, and, if ids are given, under an id that other projects have too.
+/// The `n`th event: its project, time and, if given, an id that other projects use too.
 fn arrival(n: usize, which: usize, at: u64, id: Option<usize>) -> Draft {
     let line = EventLine {
         id: id.map(|id| format!("n{id}")),
         at: Millis(at),
-        // A session belongs to one project, but two agents may use one id.
+        // A session belongs to one project, but two agents may use the same id.
         session_id: "s".into(),
         agent: format!("agent-{which}"),
         cwd: CWDS[which].into(),
@@ -114,7 +114,7 @@ fn arrival(n: usize, which: usize, at: u64, id: Option<usize>) -> Draft {
     line.into_draft().unwrap()
 }
 
-/// Where and when events happen, in the order of arrival: many at the same moment.
+/// Project and time of events in order of arrival; many share a time.
 fn arrivals() -> impl Strategy<Value = Vec<(usize, u64)>> {
     proptest::collection::vec((0..CWDS.len(), 0u64..4), 1..40)
 }
@@ -123,7 +123,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
     #[test]
-    fn pages_add_up_to_the_whole(
+    fn pages_add_up_to_the_full_listing(
         arrivals in arrivals(), shared_ids: bool, of_session: bool,
     ) {
         let scene = scene(StoreMode::PerProject);
@@ -133,7 +133,7 @@ proptest! {
             arrival(n, which, at, shared_ids.then_some(counts[which]))
         });
         scene.intake.ingest(drafts.collect());
-        // Texts sort as events do: by moment, project, arrival.
+        // Texts sort as events do: by time, project, arrival.
         let mut expected: Vec<String> = arrivals.iter().enumerate()
             .map(|(n, (which, at))| format!("{at} {which} {n:02}")).collect();
         let question = |newest_first| Question {
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn one_store_or_several_tell_the_same(arrivals in arrivals()) {
+    fn unified_and_per_project_stores_give_the_same_events(arrivals in arrivals()) {
         let in_mode = |mode| {
             let scene = scene(mode);
             let drafts = arrivals.iter().enumerate();
@@ -164,7 +164,7 @@ proptest! {
             scene.intake.ingest(drafts.collect());
             texts(&scene, &everything())
         };
-        // Moments are in order, and within a moment and a project the order is that of arrival.
+        // Sorted by time; within a time and a project, in order of arrival.
         let by_project = |mut texts: Vec<String>| {
             texts.sort_by_key(|text| text.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>());
             texts
@@ -203,7 +203,7 @@ fn many_projects_are_read_a_few_at_a_time() {
     assert_eq!(paged(&scene, small), whole);
     let exact = Question { events_max: 81, ..everything() };
     assert_eq!(scene.stores.read(&exact).unwrap().more_after, None);
-    // One event, wherever it is, by its id and by the beginning of its id.
+    // A single event, by its id and by a prefix of it.
     let event = scene.stores.read(&everything()).unwrap().events.pop().unwrap();
     let id = event.id.as_str();
     assert_eq!(scene.stores.find(id, None).unwrap(), event);
@@ -211,7 +211,7 @@ fn many_projects_are_read_a_few_at_a_time() {
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_is_left_out_and_named() {
+fn an_unreadable_store_is_skipped_and_named() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/b", 2)]);
     let bad = scene.stores.existing("/nowhere/b").unwrap();
@@ -227,13 +227,13 @@ fn a_store_that_cannot_be_opened_is_left_out_and_named() {
     assert!(scene.stores.find(id, None).is_ok());
     let missing = scene.stores.find("missing", None).unwrap_err().to_string();
     assert!(missing.contains("no event missing") && missing.contains("STORE"), "{missing}");
-    // Its events are kept out, those of others are not.
+    // Its events are rejected, those of other stores are not.
     let answers = scene.intake.ingest(vec![draft("/nowhere/b", 3), draft("/nowhere/a", 4)]);
     assert!(answers[0].is_err() && answers[1].is_ok());
 }
 
 #[test]
-fn a_continuation_of_ones_own_making_is_refused() {
+fn a_forged_continuation_is_rejected() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/a", 2)]);
     let mut question = Question { events_max: 1, ..everything() };
@@ -249,7 +249,7 @@ fn a_continuation_of_ones_own_making_is_refused() {
 }
 
 #[test]
-fn a_session_is_counted_once_however_often_the_worker_runs() {
+fn session_statistics_do_not_change_when_the_worker_runs_again() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest((0..5).map(|at| draft("/nowhere/a", at)).collect());
     let store = scene.stores.of_project("/nowhere/a").unwrap();
@@ -266,14 +266,14 @@ fn a_session_is_counted_once_however_often_the_worker_runs() {
 }
 
 #[test]
-fn a_store_that_nobody_uses_is_closed_and_opens_again() {
+fn an_idle_store_is_closed_and_reopened() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest(vec![draft("/nowhere/a", 1)]);
     assert_eq!(scene.stores.open_now().len(), 1);
     let held = scene.stores.of_project("/nowhere/a").unwrap();
     assert_eq!(scene.stores.close_idle(0), 0);
     drop(held);
-    // The writer gives its own hold back a moment after it has answered.
+    // The writer thread releases the store shortly after it replied.
     let closed = (0..1_000_000).any(|_| {
         std::thread::yield_now();
         scene.stores.close_idle(0) == 1

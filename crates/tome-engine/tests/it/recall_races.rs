@@ -1,4 +1,4 @@
-//! Questions asked while indexes are being rebuilt: an answer is complete, or says what it could not read.
+//! Queries during an index rebuild: an answer is complete, or names what it could not search.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,14 +24,14 @@ impl Clock for Fixed {
     }
 }
 
-/// The built-in embedder, which waits when the index of pages is created for the second time.
+/// The built-in embedder, which blocks when the page index is created for the second time.
 struct Gated {
     created: AtomicUsize,
     reached: Mutex<Sender<()>>,
     opened: Mutex<Receiver<()>>,
 }
 
-/// Creating an index probes the embedder once. The indexes of events and pages are created twice each.
+/// Creating an index probes the embedder once; the event and page indexes are created twice each.
 const LAST_CREATION: usize = 3;
 
 impl Embedder for Gated {
@@ -93,9 +93,9 @@ fn open_recall(
     (recall, stores, notebooks)
 }
 
-/// Some projects have indexes and others none yet: what has one does not rank higher for that.
+/// A project with an index must not rank higher than one without.
 #[test]
-fn stores_without_an_index_rank_as_fairly_as_those_with_one() {
+fn stores_with_and_without_an_index_rank_alike() {
     let folder = tempfile::tempdir().unwrap();
     let (recall, stores, _) = open_recall(folder.path(), Arc::new(Potion));
     let root = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -119,7 +119,7 @@ fn stores_without_an_index_rank_as_fairly_as_those_with_one() {
 }
 
 #[test]
-fn a_note_is_found_while_the_indexes_are_rebuilt() {
+fn notes_are_found_during_an_index_rebuild() {
     let folder = tempfile::tempdir().unwrap();
     let (reached, at_gate) = channel();
     let (open_gate, opened) = channel();

@@ -1,4 +1,4 @@
-//! The copy of a session: every event once, in order, whatever happens to the file.
+//! The transcript of a session: every event once, in order, whatever happens to the file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use tome_model::{Clock, Event, EventLine, Millis, SessionId};
 use tome_recall::{CopiedLine, SessionCopies};
 use tome_redact::Redactor;
 
-/// A clock that moves one millisecond each time it is looked at.
+/// A clock that advances one millisecond per call.
 #[derive(Default)]
 struct Ticking(AtomicU64);
 
@@ -29,7 +29,7 @@ struct Scene {
     intake: Intake,
     copies: SessionCopies,
     clock: Arc<dyn Clock>,
-    said: u64,
+    recorded: u64,
 }
 
 const ROOT: &str = "/nowhere/app";
@@ -43,22 +43,22 @@ impl Scene {
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
         let intake = Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock));
         let copies = SessionCopies::new(stores.projects_shared(), Arc::clone(&clock));
-        Self { _folder: folder, stores, intake, copies, clock, said: 0 }
+        Self { _folder: folder, stores, intake, copies, clock, recorded: 0 }
     }
 
-    /// The daemon goes, and another one comes.
+    /// Simulates a restart of the daemon.
     fn restart(&mut self) {
         self.copies = SessionCopies::new(self.stores.projects_shared(), Arc::clone(&self.clock));
     }
 
-    /// Says something in a session; the later it is said, the earlier it happened.
-    fn say(&mut self, root: &str, session: &str, text: &str) {
-        self.said += 1;
+    /// Records a message; each one happened earlier than the one before it.
+    fn record(&mut self, root: &str, session: &str, text: &str) {
+        self.recorded += 1;
         let line = EventLine {
-            id: Some(format!("e\"{}\\", self.said)),
-            at: Millis(1_000_000 - self.said),
+            id: Some(format!("e\"{}\\", self.recorded)),
+            at: Millis(1_000_000 - self.recorded),
             session_id: session.into(),
-            // A session belongs to one project, but two agents may use one id.
+            // A session belongs to one project, but two agents may use the same id.
             agent: if root == ROOT { "codex" } else { "gemini" }.into(),
             cwd: root.into(),
             kind: "user_message".into(),
@@ -87,14 +87,14 @@ impl Scene {
         std::fs::read_to_string(self.file(ROOT, name)).unwrap()
     }
 
-    /// Adds to a session's file, as somebody else does.
-    fn scribble(&self, name: &str, bytes: &[u8]) {
+    /// Appends to a session's file, as another program might.
+    fn append_raw(&self, name: &str, bytes: &[u8]) {
         let file = self.file(ROOT, name);
         let file = std::fs::OpenOptions::new().append(true).open(file);
         file.unwrap().write_all(bytes).unwrap();
     }
 
-    /// A session's events in the order of arrival.
+    /// A session's events in order of arrival.
     fn events(&self, root: &str, name: &str) -> Vec<Event> {
         let question = Question {
             session: Some(session(name)),
@@ -108,7 +108,7 @@ impl Scene {
         events
     }
 
-    /// Checks a file: every event once and in order, and its line is where it is said to be.
+    /// Checks a file: every event once and in order, at its reported line.
     fn check(&self, root: &str, name: &str) {
         let events = self.events(root, name);
         let text = std::fs::read(self.file(root, name)).unwrap();
@@ -134,33 +134,33 @@ fn session(name: &str) -> SessionId {
 }
 
 #[test]
-fn a_line_an_event_in_the_order_of_arrival() {
+fn one_line_per_event_in_order_of_arrival() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let mut scene = Scene::new(mode);
         for text in ["first\nand its second line", "日本 \u{2028} \u{1b}[31m", "last"] {
-            scene.say(ROOT, "s1", text);
-            scene.say(ROOT, "s 2/..", text);
+            scene.record(ROOT, "s1", text);
+            scene.record(ROOT, "s 2/..", text);
         }
-        scene.copy();
+        scene.catch_up();
         scene.check(ROOT, "s1");
         scene.check(ROOT, "s 2/..");
         let text = scene.text("s1");
         assert_eq!((text.lines().count(), text.ends_with("}\n")), (3, true));
         assert!(text.starts_with(r#"{"id":"e\"1\\","at":"1970-01-01T00:16:39.999Z","arrived":"#));
         assert!(scene.file(ROOT, "s 2/..").ends_with("sessions/~s%202%2F%2E%2E/messages.jsonl"));
-        // What was copied stays as it is, byte for byte.
-        scene.say(ROOT, "s1", "more");
-        scene.copy();
+        // Existing lines never change.
+        scene.record(ROOT, "s1", "more");
+        scene.catch_up();
         assert!(scene.text("s1").starts_with(&text));
         scene.check(ROOT, "s1");
     }
 }
 
 #[test]
-fn the_overview_is_made_once_and_then_left_alone() {
+fn the_overview_is_created_once_and_then_left_alone() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "x");
-    scene.copy();
+    scene.record(ROOT, "s1", "x");
+    scene.catch_up();
     let memory = scene.file(ROOT, "s1").with_file_name("working-memory");
     let overview = std::fs::read_to_string(memory.join("overview.md")).unwrap();
     let sections: Vec<&str> =
@@ -172,92 +172,92 @@ fn the_overview_is_made_once_and_then_left_alone() {
     std::fs::write(memory.join("overview.md"), "# mine\r\n").unwrap();
     std::fs::remove_dir(memory.join("detail")).unwrap();
     scene.restart();
-    scene.say(ROOT, "s1", "y");
-    scene.copy();
+    scene.record(ROOT, "s1", "y");
+    scene.catch_up();
     assert_eq!(std::fs::read_to_string(memory.join("overview.md")).unwrap(), "# mine\r\n");
-    assert!(!memory.join("detail").exists(), "it is somebody's work by now");
+    assert!(!memory.join("detail").exists(), "the folder belongs to the user now");
     let left: Vec<_> = memory.parent().unwrap().read_dir().unwrap().collect();
-    assert_eq!(left.len(), 2, "nothing is left over: {left:?}");
+    assert_eq!(left.len(), 2, "unexpected files: {left:?}");
 }
 
 #[test]
-fn a_torn_line_is_ended_and_keeps_its_number() {
-    // In the middle of a text, behind a brace that does not end the line, and right before its end.
+fn a_torn_line_is_terminated_and_keeps_its_number() {
+    // Inside a text, after a brace that does not end the line, and right before the newline.
     for keep in [10, 0, usize::MAX] {
         let mut scene = Scene::new(StoreMode::PerProject);
-        scene.say(ROOT, "s1", "one");
-        scene.copy();
-        scene.say(ROOT, "s1", "two");
+        scene.record(ROOT, "s1", "one");
+        scene.catch_up();
+        scene.record(ROOT, "s1", "two");
         let next = serde_json::to_string(&scene.events(ROOT, "s1")[1]).unwrap();
         let torn = match keep {
             0 => format!("{}}}", &next[..30]),
             keep => next[..keep.min(next.len())].to_owned(),
         };
-        scene.scribble("s1", torn.as_bytes());
+        scene.append_raw("s1", torn.as_bytes());
         scene.restart();
-        scene.copy();
+        scene.catch_up();
         scene.check(ROOT, "s1");
         let lines: Vec<String> = scene.text("s1").lines().map(str::to_owned).collect();
         if keep == usize::MAX {
-            assert_eq!(lines.len(), 2, "it lacked nothing but its end");
+            assert_eq!(lines.len(), 2, "only the newline was missing");
         } else {
             assert_eq!(lines[1].trim_end(), torn);
             assert_eq!(lines[2], next);
         }
-        // And nobody takes it for an event later.
-        scene.say(ROOT, "s1", "three");
+        // It is not taken for an event later.
+        scene.record(ROOT, "s1", "three");
         scene.restart();
-        scene.copy();
+        scene.catch_up();
         scene.check(ROOT, "s1");
         assert_eq!(scene.text("s1").lines().count(), lines.len() + 1);
     }
 }
 
 #[test]
-fn what_is_in_the_file_before_the_cursor_moved_is_not_written_twice() {
+fn lines_written_before_a_crash_are_not_written_twice() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "one");
-    scene.copy();
-    scene.say(ROOT, "s1", "two");
-    scene.say(ROOT, "s1", "three");
-    // It writes what the cursor has not come to, as a daemon does that is killed before it moves it.
+    scene.record(ROOT, "s1", "one");
+    scene.catch_up();
+    scene.record(ROOT, "s1", "two");
+    scene.record(ROOT, "s1", "three");
+    // Writes lines beyond the cursor, like a daemon that is killed before it moves the cursor.
     scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
     assert_eq!(scene.text("s1").lines().count(), 3);
     scene.restart();
-    scene.say(ROOT, "s1", "four");
-    scene.copy();
+    scene.record(ROOT, "s1", "four");
+    scene.catch_up();
     assert_eq!(scene.text("s1").lines().count(), 4);
     scene.check(ROOT, "s1");
 }
 
 #[test]
-fn what_power_loss_took_away_is_written_again() {
+fn lines_lost_in_a_power_failure_are_written_again() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "one");
-    scene.copy();
-    scene.say(ROOT, "s1", "two");
-    scene.say(ROOT, "s1", "three");
+    scene.record(ROOT, "s1", "one");
+    scene.catch_up();
+    scene.record(ROOT, "s1", "two");
+    scene.record(ROOT, "s1", "three");
     scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
-    // The file has its length, and zeros where a page was never written.
+    // The file has its length, but zeros where a page was never written.
     let mut bytes = std::fs::read(scene.file(ROOT, "s1")).unwrap();
     let second = scene.text("s1").lines().next().unwrap().len() + 1;
     bytes[second + 40..second + 90].fill(0);
     std::fs::write(scene.file(ROOT, "s1"), &bytes).unwrap();
     scene.restart();
-    scene.copy();
+    scene.catch_up();
     let text = scene.text("s1");
     assert_eq!(text.lines().count(), 4, "{text}");
     scene.check(ROOT, "s1");
 }
 
 #[test]
-fn lines_of_others_keep_their_numbers() {
+fn foreign_lines_keep_their_numbers() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "s1", "one");
-    scene.copy();
-    scene.scribble("s1", b"a note by hand\n{\"id\":\"e\\\"1\\\\\",\"again\":true}\n\nno end");
-    scene.say(ROOT, "s1", "two");
-    scene.copy();
+    scene.record(ROOT, "s1", "one");
+    scene.catch_up();
+    scene.append_raw("s1", b"a note by hand\n{\"id\":\"e\\\"1\\\\\",\"again\":true}\n\nno end");
+    scene.record(ROOT, "s1", "two");
+    scene.catch_up();
     scene.check(ROOT, "s1");
     let numbers = |scene: &Scene| {
         let events = scene.events(ROOT, "s1");
@@ -270,7 +270,7 @@ fn lines_of_others_keep_their_numbers() {
     assert_eq!(line(&scene, 5), CopiedLine::Foreign("no end".into()));
     assert_eq!(line(&scene, 7), CopiedLine::Missing { lines: 6 });
     assert_eq!(line(&scene, 0), CopiedLine::Missing { lines: 6 });
-    // Also when the file is made again.
+    // Also after a rebuild.
     let before = scene.text("s1");
     let rebuilt = scene.copies.rebuild(&scene.store(ROOT), Some(ROOT)).unwrap();
     assert_eq!((rebuilt.files, rebuilt.changed, rebuilt.events, rebuilt.foreign), (1, 0, 2, 4));
@@ -279,7 +279,7 @@ fn lines_of_others_keep_their_numbers() {
 }
 
 #[test]
-fn a_file_that_is_missing_or_lacks_lines_is_made_again() {
+fn a_missing_or_truncated_file_is_rebuilt() {
     type Damage = fn(&str) -> Option<String>;
     let damages: [Damage; 5] = [
         |_| None,
@@ -292,9 +292,9 @@ fn a_file_that_is_missing_or_lacks_lines_is_made_again() {
         for is_new in [true, false] {
             let mut scene = Scene::new(StoreMode::PerProject);
             for text in ["one", "two", "three"] {
-                scene.say(ROOT, "s1", text);
+                scene.record(ROOT, "s1", text);
             }
-            scene.copy();
+            scene.catch_up();
             let whole = scene.text("s1");
             let file = scene.file(ROOT, "s1");
             match damage(&whole) {
@@ -304,13 +304,13 @@ fn a_file_that_is_missing_or_lacks_lines_is_made_again() {
             if is_new {
                 scene.restart();
             }
-            // It is noticed when one of its lines is asked for, or when more is to be written.
+            // The damage is noticed when a line is read or more is written.
             if n % 2 == 0 {
                 let there = scene.copies.line(&scene.store(ROOT), ROOT, &session("s1"), 3).unwrap();
                 assert!(matches!(there, CopiedLine::Event(_)) || n == 4, "{there:?}");
             } else {
-                scene.say(ROOT, "s1", "four");
-                scene.copy();
+                scene.record(ROOT, "s1", "four");
+                scene.catch_up();
             }
             scene.check(ROOT, "s1");
             assert!(n == 4 || scene.text("s1").starts_with(&whole), "damage {n}");
@@ -319,13 +319,13 @@ fn a_file_that_is_missing_or_lacks_lines_is_made_again() {
 }
 
 #[test]
-fn a_session_in_two_projects_has_a_copy_in_each() {
+fn a_session_in_two_projects_has_a_transcript_in_each() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let mut scene = Scene::new(mode);
         let other = "/nowhere/other";
         for n in 0..3 {
-            scene.say(ROOT, "s1", &format!("here {n}"));
-            scene.say(other, "s1", &format!("there {n}"));
+            scene.record(ROOT, "s1", &format!("here {n}"));
+            scene.record(other, "s1", &format!("there {n}"));
         }
         scene.copies.write_new(&scene.store(ROOT)).unwrap();
         scene.copies.write_new(&scene.store(other)).unwrap();
@@ -335,7 +335,7 @@ fn a_session_in_two_projects_has_a_copy_in_each() {
             std::fs::read_to_string(scene.file(root, "s1")).unwrap().lines().count()
         };
         assert_eq!((lines(&scene, ROOT), lines(&scene, other)), (3, 3));
-        // What is in the other project is not missing in this one.
+        // Events of the other project are not missing in this one.
         scene.restart();
         let before = std::fs::metadata(scene.file(ROOT, "s1")).unwrap().modified().unwrap();
         scene.check(ROOT, "s1");
@@ -347,9 +347,9 @@ fn a_session_in_two_projects_has_a_copy_in_each() {
 }
 
 #[test]
-fn a_session_that_cannot_be_written_keeps_no_other_from_it() {
+fn an_unwritable_session_does_not_block_others() {
     let mut scene = Scene::new(StoreMode::PerProject);
-    scene.say(ROOT, "bad", "x");
+    scene.record(ROOT, "bad", "x");
     let file = scene.file(ROOT, "bad");
     std::fs::create_dir_all(&file).unwrap();
     let error = scene.copies.write_new(&scene.store(ROOT)).unwrap_err().to_string();
@@ -359,41 +359,41 @@ fn a_session_that_cannot_be_written_keeps_no_other_from_it() {
     assert_eq!((copied.events, copied.failed.len()), (2, 1));
     scene.check(ROOT, "good");
     std::fs::remove_dir(&file).unwrap();
-    scene.say(ROOT, "bad", "z");
-    scene.copy();
+    scene.record(ROOT, "bad", "z");
+    scene.catch_up();
     scene.check(ROOT, "bad");
     assert_eq!(scene.text("bad").lines().count(), 2);
 }
 
 #[test]
-fn folders_are_known_by_name() {
+fn sessions_are_found_by_folder_name() {
     let mut scene = Scene::new(StoreMode::PerProject);
     let long = "x/".repeat(100);
     for name in ["plain-1", "a b", ".hidden", &long] {
-        scene.say(ROOT, name, "x");
-        scene.copy();
+        scene.record(ROOT, name, "x");
+        scene.catch_up();
         let folder = scene.file(ROOT, name).parent().unwrap().file_name().unwrap().to_owned();
         let found = scene.copies.session_named(&scene.store(ROOT), folder.to_str().unwrap());
         assert_eq!(found.unwrap(), Some(session(name)));
     }
     let asked = scene.copies.line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
     assert_eq!(asked, CopiedLine::Missing { lines: 0 });
-    assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "asking makes nothing");
+    assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "reading creates nothing");
     for unknown in ["nobody", "..", "~a%20c", "", "a/b"] {
         let found = scene.copies.session_named(&scene.store(ROOT), unknown).unwrap();
         assert_eq!(found, None);
     }
 }
 
-/// What can happen to two sessions' files.
+/// What can happen to the files of two sessions.
 #[derive(Debug, Clone)]
 enum Step {
-    Say(u8, String),
-    Copy,
+    Record(u8, String),
+    CatchUp,
     Restart,
-    /// Written and not vouched for.
-    Unvouched,
-    Scribble(u8, String),
+    /// Written, but the cursor did not move.
+    RebuildOnly,
+    AppendRaw(u8, String),
     CutAt(u8, prop::sample::Index),
     Delete(u8),
 }
@@ -401,11 +401,11 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let text = || "[a{}\"\\\\\n]{0,6}";
     prop_oneof![
-        6 => (0u8..2, text()).prop_map(|(of, text)| Step::Say(of, text)),
-        4 => Just(Step::Copy),
+        6 => (0u8..2, text()).prop_map(|(of, text)| Step::Record(of, text)),
+        4 => Just(Step::CatchUp),
         2 => Just(Step::Restart),
-        2 => Just(Step::Unvouched),
-        2 => (0u8..2, text()).prop_map(|(of, text)| Step::Scribble(of, text)),
+        2 => Just(Step::RebuildOnly),
+        2 => (0u8..2, text()).prop_map(|(of, text)| Step::AppendRaw(of, text)),
         2 => (0u8..2, any::<prop::sample::Index>()).prop_map(|(of, at)| Step::CutAt(of, at)),
         1 => (0u8..2).prop_map(Step::Delete),
     ]
@@ -415,20 +415,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_event_is_there_once_whatever_happens(steps in proptest::collection::vec(step(), 1..24)) {
+    fn every_event_is_stored_exactly_once_despite_damage(steps in proptest::collection::vec(step(), 1..24)) {
         let mut scene = Scene::new(StoreMode::PerProject);
         let name = |of: u8| format!("s{of}");
-        scene.say(ROOT, "s0", "x");
-        scene.say(ROOT, "s1", "x");
-        scene.copy();
+        scene.record(ROOT, "s0", "x");
+        scene.record(ROOT, "s1", "x");
+        scene.catch_up();
         for step in steps {
             match step {
-                Step::Say(of, text) => scene.say(ROOT, &name(of), &text),
-                Step::Copy => scene.copy(),
+                Step::Record(of, text) => scene.record(ROOT, &name(of), &text),
+                Step::CatchUp => scene.catch_up(),
                 Step::Restart => scene.restart(),
-                Step::Unvouched => { scene.copies.rebuild(&scene.store(ROOT), None).unwrap(); }
-                Step::Scribble(of, text) => if scene.file(ROOT, &name(of)).exists() {
-                    scene.scribble(&name(of), text.as_bytes());
+                Step::RebuildOnly => { scene.copies.rebuild(&scene.store(ROOT), None).unwrap(); }
+                Step::AppendRaw(of, text) => if scene.file(ROOT, &name(of)).exists() {
+                    scene.append_raw(&name(of), text.as_bytes());
                 },
                 Step::CutAt(of, at) => if let Ok(bytes) = std::fs::read(scene.file(ROOT, &name(of))) {
                     let keep = at.index(bytes.len() + 1);
@@ -438,9 +438,9 @@ proptest! {
             }
         }
         scene.restart();
-        scene.say(ROOT, "s0", "y");
-        scene.say(ROOT, "s1", "y");
-        scene.copy();
+        scene.record(ROOT, "s0", "y");
+        scene.record(ROOT, "s1", "y");
+        scene.catch_up();
         scene.check(ROOT, "s0");
         scene.check(ROOT, "s1");
     }

@@ -1,4 +1,4 @@
-//! The spool: what was appended is read back once, wherever a crash has cut it.
+//! The spool: every record is read back exactly once, wherever a crash truncated the file.
 
 use std::fs::OpenOptions;
 
@@ -20,7 +20,7 @@ fn draft(text: &str, at: u64) -> Draft {
     line.into_draft().unwrap()
 }
 
-/// Takes everything away; the texts in order, and how many lines were damaged.
+/// Drains the spool; returns the texts in order and the number of damaged lines.
 fn drain(spool: &Spool) -> (Vec<String>, usize) {
     let (mut texts, mut damaged) = (Vec::new(), 0);
     for file in spool.take(Millis(7)).unwrap() {
@@ -36,7 +36,7 @@ fn drain(spool: &Spool) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn nothing_is_created_before_there_is_something_to_write() {
+fn reading_an_empty_spool_creates_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let spool = Spool::of(&Home::at(folder.path()));
     assert!(!spool.is_waiting(Millis(7)));
@@ -45,11 +45,11 @@ fn nothing_is_created_before_there_is_something_to_write() {
 }
 
 #[test]
-fn what_an_interrupted_daemon_had_taken_is_taken_again() {
+fn a_batch_taken_by_a_crashed_daemon_is_taken_again() {
     let folder = tempfile::tempdir().unwrap();
     let spool = Spool::of(&Home::at(folder.path()));
     spool.append(vec![draft("first", 1)]).unwrap();
-    // Taken, and then the daemon dies before it has deleted the file.
+    // The daemon dies after it took the batch and before it deleted the file.
     drop(spool.take(Millis(7)).unwrap());
     spool.append(vec![draft("second", 2)]).unwrap();
     assert_eq!(spool.waiting().events, 2);
@@ -58,7 +58,7 @@ fn what_an_interrupted_daemon_had_taken_is_taken_again() {
 }
 
 #[test]
-fn what_is_held_comes_up_again_after_a_pause_that_grows() {
+fn held_events_are_retried_with_backoff() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
     let spool = Spool::of(&home);
@@ -68,11 +68,11 @@ fn what_is_held_comes_up_again_after_a_pause_that_grows() {
     spool.hold(&line).unwrap();
     file.done().unwrap();
     assert!(spool.trouble("no room", Millis(10_000)));
-    assert!(!spool.trouble("no room", Millis(10_001)), "said already");
+    assert!(!spool.trouble("no room", Millis(10_001)), "already reported");
     assert!(!spool.is_waiting(Millis(10_002)));
     assert!(spool.take(Millis(10_002)).unwrap().is_empty());
     assert_eq!(spool.waiting().events, 1);
-    // What comes meanwhile is not held up.
+    // New events are not delayed.
     spool.append(vec![draft("fresh", 2)]).unwrap();
     let fresh = spool.take(Millis(10_003)).unwrap();
     assert_eq!(fresh.len(), 1);
@@ -83,11 +83,11 @@ fn what_is_held_comes_up_again_after_a_pause_that_grows() {
     assert!(!due(14_499) && due(14_500));
     spool.trouble_is_over();
     assert_eq!(drain(&spool), (vec!["fresh".into(), "held".into()], 0));
-    assert!(spool.trouble("no room", Millis(20_000)), "news again");
+    assert!(spool.trouble("no room", Millis(20_000)), "reported again");
 }
 
 #[test]
-fn a_lock_that_is_never_let_go_holds_up_only_what_is_behind_it() {
+fn a_stuck_lock_delays_only_the_files_it_protects() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
     let spool = Spool::of(&home);
@@ -105,7 +105,7 @@ fn a_lock_that_is_never_let_go_holds_up_only_what_is_behind_it() {
 
 proptest! {
     #[test]
-    fn a_cut_costs_at_most_the_line_it_falls_into(
+    fn truncation_loses_at_most_one_line(
         texts in proptest::collection::vec("\\PC{0,40}", 1..6),
         cut in any::<proptest::sample::Index>(),
     ) {
@@ -125,7 +125,7 @@ proptest! {
 
         spool.append(vec![draft("afterwards", 99)]).unwrap();
         let (read, damaged) = drain(&spool);
-        // A cut right before the newline leaves a line that is still whole.
+        // A cut right before the newline leaves a complete line.
         let still_whole = usize::from(!torn.is_empty() && bytes.get(cut) == Some(&b'\n'));
         let mut expected: Vec<String> = texts[..whole + still_whole].to_vec();
         expected.push("afterwards".into());

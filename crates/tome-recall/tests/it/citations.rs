@@ -1,4 +1,4 @@
-//! Citations as text, and from where they are seen.
+//! Parsing and rendering citations, relative to the caller.
 
 use proptest::prelude::*;
 use tome_home::{Home, Projects};
@@ -10,7 +10,7 @@ fn parse(text: &str) -> Result<Citation, String> {
 }
 
 #[test]
-fn every_form_is_read_and_written_back() {
+fn every_form_parses_and_renders_unchanged() {
     for text in [
         "messages.jsonl#L45",
         "detail/x.md#L10",
@@ -38,7 +38,7 @@ fn every_form_is_read_and_written_back() {
 }
 
 #[test]
-fn what_names_no_place_is_refused_with_what_to_do() {
+fn invalid_citations_are_rejected_with_advice() {
     for (text, said) in [
         ("", "use one of messages.jsonl#L45"),
         ("messages.jsonl", "say which line, from 1"),
@@ -73,7 +73,7 @@ fn what_names_no_place_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn the_same_place_is_short_at_hand_and_long_from_afar() {
+fn citations_are_relative_to_project_and_session() {
     let home = tempfile::tempdir().unwrap();
     let projects = Projects::load(&Home::at(home.path()));
     for root in ["/code/app", "/code-app"] {
@@ -90,12 +90,16 @@ fn the_same_place_is_short_at_hand_and_long_from_afar() {
     assert_eq!(message(view(Some("/code/app"), None)), other);
     let afar = format!("projects/--code-app--/{other}");
     assert_eq!(message(view(None, None)), afar);
-    assert_eq!(message(view(None, Some("s/1"))), afar, "a session is at hand in its project");
+    assert_eq!(
+        message(view(None, Some("s/1"))),
+        afar,
+        "a session is local only within its project"
+    );
     assert_eq!(message(view(Some("/code-app"), Some("s/1"))), afar);
     let here = view(Some("/code/app"), Some("s2"));
     let note = ("facts/x.md", Some(3));
     assert_eq!(here.note(&projects, "/code/app", note).to_string(), "memory/facts/x.md#L3");
-    // Two projects of the same name are told apart.
+    // Two projects with the same name stay distinct.
     let far = here.note(&projects, "/code-app", note).to_string();
     assert!(far.starts_with("projects/--code-app--.") && far.ends_with("/memory/facts/x.md#L3"));
     assert_eq!(here.insight("semantic/a.md", None).to_string(), "coder/semantic/a.md");
@@ -126,14 +130,14 @@ fn place() -> impl Strategy<Value = CitedPlace> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(place in place(), project in proptest::option::of("--[a-z -]{1,9}--")) {
+    fn rendered_citations_parse(place in place(), project in proptest::option::of("--[a-z -]{1,9}--")) {
         let needs_session = matches!(&place, CitedPlace::Message { session: None, .. } | CitedPlace::Detail { session: None, .. } | CitedPlace::Insight { .. });
         let citation = Citation { project: project.filter(|_| !needs_session), place };
         prop_assert_eq!(parse(&citation.to_string()), Ok(citation));
     }
 
     #[test]
-    fn what_is_read_is_written_as_it_was(text in "(projects/|sessions/|memory/|coder/|detail/|messages.jsonl|overview.md|toc:|#L|[0-9a-z./~-]|\\PC){0,12}") {
+    fn parsed_citations_render_unchanged(text in "(projects/|sessions/|memory/|coder/|detail/|messages.jsonl|overview.md|toc:|#L|[0-9a-z./~-]|\\PC){0,12}") {
         if let Ok(citation) = parse(&text) {
             prop_assert_eq!(citation.to_string(), text);
         }

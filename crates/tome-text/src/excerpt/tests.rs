@@ -1,6 +1,6 @@
 //! The excerpts of sample texts.
 
-// A range that splits a character has to fail a test.
+// A range that splits a character must fail a test.
 #![allow(clippy::string_slice)]
 
 use expect_test::expect;

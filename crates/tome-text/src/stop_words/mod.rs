@@ -1,8 +1,8 @@
-//! Stop words: one table of words that say little by themselves, each with the classes it is in.
+//! Stop words: one table of words that say little by themselves, each with its classes.
 //!
-//! What says little depends on the purpose. `test` is a poor title for a coding session and a fine
-//! search term; `die` is an article in German and a verb in English. So a caller names the classes
-//! to ignore instead of keeping a list of its own.
+//! Which words to ignore depends on the purpose: `test` is a poor title for a coding session but a
+//! fine search term; `die` is a German article and an English verb. Callers therefore choose
+//! classes instead of keeping lists of their own.
 
 mod table;
 
@@ -16,22 +16,23 @@ impl StopClass {
     /// English function words: articles, pronouns, prepositions, auxiliaries, question words. The
     /// only class that searches ignore.
     pub const FUNCTION: Self = Self(1);
-    /// Function words of German, French, Spanish and Russian. Some are content words in English.
+    /// Function words of German, French, Spanish and Russian; some are content words in English.
     pub const FOREIGN: Self = Self(1 << 1);
-    /// Words of nearly every coding session (`fix`, `file`, `error`), which make no title or keyword.
+    /// Words of nearly every coding session (`fix`, `file`, `error`), useless as titles or
+    /// keywords.
     pub const COMMON: Self = Self(1 << 2);
     /// Words of nearly every note (`use`, `new`, `summary`).
     pub const GENERIC: Self = Self(1 << 3);
     /// Words of prompts that only agree or urge: `yes, please continue`.
     pub const SMALL_TALK: Self = Self(1 << 4);
-    /// Words of a question about past experience that do not say what it is about: `lessons`.
+    /// Words of a question about past experience that do not name its subject: `lessons`.
     pub const ASKING: Self = Self(1 << 5);
-    /// Words that cannot end a title: another word has to follow.
+    /// Words that cannot end a title, because another has to follow.
     pub const DANGLING: Self = Self(1 << 6);
-    /// Words that say that something happened and not what: `worked`, `discussed`.
+    /// Words for activity without its subject: `worked`, `discussed`.
     pub const ACTIVITY: Self = Self(1 << 7);
 
-    /// Both classes, for constants; elsewhere use `|`.
+    /// Combines classes in constants; elsewhere use `|`.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -46,14 +47,14 @@ impl BitOr for StopClass {
     }
 }
 
-/// Whether a word, in lower case and not stemmed, is in one of the classes.
+/// Whether a lowercase, unstemmed word is in one of the classes.
 pub fn is_stop_word(word: &str, classes: StopClass) -> bool {
     let found = table::WORDS.binary_search_by_key(&word, |(word, _)| *word);
     let own = found.ok().and_then(|at| table::WORDS.get(at)).map_or(0, |(_, own)| *own);
     own & classes.0 != 0
 }
 
-/// Chinese words of questions, the longest first: removing them in this order leaves the subject.
+/// Chinese question words, longest first: removing them in this order leaves the subject.
 #[rustfmt::skip]
 pub const CHINESE_QUESTION_WORDS: &[&str] = &[
     "为什么", "怎么办", "怎么样", "是什么", "有什么", "什么", "如何", "怎么", "怎样", "哪些", "上次", "我们",
@@ -61,10 +62,10 @@ pub const CHINESE_QUESTION_WORDS: &[&str] = &[
     "是", "在", "我", "你", "有", "和", "与", "或", "请", "把", "被", "会", "要",
 ];
 
-/// Han characters that hold a sentence together; no term begins or ends with one.
+/// Han characters with a grammatical function; no term begins or ends with one.
 const HAN_PARTICLES: &str = "的了是在我你他她它们这那有和与就不也都要会能可以把被让给对从到为吗呢吧啊很再还没请帮用个下上中里后前时着过得地来去说看做想该如果但因所及或其之于并等一二三两些什么怎样哪万条次号件种";
 
-/// Whether a Han character holds a sentence together rather than being part of a term.
+/// Whether a Han character is grammatical rather than part of a term.
 pub fn is_han_particle(c: char) -> bool {
     HAN_PARTICLES.contains(c)
 }

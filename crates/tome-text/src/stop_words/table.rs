@@ -1,4 +1,4 @@
-//! The words and their classes, sorted by their bytes so that a look-up is a binary search.
+//! The words and their classes, sorted by bytes for binary search.
 
 use super::StopClass;
 

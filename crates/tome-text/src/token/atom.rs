@@ -8,10 +8,10 @@
 use super::{Emit, TokenKind, truncate_term};
 use crate::fold::push_folded;
 
-/// Shortest run of hexadecimal digits that is a hash, if it has both letters and digits.
+/// Shortest run of hexadecimal digits that counts as a hash, if it has letters and digits.
 const HASH_MIN: usize = 7;
 
-/// Lengths to which people abbreviate hashes.
+/// Common lengths of abbreviated hashes.
 const SHORT_HASHES: [usize; 2] = [7, 8];
 
 /// Emits terms, folded and truncated.
@@ -71,7 +71,8 @@ fn ends_in_digit(term: &str) -> bool {
     term.bytes().next_back().is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// The atoms of a run: split at joints, except at a dot between digits or an apostrophe between letters.
+/// Splits a run into atoms at joints, except at a dot between digits or an apostrophe between
+/// letters.
 pub(super) fn atoms(run: &str) -> impl Iterator<Item = &str> {
     let mut rest = run;
     std::iter::from_fn(move || {
@@ -107,7 +108,7 @@ fn atom_end(rest: &str) -> Option<usize> {
     Some(rest.len())
 }
 
-/// Emits the words of an atom, and the atom as a whole if it is more than a word.
+/// Emits the words of an atom, and the whole atom if it is more than a word.
 pub(super) fn emit_atom(atom: &str, sink: &mut Sink<'_>) {
     let plain;
     let atom = if atom.contains(['\'', '\u{2019}']) {
@@ -126,7 +127,8 @@ pub(super) fn emit_atom(atom: &str, sink: &mut Sink<'_>) {
     }
 }
 
-/// `don't` is one word, `it's` is `it`, `they've` is `they`, `o'clock` is `oclock`.
+/// `don't` becomes `dont`, `it's` becomes `it`, `they've` becomes `they`, `o'clock` becomes
+/// `oclock`.
 fn without_apostrophe(atom: &str) -> String {
     let mut pieces = atom.split(['\'', '\u{2019}']);
     let mut word = pieces.next().unwrap_or_default().to_owned();
@@ -138,7 +140,8 @@ fn without_apostrophe(atom: &str) -> String {
     word
 }
 
-/// `1.2.3`, `v1.2.3`, `1.2.3rc1`, `192.168.0.1`, `3.14`: not split, the numbers mean nothing alone.
+/// `1.2.3`, `v1.2.3`, `1.2.3rc1`, `192.168.0.1`, `3.14`: not split, since their numbers mean
+/// nothing alone.
 fn emit_version(atom: &str, sink: &mut Sink<'_>) {
     let number = match atom.strip_prefix(['v', 'V']) {
         Some(number) if number.starts_with(|first: char| first.is_ascii_digit()) => number,
@@ -161,7 +164,7 @@ fn is_hash(atom: &str) -> bool {
         && atom.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Emits the hash and its usual abbreviations; only the shortest of them as a word.
+/// Emits the hash and its usual abbreviations; only the shortest one as a word.
 fn emit_hash(atom: &str, sink: &mut Sink<'_>) {
     sink.push(atom.get(..HASH_MIN).unwrap_or(atom), TokenKind::Word);
     sink.push(atom, TokenKind::Identifier);
@@ -183,7 +186,7 @@ fn emit_subwords(atom: &str, sink: &mut Sink<'_>) {
     }
 }
 
-/// The words of an identifier: `parse`, `HTTP` and `Header2` of `parse_HTTPHeader2`.
+/// Splits an identifier into words: `parse_HTTPHeader2` into `parse`, `HTTP` and `Header2`.
 pub fn subwords(identifier: &str) -> impl Iterator<Item = &str> {
     split_subwords(identifier, false)
 }
@@ -199,7 +202,7 @@ fn split_subwords(identifier: &str, splits_digits: bool) -> impl Iterator<Item =
     })
 }
 
-/// Whether digits are words of their own: in `sha256` and `10ms`, not in `e0308`, `x86` or `b2c4`.
+/// Whether digits are separate words: in `sha256` and `10ms`, but not in `e0308`, `x86` or `b2c4`.
 fn splits_digits(atom: &str) -> bool {
     let mut run = 0_usize;
     let mut has_short = false;
@@ -214,7 +217,7 @@ fn splits_digits(atom: &str) -> bool {
     !(has_short || run == 1)
 }
 
-/// The end of the first subword: `parse|Http`, `HTTP|Server`, `URLs`, `sha|256`.
+/// End of the first subword: `parse|Http`, `HTTP|Server`, `URLs`, `sha|256`.
 fn subword_end(rest: &str, splits_digits: bool) -> usize {
     let mut letters = rest.char_indices().peekable();
     let Some((_, mut before)) = letters.next() else { return 0 };

@@ -4,7 +4,6 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::script::is_unspaced;
 
-/// The role of a character in a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CharClass {
     /// Part of a word: a letter, a digit, a mark on one, an underscore.

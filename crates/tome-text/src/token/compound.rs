@@ -1,18 +1,18 @@
 //! Runs of characters without a gap: `src/daemon/reading.rs:45`, `a::b::c`, `well-known`.
 //!
-//! A run yields the words of its atoms, and as a whole an identifier or a path.
+//! A run yields the words of its atoms and, as a whole, an identifier or a path.
 
 use super::atom::{Sink, atoms, emit_atom};
 use super::class::CharClass;
 use super::{Emit, TokenKind, truncate_term};
 
-/// A longer run is no identifier and no path: only its words are emitted.
+/// A longer run is neither identifier nor path; only its words are emitted.
 const RUN_BYTES_MAX: usize = 512;
 
-/// A name of more atoms is no identifier.
+/// A name of more atoms is not an identifier.
 const ATOMS_MAX: usize = 12;
 
-/// Longest file extension.
+/// Bytes of a file extension.
 const EXTENSION_BYTES_MAX: usize = 6;
 
 /// Passes every token of a folded text to `emit`.
@@ -32,7 +32,7 @@ pub(super) fn tokenize_folded(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// Joints are part of the run they stand in.
+/// Joints belong to the surrounding run.
 fn run_class(c: char) -> CharClass {
     match CharClass::of(c) {
         CharClass::Joint => CharClass::Word,
@@ -40,7 +40,7 @@ fn run_class(c: char) -> CharClass {
     }
 }
 
-/// Emits pairs of neighbours, which stand for words, and each character for queries of a single one.
+/// Emits adjacent pairs, which stand for words, and single characters for queries of one character.
 fn emit_bigrams(run: &str, sink: &mut Sink<'_>) {
     let mut before: Option<(usize, char)> = None;
     let mut alone = true;
@@ -91,7 +91,7 @@ fn emit_language(run: &str, after: &str, sink: &mut Sink<'_>) {
     }
 }
 
-/// Emits the whole path, its last two names, and the name of the file.
+/// Emits the whole path, its last two components, and file names.
 fn emit_path(run: &str, sink: &mut Sink<'_>) {
     let path = run.split_once("://").map_or(run, |(_, path)| path);
     let path = strip_position(path);
@@ -108,7 +108,7 @@ fn emit_path(run: &str, sink: &mut Sink<'_>) {
     }
 }
 
-/// As many names from the end of a path as fit into a term.
+/// Joins as many trailing components of a path as fit into a term.
 fn path_end(names: &[&str]) -> String {
     let mut bytes = 0;
     let kept = names.iter().rev().take_while(|name| {
@@ -119,7 +119,7 @@ fn path_end(names: &[&str]) -> String {
     names.get(from..).unwrap_or_default().join("/")
 }
 
-/// `main.rs` of `main.rs:45:10`.
+/// Strips the position from `main.rs:45:10`.
 fn strip_position(path: &str) -> &str {
     let mut path = path;
     while let Some((before, number)) = path.rsplit_once(':') {
@@ -142,7 +142,7 @@ fn emit_name(name: &str, sink: &mut Sink<'_>) {
         return;
     }
     sink.push_joined(&atoms);
-    // `tome_finder::Words::open` is found by `Words::open` as well.
+    // `tome_finder::Words::open` also matches `Words::open`.
     if let [_, .., before, last] = atoms.as_slice()
         && name.contains(['.', ':'])
     {
@@ -150,7 +150,7 @@ fn emit_name(name: &str, sink: &mut Sink<'_>) {
     }
 }
 
-/// `stem.extension`, with a letter in the extension.
+/// Whether a name is `stem.extension` with a letter in the extension.
 fn is_file_name(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty()

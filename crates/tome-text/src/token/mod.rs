@@ -1,8 +1,8 @@
-//! Tokens of a text, as indexes store them and as queries look for them.
+//! Tokens of a text, for indexes and queries.
 //!
-//! A text is folded (compatibility forms, case, accents of Latin letters) and split into runs, a run
-//! into atoms, an atom into words. Whole identifiers and paths are emitted beside their words. Every
-//! step is linear in the text, and no term is longer than [`TERM_BYTES_MAX`].
+//! A text is folded (compatibility forms, case, Latin accents) and split into runs, a run into
+//! atoms, an atom into words. Whole identifiers and paths are emitted in addition to their words.
+//! Linear in the text; no term is longer than [`TERM_BYTES_MAX`].
 
 mod atom;
 mod class;
@@ -16,19 +16,19 @@ use crate::stem::stem;
 
 pub use atom::subwords;
 
-/// Raised with every change of what [`tokenize`] or [`stem`] returns: an index built by another
-/// version of the analyzer has to be rebuilt.
+/// Raise with every change to the output of [`tokenize`] or [`stem`]; indexes built by another
+/// version are rebuilt.
 pub const ANALYZER_VERSION: u32 = 2;
 
-/// Longer terms are truncated: nobody types them.
+/// Longer terms are truncated.
 pub const TERM_BYTES_MAX: usize = 64;
 
-/// The kind of a token. No token contains white space.
+/// Kinds of tokens. No token contains white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// A word, not stemmed; or two adjacent characters of an unspaced script.
     Word,
-    /// A single character of an unspaced script that has neighbours.
+    /// A single character of an unspaced script that has neighbors.
     Character,
     /// A whole identifier, error code, hash or version.
     Identifier,
@@ -44,7 +44,7 @@ pub fn tokenize(text: &str, emit: Emit<'_>) {
     compound::tokenize_folded(&compatibility_form(text), emit);
 }
 
-/// The distinct stems of the words of a text, in order.
+/// Returns the distinct stems of a text's words, in order.
 pub fn stemmed_terms(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut terms = Vec::new();
@@ -60,14 +60,14 @@ pub fn stemmed_terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// The words of a text in lower case. Case, white space and punctuation make no difference.
+/// Returns the lowercase words of a text, split at anything that is not alphanumeric.
 pub fn plain_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
 }
 
-/// How many words a text has. Two characters of a script without any spaces count as one.
+/// Counts words. Two characters of a fully unspaced script count as one.
 pub fn count_words(text: &str) -> usize {
     let is_run_on = |c: char| !matches!(Script::of(c), Script::Other | Script::Hangul);
     let unspaced = text.chars().filter(|c| is_run_on(*c)).count();
@@ -75,7 +75,7 @@ pub fn count_words(text: &str) -> usize {
     text.split_whitespace().filter(is_word).count() + unspaced / 2
 }
 
-/// The start of a term that is too long.
+/// Truncates a term that is too long.
 fn truncate_term(term: &str) -> &str {
     term.get(..term.floor_char_boundary(TERM_BYTES_MAX)).unwrap_or_default()
 }

@@ -381,7 +381,7 @@ fn recall_finds_what_is_there_and_says_when_nothing_is() {
         let said = world.tome(&["coder", "recall", question]);
         assert_eq!((said.code, said.stderr.as_str()), (0, ""));
         assert!(said.stdout.contains("Results Found: 0\n"), "{}", said.stdout);
-        assert!(said.stdout.contains("Nothing that is stored answers this."), "{}", said.stdout);
+        assert!(said.stdout.contains("No stored lesson matches."), "{}", said.stdout);
     }
     let before = files_below(&folder(&world));
     for (arguments, words) in [

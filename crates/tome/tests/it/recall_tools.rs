@@ -201,7 +201,7 @@ fn bad_arguments_are_refused() {
     for (tool, arguments, said) in [
         ("recall_memory", json!({}), "needs query"),
         ("recall_memory", json!({"query": " \n"}), "say what to look for"),
-        ("recall_memory", json!({"query": 7}), "query has to be a string"),
+        ("recall_memory", json!({"query": 7}), "query must be a string"),
         ("recall_memory", json!({"query": "x", "scope": "attic"}), "contents"),
         ("recall_memory", json!({"query": "x", "limit": -1}), "from 0 up"),
         ("recall_memory", json!({"query": "x", "tokens": -1}), "from 0 up"),

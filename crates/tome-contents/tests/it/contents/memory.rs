@@ -1,4 +1,4 @@
-//! A store in memory that can be killed: what is written stays, the ledger on it goes.
+//! A store in memory that outlives the ledger on it, to simulate crashes.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -15,33 +15,33 @@ type Families = BTreeMap<Family, BTreeMap<Vec<u8>, Vec<u8>>>;
 #[derive(Clone, Default)]
 pub(crate) struct Memory {
     families: Arc<Mutex<Families>>,
-    /// Writes until one fails; 0 for never.
+    /// Number of the write that fails; 0 for none.
     pub(crate) fails_in: Arc<AtomicUsize>,
-    /// Keys and values that were read.
+    /// Keys and values read so far.
     pub(crate) reads: Arc<AtomicUsize>,
 }
 
 impl Memory {
-    /// A ledger on what was written so far.
+    /// Opens a ledger on what was written so far.
     pub(crate) fn open(&self) -> Ledger {
         Ledger::on(Box::new(self.clone())).unwrap()
     }
 
-    /// How many keys and values `work` reads.
+    /// Counts the keys and values that `work` reads.
     pub(crate) fn reads_of<T>(&self, work: impl FnOnce() -> T) -> (usize, T) {
         let before = self.reads.load(Ordering::SeqCst);
         let result = work();
         (self.reads.load(Ordering::SeqCst) - before, result)
     }
 
-    /// Overwrites the bytes of every value of a family.
+    /// Changes every value of a family.
     pub(crate) fn spoil(&self, family: Family, spoil: impl Fn(&mut Vec<u8>)) {
         for value in self.families.lock().unwrap().entry(family).or_default().values_mut() {
             spoil(value);
         }
     }
 
-    /// Takes a family away.
+    /// Removes a family.
     pub(crate) fn lose(&self, family: Family) {
         self.families.lock().unwrap().remove(&family);
     }

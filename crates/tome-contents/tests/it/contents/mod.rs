@@ -1,10 +1,10 @@
-//! The contents through the public surface: a small world of events, a summarizer that shows
-//! everything it was given, and what comes of it.
+//! The contents through the public API: a small set of events, a summarizer that echoes its input,
+//! and the result.
 
+mod determinism;
 mod memory;
 mod polish;
 mod reading;
-mod same;
 mod segments;
 mod texts;
 mod verify;
@@ -26,7 +26,7 @@ use tome_model::{
 
 pub(crate) const PROJECT: &str = "/home/dev/app";
 
-/// A clock that moves one millisecond each time it is looked at.
+/// A clock that advances one millisecond per call.
 #[derive(Default)]
 pub(crate) struct Ticking(AtomicU64);
 
@@ -36,10 +36,10 @@ impl Clock for Ticking {
     }
 }
 
-/// Says what it was given, so that whatever differs shows.
-pub(crate) struct Plain;
+/// A summarizer that echoes its input, so that any difference shows.
+pub(crate) struct EchoSummarizer;
 
-impl Summarizer for Plain {
+impl Summarizer for EchoSummarizer {
     fn name(&self) -> &'static str {
         "extractive"
     }
@@ -53,7 +53,7 @@ impl Summarizer for Plain {
         if !input.overlap.is_empty() {
             write!(title, " after {}", texts(input.overlap)).unwrap();
         }
-        // The last ones, so that a segment that grows needs other grips.
+        // The last ones, so that a growing segment needs other grips.
         let spoken = input.events.iter().enumerate().rev().take(2);
         let bullets = spoken.filter_map(|(event, one)| {
             let text: String = said(one).next()?.chars().take(40).collect();
@@ -110,8 +110,9 @@ pub(crate) fn append(ledger: &Ledger, project: &str, draft: Draft) {
     ledger.append(vec![new]).unwrap();
 }
 
-/// Events from lines such as `s1 2026-03-02T09:00:00Z set up the parser`; the text names them.
-pub(crate) fn tell(ledger: &Ledger, lines: &str) {
+/// Records events from lines such as `s1 2026-03-02T09:00:00Z set up the parser`; the text is also
+/// the id.
+pub(crate) fn record_events(ledger: &Ledger, lines: &str) {
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let mut words = line.splitn(3, ' ');
         let (session, time) = (words.next().unwrap(), words.next().unwrap());
@@ -128,11 +129,11 @@ pub(crate) fn settings() -> ContentsSettings {
     ContentsSettings::in_zone(Zone::utc())
 }
 
-pub(crate) fn caught_up(ledger: &Ledger, settings: &ContentsSettings) -> CaughtUp {
-    catch_up_contents(ledger, settings, &Plain, &Ticking::default()).unwrap()
+pub(crate) fn catch_up(ledger: &Ledger, settings: &ContentsSettings) -> CaughtUp {
+    catch_up_contents(ledger, settings, &EchoSummarizer, &Ticking::default()).unwrap()
 }
 
-/// The latest nodes of all projects and the grips they need, without what depends on the way.
+/// The latest nodes of all projects and their grips, without fields that depend on history.
 pub(crate) fn latest(ledger: &Ledger) -> BTreeMap<(String, NodeId), (Node, Vec<Grip>)> {
     let mut found = BTreeMap::new();
     for project in ledger.contents_projects().unwrap() {
@@ -152,7 +153,7 @@ pub(crate) fn latest(ledger: &Ledger) -> BTreeMap<(String, NodeId), (Node, Vec<G
     found
 }
 
-/// One line a node: id, version, open or closed, title.
+/// One line per node: id, version, state, title.
 pub(crate) fn shown(ledger: &Ledger, project: &str) -> String {
     let mut lines = String::new();
     for head in ledger.heads(project, "", None).map(Result::unwrap) {

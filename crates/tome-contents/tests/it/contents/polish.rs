@@ -1,4 +1,4 @@
-//! Other words for what is closed.
+//! Model-written summaries of closed nodes.
 
 use tome_contents::{
     Found, Replaced, Source, rebuild_contents, replace_summary, source_of, unpolished,
@@ -7,7 +7,7 @@ use tome_contents::{
 use super::memory::Memory;
 use super::*;
 
-const STORY: &str = "s1 2026-03-02T09:00:00Z parser
+const EVENTS: &str = "s1 2026-03-02T09:00:00Z parser
      s1 2026-03-02T09:10:00Z bye
      s2 2026-03-03T10:00:00Z lexer";
 
@@ -43,26 +43,26 @@ fn listed(ledger: &Ledger) -> Vec<Found> {
 }
 
 #[test]
-fn closed_nodes_are_listed_from_the_bottom_up() {
+fn closed_nodes_are_listed_bottom_up() {
     let ledger = Memory::default().open();
-    tell(&ledger, STORY);
+    record_events(&ledger, EVENTS);
     append(&ledger, "/other project", draft("x", "s9", at("2026-01-01T00:00:00Z"), "elsewhere"));
-    caught_up(&ledger, &settings());
+    catch_up(&ledger, &settings());
     let ids: Vec<_> =
         listed(&ledger).iter().map(|found| short(&found.node.id).to_owned()).collect();
-    // The second day, its week and all above are open, and so is the other project.
+    // The second day, everything above it, and the other project are open.
     assert_eq!(ids, ["toc:segment:2026-03-02", "toc:day:2026-03-02"]);
 }
 
 #[test]
-fn other_words_stand_until_what_happened_changes() {
+fn a_model_summary_stays_until_the_events_change() {
     let ledger = Memory::default().open();
-    tell(&ledger, STORY);
-    caught_up(&ledger, &settings());
+    record_events(&ledger, EVENTS);
+    catch_up(&ledger, &settings());
     let before = latest(&ledger);
     for found in listed(&ledger) {
         assert_eq!(polish(&ledger, &found, "in other words"), Replaced::As(2));
-        // Once is enough.
+        // A second replacement is stale.
         assert_eq!(polish_again(&ledger, &found), Replaced::Stale);
     }
     assert!(listed(&ledger).is_empty());
@@ -71,10 +71,11 @@ fn other_words_stand_until_what_happened_changes() {
     assert_eq!((node.title.as_str(), node.summarizer.as_str()), ("in other words", "model"));
     assert!(!node.bullets[0].grips.is_empty() && !node.bullets[0].unsupported);
 
-    // What happens elsewhere, and making everything anew, leave them alone.
-    tell(&ledger, "s2 2026-03-03T10:05:00Z more");
-    caught_up(&ledger, &settings());
-    let rebuilt = rebuild_contents(&ledger, &settings(), &Plain, &Ticking::default()).unwrap();
+    // Events elsewhere and a rebuild leave it alone.
+    record_events(&ledger, "s2 2026-03-03T10:05:00Z more");
+    catch_up(&ledger, &settings());
+    let rebuilt =
+        rebuild_contents(&ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap();
     assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
     assert_eq!(ledger.node(PROJECT, &day, None).unwrap().unwrap(), node);
     assert!(tome_contents::verify_contents(&ledger, &settings()).unwrap().is_fine());
@@ -82,9 +83,9 @@ fn other_words_stand_until_what_happened_changes() {
     let week = ledger.node(PROJECT, &id("toc:week:2026-W10"), None).unwrap().unwrap();
     assert!(week.title.contains("parser,bye") && !week.title.contains("other words"));
 
-    // Something late happens that day: its own words again, as a version of their own.
-    tell(&ledger, "s1 2026-03-02T09:05:00Z late");
-    caught_up(&ledger, &settings());
+    // A late event on that day brings back a built-in summary, as a new version.
+    record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
+    catch_up(&ledger, &settings());
     let head = ledger.head(PROJECT, &day).unwrap().unwrap();
     assert_eq!((head.version, head.base), (3, 3));
     assert!(head.title.contains("parser,late,bye"), "{}", head.title);
@@ -97,17 +98,17 @@ fn polish_again(ledger: &Ledger, seen: &Found) -> Replaced {
 }
 
 #[test]
-fn what_is_open_or_has_changed_is_left_alone() {
+fn open_or_changed_nodes_are_not_replaced() {
     let ledger = Memory::default().open();
-    tell(&ledger, STORY);
-    caught_up(&ledger, &settings());
+    record_events(&ledger, EVENTS);
+    catch_up(&ledger, &settings());
     let open = ledger.node(PROJECT, &id("toc:day:2026-03-03"), None).unwrap().unwrap();
     let open = Found { project: PROJECT.into(), node: open };
     assert_eq!(polish(&ledger, &open, "too early"), Replaced::Stale);
     let seen = listed(&ledger).remove(0);
     let source = source_of(&ledger, &settings(), &seen).unwrap().unwrap();
-    tell(&ledger, "s1 2026-03-02T09:05:00Z late");
-    caught_up(&ledger, &settings());
+    record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
+    catch_up(&ledger, &settings());
     let summary = summary("too late", Support::Excerpts(Vec::new()));
     let replaced = replace_summary(&ledger, &seen, &source, summary, "model", Millis(7)).unwrap();
     assert_eq!(replaced, Replaced::Stale);

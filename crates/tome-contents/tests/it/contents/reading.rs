@@ -1,4 +1,4 @@
-//! The way back, over one project and over all.
+//! Reading the contents of one project and of all.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ struct Scene {
 
 fn calendar(stores: Stores) -> Calendar {
     let clock = Arc::new(Ticking::default());
-    Calendar::new(Arc::new(stores), settings(), Arc::new(Plain), clock)
+    Calendar::new(Arc::new(stores), settings(), Arc::new(EchoSummarizer), clock)
 }
 
-/// One level of this project, or of all.
-fn of(project: Option<&str>) -> Ask {
+/// One level of one project, or of all.
+fn query(project: Option<&str>) -> Ask {
     let project = project.map(str::to_owned);
     Ask { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
 }
 
-/// Two projects: one worked on in two months by two agents, one on one day.
+/// Two projects: one with two months and two agents, one with a single day.
 fn scene(mode: StoreMode) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
@@ -46,7 +46,7 @@ fn scene(mode: StoreMode) -> Scene {
     Scene { calendar: calendar(stores), _folder: folder }
 }
 
-fn told(listing: &Entries) -> String {
+fn render_listing(listing: &Entries) -> String {
     let mut text = String::new();
     for entry in &listing.entries {
         let shares: Vec<String> = entry
@@ -61,11 +61,14 @@ fn told(listing: &Entries) -> String {
 }
 
 #[test]
-fn one_walks_from_the_years_to_what_was_said() {
+fn the_tree_leads_from_years_to_events() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let calendar = &scene(mode).calendar;
-        let (root, ask) = (Some("/nowhere/a"), of(Some("/nowhere/a")));
-        assert_eq!(told(&calendar.root(&ask).unwrap()), "toc:year:2026 4 events: /nowhere/a 4\n");
+        let (root, ask) = (Some("/nowhere/a"), query(Some("/nowhere/a")));
+        assert_eq!(
+            render_listing(&calendar.root(&ask).unwrap()),
+            "toc:year:2026 4 events: /nowhere/a 4\n"
+        );
         let walk = [
             (
                 "toc:year:2026",
@@ -75,7 +78,7 @@ fn one_walks_from_the_years_to_what_was_said() {
             ("toc:week:2026-W10", "toc:day:2026-03-02 3 events: /nowhere/a 3\n"),
         ];
         for (node, expected) in walk {
-            assert_eq!(told(&calendar.below(&id(node), &ask).unwrap()), expected);
+            assert_eq!(render_listing(&calendar.below(&id(node), &ask).unwrap()), expected);
         }
         let segments = calendar.below(&id("toc:day:2026-03-02"), &ask).unwrap();
         assert_eq!(segments.entries.len(), 3);
@@ -86,40 +89,46 @@ fn one_walks_from_the_years_to_what_was_said() {
         let grip = found.node.bullets[0].grips[0].as_str();
         let expanded = calendar.grip(grip, (3, 3), root).unwrap();
         assert_eq!(expanded.events[0].text, "a says 1");
-        // What lies an hour away is not around it.
+        // Events an hour away are not included.
         assert!(expanded.before.is_empty() && expanded.after.is_empty() && !expanded.shortened);
     }
 }
 
 #[test]
-fn all_projects_are_one_calendar() {
+fn all_projects_are_merged_into_one_calendar() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
         let calendar = &scene(mode).calendar;
         let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
-        assert_eq!(told(&calendar.root(&of(None)).unwrap()), format!("toc:year:2026 {both}"));
-        let day = calendar.below(&id("toc:day:2026-03-02"), &of(None)).unwrap();
+        assert_eq!(
+            render_listing(&calendar.root(&query(None)).unwrap()),
+            format!("toc:year:2026 {both}")
+        );
+        let day = calendar.below(&id("toc:day:2026-03-02"), &query(None)).unwrap();
         let projects: Vec<_> =
             day.entries.iter().map(|entry| entry.shares[0].project.as_str()).collect();
         assert_eq!(projects, ["/nowhere/a", "/nowhere/b", "/nowhere/a", "/nowhere/a"]);
         assert_eq!(calendar.node("toc:year:2026", None, None).unwrap().len(), 2);
 
-        // By agent, and the days of a month by name.
-        let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..of(None) };
+        // By agent, and the days of a month by time.
+        let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..query(None) };
         let months = calendar.below(&id("toc:year:2026"), &gemini).unwrap();
-        assert_eq!(told(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
-        let days = calendar.at("2026-03", &of(None)).unwrap();
-        assert_eq!(told(&days), "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n");
+        assert_eq!(render_listing(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
+        let days = calendar.at("2026-03", &query(None)).unwrap();
+        assert_eq!(
+            render_listing(&days),
+            "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n"
+        );
     }
 }
 
 #[test]
-fn lists_come_in_pages() {
+fn listings_are_paged_in_both_directions() {
     let calendar = &scene(StoreMode::PerProject).calendar;
     for (node, entries_max, pages) in
         [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
     {
         for newest_first in [false, true] {
-            let whole = || calendar.below(&id(node), &of(None)).unwrap();
+            let whole = || calendar.below(&id(node), &query(None)).unwrap();
             let ids = |listing: &Entries| -> Vec<NodeId> {
                 listing.entries.iter().map(|entry| entry.id.clone()).collect()
             };
@@ -144,28 +153,28 @@ fn lists_come_in_pages() {
 }
 
 #[test]
-fn what_is_not_there_is_said_to_be() {
+fn missing_items_are_reported_as_not_found() {
     let calendar = &scene(StoreMode::PerProject).calendar;
     let not_found = |error: HomeError| match error {
         HomeError::NotFound(what) => what,
         other => panic!("{other}"),
     };
     let error = calendar.node("toc:day:2020-01-01", None, None).unwrap_err();
-    assert!(not_found(error).starts_with("there is no node toc:day:2020-01-01"));
+    assert!(not_found(error).starts_with("no node toc:day:2020-01-01"));
     let error = calendar.node("toc:year:2026", Some(9), None).unwrap_err();
-    assert!(not_found(error).starts_with("there is no version 9 of toc:year:2026"));
+    assert!(not_found(error).starts_with("no version 9 of toc:year:2026"));
     let grip = GripId::of(Millis(1), &EventId::parse("x").unwrap(), "x");
     let error = calendar.grip(grip.as_str(), (3, 3), None).unwrap_err();
-    assert_eq!(not_found(error), format!("there is no grip {grip}"));
-    not_found(calendar.below(&id("toc:day:2020-01-01"), &of(None)).unwrap_err());
-    assert!(calendar.root(&of(Some("/nowhere/c"))).unwrap().entries.is_empty());
+    assert_eq!(not_found(error), format!("no grip {grip}"));
+    not_found(calendar.below(&id("toc:day:2020-01-01"), &query(None)).unwrap_err());
+    assert!(calendar.root(&query(Some("/nowhere/c"))).unwrap().entries.is_empty());
     assert!(calendar.node("toc:year:2026", None, Some("/nowhere/c")).is_err());
     assert_eq!(calendar.versions("toc:year:2026", None).unwrap().len(), 2);
     assert!(calendar.versions("toc:year:2025", None).is_err());
 }
 
 #[test]
-fn a_grip_shows_what_was_around_it_in_its_session_and_project() {
+fn a_grip_expands_within_its_session_and_project() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
     let stores = Stores::new(Home::at(folder.path()), StoreMode::Unified, Engine::DEFAULT, clock);
@@ -179,7 +188,7 @@ fn a_grip_shows_what_was_around_it_in_its_session_and_project() {
     }
     let huge = draft("huge", "s1", at("2026-03-02T09:40:00Z"), &"much ".repeat(200_000));
     append(&store, "/nowhere/a", huge);
-    caught_up(&store, &settings());
+    catch_up(&store, &settings());
     let calendar = calendar(stores);
     let expand =
         |grip: &Grip, around| calendar.grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap();

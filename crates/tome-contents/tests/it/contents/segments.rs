@@ -1,4 +1,4 @@
-//! Where segments are cut.
+//! Segment boundaries.
 
 use proptest::prelude::*;
 use tome_contents::{Segment, segments, weigh};
@@ -24,7 +24,7 @@ fn event(n: usize, at: Millis, kind: EventKind, text: &str) -> Event {
     }
 }
 
-fn story() -> impl Strategy<Value = Vec<Event>> {
+fn random_events() -> impl Strategy<Value = Vec<Event>> {
     let pause = prop_oneof![5 => 0..120_000u64, 2 => 0..3_600_000u64, 1 => 0..90_000_000u64];
     let one = (pause, 0..12u8, 0..900usize);
     proptest::collection::vec(one, 0..80).prop_map(|all| {
@@ -48,7 +48,7 @@ fn counted(events: &[Event]) -> u64 {
     events.iter().map(|event| weigh(event).counted).sum()
 }
 
-fn limits_hold(events: &[Event], segment: &Segment, settings: &ContentsSettings) {
+fn check_limits(events: &[Event], segment: &Segment, settings: &ContentsSettings) {
     let own = &events[segment.events.clone()];
     let (first, last) = (own.first().unwrap(), own.last().unwrap());
     assert!(counted(own) <= settings.tokens_max || own.len() == 1);
@@ -66,8 +66,8 @@ fn limits_hold(events: &[Event], segment: &Segment, settings: &ContentsSettings)
     assert!(overlap.iter().all(|event| event.at.distance_ms(first.at) <= settings.overlap_ms));
 }
 
-/// There is a reason for every cut, and one that comes earlier would have been taken.
-fn cut_for_a_reason(events: &[Event], two: &[Segment], settings: &ContentsSettings) {
+/// Every cut has a reason, and the first applicable one is reported.
+fn check_reason(events: &[Event], two: &[Segment], settings: &ContentsSettings) {
     let (before, next) = (&two[0], &two[1]);
     let own = &events[before.events.clone()];
     let (last, first) = (own.last().unwrap(), &events[next.events.start]);
@@ -83,8 +83,11 @@ fn cut_for_a_reason(events: &[Event], two: &[Segment], settings: &ContentsSettin
     };
     assert_eq!(next.began, expected);
     assert_eq!(before.events.end, next.events.start);
-    assert!(next.overlap.start >= before.events.start, "no more than the one before");
-    // As much as may be: one more would be too much.
+    assert!(
+        next.overlap.start >= before.events.start,
+        "the overlap stays within the previous segment"
+    );
+    // As much as allowed: one more event would be too much.
     if matches!(expected, Began::Full | Began::Midnight) && next.overlap.start > before.events.start
     {
         let one_more = &events[next.overlap.start - 1];
@@ -96,7 +99,7 @@ fn cut_for_a_reason(events: &[Event], two: &[Segment], settings: &ContentsSettin
 
 proptest! {
     #[test]
-    fn every_event_is_in_one_segment_and_limits_hold(events in story(), zone in 0..2usize) {
+    fn every_event_is_in_one_segment_within_the_limits(events in random_events(), zone in 0..2usize) {
         let zone = Zone::named(["UTC", "Europe/Berlin"][zone]).unwrap();
         let settings = ContentsSettings::in_zone(zone);
         let found = segments(&events, &settings);
@@ -105,15 +108,15 @@ proptest! {
         prop_assert_eq!(found.first().map(|one| (one.began, one.events.start)),
             events.first().map(|_| (Began::Session, 0)));
         for segment in &found {
-            limits_hold(&events, segment, &settings);
+            check_limits(&events, segment, &settings);
         }
         for two in found.windows(2) {
-            cut_for_a_reason(&events, two, &settings);
+            check_reason(&events, two, &settings);
         }
     }
 
     #[test]
-    fn what_comes_later_changes_nothing_before(events in story(), upto in 0..80usize) {
+    fn later_events_do_not_change_earlier_segments(events in random_events(), upto in 0..80usize) {
         let upto = upto.min(events.len());
         let (all, some) = (segments(&events, &settings()), segments(&events[..upto], &settings()));
         for (a, b) in all.iter().zip(&some) {
@@ -124,7 +127,7 @@ proptest! {
 }
 
 #[test]
-fn a_tool_counts_for_little_however_much_it_prints() {
+fn the_weight_of_a_tool_result_is_capped() {
     let quiet = event(1, Millis(1), EventKind::AssistantMessage, &"word ".repeat(3_000));
     let mut loud = event(2, Millis(1), EventKind::ToolResult, "");
     loud.tool = Some(tome_model::Tool {

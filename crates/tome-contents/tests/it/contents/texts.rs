@@ -1,4 +1,4 @@
-//! What events say, and how much that is.
+//! Texts of events, and their token estimates.
 
 use serde_json::{Value, json};
 use tome_contents::said;
@@ -18,7 +18,7 @@ fn tool_event(text: &str, input: Value, output: Value) -> Event {
 }
 
 #[test]
-fn text_comes_first_and_then_the_strings_of_the_tool_in_order() {
+fn texts_are_the_event_text_then_the_tool_strings_in_order() {
     let event = tool_event(
         "ran it",
         json!({"command": "cargo test", "timeout": 5, "env": {"A": "b", "": ""}}),
@@ -29,7 +29,7 @@ fn text_comes_first_and_then_the_strings_of_the_tool_in_order() {
 }
 
 #[test]
-fn a_value_without_parts_is_its_own_text() {
+fn a_scalar_value_is_its_own_text() {
     for (value, expected) in [
         (json!("plain"), vec!["plain"]),
         (json!(42), vec!["42"]),
@@ -43,7 +43,7 @@ fn a_value_without_parts_is_its_own_text() {
 }
 
 #[test]
-fn a_huge_value_is_not_read_to_its_end() {
+fn the_texts_of_a_huge_value_are_capped() {
     let rows: Vec<Value> = (0..60_000).map(|n| json!({ "name": format!("row {n}") })).collect();
     let event = tool_event("", Value::Null, Value::Array(rows));
     assert_eq!(said(&event).count(), 10_000);
@@ -57,8 +57,8 @@ fn a_huge_value_is_not_read_to_its_end() {
 }
 
 #[test]
-fn any_script_has_about_the_tokens_it_has() {
-    // From the usual rules of thumb, with room on both sides: no tokenizer is run here.
+fn token_estimates_are_plausible_for_every_script() {
+    // From rules of thumb, with a margin on both sides; no tokenizer is run.
     for (text, low, high) in [
         ("The quick brown fox jumps over the lazy dog.", 8, 13),
         ("fn main() {\n    println!(\"{}\", compute_total(&items)?);\n}\n", 14, 26),

@@ -1,4 +1,4 @@
-//! What is wrong is found, and mended by making it anew.
+//! Damage is found by verification and repaired by a rebuild.
 
 use tome_contents::{Rebuilt, Report, rebuild_contents, verify_contents};
 use tome_ledger::Family;
@@ -6,15 +6,15 @@ use tome_ledger::Family;
 use super::memory::Memory;
 use super::*;
 
-const STORY: &str = "s1 2026-03-02T09:00:00Z parser
+const EVENTS: &str = "s1 2026-03-02T09:00:00Z parser
      s1 2026-03-02T09:10:00Z bye
      s2 2026-03-03T10:00:00Z lexer";
 
-fn told() -> (Memory, Ledger) {
+fn recorded_ledger() -> (Memory, Ledger) {
     let memory = Memory::default();
     let ledger = memory.open();
-    tell(&ledger, STORY);
-    caught_up(&ledger, &settings());
+    record_events(&ledger, EVENTS);
+    catch_up(&ledger, &settings());
     (memory, ledger)
 }
 
@@ -23,12 +23,12 @@ fn report(ledger: &Ledger) -> Report {
 }
 
 fn rebuilt(ledger: &Ledger) -> Rebuilt {
-    rebuild_contents(ledger, &settings(), &Plain, &Ticking::default()).unwrap()
+    rebuild_contents(ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap()
 }
 
 #[test]
-fn what_was_just_made_is_fine() {
-    let (_, ledger) = told();
+fn new_contents_verify_without_problems() {
+    let (_, ledger) = recorded_ledger();
     let report = report(&ledger);
     assert_eq!((report.nodes, report.grips, report.problem_count), (7, 3, 0));
     let rebuilt = rebuilt(&ledger);
@@ -37,8 +37,8 @@ fn what_was_just_made_is_fine() {
 }
 
 #[test]
-fn lost_grips_are_named_and_come_back() {
-    let (memory, ledger) = told();
+fn lost_grips_are_reported_and_restored() {
+    let (memory, ledger) = recorded_ledger();
     let before = latest(&ledger);
     memory.lose(Family::Grips);
     let found = report(&ledger);
@@ -50,25 +50,25 @@ fn lost_grips_are_named_and_come_back() {
 }
 
 #[test]
-fn lost_contents_are_made_again() {
-    let (memory, ledger) = told();
+fn lost_contents_are_rebuilt() {
+    let (memory, ledger) = recorded_ledger();
     let before = latest(&ledger);
     for family in [Family::TocNodes, Family::TocLatest, Family::Grips] {
         memory.lose(family);
     }
     assert_eq!(rebuilt(&ledger).nodes, 7);
     assert_eq!(latest(&ledger), before);
-    // Without even a cursor, too.
+    // Also without a cursor.
     for family in [Family::TocNodes, Family::TocLatest, Family::Grips, Family::Checkpoints] {
         memory.lose(family);
     }
-    caught_up(&ledger, &settings());
+    catch_up(&ledger, &settings());
     assert_eq!(latest(&ledger), before);
 }
 
 #[test]
-fn an_excerpt_that_nobody_said_is_found() {
-    let (memory, ledger) = told();
+fn an_altered_excerpt_is_found() {
+    let (memory, ledger) = recorded_ledger();
     memory.spoil(Family::Grips, |value| {
         let place = value.windows(6).position(|six| six == b"parser");
         if let Some(place) = place {
@@ -76,15 +76,15 @@ fn an_excerpt_that_nobody_said_is_found() {
         }
     });
     let problems = report(&ledger).problems.join("\n");
-    assert!(problems.contains("its hash is not that of its excerpt"), "{problems}");
-    assert!(problems.contains("its event does not say what it says"), "{problems}");
+    assert!(problems.contains("hash does not match the excerpt"), "{problems}");
+    assert!(problems.contains("excerpt is not in its event"), "{problems}");
     rebuilt(&ledger);
     assert!(report(&ledger).is_fine());
 }
 
 #[test]
-fn a_node_that_says_something_else_is_found_and_made_again() {
-    let (memory, ledger) = told();
+fn an_altered_node_is_found_and_rebuilt() {
+    let (memory, ledger) = recorded_ledger();
     let before = latest(&ledger);
     memory.spoil(Family::TocNodes, |value| {
         let place = value.windows(6).position(|six| six == b"parser");
@@ -99,8 +99,8 @@ fn a_node_that_says_something_else_is_found_and_made_again() {
 }
 
 #[test]
-fn an_unknown_version_is_named_and_not_guessed() {
-    let (memory, ledger) = told();
+fn an_unknown_format_version_is_reported() {
+    let (memory, ledger) = recorded_ledger();
     memory.spoil(Family::TocNodes, |value| value[0] = 9);
     let problems = report(&ledger).problems.join("\n");
     assert!(problems.contains("unknown version 9: upgrade Tome"), "{problems}");

@@ -1,4 +1,4 @@
-//! The worker: versions, late events, and what one more event costs.
+//! The worker: versions, late events, and the cost of one more event.
 
 use expect_test::expect;
 use tome_contents::{Ask, Depth, catch_up_contents, entries_at, rebuild_contents, verify_contents};
@@ -22,13 +22,13 @@ fn an_empty_ledger_has_no_contents() {
 }
 
 #[test]
-fn an_open_node_is_replaced_and_a_closed_one_gets_a_version() {
+fn an_open_node_is_replaced_and_a_closed_one_gets_a_new_version() {
     let ledger = Memory::default().open();
-    tell(&ledger, "s1 2026-03-02T09:00:00Z one");
-    let done = caught_up(&ledger, &settings());
+    record_events(&ledger, "s1 2026-03-02T09:00:00Z one");
+    let done = catch_up(&ledger, &settings());
     assert_eq!((done.events, done.nodes, done.removed), (1, 5, 0));
-    tell(&ledger, "s1 2026-03-02T09:01:00Z two");
-    caught_up(&ledger, &settings());
+    record_events(&ledger, "s1 2026-03-02T09:01:00Z two");
+    catch_up(&ledger, &settings());
     check(
         &ledger,
         &expect![[r#"
@@ -39,13 +39,13 @@ fn an_open_node_is_replaced_and_a_closed_one_gets_a_version() {
             toc:year:2026 v1 open 2026: March 2026: Week 10 of 2026 (Mar 2 – 8): Monday, March 2, 2026: one,two
         "#]],
     );
-    tell(&ledger, "s1 2026-03-02T09:02:00Z bye");
-    caught_up(&ledger, &settings());
-    // Nothing new: no version, nothing written.
-    assert_eq!(caught_up(&ledger, &settings()), CaughtUp::default());
-    // Closed, and then something late.
-    tell(&ledger, "s1 2026-03-02T09:00:30Z late");
-    caught_up(&ledger, &settings());
+    record_events(&ledger, "s1 2026-03-02T09:02:00Z bye");
+    catch_up(&ledger, &settings());
+    // Nothing new: nothing is written.
+    assert_eq!(catch_up(&ledger, &settings()), CaughtUp::default());
+    // A late event after the session has closed.
+    record_events(&ledger, "s1 2026-03-02T09:00:30Z late");
+    catch_up(&ledger, &settings());
     check(
         &ledger,
         &expect![[r#"
@@ -68,9 +68,9 @@ fn an_open_node_is_replaced_and_a_closed_one_gets_a_version() {
 }
 
 #[test]
-fn a_late_event_reopens_its_periods_and_no_others() {
+fn a_late_event_reopens_only_its_periods() {
     let ledger = Memory::default().open();
-    tell(
+    record_events(
         &ledger,
         "s1 2026-03-02T09:00:00Z parser
          s1 2026-03-02T09:10:00Z bye
@@ -81,10 +81,10 @@ fn a_late_event_reopens_its_periods_and_no_others() {
         end.kind = EventKind::SessionEnd;
         end
     });
-    caught_up(&ledger, &settings());
-    tell(&ledger, "s3 2026-03-03T11:00:00Z unicode");
-    let done = caught_up(&ledger, &settings());
-    // Its segment and its day are new, its week, month and year are not; April is left alone.
+    catch_up(&ledger, &settings());
+    record_events(&ledger, "s3 2026-03-03T11:00:00Z unicode");
+    let done = catch_up(&ledger, &settings());
+    // Its segment and day are new, its week, month and year get a version; April is unchanged.
     assert_eq!((done.nodes, done.removed), (5, 0));
     let versions = |node: &str| {
         let head = ledger.head(PROJECT, &id(node)).unwrap().unwrap();
@@ -99,23 +99,23 @@ fn a_late_event_reopens_its_periods_and_no_others() {
 }
 
 #[test]
-fn a_segment_that_vanishes_leaves_its_closed_versions_and_no_open_ones() {
+fn a_removed_segment_keeps_only_its_closed_versions() {
     let ledger = Memory::default().open();
-    tell(
+    record_events(
         &ledger,
         "s1 2026-03-02T09:00:00Z one
          s1 2026-03-02T09:40:00Z two
          s1 2026-03-02T10:20:00Z three",
     );
-    caught_up(&ledger, &settings());
+    catch_up(&ledger, &settings());
     assert_eq!(latest(&ledger).len(), 3 + 4);
-    // Both gaps are gone.
-    tell(
+    // Both gaps are closed.
+    record_events(
         &ledger,
         "s1 2026-03-02T09:20:00Z between
          s1 2026-03-02T10:00:00Z again",
     );
-    let done = caught_up(&ledger, &settings());
+    let done = catch_up(&ledger, &settings());
     assert_eq!(done.removed, 2);
     check(
         &ledger,
@@ -128,7 +128,7 @@ fn a_segment_that_vanishes_leaves_its_closed_versions_and_no_open_ones() {
             toc:year:2026 v1 open 2026: March 2026: Week 10 of 2026 (Mar 2 – 8): Monday, March 2, 2026: one,between,two,again,three
         "#]],
     );
-    // The one that has gone can still be read, with its grip, but is in no list.
+    // The removed segment can still be read, with its grip, but is in no listing.
     let gone = ledger.heads(PROJECT, "toc:segment:", None).map(Result::unwrap);
     let gone = gone.filter(|head| head.removed).map(|head| head.id).next().unwrap();
     assert_eq!(ledger.node(PROJECT, &gone, None).unwrap(), None);
@@ -141,38 +141,38 @@ fn a_segment_that_vanishes_leaves_its_closed_versions_and_no_open_ones() {
 fn an_open_segment_keeps_only_the_grips_it_needs() {
     let ledger = Memory::default().open();
     for minute in 10..40 {
-        tell(&ledger, &format!("s1 2026-03-02T09:{minute}:00Z word-{minute}"));
-        caught_up(&ledger, &settings());
+        record_events(&ledger, &format!("s1 2026-03-02T09:{minute}:00Z word-{minute}"));
+        catch_up(&ledger, &settings());
     }
     let grips: Vec<_> = ledger.grips(PROJECT, None).map(|grip| grip.unwrap().excerpt).collect();
     assert_eq!(grips, ["word-38", "word-39"]);
 }
 
 #[test]
-fn days_are_days_of_the_zone_over_a_change_of_clocks() {
+fn days_follow_the_time_zone_across_a_clock_change() {
     let ledger = Memory::default().open();
     let settings = ContentsSettings::in_zone(Zone::named("Europe/Berlin").unwrap());
-    // On the 25th of October 2026 Berlin has 25 hours.
-    tell(
+    // On 25 October 2026 Berlin has 25 hours.
+    record_events(
         &ledger,
         "s1 2026-10-24T21:59:00Z saturday
          s1 2026-10-24T22:00:00Z sunday-begins
          s1 2026-10-25T22:59:00Z sunday-ends
          s1 2026-10-25T23:00:00Z monday",
     );
-    caught_up(&ledger, &settings);
+    catch_up(&ledger, &settings);
     let events = |day| ledger.head(PROJECT, &id(day)).unwrap().map(|head| head.events);
     let days = ["toc:day:2026-10-24", "toc:day:2026-10-25", "toc:day:2026-10-26"];
     assert_eq!(days.map(events), [Some(1), Some(2), Some(1)]);
-    // Goes on over midnight: the summarizer is shown what came before.
+    // It continues over midnight, so the summarizer gets the overlap.
     let monday = ledger.heads(PROJECT, "toc:segment:2026-10-26:", None).next().unwrap().unwrap();
     assert_eq!(monday.title, "monday after sunday-ends");
 }
 
 #[test]
-fn odd_events_are_taken() {
+fn extreme_events_are_processed() {
     let ledger = Memory::default().open();
-    // All at one instant, in the far future, at the very beginning, and five megabytes.
+    // All at one instant, in the far future, at the epoch, and five megabytes.
     for n in 0..50 {
         append(&ledger, PROJECT, draft(&format!("i{n}"), "s1", at("2026-03-02T09:00:00Z"), "x"));
     }
@@ -181,7 +181,7 @@ fn odd_events_are_taken() {
     let huge = "日本語のとても長い話。".repeat(160_000);
     append(&ledger, PROJECT, draft("huge", "s2", at("2026-03-02T09:00:00Z"), &huge));
     append(&ledger, PROJECT, draft("silent", "s3", at("2026-03-02T09:00:00Z"), ""));
-    caught_up(&ledger, &settings());
+    catch_up(&ledger, &settings());
     let years: Vec<_> = ledger.heads(PROJECT, "toc:year:", None).map(Result::unwrap).collect();
     let years: Vec<_> = years.iter().map(|head| (head.id.as_str(), head.events)).collect();
     assert_eq!(years, [("toc:year:1970", 1), ("toc:year:2026", 52), ("toc:year:9999", 1)]);
@@ -189,9 +189,9 @@ fn odd_events_are_taken() {
     assert!(report.is_fine(), "{report:?}");
 }
 
-/// A question about a week costs what that week holds, however long the history is.
+/// A query for a week costs the same however long the history is.
 #[test]
-fn only_the_nodes_of_the_time_asked_for_are_read() {
+fn a_time_query_reads_only_the_nodes_in_range() {
     let reads_with = |days: u64| {
         let memory = Memory::default();
         let ledger = memory.open();
@@ -205,7 +205,7 @@ fn only_the_nodes_of_the_time_asked_for_are_read() {
             )
         });
         ledger.append(new.collect()).unwrap();
-        caught_up(&ledger, &settings());
+        catch_up(&ledger, &settings());
         let zone = Zone::utc();
         let span = tome_model::when("last week", Millis(last), &zone).unwrap();
         let ask =
@@ -220,7 +220,7 @@ fn only_the_nodes_of_the_time_asked_for_are_read() {
 }
 
 #[test]
-fn what_one_more_event_costs_does_not_grow_with_the_ledger() {
+fn the_cost_of_one_more_event_does_not_grow_with_the_ledger() {
     let reads_after = |stored: usize| {
         let memory = Memory::default();
         let ledger = memory.open();
@@ -230,10 +230,10 @@ fn what_one_more_event_costs_does_not_grow_with_the_ledger() {
             NewEvent::encode(draft(&format!("e{n}"), &session, at, "words"), PROJECT.into(), at)
         });
         ledger.append(new.collect()).unwrap();
-        caught_up(&ledger, &settings());
+        catch_up(&ledger, &settings());
         let last = Millis(at("2026-01-01T00:00:00Z").0 + stored as u64 * 600_000);
         append(&ledger, PROJECT, draft("more", "s0", last, "more"));
-        memory.reads_of(|| caught_up(&ledger, &settings())).0
+        memory.reads_of(|| catch_up(&ledger, &settings())).0
     };
     let (few, many) = (reads_after(300), reads_after(6_000));
     assert!(many < few + 60, "{few} reads with 300 events, {many} with 6,000");
@@ -254,15 +254,15 @@ fn a_failing_summarizer_changes_nothing() {
         }
     }
     let ledger = Memory::default().open();
-    tell(&ledger, "s1 2026-03-02T09:00:00Z one");
+    record_events(&ledger, "s1 2026-03-02T09:00:00Z one");
     let clock = Ticking::default();
     assert!(catch_up_contents(&ledger, &settings(), &Failing, &clock).is_err());
     assert_eq!((shown(&ledger, PROJECT).as_str(), ledger.cursor("contents").unwrap()), ("", 0));
-    assert_eq!(caught_up(&ledger, &settings()).events, 1);
+    assert_eq!(catch_up(&ledger, &settings()).events, 1);
 }
 
 #[test]
-fn evidence_that_is_not_there_is_not_taken() {
+fn evidence_that_is_not_verbatim_is_rejected() {
     struct Lying;
     impl Summarizer for Lying {
         fn name(&self) -> &'static str {
@@ -294,7 +294,7 @@ fn evidence_that_is_not_there_is_not_taken() {
         }
     }
     let ledger = Memory::default().open();
-    tell(&ledger, &format!("s1 2026-03-02T09:00:00Z {}", "one".repeat(30)));
+    record_events(&ledger, &format!("s1 2026-03-02T09:00:00Z {}", "one".repeat(30)));
     catch_up_contents(&ledger, &settings(), &Lying, &Ticking::default()).unwrap();
     let all = latest(&ledger);
     let (node, grips) = all.values().find(|(node, _)| node.source.is_some()).unwrap();
@@ -313,7 +313,7 @@ fn evidence_that_is_not_there_is_not_taken() {
 }
 
 #[test]
-fn several_at_once_do_what_one_does() {
+fn concurrent_workers_give_the_same_result_as_one() {
     let memory = Memory::default();
     let ledger = memory.open();
     let few = ContentsSettings { batch_events: 3, ..settings() };
@@ -324,9 +324,9 @@ fn several_at_once_do_what_one_does() {
     }
     std::thread::scope(|scope| {
         for _ in 0..3 {
-            scope.spawn(|| caught_up(&ledger, &few));
+            scope.spawn(|| catch_up(&ledger, &few));
         }
-        let rebuild = || rebuild_contents(&ledger, &few, &Plain, &Ticking::default());
+        let rebuild = || rebuild_contents(&ledger, &few, &EchoSummarizer, &Ticking::default());
         scope.spawn(rebuild);
     });
     assert_eq!(ledger.cursor("contents").unwrap(), 120);
@@ -334,6 +334,6 @@ fn several_at_once_do_what_one_does() {
     for family in [Family::TocNodes, Family::TocLatest, Family::Grips, Family::Checkpoints] {
         memory.lose(family);
     }
-    caught_up(&ledger, &few);
+    catch_up(&ledger, &few);
     assert_eq!(latest(&ledger), together);
 }

@@ -1,16 +1,16 @@
-//! The built-in summarizer, on sessions written for it and on whatever else may come.
+//! The built-in summarizer, on sample sessions and arbitrary input.
 
-mod anything;
+mod arbitrary_events;
+mod edge_cases;
 mod periods;
 mod samples;
-mod small;
 mod titles;
 
 use serde_json::Value;
 use tome_contents::{Extractive, SegmentInput, Summarizer, Summary, Support};
 use tome_model::{Event, EventLine};
 
-/// The event that a line stands for, as the ledger would hand it out.
+/// The event of a line, as the ledger would return it.
 pub fn event(line: EventLine) -> Event {
     let draft = line.into_draft().unwrap();
     Event {
@@ -29,7 +29,6 @@ pub fn event(line: EventLine) -> Event {
     }
 }
 
-/// The events of JSON lines.
 pub fn events(lines: &str) -> Vec<Event> {
     lines.lines().map(|line| event(EventLine::parse(line).unwrap())).collect()
 }
@@ -38,7 +37,6 @@ pub fn summarize(events: &[Event]) -> Summary {
     Extractive.segment(&SegmentInput { events, overlap: &[] }).unwrap()
 }
 
-/// A summary as a person reads it.
 pub fn rendered(summary: &Summary) -> String {
     let mut out = format!("# {}\n", summary.title);
     for bullet in &summary.bullets {
@@ -53,23 +51,23 @@ pub fn rendered(summary: &Summary) -> String {
     out + &format!("[{}]\n", summary.keywords.join(", "))
 }
 
-/// What every summary of a segment holds to, whatever the events say.
+/// Invariants of every summary of a segment.
 pub fn check(summary: &Summary, events: &[Event]) {
-    assert!(!summary.title.trim().is_empty(), "a title says something");
-    assert!(summary.title.chars().count() <= 96, "{:?} is a title", summary.title);
+    assert!(!summary.title.trim().is_empty(), "a title is not empty");
+    assert!(summary.title.chars().count() <= 96, "{:?} is too long", summary.title);
     assert!(!summary.title.contains('\n') && !summary.title.contains("; "));
     assert!(summary.bullets.len() <= 5 && summary.keywords.len() <= 7);
     for bullet in &summary.bullets {
-        assert!(bullet.text.chars().count() <= 160, "{:?} is one line", bullet.text);
+        assert!(bullet.text.chars().count() <= 160, "{:?} is too long", bullet.text);
         assert!(!bullet.text.contains('\n') && !bullet.text.trim().is_empty());
         let Support::Excerpts(excerpts) = &bullet.support else { panic!("a segment has excerpts") };
-        assert!(!excerpts.is_empty(), "{:?} has evidence", bullet.text);
+        assert!(!excerpts.is_empty(), "{:?} has no evidence", bullet.text);
         for one in excerpts {
             assert!(one.excerpt.chars().count() <= 200 && !one.excerpt.is_empty());
             let said = texts(&events[one.event]);
             assert!(
                 said.iter().any(|text| text.contains(&one.excerpt)),
-                "{:?} is verbatim",
+                "{:?} is not verbatim",
                 one.excerpt
             );
         }
@@ -79,7 +77,7 @@ pub fn check(summary: &Summary, events: &[Event]) {
     assert_eq!(once, summary.keywords);
 }
 
-/// All that an event says: its text, and the strings of its tool's input and output.
+/// All texts of an event: its own, and the strings of its tool's input and output.
 fn texts(event: &Event) -> Vec<String> {
     let mut found = vec![event.text.clone()];
     if let Some(tool) = &event.tool {

@@ -1,4 +1,4 @@
-//! Days, weeks, months and years: what is kept of the nodes below.
+//! Summaries of days, weeks, months and years.
 
 use expect_test::expect;
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ fn check(summary: &Summary, children: &[Node]) {
 }
 
 #[test]
-fn a_day_of_one_segment_reads_like_it() {
+fn a_day_of_one_segment_copies_its_summary() {
     let only = sample("rust-bug-hunt");
     let summary = rollup(Level::Day, std::slice::from_ref(&only));
     assert_eq!(summary.title, only.title);
@@ -72,7 +72,7 @@ fn a_day_of_one_segment_reads_like_it() {
 }
 
 #[test]
-fn a_day_of_two_sessions() {
+fn a_day_of_two_sessions_names_both_themes() {
     let summary = rollup(Level::Day, &[sample("rust-bug-hunt"), sample("python-refactor")]);
     expect![[r#"
         # The lexer panics on identifiers that start with a…; Get rid of the global settings object in ledgerly
@@ -87,7 +87,7 @@ fn a_day_of_two_sessions() {
 }
 
 #[test]
-fn a_session_cut_in_pieces_is_one_theme() {
+fn segments_of_one_session_become_one_theme() {
     let all = events(&lines_of("go-ci-failure"));
     let piece =
         |part: &[tome_model::Event]| node(&summarize(part), "go-ci-failure", part.len() as u64);
@@ -106,7 +106,7 @@ fn a_session_cut_in_pieces_is_one_theme() {
 }
 
 #[test]
-fn from_days_to_a_year() {
+fn weeks_and_years_keep_the_main_themes() {
     let names = names();
     let samples: Vec<Node> = names.iter().map(|name| sample(name)).collect();
     let level = |level, children: &[Node], size: usize| -> Vec<Node> {
@@ -147,7 +147,7 @@ fn from_days_to_a_year() {
 }
 
 #[test]
-fn a_period_without_a_word() {
+fn an_idle_period_has_a_title_but_no_bullets() {
     let idle = Summary {
         title: "Session opened, nothing asked yet".to_owned(),
         bullets: Vec::new(),
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_rollup_of_anything_holds(
+    fn a_rollup_of_arbitrary_nodes_is_valid_and_deterministic(
         parts in proptest::collection::vec(("\\PC{0,120}", proptest::collection::vec("\\PC{0,200}", 0..7), proptest::collection::vec("\\PC{1,20}", 0..8), 0u64..100_000), 0..14),
         level in proptest::sample::select(&[Level::Day, Level::Week, Level::Month, Level::Year][..]),
     ) {
@@ -178,7 +178,7 @@ proptest! {
             let bullets = bullets.into_iter().map(|text| tome_contents::SummaryBullet { text, support: Support::Excerpts(Vec::new()) }).collect();
             node(&Summary { title, bullets, keywords }, "s", events)
         }).collect();
-        // A single child is handed on as it is, however long it is.
+        // A single child is copied, however long it is.
         prop_assume!(children.len() != 1);
         let summary = Extractive.rollup(&RollupInput { level, period: "then", children: &children }).unwrap();
         check(&summary, &children);

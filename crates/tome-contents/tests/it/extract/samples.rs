@@ -1,5 +1,5 @@
-//! Sixteen sessions written for this, each with what is made of it beside it, to be read by a
-//! person: `UPDATE_EXPECT=1 cargo test -p tome-engine --test it samples` writes them anew.
+//! Sixteen sample sessions, each with its expected summary next to it for review. `UPDATE_EXPECT=1
+//! cargo test -p tome-engine --test it samples` rewrites them.
 
 use std::path::PathBuf;
 
@@ -29,14 +29,14 @@ pub fn lines_of(name: &str) -> String {
 }
 
 #[test]
-fn every_sample_reads_as_it_did() {
+fn sample_summaries_match_the_recorded_ones() {
     assert!(names().len() >= 16);
     for name in names() {
         let events = events(&lines_of(&name));
         let summary = summarize(&events);
         check(&summary, &events);
-        assert!(summary.bullets.len() >= 3, "{name} has enough to tell");
-        assert!(summary.keywords.len() >= 3, "{name} names something");
+        assert!(summary.bullets.len() >= 3, "{name} has too few bullets");
+        assert!(summary.keywords.len() >= 3, "{name} has too few keywords");
         expect_file![folder().join(format!("{name}.md"))].assert_eq(&rendered(&summary));
     }
 }
@@ -50,7 +50,7 @@ fn the_same_events_give_the_same_summary() {
 }
 
 #[test]
-fn every_beginning_of_a_session_has_a_summary() {
+fn every_prefix_and_suffix_of_a_session_has_a_summary() {
     for name in names() {
         let events = events(&lines_of(&name));
         for end in 1..=events.len() {
@@ -63,7 +63,7 @@ fn every_beginning_of_a_session_has_a_summary() {
 }
 
 #[test]
-fn an_excerpt_holds_what_its_bullet_is_about() {
+fn excerpts_contain_most_words_of_their_bullet() {
     for name in names() {
         for bullet in summarize(&events(&lines_of(&name))).bullets {
             let Support::Excerpts(excerpts) = &bullet.support else {
@@ -82,8 +82,8 @@ fn an_excerpt_holds_what_its_bullet_is_about() {
                 excerpts.iter().any(|one| one.excerpt.to_lowercase().contains(&word.to_lowercase()))
             };
             let share = words.iter().filter(held).count() * 100 / words.len();
-            // What is left are counts, and files and commands beyond the third excerpt.
-            assert!(share >= 50, "{name}: {share} of {:?} is in {excerpts:?}", bullet.text);
+            // The rest are counts, and files and commands beyond the third excerpt.
+            assert!(share >= 50, "{name}: {share} % of {:?} is in {excerpts:?}", bullet.text);
         }
     }
 }

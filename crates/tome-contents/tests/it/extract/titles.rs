@@ -1,4 +1,4 @@
-//! From what people type to what stands in the contents.
+//! Titles from what people type.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -23,7 +23,7 @@ fn check_titles(asked: &[&str], expected: &Expect) {
 }
 
 #[test]
-fn courtesies_go_and_the_request_stays() {
+fn courtesies_are_removed_from_titles() {
     check_titles(
         &[
             "Hi! Could you please fix the flaky test in upload_test.go? It fails on CI every other day.",
@@ -53,7 +53,7 @@ fn courtesies_go_and_the_request_stays() {
 }
 
 #[test]
-fn other_languages() {
+fn titles_work_in_other_languages() {
     check_titles(
         &[
             "请帮我把登录接口改成 JWT 认证，顺便加上刷新令牌",
@@ -75,7 +75,7 @@ fn other_languages() {
 }
 
 #[test]
-fn pasted_things_are_not_requests() {
+fn pasted_text_is_not_taken_for_the_request() {
     check_titles(
         &[
             "```\nfn main() {}\n```\nmake this print the arguments",
@@ -94,7 +94,7 @@ fn pasted_things_are_not_requests() {
     );
 }
 
-/// One call of a shell, and the bullet about it.
+/// The bullets about one shell call.
 fn ran(command: &str, output: &str) -> String {
     let line = json!({"at": 1_772_442_000_000_u64, "session_id": "s", "agent": "opencode", "cwd": "/home/dev/app", "kind": "tool_result",
         "tool": {"name": "bash", "input": {"command": command}, "output": output}});
@@ -105,7 +105,7 @@ fn ran(command: &str, output: &str) -> String {
 }
 
 #[test]
-fn commands_are_called_by_their_names() {
+fn commands_get_short_names() {
     let all: String = [
         ("cd web && RUST_LOG=debug timeout 60 cargo test -p a -- --nocapture 2>&1 | tail -5", "test result: ok. 3 passed; 0 failed"),
         ("git -C /srv/app push origin main", "error: failed to push some refs\nexit code 1"),

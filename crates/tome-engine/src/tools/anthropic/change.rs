@@ -11,16 +11,16 @@ use crate::tools::args::Args;
 use crate::tools::call::Call;
 use crate::tools::{Failure, ToolAnswer};
 
-/// What is repeated of a text that was not found.
+/// Bytes shown of a text that was not found.
 const OLD_SHOWN_BYTES_MAX: usize = 500;
 
-/// Places that are told of where a text is not unique.
+/// Occurrences reported for a text that is not unique.
 const PLACES_MAX: usize = 100;
 
 /// Lines shown before and after a change.
 const AROUND: usize = 2;
 
-/// What is shown of a change.
+/// Characters shown of a change.
 const SNIPPET_CHARS_MAX: usize = 4_000;
 
 pub(super) fn create(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -47,13 +47,13 @@ pub(super) fn str_replace(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer
     let new = args.need(&["new_str"])?;
     args.finish()?;
     if old.is_empty() {
-        return Err(Refusal::invalid("old_str is empty: give the text to be replaced"));
+        return Err(Refusal::invalid("old_str is empty: pass the text to replace"));
     }
     let new = call.cut(new);
     let notebook = note_to_change(call, &path, |path| {
         format!("The path {path} does not exist. Please provide a valid path.")
     })?;
-    // As Tome wrote it, if it was given with a secret inside.
+    // If the old text holds a secret, Tome stored it redacted.
     let clean = call.without_secrets(&old);
     let mut snippet = String::new();
     let done = notebook
@@ -76,14 +76,14 @@ pub(super) fn str_replace(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer
     Ok(answer(said, &path, &done.version))
 }
 
-/// The text with its one occurrence of `old` replaced, and where that is.
+/// Replaces the only occurrence of `old`. Returns the new text and the byte offset of the change.
 fn replaced(
     path: &str,
     text: &str,
     old: &str,
     new: &str,
 ) -> std::result::Result<(String, usize), NotebookError> {
-    // A model rarely writes the line endings of Windows, though it means the text that has them.
+    // Models rarely write CRLF, even when the note has it.
     let windows = text.contains("\r\n") && !old.contains('\r') && !text.contains(old);
     let in_its_endings =
         |part: &str| if windows { part.replace('\n', "\r\n") } else { part.into() };
@@ -100,7 +100,7 @@ fn replaced(
     }
 }
 
-/// Where a text begins, also where it overlaps itself: then too it is not unique.
+/// Finds all occurrences, overlapping ones included.
 fn places(text: &str, old: &str) -> Vec<usize> {
     let mut places = Vec::new();
     let mut from = 0;
@@ -113,12 +113,12 @@ fn places(text: &str, old: &str) -> Vec<usize> {
     places
 }
 
-/// The number of the line, from 1, that a byte is on.
+/// Line number, from 1, of a byte offset.
 fn line_at(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or(text).matches('\n').count() + 1
 }
 
-/// The lines of a change and some around, with their numbers.
+/// Renders the changed lines with context and line numbers.
 fn around(text: &str, at: usize, bytes: usize) -> String {
     let first = line_at(text, at).saturating_sub(AROUND).max(1);
     let last = line_at(text, at + bytes) + AROUND;
@@ -166,7 +166,7 @@ pub(super) fn insert(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     Ok(answer(format!("The file {path} has been edited."), &path, &done.version))
 }
 
-/// The text with another after so many of its lines; else how many it has.
+/// Inserts a text after line `after`; the error is the number of lines.
 fn inserted(text: &str, after: i64, insert: &str) -> std::result::Result<String, usize> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let after = usize::try_from(after).ok().filter(|after| *after <= lines.len());
@@ -177,7 +177,7 @@ fn inserted(text: &str, after: i64, insert: &str) -> std::result::Result<String,
     if !changed.is_empty() && !changed.ends_with('\n') {
         changed.push_str(ending);
     }
-    // A note keeps one kind of line endings, whatever a model writes.
+    // A note keeps its line endings.
     let windows = ending == "\r\n" && !insert.contains('\r');
     changed.push_str(&if windows { insert.replace('\n', ending) } else { insert.to_owned() });
     if !insert.ends_with('\n') {
@@ -197,7 +197,7 @@ pub(super) fn delete(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
         Found::Folder => {
             notebook.delete_folder(&by, path.inner())?;
         }
-        // A name that no note can have is told so by the notebook.
+        // The notebook rejects names that no note can have.
         Found::Nothing if !path.is_note_name() => return Err(gone(&path)),
         Found::Note | Found::Nothing => {
             notebook.delete(&by, path.inner()).map_err(|error| match error {
@@ -235,8 +235,8 @@ pub(super) fn rename(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
     ))
 }
 
-/// The notebook, if there is a note at the path; folders cannot be edited. A name that no note can
-/// have, and the index, are told so by the notebook.
+/// Opens the notebook if there is a note at the path; folders cannot be edited. The notebook itself
+/// rejects the index and names that no note can have.
 fn note_to_change(
     call: &Call<'_>,
     path: &MemoryPath,

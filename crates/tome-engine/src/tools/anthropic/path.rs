@@ -1,13 +1,13 @@
-//! Paths below `/memories`, and what they mean in the notebook.
+//! Paths below `/memories`, mapped to paths in the notebook.
 
 use super::super::answer::{Refusal, bounded};
 
-/// What is shown of a path that cannot be taken.
+/// Bytes shown of an invalid path.
 const SHOWN_BYTES_MAX: usize = 300;
 
 const TOP: &str = "/memories";
 
-/// A path below `/memories`, without dots and doubled slashes.
+/// A path below `/memories`, normalized: no dots, no doubled slashes.
 pub(super) struct MemoryPath(String);
 
 impl MemoryPath {
@@ -29,7 +29,7 @@ impl MemoryPath {
         Ok(Self(parts.join("/")))
     }
 
-    /// As the notebook calls it; empty for `/memories` itself.
+    /// Path in the notebook; empty for `/memories` itself.
     pub(super) fn inner(&self) -> &str {
         &self.0
     }
@@ -38,7 +38,7 @@ impl MemoryPath {
         self.0.is_empty()
     }
 
-    /// The part of a note's path below this one.
+    /// The part of a note's path below this folder.
     pub(super) fn below<'n>(&self, note: &'n str) -> Option<&'n str> {
         if self.is_root() {
             return Some(note);
@@ -46,7 +46,7 @@ impl MemoryPath {
         note.strip_prefix(self.inner())?.strip_prefix('/')
     }
 
-    /// Whether this could be a note, by its ending.
+    /// Whether the extension is that of a note.
     pub(super) fn is_note_name(&self) -> bool {
         self.0.to_ascii_lowercase().ends_with(".md")
     }

@@ -14,16 +14,16 @@ use crate::tools::answer::Refusal;
 use crate::tools::args::Args;
 use crate::tools::call::Call;
 
-/// The most lines a note may have to be shown.
+/// Lines of a note that can be shown.
 const LINES_MAX: usize = 999_999;
 
-/// How deep a folder is shown.
+/// Levels of a folder that are shown.
 const LEVELS: usize = 2;
 
-/// Files and folders in one listing.
+/// Files and folders per listing.
 const LISTED_MAX: usize = 1_000;
 
-/// The index, which is listed among the notes though Tome builds it.
+/// The index, listed among the notes although Tome builds it.
 const INDEX: &str = "MEMORY.md";
 
 pub(super) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -35,7 +35,7 @@ pub(super) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
         Found::Note => view_note(&notebook, &path, range),
         Found::Nothing if path.inner() == INDEX => view_note(&notebook, &path, range),
         Found::Folder if range.is_some() => {
-            Err(Refusal::invalid(format!("view_range is for files, and {path} is a directory")))
+            Err(Refusal::invalid(format!("view_range is for files; {path} is a directory")))
         }
         Found::Folder => view_folder(&notebook, &path),
         Found::Nothing => {
@@ -71,7 +71,7 @@ fn view_note(
         let last = start + count - 1;
         let _ = write!(
             text,
-            "\n… (lines {start} to {last} of {} are shown: use view_range for others)",
+            "\n… (lines {start} to {last} of {}: use view_range for others)",
             lines.len()
         );
     }
@@ -84,7 +84,7 @@ fn view_note(
     Ok(ToolAnswer::said(text, json))
 }
 
-/// The first and the last line to be shown, from 1.
+/// First and last line to show, from 1.
 fn bounds(range: Option<(i64, i64)>, lines: usize) -> Result<(usize, usize)> {
     let Some((start, end)) = range else { return Ok((1, lines)) };
     let refuse = || {
@@ -104,8 +104,7 @@ fn bounds(range: Option<(i64, i64)>, lines: usize) -> Result<(usize, usize)> {
     Ok((first, last))
 }
 
-/// Lines with their numbers, as many as fit, and how many those are. A single line that is too long
-/// is cut.
+/// Numbers as many lines as fit and returns how many. A single overlong line is truncated.
 pub(super) fn numbered(first: usize, lines: &[&str], chars_max: usize) -> (String, usize) {
     let mut text = String::new();
     let mut left = chars_max;
@@ -141,7 +140,7 @@ fn view_folder(notebook: &Notebook, path: &MemoryPath) -> Result<ToolAnswer> {
         .collect();
     let more = entries.len().saturating_sub(LISTED_MAX);
     if more > 0 {
-        lines.push(format!("… {more} more are not listed: view a directory below"));
+        lines.push(format!("… {more} more not listed: view a subdirectory"));
     }
     let text = format!(
         "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:\n{}",
@@ -151,8 +150,8 @@ fn view_folder(notebook: &Notebook, path: &MemoryPath) -> Result<ToolAnswer> {
     Ok(ToolAnswer::said(text, json))
 }
 
-/// What lies up to two levels below a folder, by its parts: each folder right before what is in it.
-/// A folder is as large as all its notes.
+/// Collects everything up to two levels below a folder by path components, with sizes. A folder is
+/// as large as all its notes.
 fn entries(notebook: &Notebook, folder: &MemoryPath) -> Result<BTreeMap<Vec<String>, u64>> {
     let mut sizes: Vec<(String, u64)> =
         notebook.list()?.into_iter().map(|note| (note.path, note.bytes)).collect();
@@ -173,7 +172,7 @@ fn entries(notebook: &Notebook, folder: &MemoryPath) -> Result<BTreeMap<Vec<Stri
     Ok(entries)
 }
 
-/// A size as people read it: 320B, 5.5K, 1.2M.
+/// Renders a size: 320B, 5.5K, 1.2M.
 fn size(bytes: u64) -> String {
     let mut left = bytes as f64;
     for unit in ["B", "K", "M"] {

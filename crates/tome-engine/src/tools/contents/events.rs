@@ -1,4 +1,4 @@
-//! What was said: events of a time or a session, and the words that support a bullet.
+//! Events of a time or a session, and the excerpt that supports a bullet.
 
 use serde_json::{Value, json};
 use tome_model::{Event, Millis, SessionId};
@@ -12,20 +12,20 @@ use crate::tools::call::Call;
 use tome_contents::{Expanded, said};
 use tome_home::Question;
 
-/// Events on a page, where the caller does not say, and at most.
+/// Default and maximum events per page.
 const PAGE_EVENTS: usize = 20;
 const PAGE_EVENTS_MAX: usize = 100;
 
-/// What is shown of an event's text.
+/// Bytes shown of an event's text.
 const EVENT_BYTES_MAX: usize = 500;
 
-/// What is shown of the event that a grip is taken from.
+/// Bytes shown of the event that a grip quotes.
 const SOURCE_BYTES_MAX: usize = 2_000;
 
-/// What is read of events for one answer; one event is read, however large.
+/// Bytes of events read for one answer; at least one event is read.
 const READ_BYTES_MAX: usize = 1024 * 1024;
 
-/// Events on either side of a grip, where the caller does not say, and at most.
+/// Default and maximum events on either side of a grip.
 const AROUND: usize = 3;
 const AROUND_MAX: usize = 20;
 
@@ -50,7 +50,7 @@ pub(in crate::tools) fn get_events(call: &Call<'_>, args: &mut Args) -> Result<T
         );
     }
     if from.is_none() && to.is_none() && session.is_none() {
-        return Err(Refusal::invalid("get_events needs a time, from and to, or session_id"));
+        return Err(Refusal::invalid("get_events needs time, from, to or session_id"));
     }
     let session = session.map(|session| SessionId::parse(&session)).transpose();
     let question = Question {
@@ -66,10 +66,10 @@ pub(in crate::tools) fn get_events(call: &Call<'_>, args: &mut Args) -> Result<T
     let answer = calendar.stores().read(&question)?;
     let mut lines = event_lines(&answer.events, EVENT_BYTES_MAX);
     if lines.is_empty() {
-        lines.push("There are no such events.".to_owned());
+        lines.push("No matching events.".to_owned());
     }
     if let Some(next) = &answer.more_after {
-        lines.push(format!("There is more: continuation {next}"));
+        lines.push(format!("More: call again with continuation {next}"));
     }
     let events: Vec<Value> =
         answer.events.iter().map(|event| event_json(event, EVENT_BYTES_MAX)).collect();
@@ -87,7 +87,7 @@ pub(in crate::tools) fn expand_grip(call: &Call<'_>, args: &mut Args) -> Result<
     Ok(sized(lines, json))
 }
 
-/// A grip with what happened around it, in lines and as a program reads it.
+/// Renders a grip with the events around it, as lines and as JSON.
 pub(in crate::tools) fn expanded_lines(expanded: &Expanded) -> (Vec<String>, Value) {
     let Expanded { grip, before, events, after, .. } = expanded;
     let mut lines = vec![format!("\"{}\"", grip.excerpt), format!("in {}", grip.node)];
@@ -104,7 +104,7 @@ pub(in crate::tools) fn expanded_lines(expanded: &Expanded) -> (Vec<String>, Val
     (lines, json)
 }
 
-/// A line an event, and one where a session begins: get_events takes it.
+/// Renders one line per event, and one per session with its id for `get_events`.
 pub(in crate::tools) fn event_lines(events: &[Event], bytes_max: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut session = None;
@@ -130,7 +130,7 @@ fn event_json(event: &Event, bytes_max: usize) -> Value {
     })
 }
 
-/// What an event says, words and tool together, cut.
+/// Renders an event's tool and texts, truncated.
 fn text_of(event: &Event, bytes_max: usize) -> String {
     let tool = event.tool.iter().map(|tool| tool.name.as_str().into());
     let texts = tool.chain(said(event));

@@ -1,4 +1,4 @@
-//! Nodes as lines for a model: id, how much, what it was about.
+//! Renders nodes as lines for a model: id, number of events, title.
 
 use serde_json::{Value, json};
 use tome_model::{Level, Millis};
@@ -6,16 +6,16 @@ use tome_model::{Level, Millis};
 use crate::tools::answer::{bounded, put};
 use tome_contents::Entry;
 
-/// What is shown of a title.
+/// Bytes shown of a title.
 pub(super) const TITLE_BYTES_MAX: usize = 120;
 
-/// A moment, to the minute.
+/// Renders a time to the minute.
 pub(super) fn minute(at: Millis) -> String {
     let written = at.to_string();
     format!("{}Z", written.get(..16).unwrap_or(&written))
 }
 
-/// Nodes and what is below them, indented.
+/// Renders entries with their children, indented.
 pub(super) fn tree(entries: &[Entry], depth: usize, lines: &mut Vec<String>) {
     for entry in entries {
         lines.push(entry_line(entry, depth));

@@ -1,4 +1,4 @@
-//! The tools that change a note. Each takes all its arguments, cuts the secrets, then acts once.
+//! The tools that change a note. Each parses all arguments, redacts the texts, then acts once.
 
 use tome_model::Scope;
 use tome_notebook::limits::PATCHES_MAX;
@@ -41,7 +41,7 @@ pub(in crate::tools) fn write(call: &Call<'_>, args: &mut Args) -> Result<ToolAn
     Ok(if in_words { said("Memory saved", &done) } else { ToolAnswer::json(written(&done)) })
 }
 
-/// A sentence for a model, its JSON for a program.
+/// A sentence for a model, JSON for a program.
 fn said(what: &str, done: &Written) -> ToolAnswer {
     let text = format!("{what}: {}", done.path);
     let mut json = serde_json::json!({ "result": text });
@@ -53,7 +53,7 @@ fn said(what: &str, done: &Written) -> ToolAnswer {
     ToolAnswer::said(text, json)
 }
 
-/// The frontmatter of a typed note: all of it, or none.
+/// Takes the frontmatter of a typed note: all fields or none.
 fn typed(args: &mut Args) -> Result<Option<Typed>> {
     let name = args.text(&["name"])?;
     let description = args.text(&["description"])?;
@@ -87,17 +87,17 @@ fn half_typed(given: [bool; 3]) -> Refusal {
     ))
 }
 
-/// Facts and episodes have a form of their own, and so have the other notebooks.
+/// Facts, episodes and the other notebooks have formats of their own.
 fn fits_typed(scope: Scope, path: &str) -> Result<()> {
     if scope != Scope::Project {
         return Err(Refusal::invalid(
-            "name, description and type are for the notes of a project: leave them out",
+            "name, description and type are only for project notes: omit them",
         ));
     }
     let folder = path.trim_start_matches("./").split_once('/').map(|(folder, _)| folder);
     match folder {
         Some(folder @ ("facts" | "episodes")) => Err(Refusal::invalid(format!(
-            "{folder}/ holds no typed notes: leave out name, description and type, or write elsewhere"
+            "{folder}/ has no typed notes: omit name, description and type, or use another folder"
         ))),
         _ => Ok(()),
     }
@@ -137,7 +137,7 @@ pub(in crate::tools) fn patch(call: &Call<'_>, args: &mut Args) -> Result<ToolAn
     Ok(ToolAnswer::json(json))
 }
 
-/// The patches, from either shape.
+/// Takes the patches, from either form of arguments.
 fn patches(args: &mut Args) -> Result<Vec<Patch>> {
     let several = args.objects(&["patches"], PATCHES_MAX)?;
     let old = args.text(OLD)?;
@@ -155,10 +155,10 @@ fn patches(args: &mut Args) -> Result<Vec<Patch>> {
         }
     };
     if patches.is_empty() {
-        return Err(Refusal::invalid("patches is empty: give at least one {oldText, newText}"));
+        return Err(Refusal::invalid("patches is empty: pass at least one {oldText, newText}"));
     }
     if patches.iter().any(|patch| patch.old.is_empty()) {
-        return Err(Refusal::invalid("the old text is empty: give the text to be replaced"));
+        return Err(Refusal::invalid("the old text is empty: pass the text to replace"));
     }
     Ok(patches)
 }
@@ -170,8 +170,8 @@ fn one_patch(mut args: Args) -> Result<Patch> {
     Ok(Patch { old, new })
 }
 
-/// Patches that leave no secret which they and the note make together. They are looked for in the
-/// note as it is now; should it be changed before it is patched, the patches do not fit any more.
+/// Extends patches so that they leave no secret formed together with the note's text. They are
+/// computed on the current note; if it changes before it is patched, they no longer match.
 fn completed(call: &Call<'_>, notebook: &Notebook, path: &str, patches: Vec<Patch>) -> Vec<Patch> {
     let Ok(note) = notebook.read(path) else { return patches };
     let mut text = note.text;
@@ -186,8 +186,8 @@ fn completed(call: &Call<'_>, notebook: &Notebook, path: &str, patches: Vec<Patc
     patches.into_iter().map(&mut complete).collect()
 }
 
-/// Patches with the old texts as they were given; those that are not there are tried without their
-/// secrets, because that is how Tome wrote them.
+/// Applies patches. An old text that is not found is retried redacted, because that is how Tome
+/// stored it.
 fn patched(
     call: &Call<'_>,
     notebook: &Notebook,
@@ -202,7 +202,7 @@ fn patched(
             Err(error) => error,
         };
         let NotebookError::TextNotFound { patch, .. } = &error else { return Err(error) };
-        // Each turn replaces one old text by one that has nothing left to cut: it ends.
+        // Terminates: each round redacts one more old text.
         let Some(missing) = patches.get_mut(*patch) else { return Err(error) };
         let Some(clean) = call.without_secrets(&missing.old) else { return Err(error) };
         missing.old = clean;
@@ -217,7 +217,7 @@ pub(in crate::tools) fn update(call: &Call<'_>, args: &mut Args) -> Result<ToolA
     let if_version = args.text(&["if_version"])?;
     args.finish()?;
     if old.is_empty() {
-        return Err(Refusal::invalid("old_text is empty: give the text to be replaced"));
+        return Err(Refusal::invalid("old_text is empty: pass the text to replace"));
     }
     let new = call.cut(new);
     let notebook = call.open(&call.whose(scope))?;

@@ -1,4 +1,4 @@
-//! The tools that look: they change nothing and make nothing.
+//! The tools that read notes; they change and create nothing.
 
 use serde_json::{Value, json};
 use tome_notebook::limits::{PROMPT_BYTES_MAX, PROMPT_LINES_MAX, READ_CHARS_MAX};
@@ -12,10 +12,10 @@ use crate::tools::call::{Call, with_near};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// Notes in one listing: more would flood a context and tell a model nothing.
+/// Notes per listing; more would flood a model's context.
 const LISTED_MAX: usize = 2_000;
 
-/// What is shown of a name or a summary; files written by hand may say anything there.
+/// Bytes shown of a name or a summary; files edited by hand may hold any amount.
 const SUMMARY_BYTES_MAX: usize = 300;
 
 pub(in crate::tools) fn list(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -25,7 +25,7 @@ pub(in crate::tools) fn list(call: &Call<'_>, args: &mut Args) -> Result<ToolAns
     let mut items: Vec<Value> = notes.iter().take(LISTED_MAX).map(item).collect();
     let more = notes.len().saturating_sub(LISTED_MAX);
     if more > 0 {
-        // In the shape of the others, so that whoever reads them is told as well.
+        // In the form of the others, so that every reader sees it.
         items.push(json!({ "path": "", "summary": left_out(more), "size": 0 }));
     }
     Ok(ToolAnswer::json(items.into()))
@@ -40,7 +40,7 @@ fn item(note: &Listed) -> Value {
 }
 
 fn left_out(more: usize) -> String {
-    format!("{more} more notes are not listed")
+    format!("{more} more notes not listed")
 }
 
 pub(in crate::tools) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -52,7 +52,7 @@ pub(in crate::tools) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAns
         "files" => view_files(&*call.open(&whose)?),
         other => {
             let other = bounded(other, 80);
-            Err(Refusal::invalid(format!("target {other:?} is not known: use index or files")))
+            Err(Refusal::invalid(format!("unknown target {other:?}: use index or files")))
         }
     }
 }
@@ -79,7 +79,7 @@ fn view_files(notebook: &Notebook) -> Result<ToolAnswer> {
     Ok(ToolAnswer::said(lines.join("\n"), json))
 }
 
-/// One line of `memory_view files`.
+/// One line of `memory_view` with target `files`.
 struct File<'n> {
     note: &'n Listed,
     about: &'static str,
@@ -132,7 +132,7 @@ pub(in crate::tools) fn read(call: &Call<'_>, args: &mut Args) -> Result<ToolAns
     let (shown, chars) = first_chars(&note.text, READ_CHARS_MAX);
     let truncated = shown.len() < note.text.len();
     let text = if truncated {
-        format!("{shown}\n… ({READ_CHARS_MAX} of {chars} characters are shown)")
+        format!("{shown}\n… (first {READ_CHARS_MAX} of {chars} characters)")
     } else {
         shown.to_owned()
     };

@@ -1,7 +1,7 @@
-//! Packing: as many hits, and as much about them, as a number of tokens allows.
+//! Packs as many hits, with as much detail, as a token budget allows.
 //!
-//! The list is cut from its end. A first hit that alone is too long is shown shorter, around what
-//! matched; where not even that fits, the answer says how much would.
+//! Hits are dropped from the end. If even the first is too long, its text is shortened around the
+//! match; if that does not fit either, the answer suggests a larger budget.
 
 use tome_text::{estimate_tokens, excerpt_around, fold_char, is_unspaced};
 
@@ -11,26 +11,26 @@ use crate::tools::answer::bounded;
 use crate::tools::quoted::FENCE_TOKENS;
 use tome_recall::{RecallAnswer, RecallHit, RecallQuestion};
 
-/// A query is repeated up to this size, and up to a share of the tokens.
+/// Limits of the repeated query: bytes, and its share of the token budget.
 const QUERY_BYTES_MAX: usize = 200;
 const QUERY_SHARE: usize = 4;
 
-/// How short a first hit may get, in characters, step by step.
+/// Lengths, in characters, to which the first hit is shortened step by step.
 const SHORTER: [usize; 5] = [240, 160, 120, 80, 40];
 
-/// Words of a query that are shorter are hardly what matched.
+/// Shorter words of a query are unlikely to be the match.
 const WORD_CHARS_MIN: usize = 3;
 
-/// An answer in words.
+/// A text answer.
 pub(super) struct Packed {
     pub(super) text: String,
-    /// How many of the hits it shows, from the first.
+    /// Number of hits shown, from the first.
     pub(super) hits: usize,
-    /// What it costs, about.
+    /// Estimated tokens.
     pub(super) tokens: u64,
 }
 
-/// The answer in words, within the tokens that were asked for.
+/// Renders an answer within the query's token budget.
 pub(super) fn packed(answer: &RecallAnswer, question: &RecallQuestion, is_quoted: bool) -> Packed {
     let draft = Draft {
         answer,
@@ -47,12 +47,12 @@ struct Draft<'a> {
     question: &'a RecallQuestion,
     query: String,
     notes: Vec<String>,
-    /// For a model: each hit names its speaker, and nothing in it is a marker.
+    /// For a model: hits name their speaker, and markers are broken.
     is_quoted: bool,
 }
 
 impl Draft<'_> {
-    /// As many hits as fit, whole; with what else there is of their sessions if that fits too.
+    /// As many complete hits as fit, with the other hits of their sessions if those fit too.
     fn whole(&self) -> Option<Packed> {
         let hits = &self.answer.hits;
         (1..=hits.len()).rev().find_map(|count| {
@@ -64,7 +64,7 @@ impl Draft<'_> {
         })
     }
 
-    /// The first hit, with less of its text.
+    /// The first hit with a shortened text.
     fn one_shorter(&self) -> Option<Packed> {
         let hit = self.answer.hits.first()?;
         SHORTER.iter().find_map(|chars_max| {
@@ -73,7 +73,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Without hits. What there is to say is left out from its end until the rest fits.
+    /// No hits. Notes are dropped from the end until the rest fits.
     fn least(&self) -> Packed {
         let query = &self.query;
         let head = match self.answer.hits.len() {
@@ -91,7 +91,7 @@ impl Draft<'_> {
         fits.unwrap_or_else(|| Packed::of(head, 0))
     }
 
-    /// The list, and below it what there is to say of it.
+    /// Renders the hits and the notes below them.
     fn list(&self, shown: &[(&RecallHit, &str)], also: Option<String>) -> String {
         let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
         for (number, (hit, content)) in (1..).zip(shown) {
@@ -101,7 +101,7 @@ impl Draft<'_> {
                 false => text::hit(number, hit, content),
             });
         }
-        // Quoted hits have their dates beside their speakers.
+        // Quoted hits have their dates next to their speakers.
         let dates = (!self.is_quoted).then(|| text::dates(shown.iter().map(|(hit, _)| *hit)));
         let dates = dates.flatten();
         let below = [dates, also, self.more(shown.len())].into_iter().flatten();
@@ -113,7 +113,7 @@ impl Draft<'_> {
         text
     }
 
-    /// How to get what is not shown.
+    /// Says how to get the hits that are not shown.
     fn more(&self, count: usize) -> Option<String> {
         let cut = self.answer.hits.len() - count;
         let (more, limit) = (self.answer.more + cut, self.question.limit);
@@ -148,7 +148,7 @@ impl Packed {
     }
 }
 
-/// A query as it is repeated: on one line, and not for more than this.
+/// Shortens a query to one line within the limits.
 fn shown_query(query: &str, tokens_max: usize) -> String {
     let mut bytes_max = QUERY_BYTES_MAX;
     let line = one_line(tome_model::truncate_to(query, 4 * QUERY_BYTES_MAX));
@@ -161,7 +161,7 @@ fn shown_query(query: &str, tokens_max: usize) -> String {
     }
 }
 
-/// An excerpt of a text around the first word of the query that it contains.
+/// Cuts an excerpt around the first match of a query word.
 pub(super) fn around(text: &str, query: &str, chars_max: usize) -> String {
     let folded: Vec<char> = text.chars().map(fold_char).collect();
     let find = |word: &str| {

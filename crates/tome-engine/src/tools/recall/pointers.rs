@@ -1,4 +1,4 @@
-//! `teleport_query`: where in the contents something is. Pointers with a preview, never content.
+//! `teleport_query`: searches the contents and returns pointers with previews, not content.
 
 use serde_json::{Value, json};
 use tome_finder::Source;
@@ -12,18 +12,18 @@ use crate::tools::args::Args;
 use crate::tools::call::Call;
 use tome_recall::{RecallAnswer, RecallHit, RecallQuestion, Within};
 
-/// Pointers where the caller does not say, and at most.
+/// Default and maximum pointers.
 const POINTERS: usize = 10;
 const POINTERS_MAX: usize = 50;
 
-/// What a preview shows, in characters; what is shown of a title, in bytes.
+/// Characters of a preview; bytes of a title.
 const PREVIEW_CHARS_MAX: usize = 120;
 const TITLE_BYTES_MAX: usize = 120;
 
-/// What is repeated of a query.
+/// Bytes of a query repeated in text.
 const QUERY_BYTES_MAX: usize = 200;
 
-/// The levels of nodes, and grips.
+/// Levels of nodes, and grips.
 const LEVELS: [&str; 6] = ["year", "month", "week", "day", "segment", "grip"];
 
 pub(in crate::tools) fn teleport_query(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
@@ -36,9 +36,9 @@ pub(in crate::tools) fn teleport_query(call: &Call<'_>, args: &mut Args) -> Resu
         && !LEVELS.contains(&level.as_str())
     {
         let (level, known) = (bounded(level, 60), LEVELS.join(", "));
-        return Err(Refusal::invalid(format!("level {level:?} is not known: use one of {known}")));
+        return Err(Refusal::invalid(format!("unknown level {level:?}: use one of {known}")));
     }
-    // Where only one level counts, the others are thrown away.
+    // Hits of other levels are filtered out afterwards.
     let asked = if level.is_some() && limit > 0 { POINTERS_MAX } else { limit };
     let place = place(call, None)?;
     let question =
@@ -73,7 +73,7 @@ pub(super) fn pointed(answer: &RecallAnswer, query: &str) -> ToolAnswer {
         pointers.push(pointer(hit, &preview));
     }
     if !answer.hits.is_empty() {
-        lines.push("(get_node reads a node, expand_grip a grip)".to_owned());
+        lines.push("(open nodes with get_node, grips with expand_grip)".to_owned());
     }
     if answer.more > 0 {
         lines.push(format!("({} more; call again with a higher limit)", answer.more));

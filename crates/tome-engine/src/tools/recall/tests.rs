@@ -1,4 +1,4 @@
-//! Answers in words: their format, and that they keep within their tokens.
+//! Text answers: their format, and that they keep to their token budget.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -59,9 +59,9 @@ fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
     expected.assert_eq(&packed.text);
 }
 
-/// Letter for letter what agents know.
+/// Exactly the documented format.
 #[test]
-fn the_format_that_agents_know() {
+fn hits_are_rendered_in_the_documented_format() {
     let hits = vec![
         hit(
             Source::Detail,
@@ -92,7 +92,7 @@ fn the_format_that_agents_know() {
 }
 
 #[test]
-fn every_source_says_where_it_is() {
+fn every_source_shows_its_location() {
     let mut hits = vec![
         hit(Source::Note, "memory/auth.md#L3", "JWT"),
         hit(Source::Insight, "coder/semantic/tokens.md#L7", "Rotate them."),
@@ -140,7 +140,7 @@ fn every_source_says_where_it_is() {
 }
 
 #[test]
-fn what_there_is_to_know_stands_below_the_list() {
+fn notes_about_the_answer_follow_the_list() {
     let mut known = answer(vec![hit(Source::Event, "messages.jsonl#L45", "we chose JWT")]);
     known.more = 3;
     known.behind = 12;
@@ -157,8 +157,8 @@ fn what_there_is_to_know_stands_below_the_list() {
             Citation: messages.jsonl#L45
 
         (3 more; call again with limit 10)
-        (the index is 12 events behind; they were looked through directly)
-        (preferred: last week)"#]],
+        (the index is 12 events behind; those were scanned directly)
+        (preferred time: last week)"#]],
     );
     let mut unknown = answer(Vec::new());
     unknown.behind = 1;
@@ -170,14 +170,14 @@ fn what_there_is_to_know_stands_below_the_list() {
         "jwt",
         &expect![[r#"
         No results found for: "jwt"
-        (not looked through: /app: the store is in use elsewhere)
+        (not searched: /app: the store is in use elsewhere)
         (other projects have hits: /home/dev/app1 has 1; /home/dev/app2 has 2; /home/dev/app3 has 3 and 2 more; call again with across all)
         (the index is 1 event behind)"#]],
     );
 }
 
 #[test]
-fn what_does_not_fit_can_be_asked_for() {
+fn an_answer_that_is_cut_says_how_to_get_more() {
     let text = "we rotate refresh tokens ".repeat(12);
     let hits = (1..=30).map(|n| hit(Source::Event, &format!("messages.jsonl#L{n}"), &text));
     let mut answer = answer(hits.collect());
@@ -208,7 +208,7 @@ fn what_does_not_fit_can_be_asked_for() {
 }
 
 #[test]
-fn a_text_is_cut_around_what_was_asked_for() {
+fn a_text_is_shortened_around_the_match() {
     let text = format!("{} the Lexer rejects it {}", "before ".repeat(30), "after ".repeat(30));
     expect!["…before before the Lexer rejects it…"].assert_eq(&around(&text, "the lexer", 40));
     assert_eq!(around("short", "x", 40), "short");
@@ -217,7 +217,7 @@ fn a_text_is_cut_around_what_was_asked_for() {
 }
 
 #[test]
-fn pointers_have_previews_and_no_content() {
+fn pointers_have_previews_but_no_content() {
     let mut node = hit(Source::Node, "toc:day:2026-11-14", &"unicode identifiers ".repeat(15));
     node.title = "Fix the lexer".to_owned();
     node.at = Some(MORNING);
@@ -230,9 +230,9 @@ fn pointers_have_previews_and_no_content() {
         Found 2 pointer(s) for: "unicode"
         [1] toc:day:2026-11-14 2026-11-15 09:30 Fix the lexer: unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode…
         [2] grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2: we chose XID
-        (get_node reads a node, expand_grip a grip)
+        (open nodes with get_node, grips with expand_grip)
         (4 more; call again with a higher limit)
-        (the index is 2 events behind; they were looked through directly)"#]].assert_eq(&said.text);
+        (the index is 2 events behind; those were scanned directly)"#]].assert_eq(&said.text);
     expect![[r#"
         [
           {
@@ -265,10 +265,10 @@ fn pointers_have_previews_and_no_content() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever was found, however long the query: the words cost no more than they may, and a list
-    /// has its first hits.
+    /// Whatever the hits and the query, the text keeps to its budget, and a list shows the first
+    /// hits.
     #[test]
-    fn an_answer_keeps_within_its_tokens(
+    fn an_answer_keeps_to_its_token_budget(
         texts in proptest::collection::vec("[a-z 数据я🦀]{0,300}", 0..12),
         folder in "[a-z/]{0,300}",
         query in "[a-z 数据🦀\n\"]{1,600}",

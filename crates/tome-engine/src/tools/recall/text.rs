@@ -1,4 +1,4 @@
-//! Hits in words, as agents know them:
+//! Renders hits as text, in the format that agents know:
 //!
 //! ```text
 //! Found 2 result(s) for: "authentication"
@@ -14,7 +14,7 @@
 //!     Citation: messages.jsonl#L45
 //! ```
 //!
-//! Nothing else stands in the list. Dates, and what there is to say of the answer, follow it.
+//! The list contains nothing else. Dates and notes about the answer follow it.
 
 use tome_finder::Source;
 use tome_model::Millis;
@@ -23,13 +23,13 @@ use crate::quote::{quote_line, speaker_of_hit};
 use crate::tools::answer::bounded;
 use tome_recall::{RecallAnswer, RecallHit, source_name};
 
-/// What is shown of one thing that could not be looked through, and of another project's root.
+/// Bytes shown of an unsearched item, and of another project's root.
 const NAME_BYTES_MAX: usize = 120;
 
-/// Other projects, and things that could not be looked through, that are named.
+/// Other projects and unsearched items that are listed.
 const NAMED_MAX: usize = 3;
 
-/// One hit, with the number it has in the list and with this much of its text.
+/// Renders one hit with its number and the given content.
 pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
     let source = source_name(hit.source);
     let (citation, place) = (&hit.citation, place(hit));
@@ -38,17 +38,17 @@ pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
     )
 }
 
-/// The same for a model: with its speaker and its date.
+/// The same for a model: with speaker and date.
 pub(super) fn quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
     let at = hit.at.map(|at| format!(", {} UTC", minute(at))).unwrap_or_default();
     let listed = self::hit(number, hit, &quote_line(content, usize::MAX));
     format!("{listed}    Said by: {}{at}\n", speaker_of_hit(hit))
 }
 
-/// Where a hit is, as its source says it.
+/// Renders the location of a hit.
 fn place(hit: &RecallHit) -> String {
     match hit.source {
-        // One that is not in its session's file yet is cited by its id.
+        // An event that is not in its session's transcript yet is cited by its id.
         Source::Event => match hit.line {
             Some(line) => format!("Line: {line}"),
             None => format!("Event: {}", hit.citation),
@@ -66,14 +66,14 @@ fn place(hit: &RecallHit) -> String {
     }
 }
 
-/// The id of a node or grip, without the project that a citation may begin with.
+/// Strips the project from the citation of a node or grip.
 pub(super) fn id_of(citation: &str) -> &str {
     let begins = |mark| citation.find(mark);
     let at = begins("toc:").or_else(|| begins("grip:")).unwrap_or(0);
     citation.get(at..).unwrap_or(citation)
 }
 
-/// When each of these happened.
+/// Renders the dates of the hits.
 pub(super) fn dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
     let dated = (1..).zip(hits).filter_map(|(number, hit)| Some((number, hit.at?)));
     let dates: Vec<String> =
@@ -81,7 +81,7 @@ pub(super) fn dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<Str
     (!dates.is_empty()).then(|| format!("Dates (UTC): {}", dates.join(", ")))
 }
 
-/// Where else the same session or file has hits.
+/// Renders the citations of other hits in the same session or file.
 pub(super) fn also<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
     let others = (1..).zip(hits).filter(|(_, hit)| !hit.also.is_empty());
     let also: Vec<String> = others
@@ -90,17 +90,17 @@ pub(super) fn also<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<Stri
     (!also.is_empty()).then(|| format!("Also: {}", also.join("; ")))
 }
 
-/// A moment, to the minute.
+/// Renders a time to the minute.
 pub(super) fn minute(at: Millis) -> String {
     let written = at.to_string();
     written.get(..16).unwrap_or(&written).replace('T', " ")
 }
 
-/// What there is to say of an answer, the most important first.
+/// Renders notes about an answer, the most important first.
 pub(super) fn notes(answer: &RecallAnswer) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(unread) = some_of(answer.unread.iter().map(|one| bounded(one, NAME_BYTES_MAX))) {
-        notes.push(format!("(not looked through: {unread})"));
+        notes.push(format!("(not searched: {unread})"));
     }
     let others = answer
         .elsewhere
@@ -114,12 +114,11 @@ pub(super) fn notes(answer: &RecallAnswer) -> Vec<String> {
             1 => "1 event".to_owned(),
             count => format!("{count} events"),
         };
-        let looked =
-            if answer.unread.is_empty() { "; they were looked through directly" } else { "" };
+        let looked = if answer.unread.is_empty() { "; those were scanned directly" } else { "" };
         notes.push(format!("(the index is {behind} behind{looked})"));
     }
     if let Some(time) = &answer.time {
-        notes.push(format!("(preferred: {})", bounded(time, NAME_BYTES_MAX)));
+        notes.push(format!("(preferred time: {})", bounded(time, NAME_BYTES_MAX)));
     }
     notes
 }
@@ -133,7 +132,7 @@ fn some_of(mut all: impl Iterator<Item = String>) -> Option<String> {
     (!some.is_empty()).then(|| format!("{}{more}", some.join("; ")))
 }
 
-/// A text on one line, without what could steer a reader's screen.
+/// One line without control characters.
 pub(super) fn one_line(text: &str) -> String {
     let plain: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! The memory tool of Anthropic's models, as a transcript.
+//! The memory tool of Anthropic's models, as transcripts.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ fn check(calls: &[Value], expected: &Expect) {
     expected.assert_eq(&transcript);
 }
 
-/// A listing without the size of the index, which is not this tool's to say.
+/// A listing without the size of the index, which this tool does not decide.
 fn stable(text: &str) -> String {
     let line = |line: &str| match line.split_once('\t') {
         Some((_, path @ ("/memories" | "/memories/MEMORY.md"))) => format!("SIZE\t{path}"),
@@ -29,11 +29,11 @@ fn stable(text: &str) -> String {
 }
 
 #[test]
-fn sizes_are_rounded() {
+fn sizes_are_rounded_to_one_decimal() {
     let scene = scene();
     create(&scene, "/memories/a/b/small.md", &"x".repeat(1_023));
     create(&scene, "/memories/a/b/large.md", &"x".repeat(5_632));
-    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/a/b"}));
+    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/a/b"}));
     let lines: Vec<&str> = seen.lines().skip(1).collect();
     assert_eq!(
         lines,
@@ -42,21 +42,21 @@ fn sizes_are_rounded() {
 }
 
 #[test]
-fn the_line_endings_of_windows_stay() {
+fn crlf_line_endings_are_kept() {
     let scene = scene();
     create(&scene, "/memories/a.md", "one\r\ntwo\r\nthree");
     let path = "/memories/a.md";
     let replace =
         json!({"command": "str_replace", "path": path, "old_str": "one\ntwo", "new_str": "1\n2"});
-    scene.says("memory", replace);
+    scene.call_text("memory", replace);
     let insert =
         json!({"command": "insert", "path": path, "insert_line": 3, "insert_text": "four"});
-    scene.says("memory", insert);
-    assert_eq!(scene.text_of("a.md"), "1\r\n2\r\nthree\r\nfour\r\n");
+    scene.call_text("memory", insert);
+    assert_eq!(scene.note_text("a.md"), "1\r\n2\r\nthree\r\nfour\r\n");
 }
 
 #[test]
-fn a_transcript() {
+fn all_commands_answer_with_the_documented_wording() {
     check(
         &[
             json!({"command": "view", "path": "/memories"}),
@@ -188,7 +188,7 @@ fn a_transcript() {
 }
 
 #[test]
-fn paths_that_are_refused() {
+fn invalid_paths_are_rejected() {
     check(
         &[
             json!({"command": "view", "path": "/etc/passwd"}),
@@ -231,17 +231,17 @@ fn paths_that_are_refused() {
             > {"command":"rename","old_path":"/memories","new_path":"/memories/x"} (failure)
             Error: Cannot rename the /memories directory itself
             > {"command":"forget","path":"/memories"} (failure)
-            Error: command "forget" is not known: use view, create, str_replace, insert, delete or rename
+            Error: unknown command "forget": use view, create, str_replace, insert, delete or rename
         "#]],
     );
 }
 
 #[test]
-fn the_index_is_seen_and_stays() {
+fn the_index_can_be_viewed_but_not_changed() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
-    let index = scene.says("memory_view", json!({}));
-    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/MEMORY.md"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
+    let index = scene.call_text("memory_view", json!({}));
+    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/MEMORY.md"}));
     let numbered = |(number, line): (usize, &str)| format!("{:>6}\t{line}", number + 1);
     let lines: Vec<String> = index.lines().enumerate().map(numbered).collect();
     assert_eq!(
@@ -268,33 +268,33 @@ fn the_index_is_seen_and_stays() {
 }
 
 #[test]
-fn the_rules_for_facts_hold() {
+fn the_size_limit_of_facts_applies() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
     let create = json!({"command": "create", "path": "/memories/facts/b.md", "file_text": "x".repeat(15_400)});
-    let said = scene.refuses("memory", create, Failure::Invalid);
+    let said = scene.call_rejected("memory", create, Failure::Invalid);
     assert!(said.contains("15KB limit"), "{said}");
     let replace = json!({"command": "str_replace", "path": "/memories/facts/user.md", "old_str": "Name: Li",
         "new_str": "y".repeat(15_400)});
-    assert!(scene.refuses("memory", replace, Failure::Invalid).contains("15KB limit"));
+    assert!(scene.call_rejected("memory", replace, Failure::Invalid).contains("15KB limit"));
 }
 
 #[test]
-fn a_long_note_is_shown_in_part() {
+fn a_long_note_is_truncated() {
     let scene = scene();
     let text = "a line of some length, again and again\n".repeat(2_000);
     create(&scene, "/memories/long.md", &text);
-    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/long.md"}));
+    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/long.md"}));
     assert!(seen.chars().count() < 50_200);
     let last = seen.lines().last().unwrap();
-    assert!(last.ends_with("of 2000 are shown: use view_range for others)"), "{last}");
+    assert!(last.ends_with("of 2000: use view_range for others)"), "{last}");
     let range = json!({"command": "view", "path": "/memories/long.md", "view_range": [1999, 5000]});
-    assert_eq!(scene.says("memory", range).lines().count(), 3);
+    assert_eq!(scene.call_text("memory", range).lines().count(), 3);
     create(&scene, "/memories/wide.md", &"ä".repeat(60_000));
-    let seen = scene.says("memory", json!({"command": "view", "path": "/memories/wide.md"}));
+    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/wide.md"}));
     assert!(seen.ends_with('…') && seen.chars().count() < 50_200);
 }
 
 fn create(scene: &Scene, path: &str, text: &str) {
-    scene.says("memory", json!({"command": "create", "path": path, "file_text": text}));
+    scene.call_text("memory", json!({"command": "create", "path": path, "file_text": text}));
 }

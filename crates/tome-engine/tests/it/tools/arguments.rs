@@ -1,11 +1,11 @@
-//! Schemas and arguments: what a schema offers is taken, anything else is refused.
+//! Schemas and arguments: everything in a schema is accepted, anything else is rejected.
 
 use serde_json::{Map, Value, json};
 use tome_engine::{Failure, ToolSpec, Tools};
 
 use super::scene::{Scene, scene};
 
-/// Calls that each tool takes, with the argument values that go together.
+/// Valid calls of each tool.
 fn calls() -> Vec<(&'static str, Value)> {
     let insight = json!({"type": "semantic", "title": "Small steps win", "description": "Small steps are easy to check.",
         "content": "Take one step at a time. Check it at once. Go on only then.",
@@ -100,9 +100,12 @@ fn calls() -> Vec<(&'static str, Value)> {
 
 fn with_notes() -> Scene {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "plain.md", "content": "x"}));
+    scene.call_text("memory_write", json!({"path": "plain.md", "content": "x"}));
     let text = "= one =\n= two =\n= three =\n";
-    scene.says("memory_write", json!({"path": "detail/a.md", "content": text, "scope": "session"}));
+    scene.call_text(
+        "memory_write",
+        json!({"path": "detail/a.md", "content": text, "scope": "session"}),
+    );
     scene
 }
 
@@ -115,12 +118,12 @@ fn names(object: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn everything_that_a_schema_offers_is_taken() {
+fn every_argument_in_a_schema_is_accepted() {
     let scene = with_notes();
-    scene.happens("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
+    scene.record_event("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
     let mut used: std::collections::BTreeSet<(&str, String)> = Default::default();
     for (tool, arguments) in calls() {
-        scene.does(tool, arguments.clone());
+        scene.call_ok(tool, arguments.clone());
         used.extend(names(&arguments).into_iter().map(|name| (tool, name.to_owned())));
     }
     for spec in Tools::list() {
@@ -131,12 +134,12 @@ fn everything_that_a_schema_offers_is_taken() {
 }
 
 #[test]
-fn anything_else_is_refused() {
+fn unknown_arguments_and_wrong_types_are_rejected() {
     let scene = with_notes();
     for (tool, arguments) in calls() {
         let mut more = arguments.clone();
         more["nonsense"] = 1.into();
-        let said = scene.refuses(tool, more, Failure::Invalid);
+        let said = scene.call_rejected(tool, more, Failure::Invalid);
         assert!(said.starts_with("Error: unknown argument \"nonsense\": "), "{said}");
         for name in names(&arguments) {
             if arguments[name].is_null() {
@@ -144,15 +147,15 @@ fn anything_else_is_refused() {
             }
             let mut other = arguments.clone();
             other[name] = json!({"deep": true});
-            scene.refuses(tool, other, Failure::Invalid);
+            scene.call_rejected(tool, other, Failure::Invalid);
         }
     }
     assert_eq!(
-        scene.refuses("memory_read", json!({"path": "plain.md", "x": 1}), Failure::Invalid),
+        scene.call_rejected("memory_read", json!({"path": "plain.md", "x": 1}), Failure::Invalid),
         "Error: unknown argument \"x\": memory_read takes path, scope, session_id"
     );
     assert_eq!(
-        scene.refuses(
+        scene.call_rejected(
             "memory",
             json!({"command": "view", "path": "/memories", "x": 1}),
             Failure::Invalid
@@ -162,67 +165,68 @@ fn anything_else_is_refused() {
 }
 
 #[test]
-fn what_is_required_is_missed() {
+fn missing_required_arguments_are_named() {
     let scene = with_notes();
     for (tool, arguments) in calls() {
         for name in spec(tool).schema["required"].as_array().into_iter().flatten() {
             let mut fewer: Map<String, Value> = arguments.as_object().unwrap().clone();
             fewer.remove(name.as_str().unwrap()).unwrap();
-            let said = scene.refuses(tool, fewer.into(), Failure::Invalid);
+            let said = scene.call_rejected(tool, fewer.into(), Failure::Invalid);
             assert_eq!(said, format!("Error: {tool} needs {}", name.as_str().unwrap()));
         }
     }
-    let said = scene.refuses("memory_patch", json!({"path": "plain.md"}), Failure::Invalid);
+    let said = scene.call_rejected("memory_patch", json!({"path": "plain.md"}), Failure::Invalid);
     assert_eq!(said, "Error: memory_patch needs patches, or old_str and new_str");
-    let said = scene.refuses("coder_memory_recall", json!({}), Failure::Invalid);
+    let said = scene.call_rejected("coder_memory_recall", json!({}), Failure::Invalid);
     assert_eq!(said, "Error: coder_memory_recall needs a question or keywords");
 }
 
 #[test]
-fn every_argument_has_its_other_names() {
+fn arguments_have_aliases() {
     let scene = with_notes();
-    scene.says("memory_write", json!({"filename": "b.md", "content": "one"}));
-    scene.says("memory_read", json!({"filename": "b.md"}));
-    scene.says("memory_append", json!({"filename": "b.md", "entry": "x"}));
-    scene.says("memory_patch", json!({"filename": "b.md", "old_text": "one", "new_text": "1"}));
-    scene.says(
+    scene.call_text("memory_write", json!({"filename": "b.md", "content": "one"}));
+    scene.call_text("memory_read", json!({"filename": "b.md"}));
+    scene.call_text("memory_append", json!({"filename": "b.md", "entry": "x"}));
+    scene
+        .call_text("memory_patch", json!({"filename": "b.md", "old_text": "one", "new_text": "1"}));
+    scene.call_text(
         "memory_patch",
         json!({"path": "b.md", "patches": [{"old_str": "1", "new_str": "2"}]}),
     );
-    scene.says("memory_update", json!({"path": "b.md", "old_str": "2", "new_str": "3"}));
-    scene.says("memory_read", json!({"path": "b.md", "filename": "b.md"}));
+    scene.call_text("memory_update", json!({"path": "b.md", "old_str": "2", "new_str": "3"}));
+    scene.call_text("memory_read", json!({"path": "b.md", "filename": "b.md"}));
     let both = json!({"path": "b.md", "filename": "c.md"});
     assert_eq!(
-        scene.refuses("memory_read", both, Failure::Invalid),
-        "Error: path and filename mean the same and differ: give only path"
+        scene.call_rejected("memory_read", both, Failure::Invalid),
+        "Error: path and filename are aliases with different values: pass only path"
     );
-    scene.says("memory_delete", json!({"path": "b.md"}));
+    scene.call_text("memory_delete", json!({"path": "b.md"}));
 }
 
 #[test]
-fn arguments_of_the_wrong_kind() {
+fn invalid_values_are_rejected_with_advice() {
     let scene = with_notes();
     for (tool, arguments, said) in [
-        ("memory_read", json!({"path": 1}), "Error: path has to be a string, not a number"),
+        ("memory_read", json!({"path": 1}), "Error: path must be a string, not a number"),
         (
             "memory_list",
             json!({"scope": "all"}),
-            "Error: scope \"all\" is not known: use session, project or coder",
+            "Error: unknown scope \"all\": use session, project or coder",
         ),
         (
             "memory_list",
             json!({"session_id": "s1"}),
-            "Error: session_id goes with scope session only",
+            "Error: session_id is only valid with scope session",
         ),
         (
             "memory_view",
             json!({"target": "tree"}),
-            "Error: target \"tree\" is not known: use index or files",
+            "Error: unknown target \"tree\": use index or files",
         ),
         (
             "memory_patch",
             json!({"path": "a.md", "patches": "x"}),
-            "Error: patches has to be an array of objects, not a string",
+            "Error: patches must be an array of objects, not a string",
         ),
         (
             "memory_patch",
@@ -237,15 +241,15 @@ fn arguments_of_the_wrong_kind() {
         (
             "coder_memory_store",
             json!({"insights": [{}, {}, {}, {}]}),
-            "Error: insights holds 4: at most 3 are taken in one call",
+            "Error: insights has 4 items: the limit is 3 per call",
         ),
         (
             "memory",
             json!({"command": "view", "path": "/memories", "view_range": [1]}),
-            "Error: view_range has to be two whole numbers, [start, end], not an array",
+            "Error: view_range must be two whole numbers, [start, end], not an array",
         ),
     ] {
-        assert_eq!(scene.refuses(tool, arguments, Failure::Invalid), said);
+        assert_eq!(scene.call_rejected(tool, arguments, Failure::Invalid), said);
     }
     for text in ["", "[]", "\"x\"", "null", "{", "{\"path\": }"] {
         let answer = scene.tools.call("memory_read", text, &scene.caller).unwrap();
@@ -255,7 +259,7 @@ fn arguments_of_the_wrong_kind() {
 }
 
 #[test]
-fn all_schemas_together_cost_a_prompt_little() {
+fn all_schemas_together_fit_into_3000_tokens() {
     let cost = |spec: &ToolSpec| {
         spec.name.len() + spec.description.chars().count() + spec.schema.to_string().chars().count()
     };

@@ -1,4 +1,4 @@
-//! Bad input: a clear message, and nothing changed, neither in the notebook nor beside it.
+//! Bad input gives a clear message and changes nothing, inside or outside the notebook.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -8,9 +8,12 @@ use super::scene::{Scene, files_in, scene};
 
 fn with_notes() -> Scene {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one two one\n"}));
-    scene.says("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li\n"}));
-    scene.says("memory_write", json!({"path": "detail/a.md", "content": "x", "scope": "session"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one two one\n"}));
+    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li\n"}));
+    scene.call_text(
+        "memory_write",
+        json!({"path": "detail/a.md", "content": "x", "scope": "session"}),
+    );
     std::fs::write(scene.home.join("outside.md"), "mine").unwrap();
     #[cfg(unix)]
     {
@@ -19,12 +22,12 @@ fn with_notes() -> Scene {
         std::os::unix::fs::symlink(&outside, memory.join("link.md")).unwrap();
         std::os::unix::fs::symlink(scene.top(), memory.join("up")).unwrap();
     }
-    // What is noticed on disk is noticed before the test looks.
-    scene.says("memory_list", json!({}));
+    // Changes on disk are picked up before the test compares files.
+    scene.call_text("memory_list", json!({}));
     scene
 }
 
-/// Paths that no tool takes, whatever it does with them.
+/// Paths that every tool rejects.
 const BAD_PATHS: &[&str] = &[
     "",
     ".",
@@ -47,7 +50,7 @@ const BAD_PATHS: &[&str] = &[
 ];
 
 #[test]
-fn bad_paths_are_refused_by_every_tool() {
+fn bad_paths_are_rejected_by_every_tool() {
     let scene = with_notes();
     let long = format!("{}.md", "x".repeat(300));
     let deep = "a/b/c/d/e/f/g/h.md".to_owned();
@@ -70,7 +73,7 @@ fn bad_paths_are_refused_by_every_tool() {
             assert!(files_in(&scene.top()) == before, "{tool} {arguments}");
         }
         if path.starts_with('/') {
-            // Below /memories a doubled slash is one.
+            // Below /memories a doubled slash counts as one.
             continue;
         }
         for command in ["create", "str_replace", "insert", "delete", "rename"] {
@@ -96,7 +99,7 @@ fn memory_arguments(command: &str, path: &str) -> Value {
 }
 
 #[test]
-fn a_refused_first_call_makes_no_project() {
+fn a_rejected_first_call_creates_no_project() {
     let scene = scene();
     for (tool, arguments, failure) in [
         ("memory_write", json!({"path": "../a.md", "content": "x"}), Failure::Invalid),
@@ -116,13 +119,13 @@ fn a_refused_first_call_makes_no_project() {
             Failure::NotFound,
         ),
     ] {
-        scene.refuses(tool, arguments, failure);
+        scene.call_rejected(tool, arguments, failure);
     }
     assert!(!scene.home.exists());
 }
 
 #[test]
-fn texts_that_cannot_be_taken() {
+fn empty_oversized_and_ambiguous_texts_are_rejected() {
     let scene = with_notes();
     let large = "x".repeat(2 * 1024 * 1024);
     let facts = "x".repeat(16_000);
@@ -140,23 +143,23 @@ fn texts_that_cannot_be_taken() {
             json!({"command": "create", "path": "/memories/facts/b.md", "file_text": facts}),
         ),
     ] {
-        let said = scene.refuses(tool, arguments, Failure::Invalid);
+        let said = scene.call_rejected(tool, arguments, Failure::Invalid);
         assert!(said.len() < 5_000);
     }
 }
 
 #[test]
-fn a_call_from_nowhere() {
+fn calls_without_cwd_or_session_are_rejected() {
     let mut scene = with_notes();
     scene.caller.session = None;
-    let said = scene.refuses("memory_list", json!({"scope": "session"}), Failure::Invalid);
+    let said = scene.call_rejected("memory_list", json!({"scope": "session"}), Failure::Invalid);
     assert!(said.starts_with("Error: session_id is missing"), "{said}");
     scene.caller.cwd = Some("repo".into());
-    scene.refuses("memory_list", json!({}), Failure::Invalid);
+    scene.call_rejected("memory_list", json!({}), Failure::Invalid);
     scene.caller.cwd = None;
-    let said = scene.refuses("memory_list", json!({}), Failure::Invalid);
+    let said = scene.call_rejected("memory_list", json!({}), Failure::Invalid);
     assert!(said.starts_with("Error: cwd is missing"), "{said}");
-    scene.says("memory_list", json!({"scope": "coder"}));
+    scene.call_text("memory_list", json!({"scope": "coder"}));
 }
 
 fn arbitrary_value() -> impl Strategy<Value = Value> {
@@ -257,7 +260,7 @@ const NAMES: &[&str] = &[
     "nonsense",
 ];
 
-/// Arguments that a tool might take: its own names, arbitrary values.
+/// Calls with a tool's own argument names and arbitrary values.
 fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
     let tools = Tools::list();
     (0..tools.len()).prop_flat_map(move |at| {
@@ -266,7 +269,7 @@ fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
             .filter(|name| tools[at].schema["properties"].get(**name).is_some())
             .copied()
             .collect();
-        // One that takes nothing is given anything.
+        // A tool without arguments gets arbitrary ones.
         let names = if names.is_empty() { NAMES.to_vec() } else { names };
         let tool = tools[at].name;
         let own = prop::collection::vec((prop::sample::select(names), arbitrary_value()), 0..6);
@@ -283,11 +286,11 @@ fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn arbitrary_arguments_stay_inside(calls in prop::collection::vec(arbitrary_call(), 1..16)) {
+    fn arbitrary_arguments_never_touch_files_outside_notebooks(calls in prop::collection::vec(arbitrary_call(), 1..16)) {
         let scene = with_notes();
         let beside = |scene: &Scene| {
             let mut files = files_in(&scene.top());
-            // Notebooks lie in these two; everything else is not theirs.
+            // Notebooks are only in these two folders.
             let (coder, projects) = (scene.home.join("coder"), scene.home.join("projects"));
             files.retain(|path, _| !path.starts_with(&coder) && !path.starts_with(&projects));
             files
@@ -305,7 +308,7 @@ proptest! {
     }
 
     #[test]
-    fn arguments_that_are_not_an_object(text in "\\PC{0,40}") {
+    fn arguments_that_are_not_an_object_are_rejected(text in "\\PC{0,40}") {
         let scene = scene();
         if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
             for tool in Tools::list() {

@@ -1,4 +1,4 @@
-//! The coder's tools.
+//! The tools over the coder's lessons.
 
 use expect_test::expect;
 use serde_json::json;
@@ -6,7 +6,7 @@ use tome_engine::Failure;
 
 use super::scene::{files_in, scene};
 
-/// A report without the reasons and hints, which are the notebook's to say.
+/// A report without reasons and hints, which the notebook decides.
 fn stable(text: &str) -> String {
     let line = |line: &str| match line.split_once("Why: ") {
         Some((before, _)) => format!("{before}Why: …"),
@@ -17,9 +17,9 @@ fn stable(text: &str) -> String {
 }
 
 #[test]
-fn stored_and_recalled() {
+fn a_stored_lesson_is_recalled() {
     let scene = scene();
-    let stored = scene.does(
+    let stored = scene.call_ok(
         "coder_memory_store",
         json!({"type": "procedural", "title": "Bisect flaky tests by seed",
             "description": "Run a flaky test with a fixed seed before changing code.",
@@ -34,7 +34,7 @@ fn stored_and_recalled() {
         1. CREATE: Bisect flaky tests by seed (new in procedural/procedural.md)
            Why: …"#]]
     .assert_eq(&stable(&stored.text));
-    let found = scene.does(
+    let found = scene.call_ok(
         "coder_memory_recall",
         json!({"question": "how do I find the cause of a flaky test?"}),
     );
@@ -58,14 +58,14 @@ fn stored_and_recalled() {
 
         Why: …
 
-        How to use them: check that the situation is the same before you follow one. What was stored may be outdated; the code in front of you is right."#]].assert_eq(&stable(&found.text));
+        Check that the situation matches before you apply a lesson. Lessons may be outdated; the current code is authoritative."#]].assert_eq(&stable(&found.text));
 }
 
 #[test]
-fn nothing_found_is_said_and_makes_nothing() {
+fn a_recall_without_results_says_so_and_writes_nothing() {
     let scene = scene();
     let before = files_in(&scene.top());
-    let found = scene.does("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
+    let found = scene.call_ok("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
     assert_eq!(found.json["insights"], json!([]));
     expect![[r#"
         🔍 Coder Memory Recall Results
@@ -73,7 +73,7 @@ fn nothing_found_is_said_and_makes_nothing() {
         Memory Types Searched: episodic, procedural, semantic
         Results Found: 0
 
-        Nothing that is stored answers this.
+        No stored lesson matches.
         - …
         - …
         - …"#]]
@@ -82,7 +82,7 @@ fn nothing_found_is_said_and_makes_nothing() {
 }
 
 #[test]
-fn what_breaks_the_guide_is_refused() {
+fn lessons_that_break_the_guide_are_rejected() {
     let scene = scene();
     let good = json!({"type": "semantic", "title": "Small steps win",
         "description": "Small steps are easy to check.",
@@ -100,22 +100,22 @@ fn what_breaks_the_guide_is_refused() {
     ] {
         let mut bad = good.clone();
         bad[field] = value;
-        scene.refuses("coder_memory_store", bad.clone(), Failure::Invalid);
+        scene.call_rejected("coder_memory_store", bad.clone(), Failure::Invalid);
         let mix = json!({"insights": [good, bad]});
-        scene.refuses("coder_memory_store", mix, Failure::Invalid);
+        scene.call_rejected("coder_memory_store", mix, Failure::Invalid);
     }
-    let none = scene.does("coder_memory_store", json!({"insights": []}));
-    assert_eq!(none.text, "Insights stored: 0 (none were given)");
+    let none = scene.call_ok("coder_memory_store", json!({"insights": []}));
+    assert_eq!(none.text, "Insights stored: 0 (none given)");
     assert!(!scene.home.exists());
-    scene.says("coder_memory_store", good);
+    scene.call_text("coder_memory_store", good);
 }
 
 #[test]
-fn no_project_is_needed() {
+fn lessons_need_no_project() {
     let mut scene = scene();
     scene.caller.cwd = None;
-    scene.says("coder_memory_recall", json!({"question": "anything"}));
-    scene.says(
+    scene.call_text("coder_memory_recall", json!({"question": "anything"}));
+    scene.call_text(
         "coder_memory_store",
         json!({"insights": [{"type": "semantic", "title": "Small steps win",
             "description": "Small steps are easy to check.",

@@ -1,4 +1,4 @@
-//! The tools, called as a face calls them.
+//! The tools, called as the interfaces call them.
 
 mod anthropic;
 mod arguments;

@@ -1,4 +1,4 @@
-//! The tools over notes, in both shapes.
+//! The note tools, in both forms of arguments.
 
 use serde_json::json;
 use tome_engine::Failure;
@@ -6,22 +6,22 @@ use tome_engine::Failure;
 use super::scene::{files_in, scene};
 
 #[test]
-fn a_missing_notebook_is_read_and_not_made() {
+fn reading_a_missing_notebook_does_not_create_it() {
     let scene = scene();
     let before = files_in(&scene.top());
-    assert_eq!(scene.says("memory_list", json!({})), "[]");
-    assert_eq!(scene.says("memory_view", json!({"target": "files"})), "(no memory files yet)");
-    assert!(scene.says("memory_view", json!({})).starts_with("# Memory"));
-    scene.refuses("memory_read", json!({"path": "x.md"}), Failure::NotFound);
-    scene.says("memory_list", json!({"scope": "session"}));
-    scene.says("memory_list", json!({"scope": "coder"}));
+    assert_eq!(scene.call_text("memory_list", json!({})), "[]");
+    assert_eq!(scene.call_text("memory_view", json!({"target": "files"})), "(no memory files yet)");
+    assert!(scene.call_text("memory_view", json!({})).starts_with("# Memory"));
+    scene.call_rejected("memory_read", json!({"path": "x.md"}), Failure::NotFound);
+    scene.call_text("memory_list", json!({"scope": "session"}));
+    scene.call_text("memory_list", json!({"scope": "coder"}));
     assert!(files_in(&scene.top()) == before);
 }
 
 #[test]
-fn the_sentences_of_typed_notes() {
+fn typed_notes_answer_with_sentences() {
     let scene = scene();
-    let write = scene.does(
+    let write = scene.call_ok(
         "memory_write",
         json!({"filename": "user_prefs.md", "name": "User Preferences",
             "description": "Editor settings", "memory_type": "user", "content": "- vim keys"}),
@@ -31,47 +31,47 @@ fn the_sentences_of_typed_notes() {
     assert_eq!(write.json["success"], true);
     assert_eq!(write.json["path"], "user_prefs.md");
     assert_eq!(
-        scene.says("memory_view", json!({"target": "files"})),
+        scene.call_text("memory_view", json!({"target": "files"})),
         "  user_prefs.md  [user]  Editor settings  (updated: 2026-03-25)"
     );
-    let index = scene.says("memory_view", json!({"target": "index"}));
+    let index = scene.call_text("memory_view", json!({"target": "index"}));
     assert!(index.contains("## User\n- [User Preferences](user_prefs.md) - Editor settings"));
-    let text = scene.says("memory_read", json!({"filename": "user_prefs.md"}));
+    let text = scene.call_text("memory_read", json!({"filename": "user_prefs.md"}));
     assert!(text.starts_with("---\n") && text.contains("- vim keys"), "{text}");
     assert_eq!(
-        scene.says(
+        scene.call_text(
             "memory_update",
             json!({"filename": "user_prefs.md", "old_text": "vim keys", "new_text": "dark theme"})
         ),
         "Memory updated: user_prefs.md"
     );
-    assert!(scene.text_of("user_prefs.md").contains("- dark theme"));
+    assert!(scene.note_text("user_prefs.md").contains("- dark theme"));
     assert_eq!(
-        scene.says("memory_delete", json!({"filename": "user_prefs.md"})),
+        scene.call_text("memory_delete", json!({"filename": "user_prefs.md"})),
         "Memory deleted: user_prefs.md"
     );
-    assert_eq!(scene.says("memory_view", json!({"target": "files"})), "(no memory files yet)");
+    assert_eq!(scene.call_text("memory_view", json!({"target": "files"})), "(no memory files yet)");
 }
 
 #[test]
-fn the_refusals_of_typed_notes() {
+fn typed_notes_report_errors_in_the_documented_wording() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "user_prefs.md", "content": "vim"}));
-    let refuses = |tool, arguments, failure| scene.refuses(tool, arguments, failure);
+    scene.call_text("memory_write", json!({"path": "user_prefs.md", "content": "vim"}));
+    let rejected = |tool, arguments, failure| scene.call_rejected(tool, arguments, failure);
     assert_eq!(
-        refuses("memory_read", json!({"filename": "x.md"}), Failure::NotFound),
+        rejected("memory_read", json!({"filename": "x.md"}), Failure::NotFound),
         "Error: Memory file 'x.md' not found."
     );
     assert_eq!(
-        refuses("memory_read", json!({"filename": "user_pref.md"}), Failure::NotFound),
+        rejected("memory_read", json!({"filename": "user_pref.md"}), Failure::NotFound),
         "Error: Memory file 'user_pref.md' not found.\nDid you mean: user_prefs.md"
     );
     assert_eq!(
-        refuses("memory_delete", json!({"filename": "x.md"}), Failure::NotFound),
+        rejected("memory_delete", json!({"filename": "x.md"}), Failure::NotFound),
         "Error: Memory file 'x.md' not found."
     );
     assert_eq!(
-        refuses(
+        rejected(
             "memory_update",
             json!({"filename": "user_prefs.md", "old_text": "emacs", "new_text": "vi"}),
             Failure::NotFound
@@ -79,11 +79,11 @@ fn the_refusals_of_typed_notes() {
         "Error: Text not found in user_prefs.md"
     );
     assert_eq!(
-        refuses("memory_delete", json!({"filename": "MEMORY.md"}), Failure::Invalid),
+        rejected("memory_delete", json!({"filename": "MEMORY.md"}), Failure::Invalid),
         "Error: Cannot delete the index file."
     );
     assert_eq!(
-        refuses(
+        rejected(
             "memory_write",
             json!({"filename": "a.md", "name": "a", "description": "b", "memory_type": "idea",
                 "content": "c"}),
@@ -92,11 +92,11 @@ fn the_refusals_of_typed_notes() {
         "Error: Invalid type 'idea'. Must be one of: user, feedback, project, reference"
     );
     assert_eq!(
-        refuses("memory_read", json!({"filename": "../x.md"}), Failure::Invalid),
+        rejected("memory_read", json!({"filename": "../x.md"}), Failure::Invalid),
         "Error: Path escapes memory directory: ../x.md"
     );
     assert_eq!(
-        refuses(
+        rejected(
             "memory_write",
             json!({"path": "a.md", "content": "", "name": "a"}),
             Failure::Invalid
@@ -107,67 +107,70 @@ fn the_refusals_of_typed_notes() {
     let typed = json!({"path": "facts/a.md", "name": "a", "description": "b", "type": "user",
         "content": "c"});
     assert!(
-        refuses("memory_write", typed, Failure::Invalid).contains("facts/ holds no typed notes")
+        rejected("memory_write", typed, Failure::Invalid).contains("facts/ has no typed notes")
     );
 }
 
 #[test]
-fn the_json_of_plain_notes() {
+fn plain_notes_answer_with_json() {
     let scene = scene();
-    let write = scene.does(
+    let write = scene.call_ok(
         "memory_write",
         json!({"path": "facts/user.md", "content": "# User\n\n- Name: Zhang San\n"}),
     );
     assert_eq!(write.text, write.json.to_string());
     assert!(write.text.starts_with("{\"success\":true,\"path\":\"facts/user.md\",\"size\":"));
     assert_eq!(write.json["version"].as_str().unwrap().len(), 12);
-    let append = scene.does(
+    let append = scene.call_ok(
         "memory_append",
         json!({"path": "episodes/2026-03.md", "entry": "## Fixed the logger\n- Lesson: $1 & $&",
             "summary": "logger fix"}),
     );
     assert_eq!(append.json["success"], true);
-    let patch = scene.does(
+    let patch = scene.call_ok(
         "memory_patch",
         json!({"path": "facts/user.md",
             "patches": [{"oldText": "Zhang San", "newText": "$& $1"}, {"old_text": "Name", "new_text": "Called"}]}),
     );
     assert_eq!(patch.json["success"], true);
     assert_eq!(patch.json["appliedCount"], 2);
-    assert!(scene.text_of("facts/user.md").contains("- Called: $& $1"));
-    let patch = scene.does(
+    assert!(scene.note_text("facts/user.md").contains("- Called: $& $1"));
+    let patch = scene.call_ok(
         "memory_patch",
         json!({"path": "facts/user.md", "old_str": "$& $1", "new_str": "Li Si"}),
     );
     assert_eq!(patch.json["appliedCount"], 1);
-    let list = scene.does("memory_list", json!({})).json;
+    let list = scene.call_ok("memory_list", json!({})).json;
     let paths: Vec<_> = list.as_array().unwrap().iter().map(|note| &note["path"]).collect();
     assert_eq!(paths, ["episodes/2026-03.md", "facts/user.md"]);
     assert_eq!(list[0]["summary"], "logger fix");
-    assert_eq!(list[1]["size"], scene.text_of("facts/user.md").len());
+    assert_eq!(list[1]["size"], scene.note_text("facts/user.md").len());
 }
 
 #[test]
-fn a_patch_needs_its_text_exactly_once() {
+fn a_patch_must_match_exactly_once() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one\ntwo\none\n"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one\ntwo\none\n"}));
     let patch = |old: &str| {
         json!({"path": "a.md", "patches": [
         {"oldText": "two", "newText": "2"}, {"oldText": old, "newText": "1"}]})
     };
-    let said = scene.refuses("memory_patch", patch("three"), Failure::NotFound);
+    let said = scene.call_rejected("memory_patch", patch("three"), Failure::NotFound);
     assert!(said.starts_with("Error: String not found in a.md"), "{said}");
-    let said = scene.refuses("memory_patch", patch("one"), Failure::Invalid);
+    let said = scene.call_rejected("memory_patch", patch("one"), Failure::Invalid);
     assert!(said.starts_with("Error: String appears multiple times in a.md"), "{said}");
     assert!(said.contains("provide more context"), "{said}");
 }
 
 #[test]
-fn a_version_that_is_not_the_present_one() {
+fn writes_with_a_stale_version_conflict() {
     let scene = scene();
-    let first = scene.does("memory_write", json!({"path": "a.md", "content": "one\n"})).json;
+    let first = scene.call_ok("memory_write", json!({"path": "a.md", "content": "one\n"})).json;
     let version = &first["version"];
-    scene.says("memory_write", json!({"path": "a.md", "content": "two\n", "if_version": version}));
+    scene.call_text(
+        "memory_write",
+        json!({"path": "a.md", "content": "two\n", "if_version": version}),
+    );
     for (tool, mut arguments) in [
         ("memory_write", json!({"content": "three\n"})),
         ("memory_append", json!({"entry": "three"})),
@@ -176,41 +179,41 @@ fn a_version_that_is_not_the_present_one() {
     ] {
         arguments["path"] = "a.md".into();
         arguments["if_version"] = version.clone();
-        let said = scene.refuses(tool, arguments, Failure::Conflict);
+        let said = scene.call_rejected(tool, arguments, Failure::Conflict);
         assert!(said.contains("read it again"), "{said}");
     }
     let there = json!({"path": "a.md", "content": "x", "if_version": ""});
-    scene.refuses("memory_write", there, Failure::Conflict);
-    let version = scene.does("memory_read", json!({"path": "a.md"})).json["version"].clone();
+    scene.call_rejected("memory_write", there, Failure::Conflict);
+    let version = scene.call_ok("memory_read", json!({"path": "a.md"})).json["version"].clone();
     let update = |old: &str| json!({"path": "a.md", "old_text": old, "new_text": "three", "if_version": version});
-    scene.refuses("memory_update", update("four"), Failure::NotFound);
-    scene.says("memory_update", update("two"));
-    assert_eq!(scene.text_of("a.md"), "three\n");
+    scene.call_rejected("memory_update", update("four"), Failure::NotFound);
+    scene.call_text("memory_update", update("two"));
+    assert_eq!(scene.note_text("a.md"), "three\n");
 }
 
 #[test]
-fn a_long_note_is_cut_between_characters() {
+fn a_long_note_is_truncated_between_characters() {
     let scene = scene();
     let long = "ä".repeat(50_001);
-    scene.says("memory_write", json!({"path": "long.md", "content": long}));
-    let read = scene.does("memory_read", json!({"path": "long.md"}));
+    scene.call_text("memory_write", json!({"path": "long.md", "content": long}));
+    let read = scene.call_ok("memory_read", json!({"path": "long.md"}));
     assert_eq!(read.json["truncated"], true);
     assert_eq!(read.json["content"].as_str().unwrap(), "ä".repeat(50_000));
     let last = read.text.lines().last().unwrap();
     let chars = read.json["characters"].as_u64().unwrap();
     assert!(chars > 50_000);
-    assert_eq!(last, format!("… (50000 of {chars} characters are shown)"));
-    let short = scene.does("memory_write", json!({"path": "s.md", "content": "ä"}));
+    assert_eq!(last, format!("… (first 50000 of {chars} characters)"));
+    let short = scene.call_ok("memory_write", json!({"path": "s.md", "content": "ä"}));
     assert_eq!(short.failure, None);
-    assert_eq!(scene.does("memory_read", json!({"path": "s.md"})).json["truncated"], false);
+    assert_eq!(scene.call_ok("memory_read", json!({"path": "s.md"})).json["truncated"], false);
 }
 
 #[test]
-fn the_index_can_be_read_and_not_written() {
+fn the_index_can_be_read_but_not_written() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
-    let index = scene.says("memory_view", json!({}));
-    assert_eq!(scene.says("memory_read", json!({"path": "MEMORY.md"})), index);
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
+    let index = scene.call_text("memory_view", json!({}));
+    assert_eq!(scene.call_text("memory_read", json!({"path": "MEMORY.md"})), index);
     for (tool, arguments) in [
         ("memory_write", json!({"path": "MEMORY.md", "content": "x"})),
         ("memory_append", json!({"path": "MEMORY.md", "entry": "x"})),
@@ -218,24 +221,24 @@ fn the_index_can_be_read_and_not_written() {
         ("memory_update", json!({"path": "MEMORY.md", "old_text": "Memory", "new_text": "x"})),
         ("memory_delete", json!({"path": "MEMORY.md"})),
     ] {
-        scene.refuses(tool, arguments, Failure::Invalid);
+        scene.call_rejected(tool, arguments, Failure::Invalid);
     }
 }
 
 #[test]
-fn scopes_are_apart() {
+fn scopes_have_separate_notebooks() {
     let scene = scene();
     let write = |scope: &str, path: &str| {
-        scene.says("memory_write", json!({"path": path, "content": scope, "scope": scope}));
+        scene.call_text("memory_write", json!({"path": path, "content": scope, "scope": scope}));
     };
     write("project", "detail.md");
     write("session", "detail/design.md");
-    scene.says(
+    scene.call_text(
         "memory_write",
         json!({"path": "detail/other.md", "content": "x", "scope": "session", "session_id": "s2"}),
     );
     let listed = |arguments| {
-        let list = scene.does("memory_list", arguments).json;
+        let list = scene.call_ok("memory_list", arguments).json;
         let notes = list.as_array().unwrap().clone();
         notes.iter().map(|note| note["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -244,17 +247,18 @@ fn scopes_are_apart() {
     let second = listed(json!({"scope": "session", "session_id": "s2"}));
     assert!(second.contains(&"detail/other.md".to_owned()));
     assert!(!second.contains(&"detail/design.md".to_owned()));
-    let overview = scene.says("memory_read", json!({"path": "overview.md", "scope": "session"}));
+    let overview =
+        scene.call_text("memory_read", json!({"path": "overview.md", "scope": "session"}));
     assert!(overview.contains("## "), "{overview}");
 }
 
 #[test]
-fn the_history_says_who() {
+fn the_history_records_the_author() {
     let mut scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
     scene.caller.agent = None;
     scene.caller.command = Some("tome memory append".into());
-    scene.says("memory_append", json!({"path": "a.md", "entry": "two"}));
+    scene.call_text("memory_append", json!({"path": "a.md", "entry": "two"}));
     let notebook = scene.notebooks.open(&scene.project()).unwrap();
     let log = notebook.log(Some("a.md")).unwrap();
     let by: Vec<_> = log.iter().map(|version| format!("{:?}", version.by)).collect();

@@ -8,7 +8,7 @@ use super::scene::{files_in, scene};
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 #[test]
-fn secrets_are_cut_from_everything_that_is_written() {
+fn secrets_are_redacted_in_everything_written() {
     let scene = scene();
     let said = format!("the token is {SECRET}");
     let calls = [
@@ -40,7 +40,7 @@ fn secrets_are_cut_from_everything_that_is_written() {
         ),
     ];
     for (tool, arguments, cut) in calls {
-        let answer = scene.does(tool, arguments);
+        let answer = scene.call_ok(tool, arguments);
         assert_eq!(answer.secrets_cut, cut, "{tool}");
         let told = answer.json["secrets_cut"].as_u64().unwrap_or(0);
         assert_eq!(told, cut as u64, "{tool}: {}", answer.text);
@@ -49,43 +49,44 @@ fn secrets_are_cut_from_everything_that_is_written() {
         let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
         assert!(!text.contains(SECRET), "{}", path.display());
     }
-    assert!(scene.text_of("a.md").contains("[redacted:"));
+    assert!(scene.note_text("a.md").contains("[redacted:"));
 }
 
 #[test]
-fn an_old_text_with_a_secret_finds_what_was_written_of_it() {
+fn an_old_text_with_a_secret_matches_its_redacted_form() {
     let scene = scene();
     let said = format!("the token is {SECRET}");
-    scene.says("memory_write", json!({"path": "a.md", "content": format!("one\n{said}\n")}));
-    scene.says("memory_patch", json!({"path": "a.md", "old_str": said, "new_str": "two"}));
-    assert_eq!(scene.text_of("a.md"), "one\ntwo\n");
-    scene.says("memory_patch", json!({"path": "a.md", "old_str": "two", "new_str": said}));
-    scene.says("memory_update", json!({"path": "a.md", "old_text": said, "new_text": "three"}));
-    assert_eq!(scene.text_of("a.md"), "one\nthree\n");
-    scene.says("memory_patch", json!({"path": "a.md", "old_str": "three", "new_str": said}));
-    scene.says(
+    scene.call_text("memory_write", json!({"path": "a.md", "content": format!("one\n{said}\n")}));
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": said, "new_str": "two"}));
+    assert_eq!(scene.note_text("a.md"), "one\ntwo\n");
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "two", "new_str": said}));
+    scene
+        .call_text("memory_update", json!({"path": "a.md", "old_text": said, "new_text": "three"}));
+    assert_eq!(scene.note_text("a.md"), "one\nthree\n");
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "three", "new_str": said}));
+    scene.call_text(
         "memory",
         json!({"command": "str_replace", "path": "/memories/a.md", "old_str": said, "new_str": "4"}),
     );
-    assert_eq!(scene.text_of("a.md"), "one\n4\n");
+    assert_eq!(scene.note_text("a.md"), "one\n4\n");
 }
 
 #[test]
-fn a_path_cannot_hold_a_secret() {
+fn a_path_with_a_secret_is_rejected() {
     let scene = scene();
-    scene.says("memory_write", json!({"path": "a.md", "content": "one"}));
+    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
     let path = format!("{SECRET}.md");
-    scene.refuses("memory_write", json!({"path": path, "content": "x"}), Failure::Invalid);
-    scene.refuses("memory_append", json!({"path": path, "entry": "x"}), Failure::Invalid);
+    scene.call_rejected("memory_write", json!({"path": path, "content": "x"}), Failure::Invalid);
+    scene.call_rejected("memory_append", json!({"path": path, "entry": "x"}), Failure::Invalid);
     let inner = format!("/memories/{path}");
     let create = json!({"command": "create", "path": inner, "file_text": "x"});
-    scene.refuses("memory", create, Failure::Invalid);
+    scene.call_rejected("memory", create, Failure::Invalid);
     let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": inner});
-    scene.refuses("memory", rename, Failure::Invalid);
+    scene.call_rejected("memory", rename, Failure::Invalid);
 }
 
 #[test]
-fn a_secret_that_a_change_completes_is_cut() {
+fn a_secret_completed_by_a_change_is_redacted() {
     let cases = [
         ("a password: TBD here\nnext", "TBD", "Xk29vLq8ZrT4wQ1n"),
         ("one\r\napi_key = \"TBD\"\r\n", "TBD", "Xk29vLq8ZrT4wQ1nB73mPzYt"),
@@ -108,10 +109,10 @@ fn a_secret_that_a_change_completes_is_cut() {
         ];
         for (tool, arguments) in calls {
             let scene = scene();
-            scene.says("memory_write", json!({"path": "a.md", "content": text}));
-            let answer = scene.does(tool, arguments);
+            scene.call_text("memory_write", json!({"path": "a.md", "content": text}));
+            let answer = scene.call_ok(tool, arguments);
             assert_eq!(answer.secrets_cut, 1, "{tool} {text:?}: {}", answer.text);
-            assert!(scene.text_of("a.md").contains("[redacted:"), "{tool} {text:?}");
+            assert!(scene.note_text("a.md").contains("[redacted:"), "{tool} {text:?}");
             for (path, bytes) in files_in(&scene.top()) {
                 let said =
                     String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();

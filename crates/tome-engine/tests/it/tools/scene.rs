@@ -16,7 +16,7 @@ use tome_notebook::Rules;
 use tome_recall::{Recall, SessionCopies};
 use tome_redact::Redactor;
 
-/// 2026-03-25 and a millisecond more each time it is looked at.
+/// Starts on 2026-03-25 and advances one millisecond per call.
 #[derive(Default)]
 pub struct Ticking(AtomicU64);
 
@@ -78,8 +78,8 @@ pub fn scene() -> Scene {
 
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
 impl Scene {
-    /// Has something happen in the repository, on 2026-03-25 at 10:00, and be read.
-    pub fn happens(&self, text: &str) {
+    /// Records an event in the repository on 2026-03-25 at 10:00, and lets the contents catch up.
+    pub fn record_event(&self, text: &str) {
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
         let intake = Intake::new(sealer, Arc::clone(&self.stores), Arc::new(Ticking::default()));
         let line = serde_json::json!({
@@ -88,35 +88,35 @@ impl Scene {
         });
         let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
         assert!(intake.ingest(vec![draft]).iter().all(Result::is_ok));
-        self.does("get_toc_root", serde_json::json!({}));
+        self.call_ok("get_toc_root", serde_json::json!({}));
     }
 
-    /// Everything there is: home, repository and what lies beside them.
+    /// The folder that holds the home, the repository and what lies next to them.
     pub fn top(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
     pub fn answer(&self, tool: &str, arguments: &Value) -> ToolAnswer {
         let mut answer = self.tools.call(tool, &arguments.to_string(), &self.caller).unwrap();
-        // What a tool quotes stands in a fence; the words in it are the tool's.
+        // Removes the fence around quoted text.
         answer.text = tome_engine::fenced_body(&answer.text).to_owned();
         answer
     }
 
-    /// An answer that has to be a success.
-    pub fn does(&self, tool: &str, arguments: Value) -> ToolAnswer {
+    /// Calls a tool; the call must succeed.
+    pub fn call_ok(&self, tool: &str, arguments: Value) -> ToolAnswer {
         let answer = self.answer(tool, &arguments);
         assert_eq!(answer.failure, None, "{tool} {arguments}: {}", answer.text);
         answer
     }
 
-    /// The text of a success.
-    pub fn says(&self, tool: &str, arguments: Value) -> String {
-        self.does(tool, arguments).text
+    /// The text of a successful call.
+    pub fn call_text(&self, tool: &str, arguments: Value) -> String {
+        self.call_ok(tool, arguments).text
     }
 
-    /// The text of a refusal, which has to change nothing.
-    pub fn refuses(&self, tool: &str, arguments: Value, failure: Failure) -> String {
+    /// The text of a rejected call, which must change nothing.
+    pub fn call_rejected(&self, tool: &str, arguments: Value, failure: Failure) -> String {
         let before = files_in(&self.top());
         let answer = self.answer(tool, &arguments);
         assert_eq!(answer.failure, Some(failure), "{tool} {arguments}: {}", answer.text);
@@ -130,13 +130,13 @@ impl Scene {
         Whose { scope: Scope::Project, cwd: self.caller.cwd.clone(), session: None }
     }
 
-    pub fn text_of(&self, path: &str) -> String {
-        let read = self.does("memory_read", serde_json::json!({ "path": path }));
+    pub fn note_text(&self, path: &str) -> String {
+        let read = self.call_ok("memory_read", serde_json::json!({ "path": path }));
         read.json["content"].as_str().unwrap().to_owned()
     }
 }
 
-/// Every file and folder below, with what is in it.
+/// All files and folders below, with contents.
 pub fn files_in(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut left = vec![folder.to_path_buf()];

@@ -1,7 +1,7 @@
-//! Sessions of each agent, in drafts of the shapes that its hooks give.
+//! Sessions of each agent, as drafts in the form its hooks produce.
 //!
-//! One event a line: what is due (`-`: nothing), its kind, and the draft's text, tool and meta.
-//! `$6step` stands for six steps of a list whose words are in that field; `9*` for nine such events.
+//! One event per line: what is due (`-` for nothing), the kind, and the draft's text, tool and
+//! meta. `$6step` expands to a list of six steps with that field; `9*` repeats an event nine times.
 
 use serde_json::{Value, json};
 use tome_engine::triggers::{Seen, Settings, State};
@@ -49,7 +49,7 @@ fn expanded(body: &str) -> String {
 }
 
 #[test]
-fn claude_code() {
+fn claude_code_sessions_trigger() {
     check(
         "claude-code",
         r#"
@@ -75,7 +75,7 @@ fn claude_code() {
 }
 
 #[test]
-fn claude_code_with_tasks_and_with_plan_mode() {
+fn claude_code_tasks_and_plan_mode_trigger() {
     let task = |n| {
         format!(
             r#"- unknown {{"text":"part {n}","meta":{{"event":"TaskCreated","payload":{{"task_id":"{n}","task_description":"d"}}}}}}
@@ -99,7 +99,7 @@ fn claude_code_with_tasks_and_with_plan_mode() {
 }
 
 #[test]
-fn claude_code_without_any_todo_tool() {
+fn claude_code_plans_in_prose_trigger() {
     check(
         "claude-code",
         r#"
@@ -115,7 +115,7 @@ fn claude_code_without_any_todo_tool() {
 }
 
 #[test]
-fn codex() {
+fn codex_sessions_trigger() {
     check(
         "codex",
         r#"
@@ -134,7 +134,7 @@ fn codex() {
 }
 
 #[test]
-fn gemini() {
+fn gemini_sessions_trigger() {
     check(
         "gemini",
         r#"
@@ -153,7 +153,7 @@ fn gemini() {
 }
 
 #[test]
-fn copilot() {
+fn copilot_sessions_trigger() {
     check(
         "copilot",
         r#"
@@ -175,7 +175,7 @@ fn copilot() {
 }
 
 #[test]
-fn opencode() {
+fn opencode_sessions_trigger() {
     check(
         "opencode",
         r#"
@@ -196,7 +196,7 @@ fn opencode() {
 }
 
 #[test]
-fn the_overview_by_every_door() {
+fn every_way_to_write_the_overview_resets_its_reminder() {
     let note = |name: &str| json!({ "name": name, "input": { "scope": "session", "path": "overview.md", "entry": "e" } });
     let file = "/home/dev/.local/share/tome/projects/--home-dev-app--/sessions/s/working-memory/overview.md";
     let writes = [
@@ -219,7 +219,7 @@ fn the_overview_by_every_door() {
     ];
     for (tool, resets) in writes.iter().map(|w| (w, true)).chain(others.iter().map(|o| (o, false)))
     {
-        // The tenth round has the call; without a write, the next prompt reminds.
+        // The call comes in the tenth round; unless it wrote the overview, the next prompt reminds.
         let due = if resets { "-" } else { "overview-10" };
         let call = json!({ "tool": tool });
         let again = r#"{"text":"go on"}"#;

@@ -1,4 +1,4 @@
-//! Whose words show that they have had enough.
+//! Which words show frustration.
 
 use serde_json::json;
 use tome_engine::triggers::{Due, Seen, Settings, State};
@@ -16,7 +16,7 @@ fn shows(words: &str) -> bool {
 }
 
 #[test]
-fn words_that_show_it() {
+fn frustrated_words_are_recognized() {
     for words in [
         "WTF, it deleted my branch",
         "what the hell is this",
@@ -44,7 +44,7 @@ fn words_that_show_it() {
 }
 
 #[test]
-fn words_that_do_not() {
+fn similar_neutral_words_are_not_taken_for_frustration() {
     for words in [
         "fix the lexer",
         "the garbage collector pauses for 200 ms",

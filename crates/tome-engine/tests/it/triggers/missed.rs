@@ -1,9 +1,9 @@
-//! What was due and did not get to the agent in time comes again, once.
+//! An injection that did not reach the agent in time is repeated once.
 
 use super::check;
 
 #[test]
-fn lessons_for_a_plan_come_with_the_next_result_or_prompt() {
+fn a_missed_replan_comes_with_the_next_result_or_prompt() {
     check(
         "prompt !todo:6[replan] read[replan] read todo:7
          prompt !todo:6[replan] !read[replan] prompt[replan] todo:6
@@ -12,7 +12,7 @@ fn lessons_for_a_plan_come_with_the_next_result_or_prompt() {
 }
 
 #[test]
-fn the_request_to_store_comes_at_the_next_stop() {
+fn a_missed_store_request_comes_at_the_next_stop() {
     check(
         "prompt edit*10 !stop[store work 10] prompt stop[store work 10] prompt stop
          prompt edit*10 !stop[store work 10] prompt read*2 stop[store work 12] prompt stop
@@ -21,14 +21,14 @@ fn the_request_to_store_comes_at_the_next_stop() {
     );
 }
 
-/// Somebody who stores meanwhile is not asked.
+/// Storing in the meantime cancels the request.
 #[test]
-fn what_was_done_meanwhile_is_not_asked_for() {
+fn a_missed_store_request_is_dropped_after_a_store() {
     check("prompt edit*10 !stop[store work 10] prompt lesson stop");
 }
 
 #[test]
-fn the_reminder_comes_with_the_next_event_and_counts_only_then() {
+fn a_missed_reminder_comes_with_the_next_event_and_counts_only_then() {
     check(
         "prompt*10 !prompt[overview 10] read[overview 10] read prompt*9 prompt[overview 20]
          prompt*10 !prompt[overview 10] !prompt[overview 11] prompt[overview 12] prompt",

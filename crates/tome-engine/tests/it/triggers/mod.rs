@@ -1,8 +1,8 @@
-//! The triggers: what a session does, and what is due then.
+//! The triggers: what is due at which point of a session.
 //!
-//! Tables are written as sessions: one word an event, and behind it in brackets what it makes due.
-//! `check` takes the brackets away, plays the words, and puts in what came. `!` before a word: what is
-//! due then does not get to the agent.
+//! Test tables are written as sessions: one word per event, followed in brackets by what it makes
+//! due. `check` removes the brackets, replays the words, and compares what became due. `!` before a
+//! word means that the injection does not reach the agent.
 
 mod clients;
 mod frustration;
@@ -107,7 +107,7 @@ fn event(number: usize, word: &str) -> Draft {
         "stop" => plain(AssistantStop, "Done."),
         "stop-plan" => plain(AssistantStop, &numbered("Here is my plan:", count)),
         "stop-list" => plain(AssistantStop, &numbered("These files hold tests:", count)),
-        // The text of a stop that was seen before without it.
+        // The text of a stop that was first reported without it.
         "answer" => draft(number, AssistantStop, "Done.", None, json!({ "message_id": "m1" })),
         "answer-plan" => {
             let plan = numbered("Here is my plan:", count);
@@ -143,7 +143,7 @@ fn said(due: &Due) -> String {
     }
 }
 
-/// The words of a session; `read*9` is nine of them.
+/// The words of a session; `read*9` repeats a word nine times.
 fn words(session: &str) -> Vec<String> {
     let mut bare = String::new();
     let mut inside = false;
@@ -160,7 +160,7 @@ fn words(session: &str) -> Vec<String> {
     bare.split_whitespace().flat_map(times).collect()
 }
 
-/// The session again, with what was due; runs of the same word that nothing followed are folded.
+/// Replays a session and renders it with what became due; repeated words are folded.
 fn played(session: &str, settings: &Settings) -> String {
     let mut state = State::default();
     let mut folded: Vec<(String, usize)> = Vec::new();
@@ -192,7 +192,7 @@ fn played(session: &str, settings: &Settings) -> String {
     out
 }
 
-/// Plays each line and compares it with itself.
+/// Replays each line; the result must be the line itself.
 fn check(sessions: &str) {
     check_with(&Settings::default(), sessions);
 }
@@ -203,12 +203,12 @@ fn check_with(settings: &Settings, sessions: &str) {
     }
 }
 
-/// What a lone call makes due, in a fresh session.
+/// What a single call makes due in a new session.
 fn due_of(name: &str, input: Value) -> Option<Due> {
     State::default().step(&Seen::of(&call(1, name, input)), &Settings::default())
 }
 
-/// Whether somebody speaks.
+/// Whether a draft is a prompt of the user.
 fn is_prompt(draft: &Draft) -> bool {
     draft.role == Role::User && !texts::is_own(&draft.text)
 }

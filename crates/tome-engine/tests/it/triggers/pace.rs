@@ -1,11 +1,11 @@
-//! The reminder of the overview, and how it adapts.
+//! The reminder of the overview and its adaptive interval.
 
 use tome_engine::triggers::{Due, Seen, Settings, State};
 
 use super::{check, event};
 
 #[test]
-fn ten_rounds_without_a_write() {
+fn ten_rounds_without_a_write_trigger_a_reminder() {
     check(
         "prompt*10 prompt[overview 10] prompt*9 prompt[overview 20]
          prompt*8 overview prompt*10 prompt[overview 10]
@@ -14,11 +14,11 @@ fn ten_rounds_without_a_write() {
 }
 
 #[test]
-fn a_long_loop_has_rounds_too() {
+fn a_long_loop_counts_as_rounds() {
     check("prompt read*249 read[overview 10] read*249 read[overview 20]");
 }
 
-/// The rounds that pass until the next reminder.
+/// Number of rounds until the next reminder.
 fn rounds_until_reminder(state: &mut State, number: &mut usize) -> u32 {
     loop {
         *number += 1;
@@ -29,7 +29,7 @@ fn rounds_until_reminder(state: &mut State, number: &mut usize) -> u32 {
     }
 }
 
-/// Plays writes, `a` of its own accord and `p` after a reminder; says how long the silence is then.
+/// Replays writes, `a` unprompted and `p` after a reminder; returns the rounds until the next one.
 fn silence_after(writes: &str) -> u32 {
     let (mut state, mut number) = (State::default(), 0);
     for write in writes.chars() {
@@ -43,13 +43,13 @@ fn silence_after(writes: &str) -> u32 {
 }
 
 #[test]
-fn the_table_of_the_adaptive_reminder() {
+fn the_reminder_interval_adapts_to_past_writes() {
     for (writes, rounds) in [
         ("", 10),
-        // One write says nothing.
+        // A single write does not change the interval.
         ("a", 10),
         ("p", 10),
-        // Of its own accord: shares of 1 (+3), 1/2 (+2), 1/3 (+1).
+        // Unprompted: shares of 1 (+3), 1/2 (+2), 1/3 (+1).
         ("aa", 13),
         ("pa", 12),
         ("ppa", 8),
@@ -57,7 +57,7 @@ fn the_table_of_the_adaptive_reminder() {
         ("ap", 8),
         ("aap", 12),
         ("pp", 7),
-        // Never less than 5, never more than 30.
+        // Between 5 and 30.
         ("pppp", 5),
         ("ppppppp", 5),
         ("aaaaaaaa", 30),

@@ -1,4 +1,4 @@
-//! What is a plan, and how many steps it has.
+//! What counts as a plan, and how many steps it has.
 
 use serde_json::{Value, json};
 use tome_engine::triggers::{Due, Seen, Settings, State};
@@ -22,7 +22,7 @@ fn rows(steps: usize) -> String {
 type Made = fn(usize) -> (&'static str, Value);
 
 #[test]
-fn every_agents_list_counts_from_six_steps_on() {
+fn a_list_of_six_steps_is_a_long_plan_for_every_agent() {
     let shapes: [Made; 12] = [
         |n| ("TodoWrite", json!({ "todos": list("content", n) })),
         |n| ("TodoWrite", json!({ "todos": checklist(n) })),
@@ -34,7 +34,7 @@ fn every_agents_list_counts_from_six_steps_on() {
         |n| ("sql", json!({ "query": rows(n), "description": "add todos" })),
         |n| ("ExitPlanMode", json!({ "plan": numbered("# Plan", n) })),
         |n| ("ExitPlanMode", json!({ "plan": checklist(n) })),
-        // Older payloads: the list as JSON inside of a text, whole or cut.
+        // Older payloads: the list as JSON in a string, complete or truncated.
         |n| ("TodoWrite", json!({ "todos": json!(list("content", n)).to_string() })),
         |n| ("TodoWrite", json!(format!("{}…", json!({ "todos": list("content", n) })))),
     ];
@@ -49,9 +49,9 @@ fn every_agents_list_counts_from_six_steps_on() {
     }
 }
 
-/// Gemini CLI's tracker makes tasks one by one, and names each in its answer.
+/// Gemini CLI's tracker creates tasks one by one and names each in its output.
 #[test]
-fn tasks_of_a_tracker_are_counted() {
+fn tracker_tasks_are_counted() {
     let mut state = State::default();
     let mut step = |number: usize, name: &str, input: Value, output: Value| {
         let mut made = call(number, name, input);
@@ -66,7 +66,7 @@ fn tasks_of_a_tracker_are_counted() {
     }
     let sixth = step(6, "tracker_create_task", title(6), json!("Created task aa0006: s6"));
     assert!(matches!(sixth, Some(Due::Replan { about }) if about.contains("s1")));
-    // All closed: what comes then is another list.
+    // All closed: what follows is another list.
     for n in 1..=6 {
         let input = json!({ "id": id(n), "status": "closed" });
         assert_eq!(step(10 + n, "tracker_update_task", input, json!("Updated")), None);
@@ -78,7 +78,7 @@ fn tasks_of_a_tracker_are_counted() {
 }
 
 #[test]
-fn a_list_that_is_worked_off_is_no_plan() {
+fn a_completed_list_is_not_a_plan() {
     let mut steps = list("content", 7);
     for step in &mut steps {
         step["status"] = json!("completed");
@@ -89,7 +89,7 @@ fn a_list_that_is_worked_off_is_no_plan() {
     assert_eq!(due_of("update_todo", json!({ "todos": checklist(7).replace("[ ]", "[x]") })), None);
 }
 
-/// Plays queries and says how many of them ask for a replan.
+/// Replays queries and counts the replans they trigger.
 fn replans(queries: &[&str]) -> usize {
     let mut state = State::default();
     let due = |(number, query): (usize, &&str)| {
@@ -102,16 +102,16 @@ fn replans(queries: &[&str]) -> usize {
 }
 
 #[test]
-fn rows_of_the_todo_table() {
+fn rows_of_the_todo_table_are_counted_as_steps() {
     let one =
         |id: &str| format!("insert or ignore into \"todos\" (title, id) values ('t', '{id}')");
     let six: Vec<String> = ["a", "b", "c", "d", "e", "f"].map(one).to_vec();
     assert_eq!(replans(&[&six.join("; ")]), 1);
     let single: Vec<&str> = six.iter().map(String::as_str).collect();
     assert_eq!(replans(&single), 1);
-    // The same row again is no other row.
+    // The same row again does not count.
     assert_eq!(replans(&[&six[0], &six[0], &six[0], &six[0], &six[0], &six[0]]), 0);
-    // What is done or deleted is followed by another list.
+    // A finished or deleted list is followed by another.
     for end in ["UPDATE todos SET status = 'done'", "DELETE FROM todos"] {
         assert_eq!(replans(&[&rows(5), end, &rows(5)]), 0, "{end}");
     }
@@ -119,17 +119,17 @@ fn rows_of_the_todo_table() {
     assert_eq!(replans(&[&rows(5), some, "INSERT INTO todos VALUES ('x', 'x')"]), 0);
     let start = "UPDATE todos SET status = 'in_progress' WHERE id = 's1'";
     assert_eq!(replans(&[&rows(5), start, "INSERT INTO todos VALUES ('x', 'x')"]), 1);
-    // Other tables, and questions.
+    // Other tables, and queries that only read.
     let deps = rows(9).replace("INTO todos", "INTO todo_deps");
     assert_eq!(replans(&[&deps, "SELECT * FROM todos", "'", "INSERT INTO todos"]), 0);
 }
 
 #[test]
-fn another_servers_table_is_not_the_agents_list() {
+fn the_sql_tool_of_another_server_is_ignored() {
     assert_eq!(due_of("mcp__db__sql", json!({ "query": rows(9) })), None);
 }
 
-/// Whether a reply of these words is carried to the next prompt.
+/// Whether a reply triggers a replan at the next prompt.
 fn is_plan(reply: &str) -> bool {
     let (mut state, settings) = (State::default(), Settings::default());
     let stop = draft(1, EventKind::AssistantStop, reply, None, json!({}));
@@ -138,7 +138,7 @@ fn is_plan(reply: &str) -> bool {
 }
 
 #[test]
-fn replies_that_are_plans() {
+fn replies_with_long_plans_are_recognized() {
     let german = numbered("So gehe ich vor, in diesen Schritten:", 6);
     let chinese: String = (1..=6).map(|n| format!("{n}、第{n}件事\n")).collect();
     let steps: String = (1..=6).map(|n| format!("### Step {n}: part\n\n1. a\n2. b\n\n")).collect();
@@ -162,7 +162,7 @@ fn replies_that_are_plans() {
 }
 
 #[test]
-fn replies_that_are_none() {
+fn other_replies_are_not_taken_for_plans() {
     let nested = format!("My plan:\n1. part\n{}2. rest\n", "   1. a\n   2. b\n   3. c\n   4. d\n");
     let code = format!("My plan:\n```\n{}```\n", numbered("", 9));
     for reply in [

@@ -1,4 +1,4 @@
-//! What holds for every session, however it goes.
+//! Properties of every session.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -67,8 +67,8 @@ fn is_failed(draft: &Draft) -> bool {
     draft.meta.contains_key("failed")
 }
 
-/// What happened since lessons were last stored or asked for, counted on its own. Tasks count as a
-/// long plan here: which of them make one is another test's business.
+/// An independent count of what happened since the last store or store request. Every task counts
+/// as a long plan here; other tests cover which of them make one.
 #[derive(Default)]
 struct Stretch {
     calls: u32,
@@ -91,7 +91,7 @@ impl Stretch {
     fn take(&mut self, draft: &Draft) {
         let name = draft.tool.as_ref().map_or("", |tool| tool.name.as_str());
         if name.ends_with("coder_memory_store") {
-            // A plan that was only proposed before is still ahead.
+            // A plan that was only proposed is still ahead.
             *self = Self { planned: self.planned, ..Self::default() };
             return;
         }
@@ -104,7 +104,7 @@ impl Stretch {
 
 proptest! {
     #[test]
-    fn at_most_one_replan_a_loop(session in sessions()) {
+    fn at_most_one_replan_per_loop(session in sessions()) {
         let mut replanned = false;
         for (draft, due) in session.iter().zip(dues(&session)) {
             replanned &= !is_prompt(draft);
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn a_store_has_its_reasons_and_none_twice(session in sessions()) {
+    fn every_store_request_has_a_new_reason(session in sessions()) {
         let mut stretch = Stretch::default();
         let mut proposed = false;
         for (draft, due) in session.iter().zip(dues(&session)) {
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_due_where_no_text_can_go(session in sessions()) {
+    fn nothing_is_due_at_events_that_accept_no_text(session in sessions()) {
         for (draft, due) in session.iter().zip(dues(&session)) {
             let fits = match due {
                 None => true,
@@ -150,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn a_restart_at_any_time_changes_nothing(session in sessions()) {
+    fn a_restart_changes_nothing(session in sessions()) {
         let (mut kept, mut read) = (State::default(), State::default());
         for draft in &session {
             read = State::from_bytes(&read.to_bytes());
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn an_event_seen_again_changes_nothing(session in sessions(), back in 0usize..20) {
+    fn a_repeated_event_changes_nothing(session in sessions(), back in 0usize..20) {
         let mut state = State::default();
         for (at, draft) in session.iter().enumerate() {
             state.step(&Seen::of(draft), &Settings::default());
@@ -195,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_the_state_stays_small(
+    fn the_state_stays_small_for_arbitrary_input(
         calls in prop::collection::vec((tools(), inputs(), "\\PC{0,60}"), 0..8)
     ) {
         let mut state = State::default();
@@ -218,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_state(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0usize..400) {
+    fn arbitrary_bytes_decode_to_a_state(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0usize..400) {
         State::from_bytes(&bytes);
         let mut state = State::default();
         state.step(&Seen::of(&event(1, "todo:6")), &Settings::default());
@@ -297,7 +297,7 @@ fn huge_plans_and_endless_tasks_are_bounded() {
         }
     }
     assert_eq!(replans, 1);
-    // Loops go on asking, also beyond the tasks that are told apart.
+    // Later loops still trigger, even beyond the number of tasks that are tracked.
     state.step(&Seen::of(&event(20_000, "prompt")), &settings);
     let due =
         state.step(&Seen::of(&call(20_001, "TaskCreate", json!({ "subject": "x" }))), &settings);
@@ -305,7 +305,7 @@ fn huge_plans_and_endless_tasks_are_bounded() {
 }
 
 #[test]
-fn a_state_of_another_version_is_a_fresh_one() {
+fn a_state_of_another_version_is_reset() {
     let mut state = State::default();
     state.step(&Seen::of(&event(1, "todo:6")), &Settings::default());
     assert_ne!(state, State::default());
@@ -321,7 +321,7 @@ fn a_state_of_another_version_is_a_fresh_one() {
 }
 
 #[test]
-fn words_without_an_id_are_one_event_for_a_moment_and_two_later() {
+fn the_same_prompt_without_an_id_is_one_event_within_two_seconds() {
     let settings = Settings::default();
     let said = |at: u64| {
         let mut prompt = event(1, "prompt");
@@ -339,5 +339,5 @@ fn words_without_an_id_are_one_event_for_a_moment_and_two_later() {
     state.step(&Seen::of(&said(1_500)), &settings);
     assert!(!after(&mut state, 4), "the same prompt, seen by two hooks");
     state.step(&Seen::of(&said(60_000)), &settings);
-    assert!(after(&mut state, 5), "said again");
+    assert!(after(&mut state, 5), "repeated later");
 }

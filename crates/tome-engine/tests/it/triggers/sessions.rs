@@ -1,11 +1,11 @@
-//! Loops: what is due when in whole sessions.
+//! What is due when, over whole sessions.
 
 use tome_engine::triggers::{Seen, Settings, State};
 
 use super::{check, check_with, event};
 
 #[test]
-fn the_first_long_plan_of_a_loop_asks_for_a_replan() {
+fn the_first_long_plan_of_a_loop_triggers_a_replan() {
     check(
         "prompt todo:5 todo:6[replan] todo:7 read stop[store plan]
          prompt todo:6[replan] stop[store plan] prompt todo:6[replan]
@@ -15,7 +15,7 @@ fn the_first_long_plan_of_a_loop_asks_for_a_replan() {
 }
 
 #[test]
-fn tasks_are_counted_over_the_session_each_once() {
+fn tasks_are_counted_once_over_the_session() {
     check(
         "prompt task:1 task:2 task:3 task:4 task:5 task:6[replan] task:7
          prompt task:1 task:2 task:3 stop prompt task:4 task:5 task:6[replan]
@@ -25,7 +25,7 @@ fn tasks_are_counted_over_the_session_each_once() {
 }
 
 #[test]
-fn a_list_that_is_done_is_followed_by_another_one() {
+fn a_finished_list_does_not_count_toward_the_next() {
     check(
         "prompt task:1 task:2 task:3 done:1 done:2 done:3 prompt task:4 task:5 task:6 task:7
          prompt task:1 task:2 task:3 done:1 done:2 task:4 task:5 task:6[replan]",
@@ -33,7 +33,7 @@ fn a_list_that_is_done_is_followed_by_another_one() {
 }
 
 #[test]
-fn a_plan_where_no_text_can_go_is_carried_to_where_it_can() {
+fn a_replan_waits_for_an_event_that_accepts_text() {
     check(
         "prompt stop-plan:6 prompt[replan] edit stop[store plan]
          prompt stop-plan:5 prompt
@@ -46,7 +46,7 @@ fn a_plan_where_no_text_can_go_is_carried_to_where_it_can() {
 }
 
 #[test]
-fn a_proposed_plan_is_work_only_when_work_follows() {
+fn a_proposed_plan_counts_as_work_only_when_work_follows() {
     check(
         "prompt read stop-plan:6 prompt[replan] stop prompt read stop[store plan]
          prompt read stop-plan:6 prompt[replan] stop*2",
@@ -54,7 +54,7 @@ fn a_proposed_plan_is_work_only_when_work_follows() {
 }
 
 #[test]
-fn lists_that_are_no_plans_and_reports_ask_for_nothing() {
+fn lists_that_are_not_plans_trigger_nothing() {
     check(
         "prompt stop-list:9 prompt
          prompt edit stop-plan:9 prompt",
@@ -84,7 +84,7 @@ fn a_session_of_a_subagent_triggers_nothing() {
 }
 
 #[test]
-fn what_is_off_is_silent_and_leaves_the_others_alone() {
+fn a_disabled_trigger_does_not_affect_the_others() {
     let all = Settings::default();
     check_with(
         &Settings { replan: false, ..all.clone() },

@@ -1,9 +1,9 @@
-//! The request to store: after meaningful work, once, and never in a circle.
+//! The store request: after meaningful work, once, and never in a loop.
 
 use super::check;
 
 #[test]
-fn ten_calls_with_an_edit_are_work() {
+fn ten_calls_with_an_edit_count_as_work() {
     check(
         "prompt read*9 edit stop[store work 10]
          prompt read*8 edit stop
@@ -15,7 +15,7 @@ fn ten_calls_with_an_edit_are_work() {
 }
 
 #[test]
-fn once_for_one_stretch_of_work() {
+fn the_store_request_comes_once_per_stretch_of_work() {
     check(
         "prompt edit*10 stop[store work 10] stop
          prompt edit*10 stop[store work 10] read*20 edit stop-again stop prompt stop
@@ -25,16 +25,16 @@ fn once_for_one_stretch_of_work() {
 }
 
 #[test]
-fn a_stop_that_a_hook_has_already_sent_back_is_left_alone() {
+fn no_store_request_at_a_stop_that_a_hook_continued() {
     check(
         "prompt edit*10 stop-again prompt stop[store work 10]
          prompt edit*10 stop-failed stop[store work 10]",
     );
 }
 
-/// Copilot's answers come after their stops. They are no stops of their own.
+/// Copilot's answers arrive after their stops and are not stops of their own.
 #[test]
-fn an_answer_that_comes_after_its_stop_is_no_other_stop() {
+fn an_answer_after_its_stop_is_not_another_stop() {
     check(
         "prompt edit*10 stop[store work 10] answer edit*20 stop-again answer prompt stop
          prompt edit*10 answer stop[store work 10]
@@ -43,7 +43,7 @@ fn an_answer_that_comes_after_its_stop_is_no_other_stop() {
 }
 
 #[test]
-fn who_has_stored_is_not_asked() {
+fn no_store_request_after_a_store() {
     check(
         "prompt todo:6[replan] edit*10 lesson stop
          prompt edit*10 lesson edit*10 stop[store work 10]
@@ -52,7 +52,7 @@ fn who_has_stored_is_not_asked() {
 }
 
 #[test]
-fn frustration_makes_less_work_worth_it() {
+fn frustration_lowers_the_work_needed_for_a_store_request() {
     check(
         "prompt read stop angry read stop[store mood failure] prompt read stop
          angry stop prompt read stop[store mood failure]

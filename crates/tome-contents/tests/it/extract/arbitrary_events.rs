@@ -1,4 +1,4 @@
-//! Whatever events hold: a summary, verbatim evidence, no panic, the same every time.
+//! Arbitrary events: always a summary with verbatim evidence, no panic, deterministic.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use tome_model::{Event, EventLine, Millis, Tool};
 
 use super::{check, event, summarize};
 
-/// Texts as people, agents and tools write them, and as nobody should.
+/// Texts as people, agents and tools write them, and malformed ones.
 fn text() -> impl Strategy<Value = String> {
     const SAID: &[&str] = &[
         "can you fix `parse_header` in src/http/header.rs? It fails because of a race.",
@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn a_summary_of_anything_holds(events in proptest::collection::vec(any_event(), 0..12)) {
+    fn a_summary_of_arbitrary_events_is_valid_and_deterministic(events in proptest::collection::vec(any_event(), 0..12)) {
         let summary = summarize(&events);
         check(&summary, &events);
         prop_assert_eq!(summary, summarize(&events));

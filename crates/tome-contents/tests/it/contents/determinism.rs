@@ -1,4 +1,4 @@
-//! The same contents whatever the way: in any order, in any batches, killed anywhere.
+//! The contents do not depend on arrival order, batches or crashes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use tome_model::{Draft, EventKind, Zone};
 use super::memory::Memory;
 use super::*;
 
-/// Thresholds small enough that a few events meet all of them.
+/// Thresholds small enough for a few events to reach all of them.
 fn small(zone: &str) -> ContentsSettings {
     let mut settings = ContentsSettings::in_zone(Zone::named(zone).unwrap());
     settings.gap_ms = 600_000;
@@ -23,13 +23,13 @@ fn small(zone: &str) -> ContentsSettings {
 }
 
 #[derive(Debug, Clone)]
-struct Told {
+struct Arrival {
     project: String,
     draft: Draft,
 }
 
-fn told(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Told {
-    // Around the end of a year that is in the middle of a week, some of it on the day after.
+fn arrival(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Arrival {
+    // Around the end of a year in the middle of a week, some of it on the next day.
     let start = at("2026-12-31T22:40:00Z").0;
     let at = Millis(start + u64::from(minute) * 60_000);
     let text = "word ".repeat(usize::from(words)) + &n.to_string();
@@ -43,54 +43,54 @@ fn told(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Told {
     if kind == 5 {
         draft.agent = Agent::parse("gemini").unwrap();
     }
-    Told { project: ["/a", "/b"][usize::from(who / 2 % 2)].into(), draft }
+    Arrival { project: ["/a", "/b"][usize::from(who / 2 % 2)].into(), draft }
 }
 
-fn history() -> impl Strategy<Value = Vec<Told>> {
+fn history() -> impl Strategy<Value = Vec<Arrival>> {
     let minute =
         prop_oneof![8 => 50..100u32, 3 => 0..180u32, 1 => 1_400..1_600u32, 1 => 20_000..20_100u32];
     let one = (0..4u8, minute, 0..24u8, 0..12u8);
     proptest::collection::vec(one, 1..50)
-        .prop_map(|all| all.into_iter().enumerate().map(|(n, one)| told(n, one)).collect())
+        .prop_map(|all| all.into_iter().enumerate().map(|(n, one)| arrival(n, one)).collect())
 }
 
-/// What happens on the way: how many events come before the worker runs, how many it takes at a
-/// time, and which of its writes fails, if one does.
+/// One step: how many events arrive before the worker runs, its batch size, and which of its writes
+/// fails (0 for none).
 #[derive(Debug, Clone, Copy)]
-struct Leg {
+struct ProcessStep {
     events: usize,
     batch: usize,
     killed_at: usize,
 }
 
-fn legs() -> impl Strategy<Value = Vec<Leg>> {
-    let leg = (1..12usize, 1..9usize, 0..5usize);
-    let leg = leg.prop_map(|(events, batch, killed_at)| Leg { events, batch, killed_at });
-    proptest::collection::vec(leg, 1..10)
+fn steps() -> impl Strategy<Value = Vec<ProcessStep>> {
+    let step = (1..12usize, 1..9usize, 0..5usize);
+    let step = step.prop_map(|(events, batch, killed_at)| ProcessStep { events, batch, killed_at });
+    proptest::collection::vec(step, 1..10)
 }
 
-fn store(ledger: &Ledger, told: &[Told]) {
-    let new = told.iter().cloned();
+fn store(ledger: &Ledger, arrivals: &[Arrival]) {
+    let new = arrivals.iter().cloned();
     let new = new.map(|one| NewEvent::encode(one.draft, one.project, Millis(1)));
     ledger.append(new.collect()).unwrap();
 }
 
-fn by_and_by(
-    told: &[Told],
-    legs: &[Leg],
+fn process_in_steps(
+    arrivals: &[Arrival],
+    steps: &[ProcessStep],
     settings: &ContentsSettings,
     summarizer: &dyn Summarizer,
 ) -> Memory {
     let memory = Memory::default();
-    let mut rest = told;
-    for leg in legs.iter().cycle() {
-        let (now, later) = rest.split_at(leg.events.min(rest.len()));
+    let mut rest = arrivals;
+    for step in steps.iter().cycle() {
+        let (now, later) = rest.split_at(step.events.min(rest.len()));
         let ledger = memory.open();
         store(&ledger, now);
-        memory.fails_in.store(leg.killed_at, Ordering::SeqCst);
-        let settings = ContentsSettings { batch_events: leg.batch, ..settings.clone() };
+        memory.fails_in.store(step.killed_at, Ordering::SeqCst);
+        let settings = ContentsSettings { batch_events: step.batch, ..settings.clone() };
         let caught_up = catch_up_contents(&ledger, &settings, summarizer, &Ticking::default());
-        assert!(caught_up.is_ok() || leg.killed_at > 0, "{caught_up:?}");
+        assert!(caught_up.is_ok() || step.killed_at > 0, "{caught_up:?}");
         memory.fails_in.store(0, Ordering::SeqCst);
         rest = later;
         if rest.is_empty() {
@@ -101,16 +101,20 @@ fn by_and_by(
     memory
 }
 
-fn at_once(told: &[Told], settings: &ContentsSettings, summarizer: &dyn Summarizer) -> Memory {
+fn process_at_once(
+    arrivals: &[Arrival],
+    settings: &ContentsSettings,
+    summarizer: &dyn Summarizer,
+) -> Memory {
     let memory = Memory::default();
     let ledger = memory.open();
-    store(&ledger, told);
+    store(&ledger, arrivals);
     catch_up_contents(&ledger, settings, summarizer, &Ticking::default()).unwrap();
     drop(ledger);
     memory
 }
 
-/// The segments as the pure function cuts them, by project and id of the first event.
+/// The segments as the pure function cuts them, by project and first event id.
 fn cut(ledger: &Ledger, settings: &ContentsSettings) -> BTreeMap<(String, String), Vec<String>> {
     let mut sessions: BTreeMap<(String, SessionId), Vec<Event>> = BTreeMap::new();
     for event in ledger.events(&EventRange::default()) {
@@ -132,14 +136,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn by_and_by_is_as_at_once(told in history(), legs in legs(), zone in 0..3usize) {
+    fn incremental_and_one_shot_processing_give_the_same_contents(arrivals in history(), steps in steps(), zone in 0..3usize) {
         let settings = small(["UTC", "Asia/Kathmandu", "America/St_Johns"][zone]);
-        let memory = by_and_by(&told, &legs, &settings, &Plain);
+        let memory = process_in_steps(&arrivals, &steps, &settings, &EchoSummarizer);
         let ledger = memory.open();
-        let expected = latest(&at_once(&told, &settings, &Plain).open());
+        let expected = latest(&process_at_once(&arrivals, &settings, &EchoSummarizer).open());
         prop_assert_eq!(&latest(&ledger), &expected);
 
-        // Every event is in one segment, the one where the pure function puts it.
+        // Every event is in the segment that the pure function assigns.
         let cut = cut(&ledger, &settings);
         let nodes: BTreeMap<_, _> = expected
             .iter()
@@ -155,42 +159,42 @@ proptest! {
             .collect();
         prop_assert_eq!(nodes, cut);
 
-        // It is true, and making it anew changes nothing.
+        // It verifies, and a rebuild changes nothing.
         let report = verify_contents(&ledger, &settings).unwrap();
         prop_assert!(report.is_fine(), "{:?}", report);
-        let rebuilt = rebuild_contents(&ledger, &settings, &Plain, &Ticking::default()).unwrap();
+        let rebuilt = rebuild_contents(&ledger, &settings, &EchoSummarizer, &Ticking::default()).unwrap();
         prop_assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
         prop_assert_eq!(&latest(&ledger), &expected);
     }
 
     #[test]
-    fn other_settings_make_what_they_would_have_made(told in history(), legs in legs(), killed_at in 0..6usize) {
+    fn changed_settings_rebuild_the_contents(arrivals in history(), steps in steps(), killed_at in 0..6usize) {
         let (before, after) = (small("UTC"), small("Pacific/Kiritimati"));
-        let memory = by_and_by(&told, &legs, &before, &Plain);
+        let memory = process_in_steps(&arrivals, &steps, &before, &EchoSummarizer);
         memory.fails_in.store(killed_at, Ordering::SeqCst);
-        let _ = catch_up_contents(&memory.open(), &after, &Plain, &Ticking::default());
+        let _ = catch_up_contents(&memory.open(), &after, &EchoSummarizer, &Ticking::default());
         memory.fails_in.store(0, Ordering::SeqCst);
         let ledger = memory.open();
-        caught_up(&ledger, &after);
-        prop_assert_eq!(latest(&ledger), latest(&at_once(&told, &after, &Plain).open()));
-        prop_assert_eq!(caught_up(&ledger, &after), CaughtUp::default());
+        catch_up(&ledger, &after);
+        prop_assert_eq!(latest(&ledger), latest(&process_at_once(&arrivals, &after, &EchoSummarizer).open()));
+        prop_assert_eq!(catch_up(&ledger, &after), CaughtUp::default());
         let report = verify_contents(&ledger, &after).unwrap();
         prop_assert!(report.is_fine(), "{:?}", report);
     }
 
     #[test]
-    fn sessions_are_counted_once(told in history()) {
+    fn every_session_is_counted_once_per_period(arrivals in history()) {
         let settings = small("UTC");
-        let ledger = at_once(&told, &settings, &Plain).open();
+        let ledger = process_at_once(&arrivals, &settings, &EchoSummarizer).open();
         prop_assert!(latest(&ledger).keys().any(|(_, id)| id.as_str().starts_with("toc:year:")));
         for ((project, id), (node, _)) in latest(&ledger) {
             let Some(period) = id.period().filter(|_| node.source.is_none()) else { continue };
             let days: Vec<_> = match period.children().as_slice() {
                 [] => vec![period],
-                _ => told.iter().map(|one| tome_model::Period::day_of(one.draft.at, &settings.zone))
+                _ => arrivals.iter().map(|one| tome_model::Period::day_of(one.draft.at, &settings.zone))
                     .filter(|day| day.ancestors().any(|above| above == period)).collect(),
             };
-            let mut sessions: Vec<_> = told.iter().filter(|one| one.project == project)
+            let mut sessions: Vec<_> = arrivals.iter().filter(|one| one.project == project)
                 .filter(|one| days.contains(&tome_model::Period::day_of(one.draft.at, &settings.zone)))
                 .map(|one| one.draft.session.clone()).collect();
             sessions.sort();
@@ -203,11 +207,11 @@ proptest! {
     }
 
     #[test]
-    fn with_the_built_in_summarizer_too(told in history(), legs in legs()) {
+    fn incremental_processing_is_stable_with_the_built_in_summarizer(arrivals in history(), steps in steps()) {
         let settings = small("UTC");
-        let memory = by_and_by(&told, &legs, &settings, &Extractive);
+        let memory = process_in_steps(&arrivals, &steps, &settings, &Extractive);
         let ledger = memory.open();
-        prop_assert_eq!(latest(&ledger), latest(&at_once(&told, &settings, &Extractive).open()));
+        prop_assert_eq!(latest(&ledger), latest(&process_at_once(&arrivals, &settings, &Extractive).open()));
         let rebuilt = rebuild_contents(&ledger, &settings, &Extractive, &Ticking::default()).unwrap();
         prop_assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
     }

@@ -1,4 +1,4 @@
-//! Stretches with little in them, or with too much.
+//! Segments with little in them, or too much.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn edit(path: &str) -> Value {
 }
 
 #[test]
-fn nothing_but_a_start() {
+fn a_session_start_alone_has_a_title() {
     check_summary(
         &[json!({"kind": "session_start", "meta": {"source": "startup"}})],
         &expect![[r#"
@@ -52,7 +52,7 @@ fn nothing_but_a_start() {
 }
 
 #[test]
-fn no_events_at_all() {
+fn no_events_give_an_empty_summary() {
     check_summary(
         &[],
         &expect![[r#"
@@ -63,7 +63,7 @@ fn no_events_at_all() {
 }
 
 #[test]
-fn only_tool_calls() {
+fn tool_calls_alone_are_summarized_as_actions() {
     check_summary(
         &[
             edit("/home/dev/app/src/lexer.rs"),
@@ -88,7 +88,7 @@ fn only_tool_calls() {
 }
 
 #[test]
-fn only_looking() {
+fn reads_alone_are_summarized_as_reads() {
     check_summary(
         &[
             json!({"kind": "tool_result", "tool": {"name": "Read", "input": {"file_path": "/home/dev/app/src/lib.rs"}, "output": "…"}}),
@@ -113,7 +113,7 @@ fn only_looking() {
 }
 
 #[test]
-fn only_logs() {
+fn logs_alone_are_summarized_by_their_failure() {
     check_summary(
         &[said(
             "unknown",
@@ -129,7 +129,7 @@ fn only_logs() {
 }
 
 #[test]
-fn a_pasted_log_without_a_word() {
+fn a_pasted_log_is_not_a_request() {
     check_summary(
         &[
             said(
@@ -153,7 +153,7 @@ fn a_pasted_log_without_a_word() {
 }
 
 #[test]
-fn injections_and_reminders_are_nobodys_words() {
+fn injections_and_reminders_are_ignored() {
     check_summary(
         &[
             said(
@@ -180,7 +180,7 @@ fn injections_and_reminders_are_nobodys_words() {
 }
 
 #[test]
-fn a_nod_is_not_a_title() {
+fn an_acknowledgment_is_not_a_title() {
     check_summary(
         &[
             said("user_message", "yes, do it"),
@@ -200,7 +200,7 @@ fn a_nod_is_not_a_title() {
 }
 
 #[test]
-fn what_was_asked_before_a_split_names_what_follows_it() {
+fn the_request_before_a_split_gives_the_title() {
     let before = lines(&[said("user_message", "Move the session cache from Redis to Postgres")]);
     let events =
         lines(&[edit("/home/dev/app/cache.go"), bash("go test ./...", "ok  \tapp/cache\t0.2s")]);
@@ -219,7 +219,7 @@ fn what_was_asked_before_a_split_names_what_follows_it() {
 }
 
 #[test]
-fn a_huge_answer_is_read_at_its_ends() {
+fn huge_texts_are_read_at_head_and_tail() {
     let row = "{\"id\": 1, \"name\": \"näme\", \"error\": null}, ";
     let huge = format!("[{}]\ntest result: FAILED. 3 passed; 1 failed", row.repeat(120_000));
     check_summary(
