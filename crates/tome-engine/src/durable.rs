@@ -1,4 +1,4 @@
-//! Writing small files so that they are whole or not there.
+//! Atomic, durable writes of small files.
 
 use std::fs::File;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::EngineError;
 
-/// Replaces a file: temporary file beside it, sync, rename, sync of the folder.
+/// Replaces a file: writes a temporary file beside it, syncs, renames, syncs the folder.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)
@@ -18,8 +18,8 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
     sync_folder(folder).map_err(EngineError::file("sync", folder))
 }
 
-/// Makes a rename or a new name in a folder survive power loss. Folders cannot be opened on
-/// Windows, where the file system's journal does it.
+/// Makes a rename or a new name in a folder survive power loss. A no-op on Windows, where folders
+/// cannot be opened and the file system journals renames.
 pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
     if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in the engine.
+//! Errors of the engine.
 
 use std::path::{Path, PathBuf};
 
@@ -10,57 +10,57 @@ use tome_notebook::NotebookError;
 /// A failure that the caller can act on.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// What came in cannot be taken.
+    /// The input is invalid.
     #[error(transparent)]
     Invalid(#[from] ModelError),
-    /// The ledger said no.
+    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The notebook said no.
+    /// The notebook failed.
     #[error(transparent)]
     Notebook(#[from] NotebookError),
-    /// The summarizer said no.
-    #[error("cannot summarise what happened: {0}")]
+    /// The summarizer failed.
+    #[error("cannot write a summary: {0}")]
     Summary(#[from] crate::SummaryError),
-    /// An index said no. What it holds is made again.
+    /// An index failed. It is rebuilt from the ledger.
     #[error("an index cannot be used: {0}")]
     Finder(#[from] tome_finder::FinderError),
     /// A file or folder could not be read or written.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
     File {
-        /// What was being done: read, write, create …
+        /// The action that failed: read, write, create …
         action: &'static str,
-        /// To what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
-    /// A store that has to be closed is being used.
-    #[error("{path} is being used; try again in a moment", path = .0.display())]
+    /// A store that must be closed is in use.
+    #[error("{path} is in use; try again in a moment", path = .0.display())]
     InUse(PathBuf),
-    /// There is no such event, project or session.
+    /// No such event, project or session.
     #[error("{0}")]
     NotFound(String),
-    /// The beginning of an id that several events share.
-    #[error("{prefix} is the beginning of several ids ({}): give more of it", some.join(", "))]
+    /// An id prefix that several events share.
+    #[error("{prefix} matches several ids ({}): use a longer prefix", some.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The prefix of the query.
         prefix: String,
-        /// Some of the ids.
+        /// Some of the matching ids.
         some: Vec<String>,
     },
-    /// The ledger's thread is gone: the daemon is on its way out.
+    /// The ledger's writer thread has ended because the daemon is shutting down.
     #[error("the ledger was closed before it answered; try again")]
     Closed,
 }
 
 impl EngineError {
-    /// Whether what came in is at fault, so that trying again is of no use.
+    /// Whether the input is at fault, so that a retry is pointless.
     pub fn is_callers_fault(&self) -> bool {
         matches!(self, Self::Invalid(_) | Self::Ledger(LedgerError::Rejected { .. }))
     }
 
-    /// The failure with all its causes, in one line.
+    /// Returns the message with those of all causes, on one line.
     pub fn explained(&self) -> String {
         let mut said = self.to_string();
         let mut cause = std::error::Error::source(self);
@@ -74,7 +74,7 @@ impl EngineError {
         said
     }
 
-    /// A file or folder that could not be read or written.
+    /// Returns a function that wraps an I/O error on `path`, for `map_err`.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |cause| Self::File { action, path, cause }

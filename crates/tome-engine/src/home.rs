@@ -1,4 +1,4 @@
-//! The layout of `$TOME_HOME`: which path means what. Nothing here touches the disk.
+//! The layout of `$TOME_HOME`. Builds paths only; does not touch the disk.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 pub struct Home(PathBuf);
 
 impl Home {
-    /// A home at an absolute path.
+    /// Creates a home at an absolute path.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self(root.into())
     }
 
-    /// The folder itself.
+    /// The home folder itself.
     pub fn root(&self) -> &Path {
         &self.0
     }
 
-    /// One folder a project.
+    /// Contains one folder per project.
     pub fn projects(&self) -> PathBuf {
         self.0.join("projects")
     }
@@ -27,7 +27,7 @@ impl Home {
         self.0.join("coder")
     }
 
-    /// The one ledger of all projects, in unified mode.
+    /// The ledger of all projects, in unified mode.
     pub fn unified_ledger(&self) -> PathBuf {
         self.0.join("unified").join("ledger")
     }
@@ -37,13 +37,13 @@ impl Home {
         self.0.join("spool")
     }
 
-    /// The project of the offline chats held in another project. They only demonstrate memory, so
-    /// they are kept apart from the sessions that worked on the code.
+    /// Returns the project root used for offline chats held in `project`. Offline chats only
+    /// demonstrate memory, so they are kept apart from the sessions that worked on the code.
     pub fn offline_chats(&self, project: &str) -> String {
         format!("{}{}", self.offline_root().display(), project)
     }
 
-    /// Whether a project is one of offline chats.
+    /// Whether a project holds offline chats.
     pub fn is_offline_chats(&self, project: &str) -> bool {
         Path::new(project).starts_with(self.offline_root())
     }
@@ -52,63 +52,59 @@ impl Home {
         self.0.join("offline")
     }
 
-    /// Which project each session belongs to.
+    /// Maps each session to its project.
     pub fn session_index(&self) -> PathBuf {
         self.run().join("sessions.jsonl")
     }
 
-    /// Socket, locks, log.
+    /// Socket, locks and log.
     pub fn run(&self) -> PathBuf {
         self.0.join("run")
     }
 }
 
-/// The notebook in a project's folder.
 pub(crate) fn memory_in(project: &Path) -> PathBuf {
     project.join("memory")
 }
 
-/// The history of a project's notebook, also of one that lies in the repository.
+/// The history of a project's notebook, even if the notebook itself is in the repository.
 pub(crate) fn history_in(project: &Path) -> PathBuf {
     memory_in(project).join(".history")
 }
 
-/// What was taken away when a notebook was moved into the repository.
+/// Holds the history of notes removed from here when the notebook moved into the repository.
 pub(crate) fn moved_in(project: &Path) -> PathBuf {
     memory_in(project).join(".moved")
 }
 
-/// The folder of a session in a project's folder.
 pub(crate) fn session_in(project: &Path, session: &str) -> PathBuf {
     sessions_in(project).join(session_name(session))
 }
 
-/// The folder of all sessions in a project's folder.
 pub(crate) fn sessions_in(project: &Path) -> PathBuf {
     project.join("sessions")
 }
 
-/// Whether a project's folder holds anything that would be lost with its `project.toml`.
+/// Whether a project's folder has content that would be lost without its `project.toml`.
 pub(crate) fn has_content(project: &Path) -> bool {
     [project.join("ledger"), sessions_in(project), memory_in(project)].iter().any(|it| it.exists())
 }
 
-/// The indexes over a ledger.
 pub(crate) fn indexes_beside(ledger: &Path) -> PathBuf {
     ledger.with_file_name("finder")
 }
 
-/// What is remembered of sessions while they last, in a project's folder.
+/// Trigger state of running sessions, in a project's folder.
 pub(crate) fn triggers_in(project: &Path) -> PathBuf {
     project.join("triggers")
 }
 
-/// The longest name of a session's folder; file systems take 255 bytes.
+/// The longest name of a session's folder; file systems allow 255 bytes.
 const SESSION_NAME_BYTES_MAX: usize = 128;
 
-/// A session's id as the name of a folder. Ids of letters, digits, `.`, `_` and `-` are their own
-/// names. Others begin with `~`, which those cannot hold, and have every other byte as `%XX`; what
-/// gets too long is `~~` and a hash. Two ids never get the same name.
+/// Encodes a session id as a folder name. Ids of letters, digits, `.`, `_` and `-` are used as they
+/// are. Others are prefixed with `~` and have every other byte as `%XX`; overlong ones become `~~`
+/// and a hash. Distinct ids get distinct names.
 pub(crate) fn session_name(session: &str) -> String {
     if is_plain_name(session) {
         return session.to_owned();
@@ -130,12 +126,12 @@ fn is_plain_name(session: &str) -> bool {
     (1..=SESSION_NAME_BYTES_MAX).contains(&session.len())
         && session.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
         && !session.starts_with('.')
-        // Windows drops a dot at the end.
+        // Windows drops a trailing dot.
         && !session.ends_with('.')
         && !is_device(session)
 }
 
-/// Names that Windows keeps for devices, whatever their ending.
+/// Device names reserved by Windows, with any extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")

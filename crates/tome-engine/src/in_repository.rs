@@ -1,4 +1,4 @@
-//! The notebook in a repository: `<root>/.memory`, so that a team can commit it. Tome writes nothing
+//! The notebook inside a repository, `<root>/.memory`, which a team can commit. Tome writes nothing
 //! else into a repository.
 
 use std::path::{Path, PathBuf};
@@ -8,13 +8,12 @@ use tome_notebook::{Author, Notebook, NotebookError, Who};
 use crate::EngineError;
 use crate::durable::sync_folder;
 
-/// Where it lies.
 pub(crate) fn folder(root: &Path) -> PathBuf {
     root.join(".memory")
 }
 
-/// The notebook in a repository, if there is one. Only a real folder is used: through a link, notes
-/// would go where nobody who reads the repository expects them.
+/// Returns the notebook in a repository, if there is one. A link is refused: notes would end up
+/// where readers of the repository do not expect them.
 pub(crate) fn find(root: &Path) -> Result<Option<PathBuf>, EngineError> {
     let folder = folder(root);
     match std::fs::symlink_metadata(&folder) {
@@ -25,7 +24,7 @@ pub(crate) fn find(root: &Path) -> Result<Option<PathBuf>, EngineError> {
             Err(EngineError::file("use", &folder)(std::io::Error::other(what)))
         }
         Err(error) if is_absence(&error) => Ok(None),
-        Err(error) => Err(EngineError::file("look at", &folder)(error)),
+        Err(error) => Err(EngineError::file("read", &folder)(error)),
     }
 }
 
@@ -34,7 +33,8 @@ fn is_absence(error: &std::io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | InvalidInput)
 }
 
-/// Makes `.memory/` where it is not. It belongs to the repository, so others may read it.
+/// Creates `.memory/` if it is missing. It belongs to the repository, so other users may read it.
+/// Returns whether it was created.
 pub(crate) fn make(root: &Path) -> Result<bool, EngineError> {
     if find(root)?.is_some() {
         return Ok(false);
@@ -48,14 +48,14 @@ pub(crate) fn make(root: &Path) -> Result<bool, EngineError> {
     Ok(true)
 }
 
-/// Moves one note: first it is there, then it is gone here, so that there is always one. `false`
-/// when it has to stay.
+/// Moves one note: writes the new one before deleting the old one, so that one always exists.
+/// Returns `false` if the note has to stay.
 pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bool, EngineError> {
     let by = Author { who: Who::Person, tool: "tome init --in-repo".to_owned() };
     match copied(from, to, &by, path) {
         Ok(true) => {}
-        // What is in the way, or what people may have and tools may not write: too large, not
-        // UTF-8, a name that some systems cannot have.
+        // A different note of that name exists, or people may write such a note and tools may not:
+        // too large, not UTF-8, a name that some systems do not allow.
         Ok(false)
         | Err(
             NotebookError::Unreadable { .. }
@@ -69,7 +69,7 @@ pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bo
     Ok(true)
 }
 
-/// Whether the same note is in both.
+/// Copies a note. Returns whether both notebooks now have the same text under this path.
 fn copied(from: &Notebook, to: &Notebook, by: &Author, path: &str) -> Result<bool, NotebookError> {
     let note = from.read(path)?;
     match to.create(by, path, &note.text) {

@@ -1,8 +1,8 @@
-//! The tally: a worker that counts sessions up from their events, so that an overview costs one
-//! row a session and not one row an event.
+//! Keeps session statistics up to date, so that an overview reads one row per session instead of
+//! one per event.
 //!
-//! It reads the outbox from its own durable cursor. Counts and cursor are written in one batch, so
-//! that an event is counted once, wherever a crash falls.
+//! Follows the outbox from its own durable cursor. Counts and cursor are written in one batch, so a
+//! crash never counts an event twice.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,14 +12,13 @@ use tome_model::{SessionId, SessionTally};
 
 use crate::EngineError;
 
-/// The worker's name, under which its cursor is kept.
+/// The worker's name, the key of its cursor.
 pub const TALLY: &str = "tally";
 
-/// Events counted in one batch.
 const BATCH_MAX: usize = 1_000;
 
-/// Counts everything that has arrived since the last time. Returns how many events that was. Several
-/// may do this at once: whoever comes second finds the cursor moved and looks again.
+/// Counts all events since the cursor and returns their number. Safe to run concurrently: the loser
+/// of a race sees that the cursor has moved and reads again.
 pub fn catch_up(ledger: &Ledger) -> Result<u64, EngineError> {
     let mut counted = 0;
     loop {
