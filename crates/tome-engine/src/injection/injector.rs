@@ -1,4 +1,5 @@
-//! The parts of a home that injections are made of, and what is kept of them.
+//! `Injector`: access to the stores that injections are built from, and to the state kept about
+//! them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,19 +13,19 @@ use super::remembered::{Hinted, Remembered};
 use crate::triggers::{Due, Seen, Settings, State};
 use crate::{EngineError, Notebooks, Recall, Redactor, Stores};
 
-/// What injections of one home are made of.
+/// Builds and records the injections of one home.
 pub struct Injector {
     pub(super) stores: Arc<Stores>,
     pub(super) notebooks: Arc<Notebooks>,
     pub(super) recall: Arc<Recall>,
     redactor: Arc<Redactor>,
     records: Records,
-    /// Held from reading what is remembered of a session until it is written again.
+    /// Held from reading a session's state until it is written back.
     remembering: Mutex<()>,
 }
 
 impl Injector {
-    /// Injections from these.
+    /// Creates an injector.
     pub fn new(
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
@@ -36,19 +37,19 @@ impl Injector {
         Self { stores, notebooks, recall, redactor, records, remembering }
     }
 
-    /// A text without secrets: what people write into notes by hand has been through no tool.
+    /// Redacts a text: notes edited by hand have not passed through any tool.
     pub(super) fn cut(&self, text: &str) -> String {
         self.redactor.redact(text).into_owned()
     }
 
-    /// An event that was stored just now, sealed as it is on disk.
+    /// Loads an event that was just stored, sealed as it is on disk.
     pub fn event(&self, project: &str, id: &EventId) -> Result<Option<Event>, EngineError> {
         let Some(path) = self.stores.existing(project) else { return Ok(None) };
         Ok(self.stores.open(&path)?.event(id)?)
     }
 
-    /// Shows an event to the triggers of its session, and says what is due in answer to it. What they
-    /// make of it is kept before this returns.
+    /// Feeds an event to its session's triggers and returns what is due in response. The new
+    /// trigger state is saved before this returns.
     pub fn hear(&self, event: &Event, settings: &Settings) -> Result<Option<Due>, EngineError> {
         self.remember(&event.project, event.session.as_str(), |remembered| {
             let mut state = State::from_bytes(&remembered.triggers);
@@ -58,7 +59,7 @@ impl Injector {
         })
     }
 
-    /// Notes that what was due did not get to the agent in time: it is due again.
+    /// Records that a due injection did not reach the agent in time, so that it is due again.
     pub fn missed(
         &self,
         project: &str,
@@ -73,7 +74,7 @@ impl Injector {
         })
     }
 
-    /// Whether the session is a subagent's: with some agents those are sessions of their own.
+    /// Whether this is a subagent's session: with some agents subagents have sessions of their own.
     pub fn is_subagent(&self, project: &str, session: &SessionId) -> Result<bool, EngineError> {
         let Some(path) = self.stores.existing(project) else { return Ok(false) };
         let store = self.stores.open(&path)?;
@@ -84,7 +85,7 @@ impl Injector {
         }))
     }
 
-    /// The hints that a session has been given, and those that wait for its next prompt.
+    /// Returns the hints given to a session, and those that wait for its next prompt.
     pub fn hinted(&self, project: &str, session: &str) -> Hinted {
         let folder = self.stores.projects().known_folder(project);
         folder.map(|folder| Remembered::read(&folder, session).hinted()).unwrap_or_default()
@@ -100,22 +101,22 @@ impl Injector {
         self.remember(project, session, |remembered| remembered.put_off(hints))
     }
 
-    /// Notes that a session is given these hints.
+    /// Records that a session was given these hints.
     pub fn give(&self, project: &str, session: &str, keys: Vec<String>) -> Result<(), EngineError> {
         self.remember(project, session, |remembered| remembered.give(keys))
     }
 
-    /// Notes that a session was given the text of its start.
+    /// Records that a session was given its start text.
     pub fn note_start(&self, project: &str, session: &str) -> Result<(), EngineError> {
         self.remember(project, session, |remembered| remembered.started = true)
     }
 
-    /// Records an injection.
+    /// Logs an injection.
     pub fn record(&self, record: &InjectionRecord) -> Result<(), EngineError> {
         self.records.add(record)
     }
 
-    /// The latest so many injections, in order, of a project or of all, of a session or of all.
+    /// Lists the latest `limit` injections, oldest first, filtered by project and session.
     pub fn recorded(
         &self,
         project: Option<&str>,
@@ -142,9 +143,9 @@ impl Injector {
         Ok(changed)
     }
 
-    /// The folder of a project that has events; one that has none has nothing to remember either.
+    /// Returns a known project's folder. A project without events has no state either.
     fn folder(&self, project: &str) -> Result<PathBuf, EngineError> {
         let folder = self.stores.projects().known_folder(project);
-        folder.ok_or_else(|| EngineError::NotFound(format!("there is no project {project}")))
+        folder.ok_or_else(|| EngineError::NotFound(format!("no project {project}")))
     }
 }
