@@ -227,7 +227,7 @@ fn drop_surplus(kept: &mut Vec<Kept>) {
 
 fn session_of(whose: &Whose) -> Result<SessionId, EngineError> {
     let session = whose.session.as_deref().ok_or_else(|| {
-        ModelError::invalid("session_id", "is missing: it selects the session's notebook")
+        ModelError::invalid("session_id", "is missing: give the session whose notebook is meant")
     })?;
     Ok(SessionId::parse(session)?)
 }

@@ -52,7 +52,7 @@ fn repository_of(cwd: &Path) -> Option<Located> {
     None
 }
 
-/// Like [`locate`], but gives up if the file system does not answer in time.
+/// Like `locate_project`, but gives up if the file system does not answer in time.
 pub fn locate_within(cwd: &Path, timeout: Duration) -> Option<Located> {
     let folder = cwd.to_path_buf();
     TimedCalls::default().run(&cwd.to_string_lossy(), timeout, move || locate(&folder)).flatten()

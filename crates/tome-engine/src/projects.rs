@@ -142,14 +142,14 @@ impl Projects {
     /// while the folder existed. A folder that is gone belongs to the worktree once seen there, to
     /// the repository still above it, or else is its own project. The result never depends on which
     /// other projects are known, so the order of events does not matter. If the file system does
-    /// not answer, guesses in the same way: good enough for reading; use [`resolve`](Self::resolve)
+    /// not answer, guesses in the same way: good enough for reading; use `resolve_project`
     /// before storing.
     pub fn root_of(&self, cwd: &str, hint: Option<&str>) -> String {
         self.resolve(cwd, hint)
             .unwrap_or_else(|_| self.lock().worktree_above(cwd).unwrap_or_else(|| clean(cwd)))
     }
 
-    /// Like `root_of`, but fails if the file system does not answer and there is no hint: an event
+    /// Like `resolve_project_or_guess`, but fails if the file system does not answer and there is no hint: an event
     /// stored under a guessed project would stay there.
     pub fn resolve(&self, cwd: &str, hint: Option<&str>) -> Result<String, EngineError> {
         // Look up the folder even with a hint: this finds its worktree.

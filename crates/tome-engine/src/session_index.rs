@@ -38,7 +38,7 @@ type Key = [u8; 16];
 pub struct SessionIndex {
     path: PathBuf,
     state: Mutex<State>,
-    /// Whether `state.unwritten` holds lines.
+    /// Whether the table has unwritten lines.
     is_unwritten: AtomicBool,
 }
 
@@ -143,7 +143,7 @@ impl SessionIndex {
     }
 
     /// Returns the project of a session: the known one, or else the result of `resolve`, which
-    /// becomes the session's project and is durable after the next `write_new`. Sessions without an
+    /// becomes the session's project and is durable after the next `flush`. Sessions without an
     /// id are not recorded; each event belongs to its own folder.
     pub(crate) fn assign<E>(
         &self,

@@ -156,7 +156,7 @@ impl Stores {
         Ok(self.sessions.get_or_init(|| sessions))
     }
 
-    /// Whether `sessions` returns without I/O.
+    /// Whether `session_index` returns without I/O.
     pub fn has_sessions(&self) -> bool {
         self.sessions.get().is_some()
     }
@@ -260,7 +260,7 @@ impl Stores {
         Ok(kept)
     }
 
-    /// Completes a `rewrite` that a crash interrupted after the old ledger was moved away and
+    /// Completes a `rewrite_store` that a crash interrupted after the old ledger was moved away and
     /// before the new one replaced it.
     fn finish_rewrites(&self) {
         for path in self.all_paths() {

@@ -73,7 +73,7 @@ fn nests_at_most(value: &Value, depth: usize) -> bool {
 pub enum Identity {
     /// The event has an id of its own: stored once, whenever it arrives again.
     Fixed(EventId),
-    /// The event has only its words: the same key within `limits::SAME_SIGHTING_MS` is the same
+    /// The event has only its words: the same key within `limits::DUPLICATE_WINDOW_MS` is the same
     /// event, later it is a repetition.
     Repeats(String),
 }

@@ -6,7 +6,7 @@ use crate::v1::reflections_client::ReflectionsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// Reserves tokens for one model call; the response says if the budget is exhausted.
+    /// Reserves tokens for one model call; the response reports an exhausted budget.
     pub async fn reserve_tokens(
         &self,
         request: v1::ReserveRequest,

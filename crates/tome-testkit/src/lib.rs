@@ -1,7 +1,7 @@
 //! A hermetic environment for tests of the shipped binary: its own home and environment variables,
 //! and a daemon that ends with the test. Nothing of the machine's user is read or written.
 //!
-//! Also: a language model on loopback (`ModelServer`), the crash test (`Siege`), seeded random
+//! Also: a language model on loopback (`ModelServer`), the crash test (`CrashTest`), seeded random
 //! numbers, and polling for a condition.
 
 mod chance;

@@ -61,7 +61,7 @@ fn missing(names: &[&str]) -> Vec<String> {
         return Vec::new();
     }
     let names = names.join(", ").to_lowercase();
-    vec![String::new(), format!("[Left out for space: {names}.  recall_memory finds it.]")]
+    vec![String::new(), format!("[Left out for space: {names}. recall_memory finds it.]")]
 }
 
 fn fit_all(pieces: &[&Piece], room: Left) -> Vec<Fitted> {

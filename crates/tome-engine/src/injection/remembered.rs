@@ -4,7 +4,7 @@
 //! ```text
 //! <project's folder>/triggers/<session>
 //!     {"v":1,"given":["memory/lexer.md", …],"late":[{"key":…,"line":…}]} \n
-//!     triggers::State as JSON
+//!     TriggerState as JSON
 //! ```
 //!
 //! Not a source of truth: a missing or damaged file starts over, and at worst a hint is repeated.
@@ -37,7 +37,7 @@ pub(super) struct Remembered {
     late: Vec<Hint>,
     /// Whether it was given its start text.
     pub started: bool,
-    /// Serialized `triggers::State`.
+    /// Serialized `TriggerState`.
     pub triggers: Vec<u8>,
 }
 

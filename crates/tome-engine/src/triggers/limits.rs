@@ -1,6 +1,6 @@
 //! Limits of the triggers, with their reasons.
 
-/// Size of a serialized state. A larger file was not written by `State::to_bytes`.
+/// Size of a serialized state. A larger file was not written by `TriggerState::to_bytes`.
 pub const STATE_BYTES_MAX: usize = 16 * 1024;
 
 /// Events remembered for deduplication. Two hooks installed for one agent, or a spool that is read
@@ -13,7 +13,7 @@ pub(super) const ABOUT_BYTES_MAX: usize = 1_000;
 /// One step of it, so that a long first step leaves space for the others.
 pub(super) const STEP_BYTES_MAX: usize = 160;
 
-/// Tasks tracked individually. More are only counted: nobody reads so long a list.
+/// Tasks tracked individually. More are only counted, since no person reads such a list.
 pub(super) const TASKS_MAX: usize = 64;
 
 /// Bytes parsed of a reply, a plan or a query.

@@ -13,10 +13,11 @@
 //! text. A plan that appears where no text is accepted (in a reply, in `TaskCreated`, in a failed
 //! call) is carried to the next event that does: the next tool result of the loop, or the next
 //! prompt, and then counts for that prompt's loop. Whatever was due and did not arrive in time
-//! (`State::missed`) becomes due again in the same way.
-//! The caller keeps one `State` per session, passes it every event of that session in order of
-//! arrival, including subagents', and persists `State::to_bytes`. A duplicate event has no effect,
-//! unless `RECENT_MAX` others came in between. The state contains words of the plan (at most two
+//! (`TriggerState::mark_missed`) becomes due again in the same way.
+//!
+//! The caller keeps one `TriggerState` per session, passes it every event of that session in order of
+//! arrival, including subagents', and persists `TriggerState::to_bytes`. A duplicate event has no effect,
+//! unless `RECENT_EVENTS_MAX` others came in between. The state contains words of the plan (at most two
 //! kilobytes), so events must be redacted first.
 //!
 //! This module reads no notes and injects nothing; `texts` has the wording of the nudges.
