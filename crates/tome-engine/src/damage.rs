@@ -37,7 +37,7 @@ const REPAIR_WAIT: Duration = Duration::from_secs(30);
 /// Longer transcript lines are skipped: an event has at most 16 MiB, twice that as JSON.
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Bytes of note histories read per check. A history beyond this is checked once others shrink.
+/// Total bytes of note histories read per check; histories that do not fit are skipped.
 const HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl Damage {

@@ -149,8 +149,8 @@ impl Projects {
             .unwrap_or_else(|_| self.lock().worktree_above(cwd).unwrap_or_else(|| clean(cwd)))
     }
 
-    /// Like `resolve_project_or_guess`, but fails if the file system does not answer and there is no hint: an event
-    /// stored under a guessed project would stay there.
+    /// Like `resolve_project_or_guess`, but fails if the file system does not answer and there is
+    /// no hint: an event stored under a guessed project would stay there.
     pub fn resolve(&self, cwd: &str, hint: Option<&str>) -> Result<String, EngineError> {
         // Look up the folder even with a hint: this finds its worktree.
         match (hint, self.look_up(cwd)) {

@@ -1,9 +1,10 @@
 //! Builds the text that Tome injects into an agent's context, within a hard token budget.
 //!
-//! `token_budget`, `section` and `compose` are pure: lines in, a text within its budget out. `start`,
-//! `resume`, `hints` and `nudge` define the texts; `session_state` and `open_work` describe a
-//! session. `gather` reads the sources, `injection_state` stores what a session was given, and `injection_log`
-//! logs injections. Deadlines are the caller's: every step can be skipped.
+//! `token_budget`, `section` and `compose` are pure: lines in, a text within its budget out.
+//! `start`, `resume`, `hints` and `nudge` define the texts; `session_state` and `open_work`
+//! describe a session. `gather` reads the sources, `injection_state` stores what a session was
+//! given, and `injection_log` logs injections. Deadlines are the caller's: every step can be
+//! skipped.
 
 mod compose;
 mod gather;

@@ -15,10 +15,10 @@
 //! prompt, and then counts for that prompt's loop. Whatever was due and did not arrive in time
 //! (`TriggerState::mark_missed`) becomes due again in the same way.
 //!
-//! The caller keeps one `TriggerState` per session, passes it every event of that session in order of
-//! arrival, including subagents', and persists `TriggerState::to_bytes`. A duplicate event has no effect,
-//! unless `RECENT_EVENTS_MAX` others came in between. The state contains words of the plan (at most two
-//! kilobytes), so events must be redacted first.
+//! The caller keeps one `TriggerState` per session, passes it every event of that session in order
+//! of arrival, including subagents', and persists `TriggerState::to_bytes`. A duplicate event has
+//! no effect, unless `RECENT_EVENTS_MAX` others came in between. The state contains words of the
+//! plan (at most two kilobytes), so events must be redacted first.
 //!
 //! This module reads no notes and injects nothing; `texts` has the wording of the nudges.
 
