@@ -78,8 +78,8 @@ impl Spool {
         self.append_if(drafts, || true).map(|_| ())
     }
 
-    /// Appends drafts if `may_write` still agrees once the lock is held: the daemon may have taken
-    /// the drafts meanwhile. Returns whether they were written.
+    /// Appends drafts if `may_write` returns `true` once the lock is held: another owner may have
+    /// handled them while this one waited. Returns whether they were written.
     pub fn append_if<D: Into<Delivered>>(
         &self,
         drafts: Vec<D>,
