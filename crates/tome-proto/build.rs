@@ -1,4 +1,4 @@
-//! Compiles the .proto files with protox, so that nobody needs protoc.
+//! Compiles the .proto files with protox, so that building needs no protoc.
 
 use std::path::PathBuf;
 

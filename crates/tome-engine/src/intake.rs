@@ -1,7 +1,7 @@
-//! The way in: a draft is sealed, placed in its project and appended to that project's ledger.
+//! Ingestion: seals a draft, resolves its project and appends it to that project's ledger.
 //!
-//! In two steps, because they cost differently: `prepare` takes a processor's time and may be done
-//! by many at once; `submit` only queues, so that whoever submits in order is stored in order.
+//! Two steps with different costs: `prepare` uses the CPU and may run in parallel; `submit` only
+//! queues, so that events are stored in the order of submission.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc;
@@ -13,7 +13,7 @@ use tome_model::{Clock, Delivered, Draft, ModelError};
 use crate::Sealer;
 use tome_home::{HomeError, SessionIndex, StoreMode, Stores};
 
-/// The way in.
+/// Ingests drafts into stores.
 pub struct Intake {
     sealer: Arc<Sealer>,
     stores: Arc<Stores>,
@@ -23,22 +23,22 @@ pub struct Intake {
 /// What became of one draft. An error is shared by all drafts that it kept out.
 pub type Ingested = Result<Appended, Arc<HomeError>>;
 
-/// Drafts that are sealed and encoded, by project.
+/// Drafts that are sealed and encoded, grouped by project.
 pub struct Prepared {
     shares: HashMap<String, Share>,
-    /// What is known already: which drafts cannot be stored at all.
+    /// One result per draft: final for rejected drafts, a placeholder for the others.
     answers: Vec<Ingested>,
 }
 
 impl Prepared {
-    /// The projects that there is something of.
+    /// The roots of the projects with drafts in this batch.
     pub fn roots(&self) -> BTreeSet<String> {
         self.shares.keys().cloned().collect()
     }
 }
 
 impl Intake {
-    /// The way into some stores.
+    /// Creates an intake for some stores.
     pub fn new(sealer: Sealer, stores: Arc<Stores>, clock: Arc<dyn Clock>) -> Self {
         Self { sealer: Arc::new(sealer), stores, clock }
     }
@@ -48,25 +48,25 @@ impl Intake {
         Arc::clone(&self.sealer)
     }
 
-    /// Stores drafts, whatever projects they belong to, and answers for each, in order, once it is
-    /// synced. One that cannot be stored does not keep the others out.
+    /// Stores drafts of any projects and returns one result per draft, in order, once all are
+    /// synced. A draft that cannot be stored does not affect the others.
     pub fn ingest<D: Into<Delivered>>(&self, drafts: Vec<D>) -> Vec<Ingested> {
         self.store(self.prepare(drafts))
     }
 
-    /// The same of what is prepared already.
+    /// Stores prepared drafts; blocks until they are synced.
     pub fn store(&self, prepared: Prepared) -> Vec<Ingested> {
         let none: Vec<Ingested> = prepared.answers.iter().map(|_| unanswered()).collect();
         let (done, answers) = mpsc::channel();
         self.submit(prepared, move |answers| {
-            // Nobody listens only when the caller is gone; the events are stored all the same.
+            // Sending fails only when the caller is gone; the events are stored all the same.
             let _ = done.send(answers);
         });
         answers.recv().unwrap_or(none)
     }
 
-    /// Seals and encodes drafts and sorts them by project. One that cannot be stored is answered
-    /// here and goes no further.
+    /// Seals and encodes drafts and groups them by project. A draft that cannot be stored gets its
+    /// result here.
     pub fn prepare<D: Into<Delivered>>(&self, drafts: Vec<D>) -> Prepared {
         let arrived = self.clock.now();
         let mut shares: HashMap<String, Share> = HashMap::new();
@@ -113,7 +113,7 @@ impl Intake {
         Prepared { shares, answers }
     }
 
-    /// Whether submitting this opens no store and so takes no time.
+    /// Whether `submit` can queue at once, without opening a store.
     pub fn is_ready(&self, prepared: &Prepared) -> bool {
         let is_written = self.stores.sessions().is_ok_and(SessionIndex::is_written);
         is_written
@@ -126,17 +126,17 @@ impl Intake {
             })
     }
 
-    /// Queues what was prepared and calls `done` once all of it is synced, or cannot be.
+    /// Queues prepared drafts and calls `done` once all of them are synced or have failed.
     pub fn submit(&self, prepared: Prepared, done: impl FnOnce(Vec<Ingested>) + Send + 'static) {
         let Prepared { shares, answers } = prepared;
         let gathering = Arc::new(Gathering(Mutex::new(Some((answers, done)))));
         for (root, share) in shares {
             self.append(&root, share, &gathering);
         }
-        // The last one to let go of it, here or on a ledger's thread, calls back.
+        // Dropping the last reference, here or on a ledger's thread, calls `done`.
     }
 
-    /// Whether preparing a draft needs no answer from the file system.
+    /// Whether `prepare` can resolve this draft's project without the file system.
     pub fn is_resolved(&self, draft: &Draft) -> bool {
         self.stores.projects().is_resolved(&draft.cwd)
     }
@@ -162,8 +162,8 @@ impl Intake {
         match store {
             Ok(store) => {
                 let gathering = Arc::clone(gathering);
-                // Held until all is synced, so that the store is not closed as unused; and no longer:
-                // whoever has the answer may close the store and open it again.
+                // Hold the store until the sync, so that it is not closed as idle; release it
+                // before `done`, whose receiver may close and reopen the store.
                 let held = Arc::clone(&store);
                 store.append_then(events, move |result| {
                     gathering.settle(&places, result.map_err(HomeError::from));
@@ -180,7 +180,7 @@ fn unanswered() -> Ingested {
     Err(Arc::new(HomeError::Closed))
 }
 
-/// The events of one project, with their places among all that came in together.
+/// The events of one project, with their positions in the whole batch.
 #[derive(Default)]
 struct Share {
     places: Vec<usize>,
@@ -188,7 +188,7 @@ struct Share {
     events: Vec<NewEvent>,
 }
 
-/// The answers of several ledgers, gathered until the last one is there.
+/// Collects the results of several ledgers and calls back when dropped.
 struct Gathering<D: FnOnce(Vec<Ingested>)>(Mutex<Option<(Vec<Ingested>, D)>>);
 
 impl<D: FnOnce(Vec<Ingested>)> Gathering<D> {

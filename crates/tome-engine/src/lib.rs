@@ -1,7 +1,8 @@
-//! The mind of Tome: what becomes of an event, where it belongs, what is made of it.
+//! The core of Tome: captures events, assigns them to projects and derives everything else from
+//! them.
 //!
-//! This crate knows no socket, no command line, no environment and no wall clock: whoever runs it
-//! brings a home folder, settings and a `Clock`.
+//! This crate uses no socket, command line, environment or wall clock: the caller provides a home
+//! folder, settings and a `Clock`.
 
 mod capture;
 mod engine;

@@ -1,14 +1,14 @@
-//! The spool: events that wait for the daemon, one line of JSON each, with a checksum (spool_line.rs).
+//! The spool: events that wait for the daemon, one JSON line each, with a checksum (spool_line.rs).
 //!
-//! `events.jsonl` is appended to by hooks, under `lock`, and synced before the hook lets go of the
-//! event. The daemon takes the file away by renaming it under the same lock, stores what is in it,
-//! and deletes it; ids make a second reading after a crash harmless. Lines that cannot be read are
-//! set aside in `damaged.jsonl`, never dropped. Events whose store does not take them are kept in
-//! `held.jsonl` and come up again after a pause that grows, so that they hold up nobody else.
+//! Hooks append to `events.jsonl` under `lock` and sync before they exit. The daemon renames the
+//! file away under the same lock, stores its events and deletes it; ids make a second pass after a
+//! crash harmless. Unreadable lines are moved to `damaged.jsonl`, never dropped. Events that a
+//! store rejects are moved to `held.jsonl` and retried with exponential backoff, so that they do
+//! not block others.
 //!
-//! A hook may wait for `lock` as long as its own deadline lets it. The daemon does not: a hook that
-//! was stopped while it holds the lock would stop everybody. `damaged.jsonl` and `held.jsonl` are
-//! written by the daemon alone, one drain at a time, and need no lock.
+//! A hook may wait for `lock` until its own deadline. The daemon only tries briefly, because a hook
+//! that is suspended while it holds the lock would block everything. Only the daemon writes
+//! `damaged.jsonl` and `held.jsonl`, one drain at a time, so they need no lock.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -23,21 +23,21 @@ use crate::spool_line;
 use tome_home::sync_folder;
 use tome_home::{Home, HomeError};
 
-/// A line longer than this was never written by a hook: sealed events are far smaller.
+/// A longer line was not written by a hook: sealed events are far smaller.
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// How often, and how long apart, the daemon tries for a lock that a hook holds.
+/// Attempts of the daemon to take a lock that a hook holds, and the pause between them.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// What could not be stored is tried again after this long, then after twice as long, up to a minute.
+/// Backoff after a failed attempt to store events; doubles up to the maximum.
 const PAUSE_MS_MIN: u64 = 1_500;
 const PAUSE_MS_MAX: u64 = 60_000;
 
-/// Problems that are remembered, so that each is told once.
+/// Limit of remembered problems; each is logged once.
 const PROBLEMS_MAX: usize = 64;
 
-/// What was made so short a time before may not be synced yet by whoever made it.
+/// A file younger than this may not be synced yet by the process that created it.
 const IS_NEW: Duration = Duration::from_secs(10);
 
 /// The spool of a home.
@@ -47,7 +47,7 @@ pub struct Spool {
     trouble: Arc<Mutex<Trouble>>,
 }
 
-/// What kept events from being stored, and until when they are left alone.
+/// Problems that kept events from being stored, and the end of the backoff.
 #[derive(Debug, Default)]
 struct Trouble {
     problems: BTreeSet<String>,
@@ -55,31 +55,31 @@ struct Trouble {
     until: Millis,
 }
 
-/// What waits.
+/// Size of the spool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// Events that have not been stored yet.
     pub events: u64,
-    /// Their size.
+    /// Size of those events.
     pub bytes: u64,
-    /// Lines that could not be read and were set aside.
+    /// Lines that were unreadable and moved to `damaged.jsonl`.
     pub damaged: u64,
 }
 
 impl Spool {
-    /// The spool of a home; nothing is created before there is something to write.
+    /// Returns the spool of a home; creates nothing before the first write.
     pub fn of(home: &Home) -> Self {
         Self { folder: home.spool(), trouble: Arc::default() }
     }
 
-    /// Appends drafts and syncs them. After an error they are not safe. They may be there all the
-    /// same if it was the sync that failed; stored twice they are one event.
+    /// Appends drafts and syncs them. After an error they are not safe, but may still be there if
+    /// only the sync failed; a second copy is recognised as the same event.
     pub fn append<D: Into<Delivered>>(&self, drafts: Vec<D>) -> std::io::Result<()> {
         self.append_if(drafts, || true).map(|_| ())
     }
 
-    /// Appends drafts if `may_write` agrees once the lock is held: whoever waited for the lock may
-    /// have been relieved of them meanwhile. Says whether they were written.
+    /// Appends drafts if `may_write` returns `true` once the lock is held: another owner may have
+    /// handled them while this one waited. Returns whether they were written.
     pub fn append_if<D: Into<Delivered>>(
         &self,
         drafts: Vec<D>,
@@ -105,19 +105,20 @@ impl Spool {
             write_whole(&mut file, bytes)?;
             file
         };
-        // The lock is not held here: once the line is written, taking the file away is harmless.
+        // The lock is released: once the lines are written, renaming the file away is harmless.
         file.sync_all()?;
         let (made, written) = file.metadata().map(|it| (it.created(), it.modified()))?;
         let Ok(written) = written else { return self.sync_folders(true) };
         if is_new(made, written) {
-            // Whoever made the file may not have come to this yet, so everybody does it for a while.
+            // The creator of the file may not have synced the folder yet, so for a while every
+            // writer does.
             let folder_made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
             self.sync_folders(is_new(folder_made, written))?;
         }
         Ok(())
     }
 
-    /// Makes a new file survive power loss; and the folder of the spool too, if that is new.
+    /// Makes a new file survive power loss, and the spool's folder too if that is new.
     fn sync_folders(&self, is_folder_new: bool) -> std::io::Result<()> {
         sync_folder(&self.folder)?;
         match self.folder.parent() {
@@ -152,18 +153,18 @@ impl Spool {
         Ok(free)
     }
 
-    /// Sets lines aside that could not be read.
+    /// Keeps unreadable lines in `damaged.jsonl`.
     pub fn set_aside(&self, lines: &[u8]) -> std::io::Result<()> {
         self.append_lines("damaged.jsonl", lines, None)
     }
 
-    /// Keeps lines whose store did not take them, to be tried again.
+    /// Keeps lines that a store rejected, for a retry.
     pub fn hold(&self, lines: &[u8]) -> std::io::Result<()> {
         self.append_lines("held.jsonl", lines, None)
     }
 
-    /// Notes why something could not be stored, and leaves it alone for a while. Says whether that
-    /// is news.
+    /// Records why events could not be stored and starts a backoff. Returns whether the problem is
+    /// new.
     pub fn trouble(&self, problem: &str, now: Millis) -> bool {
         let mut trouble = self.troubled();
         if now >= trouble.until {
@@ -176,12 +177,12 @@ impl Spool {
         trouble.problems.insert(problem.to_owned())
     }
 
-    /// Why events wait that could have been stored, as far as this process has tried.
+    /// Problems that keep events from being stored, as far as this process has tried.
     pub fn problems(&self) -> Vec<String> {
         self.troubled().problems.iter().cloned().collect()
     }
 
-    /// Notes that everything was stored.
+    /// Clears problems and backoff after everything was stored.
     pub fn trouble_is_over(&self) {
         *self.troubled() = Trouble::default();
     }
@@ -190,22 +191,20 @@ impl Spool {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether events that could not be stored are left alone for a while. A clock that was set back
-    /// must not stretch a pause.
+    /// Whether the backoff is still running. A clock that was set back does not extend it.
     pub fn is_paused(&self, now: Millis) -> bool {
         let until = self.troubled().until;
         now < until && now.distance_ms(until) <= PAUSE_MS_MAX
     }
 
-    /// Whether anything waits to be stored and may be tried now. One look at the folder, cheap enough
-    /// to repeat.
+    /// Whether events can be stored now. Only lists the folder, so it is cheap to poll.
     pub fn is_waiting(&self, now: Millis) -> bool {
         let waits = self.folder.join("events.jsonl").exists();
         let is_old = || !self.files("draining-").is_empty() || !self.files("held.jsonl").is_empty();
         waits || (!self.is_paused(now) && is_old())
     }
 
-    /// Counts what waits.
+    /// Counts waiting events and damaged lines.
     pub fn waiting(&self) -> Waiting {
         let mut waiting = Waiting::default();
         let files = ["draining-", "held.jsonl", "events.jsonl"];
@@ -234,7 +233,7 @@ impl Spool {
         Ok(lock)
     }
 
-    /// The lock, unless others hold it for longer than it takes to write a line.
+    /// Takes the lock, or gives up if it is held for longer than it takes to write a line.
     fn lock_soon(&self) -> std::io::Result<Option<File>> {
         let lock = self.lock_file()?;
         for _ in 0..LOCK_TRIES {
@@ -244,7 +243,7 @@ impl Spool {
                 Err(TryLockError::WouldBlock) => {
                     #[expect(
                         clippy::disallowed_methods,
-                        reason = "nobody tells when a file is unlocked"
+                        reason = "there is no notification when a file is unlocked"
                     )]
                     std::thread::sleep(LOCK_PAUSE);
                 }
@@ -259,13 +258,13 @@ impl Spool {
     }
 }
 
-/// Whether something was made shortly before a moment, or cannot tell.
+/// Whether something was created shortly before `moment`, or its age is unknown.
 fn is_new(made: std::io::Result<SystemTime>, moment: SystemTime) -> bool {
     made.map_or(true, |made| moment.duration_since(made).map_or(true, |age| age < IS_NEW))
 }
 
-/// Appends with one write. A torn line that a crash left behind is ended first, so that it cannot
-/// swallow this one; a write that fails halfway is taken back.
+/// Appends with one write. First terminates a partial line that a crash left behind; undoes a write
+/// that fails halfway.
 fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
     let end = file.seek(SeekFrom::End(0))?;
     let mut last = [b'\n'];
@@ -279,7 +278,7 @@ fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
         file.write_all(&[b"\n", bytes].concat())
     };
     if written.is_err() {
-        // If this fails too, the half line stays and is set aside when it is read.
+        // If this fails too, the partial line stays and is moved to `damaged.jsonl` later.
         let _ = file.set_len(end);
     }
     written
@@ -304,23 +303,23 @@ fn count_lines(path: &Path) -> (u64, u64) {
     }
 }
 
-/// A file that was taken from the spool, to be deleted once everything in it is stored.
+/// A file taken from the spool, to be deleted once all its events are stored.
 #[derive(Debug)]
 pub struct SpoolFile {
     path: PathBuf,
 }
 
-/// One line of the spool.
+/// A line of the spool.
 pub enum SpoolLine {
-    /// An event, and the line that it was read from.
+    /// An event, and the line it was parsed from.
     Draft(Box<Delivered>, Vec<u8>),
-    /// Bytes that are no event, or not the one that was written: torn by a crash, changed on disk, not
-    /// written by a hook.
+    /// Bytes that are not an intact event: torn by a crash, changed on disk, or not written by a
+    /// hook.
     Damaged(Vec<u8>),
 }
 
 impl SpoolFile {
-    /// Reads the file line by line, holding one line in memory at a time.
+    /// Reads the file line by line, one line in memory at a time.
     pub fn lines(
         &self,
     ) -> Result<impl Iterator<Item = Result<SpoolLine, HomeError>> + use<>, HomeError> {

@@ -1,11 +1,11 @@
-//! One line of the spool: an event, the delivery that brought it, and a checksum over both.
+//! A line of the spool: an event, its delivery and a checksum over both.
 //!
 //! ```json
 //! {…the fields of an event…,"delivery":"01JCT…-0","sum":"91d0f2c45a7be603"}
 //! ```
 //!
-//! `sum` always comes last and covers every byte before it: the first 64 bits of their BLAKE3 hash, in
-//! hex. A line without one was written by an earlier version and is read as it is.
+//! `sum` comes last and covers every byte before it: the first 64 bits of their BLAKE3 hash, in
+//! hex. Lines of earlier versions have no checksum and are accepted as they are.
 
 use tome_model::{Delivered, DeliveryPart, EventLine};
 
@@ -14,10 +14,10 @@ const SUM: &str = ",\"sum\":\"";
 const END: &str = "\"}";
 const SUM_DIGITS: usize = 16;
 
-/// The line of a draft, with its newline.
+/// Renders a draft as a line, with its newline.
 pub fn write_line(delivered: Delivered) -> String {
     let mut line = EventLine::from(delivered.draft).to_json();
-    // The closing brace, which comes behind what is added here.
+    // Drop the closing brace; it is added again at the end.
     line.pop();
     if let Some(delivery) = delivered.delivery {
         line.push_str(&format!("{DELIVERY}{delivery}\""));
@@ -27,7 +27,7 @@ pub fn write_line(delivered: Delivered) -> String {
     line
 }
 
-/// The draft of a line; `None` for one that is damaged.
+/// Parses a line; `None` if it is damaged.
 pub fn read_line(line: &[u8]) -> Option<Delivered> {
     let line = std::str::from_utf8(line).ok()?.trim();
     let Some((summed, sum)) = split_sum(line) else {
@@ -37,7 +37,7 @@ pub fn read_line(line: &[u8]) -> Option<Delivered> {
         return None;
     }
     let (event, delivery) = match summed.strip_suffix('"').and_then(|it| it.rsplit_once(DELIVERY)) {
-        // Quotes inside of strings are escaped, so that only a field of the line itself can match.
+        // Quotes inside strings are escaped, so only a field of the line itself can match.
         Some((event, delivery)) => (event, Some(DeliveryPart::parse(delivery).ok()?)),
         None => (summed, None),
     };
@@ -45,7 +45,7 @@ pub fn read_line(line: &[u8]) -> Option<Delivered> {
     Some(Delivered { draft, delivery })
 }
 
-/// What is in front of the checksum, and the checksum.
+/// Splits a line into the summed text and the checksum.
 fn split_sum(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_suffix(END)?;
     let (before, sum) = line.split_at_checked(line.len().checked_sub(SUM_DIGITS)?)?;
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(read_line(LINE.as_bytes()), Some(draft("hi").into()));
     }
 
-    /// A changed letter in the text leaves a line that parses; the checksum tells.
+    /// A changed letter in the text still parses; only the checksum reveals it.
     #[test]
     fn every_changed_byte_is_noticed() {
         let line = write_line(Delivered { draft: draft("hello"), delivery: Some(part()) });

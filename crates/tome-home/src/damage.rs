@@ -1,4 +1,4 @@
-//! Damage in a home: what is reported, and how a store is repaired.
+//! Finds damage in a home and repairs damaged stores.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,30 +11,28 @@ use tome_model::{Event, SessionTally};
 
 use crate::{Home, HomeError, Projects, Store, StoreMode, Stores, TALLY, layout};
 
-/// Something that was stored and is damaged or lost, and what to do about it.
+/// Stored data that is damaged or lost, with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// Which file or store, and what is wrong with it.
+    /// The file or store, and its problem.
     pub found: String,
-    /// The remedy.
+    /// The next step for the person.
     pub remedy: String,
 }
 
-/// The advice for a damaged store.
 const REPAIR: &str = "`tome admin repair` rebuilds it from everything that can still be read and from the \
                       sessions' messages.jsonl; then `tome import` brings in what only the agents have";
 
-/// The advice for a history of notes.
 const HISTORY: &str = "those earlier versions cannot be restored; the notes and all other versions are \
                        not affected";
 
 /// How long a repair waits for those who are using the store.
 const REPAIR_WAIT: Duration = Duration::from_secs(30);
 
-/// A longer line of a transcript is no event: an event has 16 MiB at most, twice that as JSON.
+/// Longer transcript lines are skipped: an event has at most 16 MiB, twice that as JSON.
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Bytes of note histories that one check reads; what is beyond is checked the next time they shrink.
+/// Total bytes of note histories read per check; histories that do not fit are skipped.
 const HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl Damage {
@@ -43,7 +41,7 @@ impl Damage {
         Self { found: found.into(), remedy: remedy.into() }
     }
 
-    /// The damage that an open store has met.
+    /// Returns the damage that an open store has met so far.
     pub fn of_store(store: &Store) -> Vec<Self> {
         let path = store.path().display();
         store.damage().into_iter().map(|one| Self::new(format!("{path}: {one}"), REPAIR)).collect()
@@ -64,7 +62,7 @@ impl Damage {
         is_damage.then(found)
     }
 
-    /// Events in the store of one project that belong to another: somebody has moved folders.
+    /// Reports events of another project in a project's store: someone has moved folders.
     pub fn of_foreign_events(path: &Path, root: &str, tallies: &[SessionTally]) -> Option<Self> {
         let foreign = tallies.iter().find(|tally| tally.project != root)?;
         Some(Self::new(
@@ -73,8 +71,7 @@ impl Damage {
         ))
     }
 
-    /// Damaged files of a home besides its stores: project files, histories of notes, logs of
-    /// injections.
+    /// Finds damaged files other than stores: project files, note histories, injection logs.
     pub fn of_files(home: &Home, projects: &Projects) -> Vec<Self> {
         let mut damage = projects.damage();
         let folders: Vec<PathBuf> = projects.all().into_iter().map(|(_, folder)| folder).collect();
@@ -98,8 +95,8 @@ impl Damage {
 }
 
 impl Stores {
-    /// Reads a whole store and returns its damage: every file, every event, and whether transcripts
-    /// have events that the store lacks.
+    /// Reads a whole store and returns its damage: bad files, bad events, and events that only the
+    /// transcripts have.
     pub fn verify(&self, path: &Path) -> Vec<Damage> {
         let store = match self.open(path) {
             Ok(store) => store,
@@ -114,12 +111,12 @@ impl Stores {
             .filter(|event| store.position(&event.id).is_ok_and(|position| position.is_none()))
             .count();
         if missing > 0 {
-            damage.push(found(format!("transcripts hold {missing} events that it lacks")));
+            damage.push(found(format!("transcripts hold {missing} events that are missing here")));
         }
         damage
     }
 
-    /// The same, but only of what the files' checksums and the counts show.
+    /// Returns the damage that checksums and counts reveal, without reading every event.
     pub fn verify_files(&self, path: &Path) -> Vec<Damage> {
         let store = match self.open(path) {
             Ok(store) => store,
@@ -140,7 +137,8 @@ impl Stores {
         let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
         let since = Instant::now();
         let mut slot = loop {
-            // Not held while waiting: whoever uses the store may be about to ask for it again.
+            // Release the lock while waiting: a current user of the store may need to open it
+            // again.
             let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
             if !slot.is_in_use() {
                 break slot;
@@ -152,7 +150,7 @@ impl Stores {
             }
             #[expect(
                 clippy::disallowed_methods,
-                reason = "whoever holds the store gives it back without telling"
+                reason = "there is no notification when a store is released"
             )]
             std::thread::sleep(Duration::from_millis(10));
         };
@@ -166,7 +164,6 @@ impl Stores {
         Ok(repaired)
     }
 
-    /// The transcripts that hold second copies of a store's events.
     fn transcripts_of(&self, path: &Path) -> Vec<PathBuf> {
         let folders = match self.mode() {
             StoreMode::PerProject => path.parent().map(Path::to_path_buf).into_iter().collect(),
@@ -186,7 +183,6 @@ impl Stores {
     }
 }
 
-/// The entries of a folder, sorted.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -194,7 +190,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The events of some transcripts, read one after the other. Lines that are no events are skipped.
+/// Iterates over the events of transcripts, file by file. Lines that are not events are skipped.
 struct Transcripts {
     files: std::vec::IntoIter<PathBuf>,
     open: Option<BufReader<File>>,

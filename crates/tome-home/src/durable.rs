@@ -1,4 +1,4 @@
-//! Writing small files so that they are whole or not there.
+//! Atomic, durable writes of small files.
 
 use std::fs::File;
 use std::io::Write;

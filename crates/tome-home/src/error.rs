@@ -1,4 +1,4 @@
-//! What can go wrong in the engine.
+//! Errors of the engine.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ pub enum HomeError {
     /// What came in cannot be taken.
     #[error(transparent)]
     Invalid(#[from] ModelError),
-    /// The ledger said no.
+    /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The notebook said no.
+    /// The notebook failed.
     #[error(transparent)]
     Notebook(#[from] NotebookError),
     /// A summarizer failed. The crate that runs it knows the type of the cause.
@@ -36,28 +36,28 @@ pub enum HomeError {
     /// A file or folder could not be read or written.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
     File {
-        /// What was being done: read, write, create …
+        /// The action that failed: read, write, create …
         action: &'static str,
-        /// To what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
-    /// A store that has to be closed is being used.
-    #[error("{path} is being used; try again in a moment", path = .0.display())]
+    /// A store that must be closed is in use.
+    #[error("{path} is in use; try again in a moment", path = .0.display())]
     InUse(PathBuf),
-    /// There is no such event, project or session.
+    /// No such event, project or session.
     #[error("{0}")]
     NotFound(String),
-    /// The beginning of an id that several events share.
-    #[error("{prefix} is the beginning of several ids ({}): give more of it", some.join(", "))]
+    /// An id prefix that several events share.
+    #[error("{prefix} matches several ids ({}): use a longer prefix", some.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The prefix of the query.
         prefix: String,
-        /// Some of the ids.
+        /// Some of the matching ids.
         some: Vec<String>,
     },
-    /// The ledger's thread is gone: the daemon is on its way out.
+    /// The ledger's writer thread has ended because the daemon is shutting down.
     #[error("the ledger was closed before it answered; try again")]
     Closed,
 }
@@ -68,12 +68,12 @@ impl HomeError {
         matches!(self, Self::Invalid(_) | Self::Ledger(LedgerError::Rejected { .. }))
     }
 
-    /// The failure with all its causes, in one line.
+    /// Returns the message with those of all causes, on one line.
     pub fn explained(&self) -> String {
         explain(self)
     }
 
-    /// A file or folder that could not be read or written.
+    /// Returns a function that wraps an I/O error on `path`, for `map_err`.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |cause| Self::File { action, path, cause }

@@ -1,22 +1,22 @@
-//! The few files of git that say which project a folder belongs to.
+//! Reads the few git files that determine which project a folder belongs to.
 //!
-//! Whoever writes a folder writes its `.git` too, so what it says is checked against the git
-//! directory that it names: a linked worktree counts as part of a repository only if that repository
-//! lists it. Otherwise any folder could claim to be any project, and would receive its memory.
+//! The author of a folder also controls its `.git`, so a linked worktree counts as part of a
+//! repository only if that repository lists it. Otherwise any folder could claim to be any project
+//! and would receive its memory.
 
 use std::path::{Path, PathBuf};
 
 use crate::regular_file::{FinalLink, read_regular_text};
 
-/// The files that hold one path; paths have at most 4,096 bytes on Linux.
+/// Size limit of files that hold one path; paths have at most 4,096 bytes on Linux.
 const POINTER_BYTES_MAX: u64 = 16 * 1024;
 
-/// A git config that is larger is not read.
+/// Larger git configs are not read.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The main worktree of the repository that lists `top` as a linked worktree, or the repository
-/// itself if it is bare. `None` for a submodule, for a separate git directory, and for a folder that
-/// only claims to be a worktree. `top` is canonical.
+/// Returns the main worktree of the repository that lists `top` as a linked worktree, or the
+/// repository itself if it is bare. `None` for a submodule, a separate git directory, or a folder
+/// that only claims to be a worktree. `top` must be canonical.
 ///
 /// ```text
 /// <top>/.git                                  "gitdir: <repository>/worktrees/<name>"
@@ -27,7 +27,7 @@ pub(crate) fn main_worktree(top: &Path) -> Option<PathBuf> {
     let pointer = read_pointer(&top.join(".git"))?;
     let git_dir = top.join(pointer.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
     let common = git_dir.join(read_pointer(&git_dir.join("commondir"))?).canonicalize().ok()?;
-    // The back-pointer counts only where nobody but the repository's owner can have put it.
+    // Trust the back-pointer only where only the repository's owner can have written it.
     let is_listed = git_dir.parent().is_some_and(|parent| parent == common.join("worktrees"))
         && is_git_dir(&common)
         && points_back(&git_dir, top);
@@ -42,8 +42,8 @@ pub(crate) fn main_worktree(top: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Whether the repository's record of a worktree names this worktree. The path in it is absolute,
-/// or relative to the record (`worktree.useRelativePaths`).
+/// Whether the repository's record of a worktree points to `top`. Its path is absolute, or relative
+/// to the record (`worktree.useRelativePaths`).
 fn points_back(git_dir: &Path, top: &Path) -> bool {
     let Some(pointer) = read_pointer(&git_dir.join("gitdir")) else { return false };
     let dot_git = git_dir.join(pointer);
@@ -52,16 +52,16 @@ fn points_back(git_dir: &Path, top: &Path) -> bool {
     is_dot_git && worktree.is_some_and(|worktree| worktree == top)
 }
 
-/// Whether a folder has what git requires of a git directory.
+/// Whether a folder has the entries that git requires of a git directory.
 fn is_git_dir(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }
 
-/// The origin of a project's repository, without credentials.
+/// Returns the URL of the repository's origin, without credentials.
 pub(crate) fn remote(root: &Path) -> Option<String> {
     let git_dir = match root.join(".git") {
         dot_git if dot_git.join("HEAD").is_file() => dot_git,
-        // A bare repository. In any other folder, `config` is a file of the project's own.
+        // A bare repository. In any other folder `config` belongs to the project.
         _ => Some(root.to_path_buf()).filter(|root| is_git_dir(root))?,
     };
     let config = git_dir.join("config");

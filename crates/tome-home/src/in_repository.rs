@@ -1,4 +1,4 @@
-//! The notebook in a repository: `<root>/.memory`, so that a team can commit it. Tome writes nothing
+//! The notebook inside a repository, `<root>/.memory`, which a team can commit. Tome writes nothing
 //! else into a repository.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,6 @@ use tome_notebook::{Author, Notebook, NotebookError, Who};
 use crate::HomeError;
 use crate::durable::sync_folder;
 
-/// Where it lies.
 pub(crate) fn folder(root: &Path) -> PathBuf {
     root.join(".memory")
 }
@@ -54,8 +53,8 @@ pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bo
     let by = Author { who: Who::Person, tool: "tome init --in-repo".to_owned() };
     match copied(from, to, &by, path) {
         Ok(true) => {}
-        // What is in the way, or what people may have and tools may not write: too large, not
-        // UTF-8, a name that some systems cannot have.
+        // A different note of that name exists, or people may write such a note and tools may not:
+        // too large, not UTF-8, a name that some systems do not allow.
         Ok(false)
         | Err(
             NotebookError::Unreadable { .. }
@@ -69,7 +68,7 @@ pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bo
     Ok(true)
 }
 
-/// Whether the same note is in both.
+/// Copies a note. Returns whether both notebooks now have the same text under this path.
 fn copied(from: &Notebook, to: &Notebook, by: &Author, path: &str) -> Result<bool, NotebookError> {
     let note = from.read(path)?;
     match to.create(by, path, &note.text) {

@@ -1,31 +1,30 @@
-//! A deadline for file system calls that may never return: a network mount whose server is gone
-//! blocks whoever looks at it, and no signal ends that.
+//! A timeout for file system calls that may never return: a network mount whose server is gone
+//! blocks the calling thread, and no signal interrupts it.
 //!
-//! The call runs on another thread. If it does not return in time, the thread is abandoned, and until
-//! it returns no other call for the same path is started. A thread whose call returned waits for the
-//! next one.
+//! The call runs on another thread. On timeout that thread is abandoned, and until it returns, no
+//! other call for the same path is started. Threads whose call returned are reused.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
-/// Abandoned threads at most. Each holds a stack until the kernel lets it go.
+/// Limit of abandoned threads. Each holds a stack until the kernel returns.
 const ABANDONED_MAX: usize = 32;
 
-/// Threads that wait for a call at most.
+/// Limit of idle threads.
 const IDLE_MAX: usize = 2;
 
 type Job = Box<dyn FnOnce() + Send>;
-/// The threads that wait for a call, by the channel to each.
+/// Idle threads, by their channels.
 type Idle = Mutex<Vec<mpsc::Sender<Work>>>;
 
-/// A job for a thread, with the channel to that thread, which goes back to the list with it.
+/// A job, with the sender of the thread that runs it: the thread returns it to the idle list.
 struct Work {
     job: Job,
     channel: mpsc::Sender<Work>,
 }
 
-/// Runs calls with a deadline and remembers those that hang.
+/// Runs calls with a timeout and tracks those that hang.
 #[derive(Debug, Default)]
 pub struct TimedCalls {
     hanging: Arc<Mutex<Hanging>>,
@@ -40,8 +39,8 @@ struct Hanging {
 }
 
 impl TimedCalls {
-    /// Runs `call`, which looks at `path`. `None` if it does not return within `timeout`, if an
-    /// earlier call for the same path still hangs, or if too many calls hang already.
+    /// Runs `call`, which accesses `path`. Returns `None` on timeout, if an earlier call for the
+    /// same path still hangs, or if too many calls hang already.
     pub fn run<T: Send + 'static>(
         &self,
         path: &str,
@@ -61,8 +60,8 @@ impl TimedCalls {
         let theirs = Arc::clone(&self.hanging);
         self.hand_over(Box::new(move || {
             let result = call();
-            // Under the lock, so that a caller who gives up at this moment either sees the result
-            // or registers the call before it is removed here.
+            // Under the lock, so that a caller that times out at this moment either receives the
+            // result or registers the call before it is removed here.
             let mut hanging = lock(&theirs);
             hanging.paths.remove(&number);
             let _ = sender.send(result);
@@ -74,7 +73,7 @@ impl TimedCalls {
                 let mut hanging = lock(&self.hanging);
                 match receiver.try_recv() {
                     Ok(result) => Some(result),
-                    // It panicked just now.
+                    // The call panicked just now.
                     Err(mpsc::TryRecvError::Disconnected) => None,
                     Err(mpsc::TryRecvError::Empty) => {
                         hanging.paths.insert(number, path.to_owned());
@@ -87,7 +86,7 @@ impl TimedCalls {
 }
 
 impl TimedCalls {
-    /// Has a waiting thread run a job, or a new one. `None` if there can be no new one.
+    /// Runs a job on an idle thread or a new one. `None` if no thread can be started.
     fn hand_over(&self, job: Job) -> Option<()> {
         let waiting = lock(&self.idle).pop();
         let Some(channel) = waiting else { return self.start(job) };
@@ -98,17 +97,16 @@ impl TimedCalls {
         }
     }
 
-    /// Has a new thread run a job.
     fn start(&self, job: Job) -> Option<()> {
         let (channel, queue) = mpsc::channel();
         channel.send(Work { job, channel: channel.clone() }).ok()?;
         let idle = Arc::downgrade(&self.idle);
-        let thread = std::thread::Builder::new().name("tome-look".to_owned());
+        let thread = std::thread::Builder::new().name("tome-fs".to_owned());
         thread.spawn(move || run_jobs(&queue, &idle)).ok().map(drop)
     }
 }
 
-/// Runs jobs until nobody can hand one over any more, or enough other threads wait for one.
+/// Runs jobs until the channel closes or enough other threads are idle.
 fn run_jobs(queue: &mpsc::Receiver<Work>, idle: &Weak<Idle>) {
     while let Ok(Work { job, channel }) = queue.recv() {
         job();
@@ -129,7 +127,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// Long enough for a thread that is ready to run, on a busy machine too.
+    /// Enough for a runnable thread, even on a busy machine.
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
@@ -146,7 +144,7 @@ mod tests {
         assert_eq!(calls.run("/there", LONG, || 2), Some(2));
         release.send(()).unwrap();
         gone.recv().unwrap();
-        // The thread still has to note that it came back.
+        // The thread still has to deregister the call.
         let again = (0..).find_map(|n| {
             std::thread::yield_now();
             calls.run("/gone", LONG, move || n)

@@ -1,4 +1,4 @@
-//! The layout of `$TOME_HOME`: which path means what. Nothing here touches the disk.
+//! The layout of `$TOME_HOME`. Builds paths only; does not touch the disk.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 pub struct Home(PathBuf);
 
 impl Home {
-    /// A home at an absolute path.
+    /// Creates a home at an absolute path.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self(root.into())
     }
 
-    /// The folder itself.
+    /// The home folder itself.
     pub fn root(&self) -> &Path {
         &self.0
     }
 
-    /// One folder a project.
+    /// Contains one folder per project.
     pub fn projects(&self) -> PathBuf {
         self.0.join("projects")
     }
@@ -27,7 +27,7 @@ impl Home {
         self.0.join("coder")
     }
 
-    /// The one ledger of all projects, in unified mode.
+    /// The ledger of all projects, in unified mode.
     pub fn unified_ledger(&self) -> PathBuf {
         self.0.join("unified").join("ledger")
     }
@@ -37,13 +37,13 @@ impl Home {
         self.0.join("spool")
     }
 
-    /// The project of the offline chats held in another project. They only demonstrate memory, so
-    /// they are kept apart from the sessions that worked on the code.
+    /// Returns the project root used for offline chats held in `project`. Offline chats only
+    /// demonstrate memory, so they are kept apart from the sessions that worked on the code.
     pub fn offline_chats(&self, project: &str) -> String {
         format!("{}{}", self.offline_root().display(), project)
     }
 
-    /// Whether a project is one of offline chats.
+    /// Whether a project holds offline chats.
     pub fn is_offline_chats(&self, project: &str) -> bool {
         Path::new(project).starts_with(self.offline_root())
     }
@@ -52,12 +52,12 @@ impl Home {
         self.0.join("offline")
     }
 
-    /// Which project each session belongs to.
+    /// Maps each session to its project.
     pub fn session_index(&self) -> PathBuf {
         self.run().join("sessions.jsonl")
     }
 
-    /// Socket, locks, log.
+    /// Socket, locks and log.
     pub fn run(&self) -> PathBuf {
         self.0.join("run")
     }
@@ -115,7 +115,7 @@ pub fn triggers_in(project: &Path) -> PathBuf {
     project.join("triggers")
 }
 
-/// The longest name of a session's folder; file systems take 255 bytes.
+/// The longest name of a session's folder; file systems allow 255 bytes.
 const SESSION_NAME_BYTES_MAX: usize = 128;
 
 /// A session's id as the name of a folder. Ids of letters, digits, `.`, `_` and `-` are their own
@@ -142,12 +142,12 @@ fn is_plain_name(session: &str) -> bool {
     (1..=SESSION_NAME_BYTES_MAX).contains(&session.len())
         && session.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
         && !session.starts_with('.')
-        // Windows drops a dot at the end.
+        // Windows drops a trailing dot.
         && !session.ends_with('.')
         && !is_device(session)
 }
 
-/// Names that Windows keeps for devices, whatever their ending.
+/// Device names reserved by Windows, with any extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")

@@ -1,11 +1,10 @@
-//! Repair of sessions whose events are stored in several projects, which earlier versions could leave
-//! behind when folders were gone: each session's events are brought together in its own project.
+//! Repairs sessions whose events are stored in several projects, which earlier versions could cause
+//! when folders were gone: moves each session's events into its own project.
 //!
-//! Nothing is deleted. First the events are copied to the right store, synced; an event that is there
-//! already under its id is recognised. Then the wrong store is written again without them, beside the
-//! old one, and takes its place; the old one is kept as `ledger.before-repair-<time>`. A repair that
-//! is cut short anywhere is done by the next one: until a store is replaced its events still count,
-//! and what was copied is recognised.
+//! Deletes nothing. First copies the events to the right store and syncs, recognising those that
+//! are there already by id. Then rewrites the wrong store without them and swaps it in; the old one
+//! is kept as `ledger.before-repair-<time>`. The next repair completes an interrupted one: until a
+//! store is replaced its events still count, and copied events are recognised.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,17 +15,16 @@ use tome_model::{Agent, Draft, Event, EventId, Identity, SessionId, limits::SAME
 use crate::session_index::{SplitSession, split_of};
 use crate::{HomeError, StoreMode, Stores, layout};
 
-/// Events that are held in memory at a time.
 const BATCH_EVENTS: usize = 500;
 
-/// A session that was, or would be, brought together.
+/// A session that was merged, or would be in a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedSession {
-    /// The session, where it belongs and where else it was.
+    /// The session, its project and the other projects that hold events of it.
     pub session: SplitSession,
-    /// Events that were elsewhere.
+    /// Events found in other projects.
     pub events: u64,
-    /// How many of them were in the right project too, under the same id.
+    /// Events among them that its own project also has, under the same id.
     pub duplicates: u64,
 }
 
@@ -47,7 +45,7 @@ impl Stores {
         let index = self.sessions()?;
         let split = split_of(self.stored_sessions(), index);
         let mut repaired = MergedSessions::default();
-        // The sessions that leave each project, and where they go.
+        // The sessions to move out of each project, and the project each one moves to.
         let mut leaving: BTreeMap<String, HashMap<Key, String>> = BTreeMap::new();
         for session in split {
             let mut one = MergedSession { session, events: 0, duplicates: 0 };
@@ -62,7 +60,7 @@ impl Stores {
             return Ok(repaired);
         }
         if self.mode() == StoreMode::Unified {
-            // One store holds all projects: its events get the right one.
+            // One store holds all projects: correct the project of its events.
             let goals = |event: &Event| {
                 let goal = leaving.get(&event.project)?.get(&key_of(event))?;
                 Some(Some(goal.clone()))
@@ -85,7 +83,7 @@ impl Stores {
         Ok(repaired)
     }
 
-    /// Copies what a project has of a session to the project where it belongs.
+    /// Copies a project's events of a session to the project that the session belongs to.
     fn copy_session(
         &self,
         from: &str,
@@ -123,10 +121,11 @@ impl Stores {
         Ok(())
     }
 
-    /// The sessions' own notes go with them, and the indexes over a replaced store are made again.
+    /// Moves the sessions' own notes with them and deletes the indexes over the replaced store,
+    /// which are then rebuilt.
     fn move_folders(&self, ledger: &Path, sessions: &HashMap<Key, String>) {
         let Some(folder) = ledger.parent() else { return };
-        // Losing these costs time and nothing else; what cannot be moved stays where it is.
+        // Best effort: indexes can be rebuilt, and notes that cannot be moved stay where they are.
         let _ = std::fs::remove_dir_all(folder.join("finder"));
         for ((_, session), goal) in sessions {
             let Some(goal) = self.projects().known_folder(goal) else { continue };
@@ -165,8 +164,8 @@ fn encoded(event: Event, id: EventId, project: &str) -> NewEvent {
     NewEvent::encode(draft, project.to_owned(), arrived)
 }
 
-/// Copies a ledger in the order of arrival. `goal` names the events that leave (`Some(None)`) or
-/// change their project.
+/// Copies a ledger in order of arrival. `goal` returns `Some(None)` for events to leave out and
+/// `Some(Some(project))` for events that change their project.
 fn copy_but(
     old: &Ledger,
     new: &Ledger,

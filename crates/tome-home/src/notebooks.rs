@@ -1,4 +1,4 @@
-//! Which notebook is meant: the session's, the project's or the coder's, and where it lies.
+//! Locates and opens notebooks: the session's, the project's or the coder's.
 //!
 //! ```text
 //! coder      $TOME_HOME/coder
@@ -7,9 +7,9 @@
 //! ```
 //!
 //! The history of a project's notebook is always `<project's folder>/memory/.history`, so that a
-//! repository holds nothing but Markdown. Where a notebook lies is looked up at each opening: a
-//! `.memory` that appears or vanishes counts at once. Opening makes nothing: a project gets its folder
-//! in the home when something is first written.
+//! repository holds nothing but Markdown. The location is resolved at each opening, so a `.memory`
+//! that appears or vanishes takes effect at once. Opening creates nothing: a project gets its
+//! folder in the home at the first write.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,39 +19,38 @@ use tome_notebook::{Notebook, Rules};
 
 use crate::{Home, HomeError, Projects, in_repository, layout};
 
-/// Notebooks that are kept open, about: those that somebody holds stay whatever their number. An
-/// open one keeps its index in memory, which is what makes the next call quick.
+/// Soft limit of open notebooks: those in use stay open beyond it. An open notebook keeps its index
+/// in memory, which makes the next call fast.
 const OPEN_MAX: usize = 16;
 
-/// The notebooks of one home. They are opened when they are needed.
+/// The notebooks of one home, opened on demand.
 pub struct Notebooks {
     home: Home,
     projects: Arc<Projects>,
     rules: Rules,
     clock: Arc<dyn Clock>,
-    /// The one used last comes last.
+    /// Least recently used first.
     kept: Mutex<Vec<Kept>>,
 }
 
-/// Whose notebook.
+/// Identifies a notebook by its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Whose {
     /// Session, project or coder.
     pub scope: Scope,
-    /// A working directory of the project, absolute; not needed for the coder's.
+    /// An absolute working directory in the project; unused for the coder.
     pub cwd: Option<String>,
-    /// The session; needed for a session's.
+    /// Required for a session's notebook.
     pub session: Option<String>,
 }
 
-/// Where a notebook lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     scope: Scope,
     root: PathBuf,
-    /// `None`: inside.
+    /// `None` if it is inside `root`.
     history: Option<PathBuf>,
-    /// The project it belongs to, and the folder that this project has or would get in the home.
+    /// The root of its project, and the folder that the project has or would get in the home.
     project: Option<(String, PathBuf)>,
 }
 
@@ -61,22 +60,21 @@ struct Kept {
     used: Millis,
 }
 
-/// What `move_into_repository` did.
+/// The outcome of `move_into_repository`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// The folder that is used from now on.
+    /// The folder in use from now on.
     pub folder: PathBuf,
-    /// Whether it was made now.
+    /// Whether the folder was created by this call.
     pub created: bool,
     /// Notes that were moved there.
     pub moved: Vec<String>,
-    /// Notes that stayed: others of the same name, with other content, are there, or they cannot be
-    /// read.
+    /// Notes that stayed because they are unreadable or a different note of that name is there.
     pub kept_back: Vec<String>,
 }
 
 impl Notebooks {
-    /// The notebooks of a home.
+    /// Creates the notebooks of a home; opens none yet.
     pub fn new(home: Home, projects: Arc<Projects>, rules: Rules, clock: Arc<dyn Clock>) -> Self {
         Self { home, projects, rules, clock, kept: Mutex::default() }
     }
@@ -97,12 +95,12 @@ impl Notebooks {
         Ok(notebook)
     }
 
-    /// Every notebook that is open now.
+    /// Returns all open notebooks.
     pub fn open_now(&self) -> Vec<Arc<Notebook>> {
         self.kept().iter().map(|one| Arc::clone(&one.notebook)).collect()
     }
 
-    /// Closes the notebooks that nobody has used for a while; 0 closes all that nobody holds.
+    /// Closes notebooks that were idle for `idle_ms` and are not in use. Returns how many.
     pub fn close_idle(&self, idle_ms: u64) -> usize {
         let now = self.clock.now();
         let mut kept = self.kept();
@@ -133,10 +131,10 @@ impl Notebooks {
         Ok(moved)
     }
 
-    /// A notebook as it is moved. For the history a note that moves stays what it is: it is the same
-    /// history before and after. What the move itself takes away is kept beside it.
+    /// Opens a notebook for the move, with a separate history: in the notebook's own history a
+    /// moved note does not change.
     fn to_move(&self, root: PathBuf, project: &Path) -> Notebook {
-        // What is moved was there before: the rules for new facts do not apply to it.
+        // Existing notes are exempt from the rules for new facts.
         let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
         let history = Some(layout::moved_in(project));
         self.notebook_at(&Place { scope: Scope::Project, root, history, project: None }, rules)
@@ -168,7 +166,7 @@ impl Notebooks {
         let cwd = whose.cwd.as_deref().filter(|cwd| !cwd.is_empty()).ok_or_else(|| {
             ModelError::invalid(
                 "cwd",
-                "is missing: it says which project's notebook is meant; give it, or use scope coder",
+                "is missing: give the project's working directory, or use scope coder",
             )
         })?;
         if !Path::new(cwd).is_absolute() {
@@ -192,20 +190,21 @@ impl Notebooks {
             if made == folder {
                 return Ok(());
             }
-            // Another project of the same folder name came first; the next opening finds this out.
+            // Another project of the same folder name came first; the next opening chooses another
+            // folder.
             Err(std::io::Error::other("another project took its folder just now; try again"))
         })
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        // What is kept only saves time: a panic elsewhere leaves nothing wrong in it.
+        // This is only a cache: a panic elsewhere cannot leave it inconsistent.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Place {
-    /// Whether the project's notebook lies elsewhere now. Both would write to one history, and each
-    /// would find there what it does not have.
+    /// Whether the project's notebook is elsewhere now. Two open notebooks would share one history
+    /// and record each other's notes as deleted.
     fn is_replaced_by(&self, now: &Self) -> bool {
         self.history.is_some() && self.history == now.history && self.root != now.root
     }
@@ -228,7 +227,7 @@ fn drop_surplus(kept: &mut Vec<Kept>) {
 
 fn session_of(whose: &Whose) -> Result<SessionId, HomeError> {
     let session = whose.session.as_deref().ok_or_else(|| {
-        ModelError::invalid("session_id", "is missing: it says which session's notebook is meant")
+        ModelError::invalid("session_id", "is missing: give the session whose notebook is meant")
     })?;
     Ok(SessionId::parse(session)?)
 }

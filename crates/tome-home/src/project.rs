@@ -1,7 +1,7 @@
-//! Which code base a folder belongs to, and what its folder in Tome's home is called.
+//! Determines the project of a folder and the name of the project's folder in the home.
 //!
-//! A project is the git root's main worktree, so that all worktrees and subfolders share it; a
-//! folder outside git is a project of its own. A submodule is its own project.
+//! A project is the main worktree of a git repository, shared by all its worktrees and subfolders.
+//! A submodule is its own project, and so is a folder outside git.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,32 +11,31 @@ use tome_model::truncate_to;
 use crate::git;
 use crate::io_timeout::TimedCalls;
 
-/// Where a folder belongs.
+/// The project that a folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     /// The project's root.
     pub root: PathBuf,
-    /// The top of the linked worktree that led there, if one did.
+    /// The top of the linked worktree that contains the folder, if any.
     pub worktree: Option<PathBuf>,
 }
 
-/// The longest folder name that is written out; file systems take 255 bytes.
+/// The longest folder name that is not hashed; file systems allow 255 bytes.
 const NAME_BYTES_MAX: usize = 200;
 
-/// Finds the project of a folder; `None` when the folder does not exist (any more).
+/// Finds the project of a folder; `None` if the folder does not exist.
 pub fn locate(cwd: &Path) -> Option<Located> {
     let cwd = cwd.canonicalize().ok().filter(|cwd| cwd.is_dir())?;
     Some(repository_of(&cwd).unwrap_or(Located { root: cwd, worktree: None }))
 }
 
-/// The repository that a folder which does not exist (any more) was in: that of the nearest folder
-/// above it which does.
+/// Finds the repository of a folder that no longer exists, starting at its nearest existing
+/// ancestor.
 pub(crate) fn locate_missing(cwd: &Path) -> Option<Located> {
     let above = cwd.ancestors().skip(1).find_map(|above| above.canonicalize().ok())?;
     repository_of(&above).filter(|_| above.is_dir())
 }
 
-/// The repository around a folder.
 fn repository_of(cwd: &Path) -> Option<Located> {
     for top in cwd.ancestors() {
         let dot_git = top.join(".git");
@@ -53,15 +52,15 @@ fn repository_of(cwd: &Path) -> Option<Located> {
     None
 }
 
-/// Finds the project of a folder like [`locate`], but gives up on a folder that does not answer in
-/// time: for callers with a deadline of their own.
+/// Like `locate_project`, but gives up if the file system does not answer in time.
 pub fn locate_within(cwd: &Path, timeout: Duration) -> Option<Located> {
     let folder = cwd.to_path_buf();
     TimedCalls::default().run(&cwd.to_string_lossy(), timeout, move || locate(&folder)).flatten()
 }
 
-/// The name of a project's folder: the path without its first separator, separators and colons as
-/// `-`, between `--` and `--`. Two paths can get the same name; `Projects` keeps them apart.
+/// Returns the folder name of a project: the path without its first separator, separators and
+/// colons as `-`, between `--` and `--`. Two paths can get the same name; `Projects` resolves the
+/// collision.
 pub fn folder_name(root: &str) -> String {
     let trimmed = root.trim_end_matches(['/', '\\']);
     let inner = trimmed.strip_prefix(['/', '\\']).unwrap_or(trimmed);
@@ -74,7 +73,7 @@ pub fn folder_name(root: &str) -> String {
     format!("--{kept}-{}--", fingerprint(root, 12))
 }
 
-/// The first digits of a hash of a path.
+/// Returns the first digits of a hash of a path.
 pub(crate) fn fingerprint(root: &str, digits: usize) -> String {
     blake3::hash(root.as_bytes()).to_hex().chars().take(digits).collect()
 }

@@ -1,14 +1,14 @@
-//! `project.toml`, twice: the file, and a copy from which it is restored when it is damaged.
+//! `project.toml` and a copy of it, from which a damaged file is restored.
 //!
 //! ```text
-//! project.toml           what people read and may edit
-//! project.toml.copy      the same, written with it
-//! project.toml.damaged   what the file was before it was restored
+//! project.toml             for people to read and edit
+//! project.toml.copy        the same, written along with it
+//! project.toml.damaged     the damaged file that a restored one replaced
 //! ```
 //!
-//! The folder's name tells whether a root can be right: it is made from the root. A file that cannot
-//! be read, or whose root does not fit its folder, is replaced by the copy if that one fits. Without
-//! a copy the root is taken from the records in the folder that name it.
+//! The folder's name is derived from the root, so it shows whether a root can be right. A file that
+//! is unreadable, or whose root does not match its folder, is replaced by the copy if that matches.
+//! Without a copy the root is taken from transcripts and injection logs in the folder.
 
 use std::io::Read;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) const FILE: &str = "project.toml";
 const COPY: &str = "project.toml.copy";
 pub(crate) const DAMAGED: &str = "project.toml.damaged";
 
-/// Bytes of a record that are searched for the root of its project.
+/// Bytes of a file that are searched for the root.
 const SEARCHED_BYTES_MAX: u64 = 1024 * 1024;
 /// Sessions whose transcripts are searched for it.
 const SEARCHED_SESSIONS_MAX: usize = 100;
@@ -38,23 +38,22 @@ pub(crate) struct Record {
     pub(crate) created: String,
 }
 
-/// The record of a project's folder.
 pub(crate) enum Loaded {
     Sound(Record),
-    /// There is none, and nothing that would need one: making the folder was cut short.
+    /// There is no file and no content that would need one: creating the folder was interrupted.
     Unfinished,
-    /// It is damaged and nothing in the folder names the root.
+    /// The file is damaged, and nothing in the folder names the root.
     Damaged,
 }
 
-/// Reads the record of a folder, restoring it if it is damaged.
+/// Reads the record of a folder; restores it if it is damaged.
 pub(crate) fn load(folder: &Path) -> Loaded {
     let found = read(&folder.join(FILE));
     if let Some(record) = &found
         && fits(folder, &record.root)
     {
         if !folder.join(COPY).exists() {
-            // Without it the file alone is as good as it ever was.
+            // The copy is optional: if writing it fails, the file alone is enough.
             let _ = write(&folder.join(COPY), record);
         }
         return Loaded::Sound(record.clone());
@@ -66,7 +65,7 @@ pub(crate) fn load(folder: &Path) -> Loaded {
             let _ = restore(folder, &record);
             Loaded::Sound(record)
         }
-        // Somebody gave the folder a name of their own.
+        // Someone has renamed the folder.
         _ => match found {
             Some(record) => Loaded::Sound(record),
             None if folder.join(FILE).exists() || layout::has_content(folder) => Loaded::Damaged,
@@ -75,7 +74,7 @@ pub(crate) fn load(folder: &Path) -> Loaded {
     }
 }
 
-/// A record that says nothing but the root.
+/// Builds a record from a root.
 pub(crate) fn from_root(root: String) -> Option<Record> {
     let remote = git::remote(Path::new(&root));
     Some(Record { root, remote, aliases: Vec::new(), created: String::new() })
@@ -104,19 +103,19 @@ fn write(path: &Path, record: &Record) -> Result<(), HomeError> {
     write_atomic(path, text.as_bytes())
 }
 
-/// Reads a record; none if there is none that can be read.
+/// Reads a record; `None` if it is missing or unreadable.
 pub(crate) fn read(path: &Path) -> Option<Record> {
     toml::from_str(&read_start(path)?).ok()
 }
 
-/// Whether the folder of this root has this name.
+/// Whether this folder has the name that belongs to `root`.
 pub(crate) fn fits(folder: &Path, root: &str) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let own = project::folder_name(root);
     name == own || name == format!("{own}.{}", project::fingerprint(root, 8))
 }
 
-/// The root that a transcript or an injection of this project names.
+/// Finds the root in a transcript or an injection log of this folder.
 fn root_named_in(folder: &Path) -> Option<String> {
     let sessions = std::fs::read_dir(layout::sessions_in(folder)).into_iter().flatten().flatten();
     let transcripts =
@@ -140,7 +139,7 @@ fn root_in(line: &str) -> Option<String> {
     serde_json::from_str::<Named>(line).ok().map(|named| named.project)
 }
 
-/// The beginning of a plain file, as far as it is text.
+/// Reads the beginning of a regular file as text.
 fn read_start(path: &Path) -> Option<String> {
     if !std::fs::symlink_metadata(path).ok()?.is_file() {
         return None;

@@ -1,5 +1,5 @@
-//! The projects that Tome knows: one folder each, with a `project.toml` that says what the folder's
-//! name cannot.
+//! The known projects: one folder per project, with a `project.toml` for what the folder's name
+//! cannot express.
 //!
 //! ```toml
 //! root = "/home/dev/app"                      # the truth; the folder's name is only a reading aid
@@ -20,33 +20,31 @@ use crate::io_timeout::TimedCalls;
 use crate::project_file::{self, Loaded, Record};
 use crate::{Damage, Home, HomeError, Located, git, project};
 
-/// Worktrees remembered for one project; the oldest go first.
+/// Worktrees remembered per project; the oldest are dropped first.
 const ALIASES_MAX: usize = 64;
 
-/// Folders whose project is remembered in memory.
+/// Working directories whose project is cached.
 const CACHE_MAX: usize = 4096;
 
-/// How long the file system may take to answer for a folder. A local disk takes microseconds, a
-/// busy one seconds; a network mount whose server is gone takes forever.
+/// Timeout for file system calls on a project's folder. A local disk answers in microseconds, a
+/// busy one in seconds, a network mount whose server is gone never.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The projects that Tome knows.
+/// The projects that have a folder in the home.
 #[derive(Debug)]
 pub struct Projects {
     home: Home,
     known: Mutex<Known>,
-    /// Looks at folders that may be on a mount that hangs.
+    /// For folders that may be on a mount that hangs.
     looks: TimedCalls,
 }
 
-/// Outcome of looking for the project of a working directory.
 enum Lookup {
     Found(Located),
-    /// The folder does not exist; the repository above it, or its own path.
+    /// The folder does not exist. `above` is the repository above it, or else its own path.
     Missing {
         above: String,
     },
-    /// The file system did not answer in time.
     NoAnswer,
 }
 
@@ -56,7 +54,7 @@ struct Known {
     projects: HashMap<String, Entry>,
     /// Worktree to root.
     aliases: HashMap<String, String>,
-    /// Where working directories that exist belong.
+    /// The projects of existing working directories.
     located: HashMap<String, Located>,
     /// Folders whose `project.toml` is damaged, so that their root is unknown.
     damaged: Vec<PathBuf>,
@@ -69,8 +67,8 @@ struct Entry {
 }
 
 impl Projects {
-    /// Reads what is there. A `project.toml` that is damaged is restored; one that cannot be hides its
-    /// folder and nothing else.
+    /// Reads all project folders. Restores damaged `project.toml` files; a folder whose file cannot
+    /// be restored is hidden.
     pub fn load(home: &Home) -> Self {
         let mut known = Known::default();
         let folders = std::fs::read_dir(home.projects()).into_iter().flatten().flatten();
@@ -84,7 +82,7 @@ impl Projects {
         Self { home: home.clone(), known: Mutex::new(known), looks: TimedCalls::default() }
     }
 
-    /// The roots of all known projects and their folders, in order of their roots.
+    /// Returns the roots of all known projects with their folders, sorted by root.
     pub fn all(&self) -> Vec<(String, PathBuf)> {
         let known = self.lock();
         let mut all: Vec<_> = known
@@ -96,7 +94,7 @@ impl Projects {
         all
     }
 
-    /// Folders of projects whose `project.toml` is damaged, and nothing beside it names the root.
+    /// Folders whose `project.toml` is damaged and whose root could not be recovered.
     pub(crate) fn damaged(&self) -> Vec<PathBuf> {
         self.lock().damaged.clone()
     }
@@ -114,7 +112,7 @@ impl Projects {
         Ok(true)
     }
 
-    /// Project files that are damaged, or were and have been restored.
+    /// Reports project files that are damaged, or were and have been restored.
     pub(crate) fn damage(&self) -> Vec<Damage> {
         let mut damage = Vec::new();
         for folder in self.damaged() {
@@ -139,12 +137,12 @@ impl Projects {
         damage
     }
 
-    /// The root of the project that a working directory belongs to. `hint` is what someone found
-    /// who stood there at the time. A folder that is gone belongs to the worktree that was once seen
-    /// there, to the repository that is still above it, or else is a project by itself. It never
-    /// depends on which other projects are known: the same folders give the same projects, in
-    /// whatever order they come. So does a folder that does not answer: fit for reading; use
-    /// [`resolve`](Self::resolve) before storing something.
+    /// Returns the project root of a working directory. `hint` is the root that the hook found
+    /// while the folder existed. A folder that is gone belongs to the worktree once seen there, to
+    /// the repository still above it, or else is its own project. The result never depends on which
+    /// other projects are known, so the order of events does not matter. If the file system does
+    /// not answer, guesses in the same way: good enough for reading; use `resolve_project`
+    /// before storing.
     pub fn root_of(&self, cwd: &str, hint: Option<&str>) -> String {
         self.resolve(cwd, hint)
             .unwrap_or_else(|_| self.lock().worktree_above(cwd).unwrap_or_else(|| clean(cwd)))
@@ -164,7 +162,7 @@ impl Projects {
         }
     }
 
-    /// Runs a call that looks at a project's own files; fails if the file system does not answer.
+    /// Runs a call on a project's files; fails if the file system does not answer in time.
     pub(crate) fn run_within_time<T: Send + 'static>(
         &self,
         root: &str,
@@ -173,7 +171,7 @@ impl Projects {
         self.looks.run(root, LOOK_TIMEOUT, call).ok_or_else(|| no_answer("look at", root))
     }
 
-    /// Whether the project of a working directory is known without asking the file system.
+    /// Whether the project of a working directory is cached.
     pub fn is_resolved(&self, cwd: &str) -> bool {
         self.lock().located.contains_key(cwd)
     }
@@ -194,18 +192,18 @@ impl Projects {
         }
     }
 
-    /// The known project that a working directory belongs to, if there is one.
+    /// Returns the project of a working directory if it has a folder in the home.
     pub fn known_root_of(&self, cwd: &str) -> Option<String> {
         let root = self.root_of(cwd, None);
         self.lock().projects.contains_key(&root).then_some(root)
     }
 
-    /// The folder of a project that is known.
+    /// Returns the folder of a known project.
     pub fn known_folder(&self, root: &str) -> Option<PathBuf> {
         self.lock().projects.get(root).map(|entry| entry.folder.clone())
     }
 
-    /// The folder of a project, or the one it would get; nothing is made.
+    /// Returns the folder of a project, or the one it would get; creates nothing.
     pub fn would_be_folder(&self, root: &str) -> PathBuf {
         self.known_folder(root).unwrap_or_else(|| self.free_folder(root))
     }
@@ -215,7 +213,7 @@ impl Projects {
         if let Some(folder) = self.known_folder(root) {
             return Ok(folder);
         }
-        // Nobody waits for the lock while the project's own files are read.
+        // Read the project's files before taking the lock.
         let remote = self.remote(root);
         let mut known = self.lock();
         if let Some(entry) = known.projects.get(root) {
@@ -232,7 +230,7 @@ impl Projects {
         Ok(folder)
     }
 
-    /// The origin of a project's repository; it is left out where the file system does not answer.
+    /// Returns the origin of a project's repository; `None` if the file system does not answer.
     fn remote(&self, root: &str) -> Option<String> {
         let folder = PathBuf::from(root);
         self.looks.run(root, LOOK_TIMEOUT, move || git::remote(&folder)).flatten()
@@ -242,8 +240,8 @@ impl Projects {
     /// after it has been removed.
     pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), HomeError> {
         let mut known = self.lock();
-        // Neither a payload that names a project nor a session that moved here from another one makes
-        // a worktree part of it.
+        // Neither a project named by a payload nor a session that moved here makes a worktree part
+        // of it.
         let found = known.located.get(cwd).filter(|found| found.root == Path::new(root));
         let Some(worktree) = found.and_then(|found| found.worktree.as_ref()) else {
             return Ok(());
@@ -263,12 +261,12 @@ impl Projects {
         Ok(())
     }
 
-    /// The folder of the project's own name, or, where that is another project's, the same name
-    /// with a fingerprint of the root.
+    /// Returns the folder of the project's name or, if another project has it, that name with a
+    /// hash of the root.
     fn free_folder(&self, root: &str) -> PathBuf {
         let name = project::folder_name(root);
         let folder = self.home.projects().join(&name);
-        // A folder without a record is one whose making was cut short: it is taken up again.
+        // A folder without a record was left by an interrupted creation and is reused.
         let file = folder.join(project_file::FILE);
         if file.exists() && project_file::read(&file).is_none_or(|record| record.root != root) {
             return self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
@@ -277,7 +275,8 @@ impl Projects {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        // Every change under this lock is a single insertion: a panic elsewhere leaves it whole.
+        // Every change under this lock is a single insertion, so a panic elsewhere leaves it
+        // consistent.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -311,7 +310,7 @@ fn no_answer(action: &'static str, folder: &str) -> HomeError {
     HomeError::file(action, Path::new(folder))(problem)
 }
 
-/// The root of the project that a working directory belongs to, by what is on disk alone.
+/// Returns the project root of a working directory, from the disk alone.
 pub fn project_root(cwd: &str) -> String {
     match project::locate(Path::new(cwd)) {
         Some(found) => found.root.to_string_lossy().into_owned(),
@@ -324,7 +323,7 @@ fn missing_root(cwd: &str) -> String {
     repository.map_or_else(|| clean(cwd), |found| found.root.to_string_lossy().into_owned())
 }
 
-/// A path without trailing separators, `.` and `..`, by its letters alone.
+/// Normalizes a path lexically: removes trailing separators, `.` and `..`.
 fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -1,20 +1,18 @@
-//! The way back: events of one store or of all, in the order in which they happened.
+//! Queries events of one store or of all, ordered by the time they happened.
 //!
-//! At the same moment the stores come one after the other, sorted by name, each in the order of
-//! arrival. So the place of one event says of every store what is still to come, and a page can
-//! go on exactly where the last one ended:
+//! Events of the same millisecond are ordered by store name, then by arrival. The position of one
+//! event therefore determines the position in every store, and a page continues exactly where the
+//! last one ended:
 //!
 //! ```text
 //! continuation  at_ms ":" seq ":" store
 //! ```
 //!
-//! Many stores are read in waves, a few at a time, so that they need not all be open at once. What
-//! a wave finds is merged with what was found before; where that is enough for a page, the next
-//! waves read only up to its end.
+//! Many stores are read in waves of a few, so that they need not all be open at once. Each wave is
+//! merged into the page; once the page is full, later waves read only up to its end.
 //!
-//! A store that cannot be read does not keep those of other projects from being read: it is left
-//! out and named in the answer. Who asks for its project alone is told what is wrong, and so is
-//! everybody when not one store can be read.
+//! An unreadable store is skipped and reported with the page. The query fails if it names that
+//! store's project, or if no store at all can be read.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -27,12 +25,12 @@ use tome_model::{Agent, Event, EventId, EventKind, Millis, ModelError, SessionId
 
 use crate::{HomeError, Store, Stores};
 
-/// Which events to read.
+/// Selects events.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
-    /// The first moment.
+    /// Start of the time range, inclusive.
     pub from: Option<Millis>,
-    /// The first moment that is too late.
+    /// End of the time range, exclusive.
     pub to: Option<Millis>,
     /// Only this session.
     pub session: Option<SessionId>,
@@ -42,40 +40,40 @@ pub struct Question {
     pub agents: Vec<Agent>,
     /// Only these kinds; all when empty.
     pub kinds: Vec<EventKind>,
-    /// The latest first.
+    /// Reverse the order.
     pub newest_first: bool,
-    /// Go on where an earlier answer ended: its `more_after`.
+    /// Continue after an earlier page: its `more_after`.
     pub after: Option<String>,
-    /// The most events to return.
+    /// Limit of events to return.
     pub events_max: usize,
-    /// The most bytes of text to return (one event is returned, however large).
+    /// Limit of text bytes to return; at least one event is returned, however large.
     pub bytes_max: usize,
 }
 
-/// Events in order, and where to go on.
+/// A page of events, and where it continues.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    /// The events.
+    /// The events, in order.
     pub events: Vec<Event>,
-    /// Where to go on, if there may be more. Good for ever, since events never change.
+    /// Continuation if there may be more. Never expires, since events never change.
     pub more_after: Option<String>,
-    /// Stores that could not be read, and why.
+    /// Stores that could not be read, with the reason.
     pub skipped: Vec<String>,
 }
 
-/// Events looked at for one answer: a filter that nothing passes must not hold the daemon for ever.
+/// Limit of events scanned per query: a filter that matches nothing must not block the daemon.
 const LOOKED_AT_MAX: usize = 100_000;
 
-/// The least that each wave may look at.
+/// Lower bound of that limit per wave.
 const LOOKED_AT_MIN: usize = 1_000;
 
-/// Stores read at a time.
+/// Stores per wave.
 const WAVE_STORES: usize = 8;
 
-/// The shortest beginning of an id that is looked up.
+/// The shortest id prefix that is looked up.
 const PREFIX_BYTES_MIN: usize = 4;
 
-/// Ids with the same beginning that are looked for in one store.
+/// Limit of ids with the same prefix, per store.
 const LIKE_MAX: usize = 4;
 
 impl Stores {
@@ -94,7 +92,7 @@ impl Stores {
             page.read(&stores, question, end.as_ref(), looked_at_max)?;
             page.note_damage(&stores);
         }
-        // Nothing at all could be read: that is no answer.
+        // Not one store could be read.
         if page.opened == 0
             && let Some(error) = page.failed
         {
@@ -111,8 +109,8 @@ impl Stores {
         Ok(Answer { events, more_after, skipped: page.skipped })
     }
 
-    /// Opens a few stores, the first of which is the `first`th of all. Those that cannot be opened
-    /// are skipped, unless one project was asked for.
+    /// Opens a wave of stores; `first` is the index of the first one. Stores that fail to open are
+    /// skipped, unless the query names a project.
     fn open_wave(
         &self,
         question: &Question,
@@ -161,8 +159,7 @@ impl Stores {
         Err(HomeError::NotFound(format!("there is no event {id}{}", but.collect::<String>())))
     }
 
-    /// The event of this id in a store; or else the ids that begin with it are added, with where
-    /// they were seen first.
+    /// Finds an event in one store. If there is none, adds the ids with this prefix to `like`.
     fn look_in(
         &self,
         path: &Path,
@@ -186,7 +183,7 @@ impl Stores {
         }
     }
 }
-/// The place of an event among those of all stores: `which` store, sorted by name.
+/// The position of an event in the merged order; `which` is the store's index, sorted by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     at: Millis,
@@ -194,13 +191,13 @@ struct Place {
     seq: u64,
 }
 
-/// A page in the making.
+/// A page under construction.
 #[derive(Default)]
 struct Page {
     found: BTreeMap<Place, Event>,
-    /// Where the page ends: up to there everything wanted was found, behind it nothing was looked for.
+    /// End of the page: everything up to it has been read, nothing behind it.
     stop: Option<Place>,
-    /// Whether anything is behind it.
+    /// Whether there are events behind the end.
     has_more: bool,
     skipped: Vec<String>,
     /// Why the first of those that could not be opened could not.
@@ -208,7 +205,7 @@ struct Page {
     opened: usize,
 }
 
-/// The stores of a wave, being read: the next event of each.
+/// The streams of a wave's stores, with the next event of each.
 struct Heads<'a, I> {
     streams: Vec<(&'a (usize, Store), I)>,
     next: BTreeMap<Place, (usize, Event)>,
@@ -231,7 +228,7 @@ impl<I: Iterator<Item = Result<(Position, Event), LedgerError>>> Heads<'_, I> {
 }
 
 impl Page {
-    /// Reads stores up to where the page ends, and merges what is found into the page.
+    /// Reads stores up to the end of the page and merges their events into it.
     fn read(
         &mut self,
         stores: &[(usize, Store)],
@@ -274,7 +271,7 @@ impl Page {
         Ok(())
     }
 
-    /// A store that fails while it is read ends there, unless it is the only one asked for.
+    /// Records a read error: that store's stream ends, and the query fails if it names a project.
     fn note(
         &mut self,
         pulled: Result<(), (PathBuf, HomeError)>,
@@ -288,7 +285,7 @@ impl Page {
         Ok(())
     }
 
-    /// Says of which stores something could not be read because it is damaged.
+    /// Reports stores whose damage may hide events.
     fn note_damage(&mut self, stores: &[(usize, Store)]) {
         for (_, store) in stores {
             if let Some(first) = store.damage().first() {
@@ -300,7 +297,7 @@ impl Page {
         }
     }
 
-    /// Ends the page where it holds enough.
+    /// Truncates the page once it is full.
     fn end_when_full(&mut self, question: &Question) {
         let (mut events, mut bytes) = (0, 0);
         let mut is_full = |event: &Event| {
@@ -328,7 +325,7 @@ impl Page {
 }
 
 impl Question {
-    /// Whether a place comes after another in the order asked for.
+    /// Whether `place` comes after `other` in the query's order.
     fn is_behind(&self, place: Place, other: Place) -> bool {
         if self.newest_first { place < other } else { place > other }
     }
@@ -337,7 +334,7 @@ impl Question {
         events >= self.events_max || bytes >= self.bytes_max
     }
 
-    /// What to read from the store of this name.
+    /// The range to read from the store of this name.
     fn range(&self, end: Option<&PageEnd>, store: &str) -> EventRange {
         EventRange {
             from: self.from,
@@ -355,7 +352,7 @@ impl Question {
     }
 }
 
-/// Where a page ended: the last event that was looked at.
+/// The position of the last event scanned for a page.
 #[derive(Debug, PartialEq, Eq)]
 struct PageEnd {
     mark: Mark,
@@ -378,9 +375,9 @@ impl PageEnd {
             .ok_or_else(|| ModelError::invalid("continuation", "was not made by GetEvents"))
     }
 
-    /// How far the store of this name has been read, in either direction. Stores before that of
-    /// the page's last event are read up to the end of its moment, those behind up to its
-    /// beginning; numbers begin with 1.
+    /// Returns how far a store has been read, in either direction. At the page's last millisecond,
+    /// stores sorted before that of the last event are read completely and those after it not at
+    /// all; sequence numbers start at 1.
     fn seen_of(&self, store: &str) -> Mark {
         let seq = match store.cmp(&self.store) {
             Ordering::Less => u64::MAX,
@@ -397,7 +394,7 @@ impl std::fmt::Display for PageEnd {
     }
 }
 
-/// The name of a store: that of the folder its ledger is in.
+/// The name of a store: that of the folder around its ledger.
 fn name(ledger: &Path) -> String {
     let folder = ledger.parent().and_then(Path::file_name);
     folder.map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
@@ -409,7 +406,7 @@ fn unreadable(path: &Path, error: &HomeError) -> String {
     if why.contains(&path) { why } else { format!("{path}: {why}") }
 }
 
-/// What an event weighs on a page, about.
+/// Estimates the bytes that an event adds to a page.
 fn weight(event: &Event) -> usize {
     let tool =
         event.tool.as_ref().map_or(0, |tool| json_weight(&tool.input) + json_weight(&tool.output));

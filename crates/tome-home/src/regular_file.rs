@@ -1,8 +1,8 @@
-//! Reading files that others control: the files of a project, and those that coding agents keep.
+//! Reads files that others control: files of projects and of coding agents.
 //!
-//! A repository can hold anything under the name of a file that Tome looks for: a named pipe that
-//! blocks its reader forever, a link to a device without an end, a file of a terabyte. So such files
-//! are opened without blocking, checked on the open descriptor, and read up to a limit.
+//! Under an expected name a repository can hold a named pipe that blocks forever, a link to an
+//! endless device, or a huge file. So these files are opened without blocking, checked on the open
+//! descriptor, and read up to a limit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -11,9 +11,9 @@ use std::path::Path;
 /// Whether the last component of a path may be a symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinalLink {
-    /// Open the link's target. For files of the person, who may keep them elsewhere.
+    /// Open the link's target. For the person's own files, which may be kept elsewhere.
     Follow,
-    /// Fail. For files of a project, which must not make Tome read other files.
+    /// Fail. For files of a project, which must not redirect Tome to other files.
     Refuse,
 }
 

@@ -1,18 +1,18 @@
-//! Which project each session belongs to: one project per session, in one file per home.
+//! Maps each session to its project, in one file per home.
 //!
-//! A session belongs to the project of its first event and stays there, wherever its working
-//! directory moves and whatever folders are removed meanwhile. So all its events meet the same
-//! ledger, which recognises the ones it has, and an event id exists once per home.
+//! A session belongs to the project of its first event and stays there, even if its working
+//! directory moves or folders are removed. So all its events go to one ledger, which detects
+//! duplicates, and an event id exists once per home.
 //!
-//! `run/sessions.jsonl` holds one line per session; the first line of a session counts:
+//! `run/sessions.jsonl` has one line per session; the first line of a session counts:
 //!
 //! `{"v":1,"agent":"codex","session":"0198c3f2-…","project":"/home/dev/app"}`
 //!
-//! A line is synced before the first event of its session is stored, so a kill or a power cut never
-//! leaves a stored session without its line. A further line of a session with another project says
-//! that events of it are stored there too: damage that earlier versions left, which repair removes by
-//! a line with `"only":true`. The file is a projection: deleted or damaged, it is rebuilt from the
-//! stores.
+//! A line is synced before the first event of its session is stored, so a crash never leaves a
+//! stored session without its line. A further line of the same session with another project means
+//! that some of its events are stored there too: damage by earlier versions, which repair clears
+//! with a line with `"only":true`. The file is a projection: if it is missing or damaged, it is
+//! rebuilt from the stores.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -30,32 +30,32 @@ use crate::{HomeError, write_atomic};
 /// Version of the line format.
 const VERSION: u32 = 1;
 
-/// Hash of an agent and one of its sessions: a home may know a million, ids are long.
+/// Hash of an agent and a session id: a home may have a million sessions, and ids are long.
 type Key = [u8; 16];
 
-/// The project of each session of a home.
+/// Maps sessions to projects.
 #[derive(Debug)]
 pub struct SessionIndex {
     path: PathBuf,
     state: Mutex<State>,
-    /// Whether `state.unwritten` holds lines.
+    /// Whether the table has unwritten lines.
     is_unwritten: AtomicBool,
 }
 
 /// A session with events in several projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitSession {
-    /// Which agent ran it.
+    /// The agent that ran it.
     pub agent: Agent,
-    /// Which session.
+    /// The session's id.
     pub session: SessionId,
-    /// Where it belongs.
+    /// The project it belongs to.
     pub project: String,
-    /// Where else events of it are stored.
+    /// Other projects that hold events of it.
     pub elsewhere: Vec<String>,
 }
 
-/// A session's part in a project, as the stores say it.
+/// A session in a project, as found in the stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredSession {
     pub(crate) agent: Agent,
@@ -66,12 +66,12 @@ pub(crate) struct StoredSession {
 #[derive(Debug, Default)]
 struct State {
     known: HashMap<Key, u32>,
-    /// Roots by number; a session refers to its root by it.
+    /// Project roots; sessions refer to them by index.
     roots: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32>,
     split: HashMap<Key, SplitSession>,
     unwritten: Vec<u8>,
-    /// The file may end in half a line that an earlier write left.
+    /// Whether the file may end in a partial line left by an earlier write.
     is_torn: bool,
 }
 
@@ -86,8 +86,8 @@ struct Line {
 }
 
 impl SessionIndex {
-    /// Reads the index at a path. `None` if there is none, or if it is damaged: then it has to be
-    /// rebuilt. A line that a kill cut short is no damage: no event of its session was stored.
+    /// Reads the index at a path. `None` if it is missing or damaged and must be rebuilt. A partial
+    /// last line is not damage: no event of its session was stored.
     pub fn read(path: &Path) -> Option<Self> {
         let bytes = std::fs::read(path).ok()?;
         let mut state = State::default();
@@ -105,7 +105,8 @@ impl SessionIndex {
         Some(Self::with(path, state))
     }
 
-    /// Writes a new index from what the stores hold, in the order in which sessions began.
+    /// Writes a new index from the stores' sessions, which must come in the order in which they
+    /// began.
     pub(crate) fn rebuild(
         path: &Path,
         stored: impl IntoIterator<Item = StoredSession>,
@@ -134,7 +135,7 @@ impl SessionIndex {
         }
     }
 
-    /// The project of a session, if the session is known.
+    /// Returns the project of a known session.
     pub fn project_of(&self, agent: &Agent, session: &SessionId) -> Option<String> {
         let state = self.lock();
         let number = state.known.get(&key(agent, session))?;
@@ -156,10 +157,10 @@ impl SessionIndex {
         if let Some(known) = self.project_of(agent, session) {
             return Ok(known);
         }
-        // Resolving reads the disk: not under the lock.
+        // Resolving reads the disk, so not under the lock.
         let project = resolve()?;
         let mut state = self.lock();
-        // Somebody else may have been faster.
+        // Another thread may have been faster.
         let number = state.known.get(&key(agent, session)).copied();
         if let Some(known) = number.and_then(|number| state.root(number)) {
             return Ok(known);
@@ -193,7 +194,7 @@ impl SessionIndex {
             return Ok(());
         }
         let appended = self.append(&state);
-        // Half of it may be in the file: the next attempt ends that line first.
+        // A failed write may leave a partial line, which the next attempt truncates.
         state.is_torn = appended.is_err();
         appended.map_err(HomeError::file("write", &self.path))?;
         state.unwritten.clear();
@@ -205,7 +206,6 @@ impl SessionIndex {
         let is_new = !self.path.exists();
         let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
         if state.is_torn {
-            // A torn line is not a line of the index: it is cut off.
             let text = std::fs::read(&self.path)?;
             let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
             file.set_len(whole as u64)?;
@@ -218,14 +218,14 @@ impl SessionIndex {
         }
     }
 
-    /// Sessions whose events are stored in several projects, in order.
+    /// Sessions with events in several projects, sorted by agent and session.
     pub fn split_sessions(&self) -> Vec<SplitSession> {
         let mut split: Vec<SplitSession> = self.lock().split.values().cloned().collect();
         split.sort_by(|a, b| (&a.agent, &a.session).cmp(&(&b.agent, &b.session)));
         split
     }
 
-    /// Notes that all events of a session are in one project now.
+    /// Records that all events of a session are now in one project.
     pub(crate) fn unite(
         &self,
         agent: &Agent,
@@ -296,14 +296,14 @@ impl State {
 
 impl Line {
     fn write(&self, bytes: &mut Vec<u8>) {
-        // A line of plain text and numbers always is JSON.
+        // Serializing strings and numbers cannot fail.
         bytes.extend(serde_json::to_vec(self).unwrap_or_default());
         bytes.push(b'\n');
     }
 }
 
-/// The sessions that the stores hold in several projects. A session that the index knows belongs
-/// where the index says.
+/// Finds the sessions that the stores hold in several projects. The index decides which project a
+/// known session belongs to.
 pub(crate) fn split_of(stored: Vec<StoredSession>, index: &SessionIndex) -> Vec<SplitSession> {
     let mut state = State::default();
     for StoredSession { agent, session, project } in stored {

@@ -1,7 +1,7 @@
-//! The stores: which ledger a project's events go to, opened when needed, closed when unused.
+//! The ledgers of a home: opened on demand, closed when idle.
 //!
-//! Each open store costs threads and file descriptors, so only so many are kept open: past that,
-//! opening another closes the one that was used longest ago, unless somebody holds it.
+//! Each open store costs threads and file descriptors, so their number is limited: opening one more
+//! closes the least recently used one that is not in use.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,34 +15,34 @@ use crate::durable::sync_folder;
 use crate::session_index::StoredSession;
 use crate::{Home, HomeError, Projects, SessionIndex, tally};
 
-/// A store that refused writes is opened anew at most this often.
+/// Minimum interval between attempts to reopen a store that rejects writes.
 const REOPEN_EVERY_MS: u64 = 1_000;
 
-/// Stores that are kept open, about: those that somebody holds stay open whatever their number. A
-/// store takes up to ten file descriptors, its indexes as many, and some systems give a process 256.
+/// Soft limit of open stores: those in use stay open beyond it. A store takes up to ten file
+/// descriptors, its indexes as many, and some systems allow a process only 256.
 const OPEN_MAX: usize = 8;
 
-/// Stores that are kept open where there are hardly any descriptors.
+/// The limit where descriptors are scarce.
 const OPEN_MIN: usize = 2;
 
-/// Descriptors that one project takes: a store and its indexes.
+/// Descriptors per project: a store and its indexes.
 const PROJECT_DESCRIPTORS: u64 = 20;
 
-/// A ledger that is being written again, and one that only has to take the old one's place.
+/// A ledger being rewritten, and a complete one that is about to replace the old one.
 const REWRITING: &str = "ledger.rewriting";
 const REWRITTEN: &str = "ledger.rewritten";
 
-/// One ledger a project, or one for all.
+/// One ledger per project, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreMode {
-    /// One ledger a project.
+    /// One ledger per project.
     PerProject,
-    /// One ledger whose events carry project and agent.
+    /// One ledger for all projects.
     Unified,
 }
 
 impl StoreMode {
-    /// The name, as it is written in the config.
+    /// The name, as written in the config.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PerProject => "per-project",
@@ -65,19 +65,19 @@ impl FromStr for StoreMode {
     }
 }
 
-/// An open ledger, shared by whoever is using it.
+/// An open ledger, shared by its users.
 pub type Store = Arc<Ledger>;
 
 /// The stores of a home.
 pub struct Stores {
     home: Home,
     mode: StoreMode,
-    /// What new stores are made with; an existing one keeps its own.
+    /// The engine of new stores; an existing one keeps its own.
     engine: Engine,
     clock: Arc<dyn Clock>,
     projects: Arc<Projects>,
     sessions: OnceLock<SessionIndex>,
-    /// Held while the index of sessions is rebuilt.
+    /// Held while the session index is rebuilt.
     rebuilding: Mutex<()>,
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
     open_max: usize,
@@ -85,7 +85,7 @@ pub struct Stores {
     pub wide: Mutex<()>,
 }
 
-/// A place for one ledger. Its lock is held while the ledger is opened, so that it is opened once.
+/// Holds one ledger. Locked while the ledger is opened, so that it is opened once.
 #[derive(Default)]
 pub(crate) struct Slot {
     open: Option<Store>,
@@ -94,7 +94,7 @@ pub(crate) struct Slot {
 }
 
 impl Stores {
-    /// The stores of a home. Nothing is opened yet.
+    /// Creates the stores of a home; opens none yet.
     pub fn new(home: Home, mode: StoreMode, engine: Engine, clock: Arc<dyn Clock>) -> Self {
         let projects = Arc::new(Projects::load(&home));
         restore_projects(&projects);
@@ -114,8 +114,8 @@ impl Stores {
         stores
     }
 
-    /// Keeps fewer stores open if the process may have only so many file descriptors: a third of them
-    /// is for stores that are kept open, the rest for those in use, for clients and for notebooks.
+    /// Lowers the limit of open stores to fit the process's file descriptors: a third of them for
+    /// idle stores, the rest for stores in use, clients and notebooks.
     #[must_use]
     pub fn within_descriptors(mut self, descriptors: u64) -> Self {
         let fitting = usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_MAX);
@@ -128,12 +128,12 @@ impl Stores {
         self.open_max
     }
 
-    /// The projects that are known.
+    /// The known projects.
     pub fn projects(&self) -> &Projects {
         &self.projects
     }
 
-    /// The same projects, for somebody who places something else in their folders.
+    /// The known projects, for other owners.
     pub fn projects_shared(&self) -> Arc<Projects> {
         Arc::clone(&self.projects)
     }
@@ -156,13 +156,13 @@ impl Stores {
         Ok(self.sessions.get_or_init(|| sessions))
     }
 
-    /// Whether `sessions` answers at once.
+    /// Whether `session_index` returns without I/O.
     pub fn has_sessions(&self) -> bool {
         self.sessions.get().is_some()
     }
 
-    /// The sessions of all stores, those first that began first. A store that cannot be read keeps
-    /// its sessions to itself; they are added when they go on.
+    /// Collects the sessions of all stores in the order in which they began. Skips unreadable
+    /// stores; their sessions are added at their next event.
     pub(crate) fn stored_sessions(&self) -> Vec<StoredSession> {
         let mut tallies = Vec::new();
         for path in self.paths() {
@@ -185,7 +185,7 @@ impl Stores {
         tallies.into_iter().map(session).collect()
     }
 
-    /// One ledger a project, or one for all.
+    /// One ledger per project, or one for all.
     pub fn mode(&self) -> StoreMode {
         self.mode
     }
@@ -199,7 +199,7 @@ impl Stores {
         }
     }
 
-    /// Where the store is that holds a project's events, if there is one.
+    /// Returns the path of the store with a project's events, if it exists.
     pub fn existing(&self, root: &str) -> Option<PathBuf> {
         let path = match self.mode {
             StoreMode::Unified => Some(self.home.unified_ledger()),
@@ -213,7 +213,7 @@ impl Stores {
         path.filter(|path| path.is_dir())
     }
 
-    /// The paths of all stores, those written to last first.
+    /// Returns the paths of all stores, the last written first.
     pub fn paths(&self) -> Vec<PathBuf> {
         let mut paths = self.all_paths();
         paths.retain(|path| path.is_dir());
@@ -221,8 +221,8 @@ impl Stores {
         paths
     }
 
-    /// Writes a store again: `work` copies from the old ledger to the new one, which then takes its
-    /// place. Whoever wants the store meanwhile waits. Returns where the old one is kept.
+    /// Rewrites a store: `work` copies from the old ledger to a new one, which then replaces it.
+    /// Blocks other users meanwhile. Returns where the old one is kept.
     pub(crate) fn rewrite(
         &self,
         path: &Path,
@@ -260,13 +260,13 @@ impl Stores {
         Ok(kept)
     }
 
-    /// Finishes what a crash in `rewrite` cut short: the old ledger was moved away and the new one,
-    /// which is complete, has not taken its place.
+    /// Completes a `rewrite_store` that a crash interrupted after the old ledger was moved away and
+    /// before the new one replaced it.
     fn finish_rewrites(&self) {
         for path in self.all_paths() {
             let complete = path.with_file_name(REWRITTEN);
             if !path.exists() && complete.is_dir() {
-                // Where this fails the store cannot be opened either, which is reported.
+                // If this fails, opening the store fails too and reports it.
                 let _ = std::fs::rename(&complete, &path);
             }
         }
@@ -281,7 +281,6 @@ impl Stores {
         }
     }
 
-    /// The home of these stores.
     pub(crate) fn home(&self) -> &Home {
         &self.home
     }
@@ -305,8 +304,8 @@ impl Stores {
         Ok(store)
     }
 
-    /// Closes those used longest ago until few enough are open. What the workers have not seen of
-    /// them they see at the next opening.
+    /// Closes the least recently used stores beyond the limit. Workers catch up at the next
+    /// opening.
     fn close_surplus(&self) {
         let slots: Vec<_> = self.slots().values().cloned().collect();
         let used = |slot: &Arc<Mutex<Slot>>| {
@@ -329,14 +328,14 @@ impl Stores {
         }
     }
 
-    /// The stores that are open now.
+    /// Returns the open stores.
     pub fn open_now(&self) -> Vec<Store> {
         let slots: Vec<_> = self.slots().values().cloned().collect();
-        // A slot that is locked is being opened or closed: it has nothing to show yet.
+        // A locked slot is being opened or closed.
         slots.iter().filter_map(|slot| slot.try_lock().ok()?.open.clone()).collect()
     }
 
-    /// Closes the store at a path if nobody is using it: for those that open many, once each.
+    /// Closes the store at a path if it is not in use, for callers that open many stores once.
     pub fn close(&self, path: &Path) {
         let slot = self.slots().get(path).cloned();
         if let Some(slot) = slot
@@ -353,9 +352,9 @@ impl Stores {
         slot.is_some_and(|slot| slot.try_lock().map_or(true, |slot| slot.open.is_some()))
     }
 
-    /// Closes the stores that nobody has used for a while; 0 closes all that nobody holds.
+    /// Closes stores that were idle for `idle_ms` and are not in use. Returns how many.
     pub fn close_idle(&self, idle_ms: u64) -> usize {
-        // Some may have been held when others were opened.
+        // Stores over the limit may have been in use before.
         self.close_surplus();
         let now = self.clock.now();
         let slots: Vec<_> = self.slots().values().cloned().collect();
@@ -366,7 +365,7 @@ impl Stores {
             };
             if slot.is_unused() && now.distance_ms(slot.used) >= idle_ms {
                 if let Some(store) = &slot.open {
-                    // Losing this costs a recount at the next opening and nothing else.
+                    // Best effort: the next opening catches up.
                     let _ = tally::catch_up(store);
                 }
                 slot.open = None;
@@ -382,24 +381,24 @@ impl Stores {
 }
 
 impl Slot {
-    /// Whether somebody holds the store that is open here.
+    /// Whether the store is open and in use.
     pub(crate) fn is_in_use(&self) -> bool {
         self.open.is_some() && !self.is_unused()
     }
 
-    /// Closes the store.
     pub(crate) fn close(&mut self) {
         self.open = None;
     }
 
-    /// Whether a store is open here and nobody holds it.
+    /// Whether the store is open and not in use.
     fn is_unused(&self) -> bool {
         self.open.as_ref().is_some_and(|store| Arc::strong_count(store) == 1)
     }
 
-    /// Lets go of a ledger that refuses writes, so that the caller opens it anew: what made it fail
-    /// (a full disk) may be over. Not while someone else holds it, and not all the time; and not while
-    /// its folder takes no files: it could not be opened again, and still answers as it is.
+    /// Closes a ledger that rejects writes, so that the caller reopens it: the cause (a full disk)
+    /// may be over. Only if it is not in use, not more often than `REOPEN_EVERY_MS`, and only if
+    /// its folder is writable: otherwise it could not be reopened, and it can still be read as it
+    /// is.
     fn drop_refusing(&mut self, now: Millis) {
         let refuses = self
             .open
@@ -415,7 +414,7 @@ impl Slot {
     }
 }
 
-/// Gives folders whose `project.toml` is damaged their roots back, from the events in their ledgers.
+/// Restores the roots of folders whose `project.toml` is damaged, from the events in their ledgers.
 fn restore_projects(projects: &Projects) {
     for folder in projects.damaged() {
         let path = folder.join("ledger");
@@ -425,7 +424,7 @@ fn restore_projects(projects: &Projects) {
         let Ok(ledger) = Ledger::open(&path) else { continue };
         let first = ledger.events(&EventRange::default()).next();
         if let Some(Ok((_, event))) = first {
-            // What cannot be restored now is reported, and tried again at the next start.
+            // A failure is reported, and retried at the next start.
             let _ = projects.restore(&folder, &event.project);
         }
     }

@@ -1,20 +1,20 @@
-//! The coding agents, by name.
+//! Names of coding agents.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ModelError, limits};
 
-/// The name of a coding agent. Five are known by heart; any other name in the same alphabet is
-/// accepted, so that scripts can record agents that Tome has never heard of.
+/// The name of a coding agent. Five are built in; any other name in the same alphabet is accepted,
+/// so that scripts can record other agents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Agent(String);
 
 impl Agent {
-    /// The agents whose hooks Tome understands.
+    /// The agents whose hooks Tome supports.
     pub const KNOWN: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
 
-    /// Checks a name: lower-case letters, digits, `.`, `_` and `-`. `claude` means `claude-code`.
+    /// Validates a name: lowercase letters, digits, `.`, `_` and `-`. `claude` means `claude-code`.
     pub fn parse(name: &str) -> Result<Self, ModelError> {
         let name = name.trim();
         if name.is_empty() {
@@ -28,7 +28,7 @@ impl Agent {
             return Err(ModelError::invalid(
                 "agent",
                 format!(
-                    "{:?} is not a name: use up to {} lower-case letters, digits, '.', '_' or '-'",
+                    "{:?} is not a name: use up to {} lowercase letters, digits, '.', '_' or '-'",
                     crate::truncate_to(name, 80),
                     limits::AGENT_BYTES_MAX
                 ),
@@ -37,7 +37,7 @@ impl Agent {
         Ok(Self(if name == "claude" { "claude-code" } else { name }.to_owned()))
     }
 
-    /// The name.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,49 +1,49 @@
-//! A delivery: one run of a hook, and everything that it hands over.
+//! Deliveries: a run of a hook and the drafts it hands over.
 //!
-//! The hook names its delivery when it starts, and the name travels with the drafts on every path: over
-//! the socket, to a detached process, through the spool, into the record of losses. Whoever meets the
-//! same name twice meets the same delivery, however it got there.
+//! The hook generates an id when it starts, and the id travels with the drafts on every path: over
+//! the socket, to a detached process, through the spool, into the record of losses. The same id
+//! always means the same delivery.
 
 use std::fmt;
 
 use crate::{Draft, Millis, ModelError, ulid};
 
-/// The name of a delivery: a ULID, so that names sort by the time at which their hooks started.
+/// The id of a delivery: a ULID, so that ids sort by the time the hook started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryId(u128);
 
-/// Bits of a ULID that are not its time.
+/// Bits of a ULID after the time.
 const RANDOM_BITS: u32 = 80;
 
 impl DeliveryId {
-    /// Names a delivery by the time at which its hook started and 80 random bits.
+    /// Creates an id from the time the hook started and 80 random bits.
     pub fn new(started: Millis, random: [u8; 10]) -> Self {
         let time = u128::from(started.0.min((1 << 48) - 1)) << RANDOM_BITS;
         let random = random.iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte));
         Self(time | random)
     }
 
-    /// When its hook started.
+    /// When the hook started.
     pub fn started(self) -> Millis {
         Millis(u64::try_from(self.0 >> RANDOM_BITS).unwrap_or(u64::MAX))
     }
 
-    /// The lowest name that a hook started at this moment can have.
+    /// The lowest id of a hook started at this moment.
     pub fn first_at(moment: Millis) -> Self {
         Self::new(moment, [0; 10])
     }
 
-    /// The sixteen bytes of the name; they sort as names do.
+    /// Encodes the id as 16 bytes with the same order.
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
 
-    /// The name of sixteen bytes.
+    /// Decodes an id from 16 bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes))
     }
 
-    /// Reads a name as it is printed.
+    /// Parses the printed form.
     pub fn parse(text: &str) -> Result<Self, ModelError> {
         let bits = ulid::parse(text).and_then(|text| ulid::read(&text));
         bits.map(Self).ok_or_else(|| ModelError::invalid("delivery", "is not a ULID"))
@@ -56,17 +56,17 @@ impl fmt::Display for DeliveryId {
     }
 }
 
-/// One of the drafts of a delivery: written `<delivery>-<part>`, with parts counted from 0.
+/// A draft of a delivery, printed as `<delivery>-<part>`, with parts counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryPart {
     /// The delivery.
     pub id: DeliveryId,
-    /// The place of the draft among those of its delivery.
+    /// Index of the draft in its delivery.
     pub part: u16,
 }
 
 impl DeliveryPart {
-    /// Reads a part as it is printed.
+    /// Parses the printed form.
     pub fn parse(text: &str) -> Result<Self, ModelError> {
         let invalid = || ModelError::invalid("delivery", "is not a ULID, a dash and a number");
         let (id, part) = text.split_once('-').ok_or_else(invalid)?;
@@ -80,17 +80,17 @@ impl fmt::Display for DeliveryPart {
     }
 }
 
-/// A draft and the delivery that brought it.
+/// A draft with its delivery.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivered {
     /// The draft.
     pub draft: Draft,
-    /// The delivery; `None` for drafts that no hook brought.
+    /// The delivery; `None` for drafts that do not come from a hook.
     pub delivery: Option<DeliveryPart>,
 }
 
 impl Delivered {
-    /// The drafts of one delivery, numbered in order.
+    /// Numbers the drafts of one delivery in order.
     pub fn number(id: DeliveryId, drafts: Vec<Draft>) -> Vec<Self> {
         (0..)
             .zip(drafts)

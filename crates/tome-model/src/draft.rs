@@ -1,38 +1,38 @@
-//! A draft: an event on its way in, before the ledger has decided whether it is new.
+//! Drafts: events on their way in, before the ledger has decided whether they are new.
 
 use serde_json::{Map, Value};
 
 use crate::{Agent, Event, EventId, EventKind, Millis, Role, SessionId, Tool, limits};
 
-/// An event on its way in.
+/// An event that is not stored yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// How another sighting of the same event is recognised.
+    /// Identifies duplicates of the same event.
     pub identity: Identity,
     /// When it happened.
     pub at: Millis,
-    /// The run of the agent it belongs to.
+    /// The session it belongs to.
     pub session: SessionId,
-    /// Which coding agent.
+    /// The coding agent.
     pub agent: Agent,
-    /// Where the agent stood: an absolute path.
+    /// The agent's working directory, an absolute path.
     pub cwd: String,
-    /// The root of the code base, where whoever saw the event knew it.
+    /// The project's root, if the sender resolved it.
     pub project: Option<String>,
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
-    /// Whose words `text` are.
+    /// The author of `text`.
     pub role: Role,
-    /// What was said.
+    /// The message.
     pub text: String,
-    /// The tool call.
+    /// The tool call, if any.
     pub tool: Option<Tool>,
-    /// What else the agent said about it.
+    /// Further fields of the agent's payload.
     pub meta: Map<String, Value>,
 }
 
 impl Draft {
-    /// A draft that is stored as this event again, in whatever project it is put.
+    /// Converts an event back into a draft with the same id, for storing it in any project.
     pub fn from_event(event: Event) -> Self {
         Self {
             identity: Identity::Fixed(event.id),
@@ -49,7 +49,7 @@ impl Draft {
         }
     }
 
-    /// Turns JSON that nests too deep to be read back everywhere into its own text.
+    /// Replaces JSON that is nested too deeply for some parsers by its text.
     pub fn flatten_deep(&mut self) {
         let tool = self.tool.iter_mut().flat_map(|tool| [&mut tool.input, &mut tool.output]);
         for value in tool.chain(self.meta.values_mut()) {
@@ -68,21 +68,20 @@ fn nests_at_most(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// How an event is told apart from another sighting of itself.
+/// How duplicates of an event are recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
-    /// The agent gave the thing an id of its own (or the person did): stored once, whenever it is
-    /// seen again.
+    /// The event has an id of its own: stored once, whenever it arrives again.
     Fixed(EventId),
-    /// Nothing but its words: the same key within `limits::SAME_SIGHTING_MS` is the same event,
-    /// later it is the same words said again.
+    /// The event has only its words: the same key within `limits::DUPLICATE_WINDOW_MS` is the same
+    /// event, later it is a repetition.
     Repeats(String),
 }
 
 impl Identity {
-    /// The identity of something that the agent itself names, such as a tool call or a message.
-    /// The role is part of it and the kind is not: the final words of a turn are one event,
-    /// whether a hook reported them as a stop or a transcript as a message.
+    /// The identity of an event that the agent names itself, such as a tool call or a message. It
+    /// includes the role but not the kind: the final message of a turn is one event, whether a hook
+    /// reports it as a stop or a transcript as a message.
     pub fn named(agent: &Agent, session: &SessionId, role: Role, name: &str) -> Self {
         Self::Fixed(EventId::derive(&[
             "named",
@@ -93,15 +92,14 @@ impl Identity {
         ]))
     }
 
-    /// The identity of words that carry no id.
+    /// The identity of words that have no id.
     pub fn words(agent: &Agent, session: &SessionId, role: Role, text: &str) -> Self {
         let key =
             EventId::derive(&["words", agent.as_str(), session.as_str(), role.as_str(), text]);
         Self::Repeats(key.as_str().to_owned())
     }
 
-    /// The ids that an event of this identity may have, in the order in which they are tried: one
-    /// for a fixed identity, the first, second, third … occurrence of words that repeat.
+    /// Returns the event id of the n-th occurrence; always the same for a fixed identity.
     pub fn id(&self, occurrence: u32) -> EventId {
         match self {
             Self::Fixed(id) => id.clone(),

@@ -1,8 +1,8 @@
-//! What can be wrong with a value that comes from outside.
+//! Validation errors of values from outside.
 
 use thiserror::Error;
 
-/// A value from outside that Tome does not take, and what it takes instead.
+/// An invalid value from outside; the message states what is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelError {
     /// A required field is missing or empty.
@@ -11,7 +11,7 @@ pub enum ModelError {
         /// The field's name as the user writes it.
         field: &'static str,
     },
-    /// A field holds something that cannot be taken.
+    /// A field has an invalid value.
     #[error("{field} {problem}")]
     Invalid {
         /// The field's name as the user writes it.
@@ -22,7 +22,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// A field that holds something that cannot be taken.
+    /// Creates `Invalid`.
     pub fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into() }
     }

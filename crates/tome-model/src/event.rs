@@ -1,4 +1,4 @@
-//! The event: one thing that happened. Never changed once it is stored.
+//! Events: immutable once stored.
 
 use std::str::FromStr;
 
@@ -7,48 +7,48 @@ use serde_json::{Map, Value};
 
 use crate::{Agent, EventId, Millis, ModelError, SessionId};
 
-/// One thing that happened. Its JSON can be read back: transcripts are second copies of events.
+/// An event of a session. Its JSON can be parsed back: transcripts serve as backups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Stable: the same thing seen again has the same id.
+    /// Stable: a duplicate has the same id.
     pub id: EventId,
     /// When it happened.
     pub at: Millis,
-    /// When Tome got it.
+    /// When Tome received it.
     pub arrived: Millis,
-    /// The run of the agent it belongs to.
+    /// The session it belongs to.
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    /// Which coding agent.
+    /// The coding agent.
     pub agent: Agent,
-    /// The root of the code base it belongs to.
+    /// The root of its project.
     pub project: String,
-    /// Where the agent stood.
+    /// The agent's working directory.
     pub cwd: String,
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
-    /// Whose words `text` are.
+    /// The author of `text`.
     pub role: Role,
-    /// What was said; empty where the tool says it all.
+    /// The message; may be empty for a tool call.
     pub text: String,
     /// The tool call, for `tool_result`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Tool>,
-    /// What else the agent said about it: reasons, sources, subagent ids.
+    /// Further fields of the agent's payload: reasons, sources, subagent ids.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
 }
 
-/// A tool call and what came of it.
+/// A tool call with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
-    /// The tool's name as the agent calls it.
+    /// The tool's name, as the agent reports it.
     pub name: String,
-    /// What it was called with.
+    /// The arguments.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub input: Value,
-    /// What it answered.
+    /// The result.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
 }
@@ -61,20 +61,20 @@ macro_rules! named {
         pub enum $name { $($(#[$vdoc])* $variant),+ }
 
         impl $name {
-            /// All of them, in the order of their codes.
+            /// All values, in the order of their codes.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The name, as it is written everywhere.
+            /// The name used in JSON and on the command line.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// The number that stands for it on disk. Never reused.
+            /// The code on disk. Never reused.
             pub const fn code(self) -> u8 {
                 match self { $(Self::$variant => $code),+ }
             }
 
-            /// The one that a number on disk stands for.
+            /// The value of a code on disk.
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)+ _ => None }
             }
@@ -116,23 +116,23 @@ macro_rules! named {
 }
 
 named! {
-    /// What happened.
+    /// The kind of an event.
     EventKind, "kind" {
-        /// Something that Tome does not know; kept with what it said.
+        /// An event that Tome does not know; its payload is kept.
         Unknown = 0: "unknown",
-        /// A session began, was resumed, or went on after a compaction.
+        /// A session began, was resumed, or continues after a compaction.
         SessionStart = 1: "session_start",
-        /// The person said something.
+        /// A prompt of the user.
         UserMessage = 2: "user_message",
-        /// The agent said something on its way.
+        /// A message of the agent during its turn.
         AssistantMessage = 3: "assistant_message",
-        /// A tool was called and answered.
+        /// A tool call with its result.
         ToolResult = 4: "tool_result",
-        /// The agent finished its turn, with its final words.
+        /// The agent ended its turn, with its final message.
         AssistantStop = 5: "assistant_stop",
-        /// A subagent was started.
+        /// A subagent started.
         SubagentStart = 6: "subagent_start",
-        /// A subagent finished, with its final words.
+        /// A subagent finished, with its final message.
         SubagentStop = 7: "subagent_stop",
         /// The session ended.
         SessionEnd = 8: "session_end",
@@ -142,9 +142,9 @@ named! {
 }
 
 named! {
-    /// Whose words an event holds.
+    /// The author of an event's text.
     Role, "role" {
-        /// The person.
+        /// The user.
         User = 1: "user",
         /// The agent.
         Assistant = 2: "assistant",
@@ -156,7 +156,7 @@ named! {
 }
 
 impl EventKind {
-    /// Whose words an event of this kind holds unless it says otherwise.
+    /// The author of events of this kind, unless the event names another.
     pub const fn default_role(self) -> Role {
         match self {
             Self::UserMessage => Role::User,

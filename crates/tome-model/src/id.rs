@@ -1,19 +1,19 @@
 //! Ids of events and sessions.
 //!
-//! An event id is text: either given from outside and kept as it is, or derived from what makes
-//! the event itself, so that the same thing seen twice gets the same id.
+//! An event id is text: either given from outside and kept as it is, or derived from the parts that
+//! identify the event, so that duplicates get the same id.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ModelError, limits};
 
-/// The id of one event. Printable ASCII without spaces, at most 128 bytes.
+/// The id of an event: printable ASCII without spaces, at most 128 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EventId(String);
 
 impl EventId {
-    /// Takes an id from outside as it is.
+    /// Validates an id given from outside.
     pub fn parse(id: &str) -> Result<Self, ModelError> {
         if id.is_empty() {
             return Err(ModelError::Missing { field: "id" });
@@ -30,8 +30,8 @@ impl EventId {
         Ok(Self(id.to_owned()))
     }
 
-    /// Derives an id from the parts that make an event itself: 32 hexadecimal digits of a hash.
-    /// Parts are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
+    /// Derives an id from the parts that identify an event: 32 hexadecimal digits of a hash. Parts
+    /// are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
     pub fn derive(parts: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("tome event id v1");
         for part in parts {
@@ -67,16 +67,16 @@ impl From<EventId> for String {
     }
 }
 
-/// The id of one run of an agent, as the agent gives it. No control characters, at most 256 bytes.
+/// The id of a session, as the agent gives it: no control characters, at most 256 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
 
 impl SessionId {
-    /// The session of payloads that name none. Not a session: all agents and projects share it.
+    /// Stands for the session of payloads that name none; shared by all agents and projects.
     pub const UNKNOWN: &str = "unknown";
 
-    /// Checks an id that comes from outside.
+    /// Validates an id given from outside.
     pub fn parse(id: &str) -> Result<Self, ModelError> {
         if id.is_empty() {
             return Err(ModelError::Missing { field: "session_id" });

@@ -1,16 +1,15 @@
-//! Text that Tome itself puts into an agent's context, recognised when it comes back.
+//! Marks around text that Tome injects into an agent's context.
 //!
-//! Some agents hand an injected text back as if the person had typed it. Everything that Tome
-//! injects, stop nudges included, stands between these two marks, so that it is never remembered
-//! as something the person said.
+//! Some agents return injected text as if the user had typed it. All injections, including stop
+//! nudges, are enclosed in these marks, so that they are never stored as the user's words.
 
-/// How every injected text begins (attributes may follow before the `>`).
+/// Start of every injected text; attributes may follow before the `>`.
 pub const INJECTION_OPEN: &str = "<tome-memory";
-/// How every injected text ends.
+/// End of every injected text.
 pub const INJECTION_CLOSE: &str = "</tome-memory>";
 
-/// The text without Tome's own injections, trimmed where one was taken out. A mark that is not
-/// closed is a person writing about marks and stays.
+/// Removes Tome's injections from a text and trims it if there were any. A mark that is not closed
+/// stays: it is someone writing about marks.
 pub fn strip_injections(text: &str) -> String {
     let plain = strip_between(text, INJECTION_OPEN, INJECTION_CLOSE);
     // Gemini CLI escapes angle brackets in injected text.

@@ -1,7 +1,6 @@
-//! The words of Tome: plain types, ids, times, limits.
+//! The domain model of Tome: plain types, ids, time and limits, shared by all other crates.
 //!
-//! This crate knows no file, no socket, no clock of its own, no storage engine and no wire.
-//! Everything else speaks in these types.
+//! No files, sockets, storage engine or wire format.
 
 mod agent;
 mod delivery;

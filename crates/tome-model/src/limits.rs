@@ -1,14 +1,14 @@
-//! Every cap of the model, with its reason. A cap that only one crate needs lives in that crate.
+//! Limits of the model, with their reasons. A limit that only one crate needs is defined there.
 
-/// Event text, tool input and tool output are each kept up to this many bytes by default: a
-/// 100,000-token tool output fits, a core dump pasted into a prompt does not.
+/// Default limit of event text, tool input and tool output, each: a 100,000-token tool output fits,
+/// a core dump pasted into a prompt does not.
 pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 
-/// Nobody may configure the cap of event text above this: one event has to fit into one message on
-/// the wire several times over.
+/// Upper bound of that limit in the config: an event must fit several times into a message on the
+/// wire.
 pub const TEXT_BYTES_CEILING: usize = 4 * 1024 * 1024;
 
-/// Ids given from outside: long enough for any uuid, path-like or prefixed id an agent uses.
+/// Ids from outside: enough for any UUID, path-like or prefixed id of an agent.
 pub const ID_BYTES_MAX: usize = 128;
 
 /// Session ids are part of keys.
@@ -17,16 +17,16 @@ pub const SESSION_ID_BYTES_MAX: usize = 256;
 /// Agent names are shown in columns.
 pub const AGENT_BYTES_MAX: usize = 64;
 
-/// A path longer than the kernel accepts (`PATH_MAX`) cannot be a working directory.
+/// `PATH_MAX`: a longer path cannot be a working directory.
 pub const PATH_BYTES_MAX: usize = 4096;
 
-/// JSON in an event nests at most so deep; deeper values are kept as text. Parsers stop at 128, and
-/// an event wraps its values in a few levels of its own.
+/// Maximum nesting of JSON in an event; deeper values are stored as text. Parsers stop at 128, and
+/// an event adds a few levels of its own.
 pub const JSON_DEPTH_MAX: usize = 100;
 
 /// All of an event's meta, as JSON text.
 pub const META_BYTES_MAX: usize = 64 * 1024;
 
-/// Two sightings of the same words in one session this close together are one event seen twice
-/// (two hooks wired for the same agent); farther apart, the person said it again.
+/// The same words within this time in one session are a duplicate (two hooks installed for one
+/// agent); later they are a repetition by the user.
 pub const SAME_SIGHTING_MS: u64 = 2_000;

@@ -1,11 +1,11 @@
-//! An event as one line of JSON: what `tome ingest` reads and what waits in the spool.
+//! An event as a line of JSON, for `tome ingest` and the spool.
 //!
 //! ```json
 //! {"session_id": "s1", "agent": "codex", "cwd": "/home/dev/app", "kind": "user_message",
 //!  "text": "fix the lexer", "at": "2026-11-15T09:30:00Z"}
 //! ```
 //!
-//! A field that is not known is an error: a misspelt one would otherwise lose what it holds.
+//! Unknown fields are errors: a misspelt field would otherwise lose its content.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -14,11 +14,11 @@ use crate::{
     Agent, Draft, EventId, EventKind, Identity, Millis, ModelError, Role, SessionId, Tool, limits,
 };
 
-/// One event as one line of JSON.
+/// An event as a line of JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventLine {
-    /// An id of the writer's own; without one, the id comes from what the line says.
+    /// An id chosen by the writer; without one, it is derived from the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The key of words that may repeat; written by the spool.
@@ -26,51 +26,51 @@ pub struct EventLine {
     pub key: Option<String>,
     /// When it happened: RFC 3339 or milliseconds since 1970.
     pub at: Millis,
-    /// The run of the agent.
+    /// The session.
     pub session_id: String,
-    /// Which coding agent.
+    /// The coding agent.
     pub agent: String,
-    /// Where the agent stood: an absolute path.
+    /// The agent's working directory, an absolute path.
     pub cwd: String,
-    /// The root of the code base; found from `cwd` when absent.
+    /// The project's root; resolved from `cwd` if missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// What happened.
+    /// The kind of event.
     pub kind: String,
-    /// Whose words; taken from the kind when absent.
+    /// The author of `text`; follows from the kind if missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// What was said.
+    /// The message.
     #[serde(default)]
     pub text: String,
     /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Tool>,
-    /// Anything else worth keeping.
+    /// Further fields.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
-    /// Accepted so that `tome events --json` can be fed back; arrival is stamped anew.
+    /// Accepted so that the output of `tome events --json` can be ingested; ignored.
     #[serde(default, skip_serializing)]
     pub arrived: Option<Millis>,
 }
 
 impl EventLine {
-    /// Reads one line.
+    /// Parses a line.
     pub fn parse(line: &str) -> Result<Self, ModelError> {
         serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
-            // serde_json counts columns within the line; the caller knows the line's number.
+            // serde_json counts columns within the line; the caller adds the line number.
             let what = text.split(" at line 1 column").next().unwrap_or(&text);
             ModelError::invalid("line", format!("is not an event: {what}"))
         })
     }
 
-    /// The line as one line of JSON, without the newline.
+    /// Renders the line as JSON, without a newline.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The draft that the line stands for, with every field checked.
+    /// Validates all fields and builds the draft.
     pub fn into_draft(self) -> Result<Draft, ModelError> {
         let agent = Agent::parse(&self.agent)?;
         let session = SessionId::parse(&self.session_id)?;
@@ -138,8 +138,8 @@ impl From<Draft> for EventLine {
     }
 }
 
-/// An absolute path of a length that a kernel takes. Windows drives count as absolute anywhere, so
-/// that a history can be read on another machine.
+/// Validates an absolute path. Windows drives are accepted everywhere, so that a history can be
+/// read on another machine.
 fn absolute(field: &'static str, path: String) -> Result<String, ModelError> {
     let bytes = path.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');

@@ -1,10 +1,10 @@
-//! The contents: nodes of a calendar, their bullets, and the grips that support them.
+//! The table of contents: nodes, their bullets, and the grips that support them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Agent, EventId, GripId, Millis, NodeId, SessionId};
 
-/// How coarse a node is.
+/// The level of a node in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -16,57 +16,57 @@ pub enum Level {
     Week,
     /// A day.
     Day,
-    /// A stretch of one session.
+    /// A part of one session on one day.
     Segment,
 }
 
-/// One node of the contents, at one of its versions.
+/// A version of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Its place.
+    /// The node's id.
     pub id: NodeId,
-    /// From 1. While a node is open its last version is replaced; once it is closed, a change adds one.
+    /// Counts from 1. An open node's last version is replaced; changing a closed node adds one.
     pub version: u32,
-    /// Whether more may still come: a segment that nothing has closed, or a period that holds one.
+    /// Whether it may still grow: a segment that is not closed, or a period with such a segment.
     pub open: bool,
-    /// What it was about.
+    /// The title.
     pub title: String,
-    /// What is worth knowing of it: 3 to 5 where there is so much.
+    /// Key points, usually 3 to 5.
     pub bullets: Vec<Bullet>,
-    /// 3 to 7 where there are so many; identifiers and file names first.
+    /// Usually 3 to 7; identifiers and file names first.
     pub keywords: Vec<String>,
-    /// The nodes below, in order; none below a segment.
+    /// Child nodes in order; a segment has none.
     pub children: Vec<NodeId>,
-    /// When the first event happened.
+    /// Time of the first event.
     pub first_at: Millis,
-    /// When the last one did.
+    /// Time of the last event.
     pub last_at: Millis,
-    /// How many events.
+    /// Number of events.
     pub events: u64,
-    /// How many tokens their text has, about.
+    /// Estimated tokens of their text.
     pub tokens: u64,
-    /// Who contributed, in order of their names.
+    /// Agents involved, sorted.
     pub agents: Vec<Agent>,
-    /// Which sessions contributed, in order; of a long period only the latest.
+    /// Sessions involved, in order; for a long period only the latest.
     pub sessions: Vec<SessionId>,
-    /// How many sessions did.
+    /// Number of sessions involved.
     pub session_count: u64,
-    /// The first and the last event, of a segment.
+    /// The first and last event of a segment.
     pub source: Option<(EventId, EventId)>,
-    /// Who summarised it: `extractive`, or the name of a model.
+    /// The summarizer: `extractive`, or the name of a model.
     pub summarizer: String,
-    /// When this version was made.
+    /// When this version was written.
     pub made_at: Millis,
 }
 
-/// One thing worth knowing.
+/// A key point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bullet {
-    /// In a line.
+    /// One line.
     pub text: String,
-    /// What supports it.
+    /// The excerpts that support it.
     pub grips: Vec<GripId>,
-    /// Set when a model says it and nothing that happened supports it.
+    /// Whether a model wrote it without support in the events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsupported: bool,
 }
@@ -74,20 +74,20 @@ pub struct Bullet {
 /// A verbatim excerpt that supports a bullet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grip {
-    /// Its id.
+    /// The grip's id.
     pub id: GripId,
     /// The segment it was taken from.
     pub node: NodeId,
-    /// At most 200 characters, verbatim, out of one of the events' texts.
+    /// Verbatim text of an event, at most 200 characters.
     pub excerpt: String,
-    /// The hash of the excerpt, in hexadecimal digits.
+    /// Hash of the excerpt, in hex.
     pub hash: String,
-    /// The events it is taken from: first and last.
+    /// The first event it was taken from.
     pub first: EventId,
-    /// The last; the same as the first where one event says it.
+    /// The last event; usually the same.
     pub last: EventId,
-    /// When it was said.
+    /// Time of the event.
     pub at: Millis,
-    /// Whose words they are: the kind of the event.
+    /// Kind of the event.
     pub kind: crate::EventKind,
 }

@@ -1,11 +1,11 @@
-//! Ids of nodes and grips: they say their place, and only well-formed ones exist.
+//! Ids of nodes and grips. They encode the position in the tree; only well-formed ids can be built.
 //!
 //! ```text
 //! toc:year:2026   toc:month:2026-11   toc:week:2026-W46   toc:day:2026-11-14
 //! toc:segment:2026-11-14:<ulid>       grip:<ms>:<ulid>
 //! ```
 //!
-//! `toc:month:2026:11` and `toc:week:2026:W46` are read too, and written as above.
+//! `toc:month:2026:11` and `toc:week:2026:W46` are also accepted, and normalized to the above.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::ulid::{self, ulid};
 use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
 
-/// The first year that has a day with a moment in it: 1970 begins on its last day, west of Greenwich.
+/// The first year with representable days: west of Greenwich, 1970 UTC begins on December 31, 1969.
 const FIRST_YEAR: i16 = 1969;
 
-/// The id of a node; says its place.
+/// The id of a node; encodes its position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct NodeId(String);
@@ -39,14 +39,14 @@ impl NodeId {
         })
     }
 
-    /// The id of the segment of a session that starts with an event. The same segment gets the same
-    /// id whenever it is made. (Of a period longer than a day, the first day counts.)
+    /// The id of a session's segment that starts with an event. Deterministic. For a period longer
+    /// than a day, the first day counts.
     pub fn segment(day: &Period, start: Millis, session: &SessionId, first: &EventId) -> Self {
         let name = ulid(start, "tome segment id v1", &[session.as_str(), first.as_str()]);
         Self(format!("toc:segment:{}:{name}", day.bounds().0))
     }
 
-    /// Reads an id as a person or an agent writes it.
+    /// Parses an id as written by a person or an agent.
     pub fn parse(id: &str) -> Result<Self, ModelError> {
         let id = id.trim();
         let (kind, place) = id
@@ -68,7 +68,7 @@ impl NodeId {
         period.map(Self::of).ok_or_else(|| malformed("node", id, example))
     }
 
-    /// How coarse the node is.
+    /// The level of the node.
     pub fn level(&self) -> Level {
         match self.0.split(':').nth(1) {
             Some("year") => Level::Year,
@@ -79,7 +79,7 @@ impl NodeId {
         }
     }
 
-    /// Its period; of a segment, its day.
+    /// The period; for a segment, its day.
     pub fn period(&self) -> Option<Period> {
         let mut parts = self.0.split(':').skip(1);
         let (kind, place) = (parts.next()?, parts.next()?);
@@ -91,44 +91,44 @@ impl NodeId {
         }
     }
 
-    /// Its day, of a day or a segment.
+    /// The day of a day or segment.
     pub fn day(&self) -> Option<Period> {
         self.period().filter(|period| period.level() == Level::Day)
     }
 
-    /// As it is written.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl GripId {
-    /// The id of an excerpt of an event. The same excerpt gets the same id whenever it is taken.
+    /// The id of an excerpt of an event. Deterministic.
     pub fn of(at: Millis, event: &EventId, excerpt: &str) -> Self {
         let name = ulid(at, "tome grip id v1", &[event.as_str(), excerpt]);
         Self(format!("grip:{}:{name}", at.0))
     }
 
-    /// Reads an id as a person or an agent writes it.
+    /// Parses an id as written by a person or an agent.
     pub fn parse(id: &str) -> Result<Self, ModelError> {
         let id = id.trim();
         let read = || {
             let (ms, name) = id.strip_prefix("grip:")?.split_once(':')?;
             let at: u64 = ms.parse().ok()?;
-            // One way to write a number, so that one grip has one id.
+            // Only the canonical form of the number, so that a grip has one id.
             (at.to_string() == ms).then_some(())?;
             Some(Self(format!("grip:{at}:{}", ulid::parse(name)?)))
         };
         read().ok_or_else(|| malformed("grip", id, "grip:1794702485884:01KA1B2C3D4E5F6G7H8J9KABCD"))
     }
 
-    /// When it was said.
+    /// Time of the event.
     pub fn at(&self) -> Millis {
         let ms = self.0.split(':').nth(1).and_then(|ms| ms.parse().ok());
         Millis(ms.unwrap_or_default())
     }
 
-    /// As it is written.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -172,10 +172,10 @@ fn unknown_node(id: &str) -> ModelError {
 
 fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
     let id = truncate_to(id, 80);
-    ModelError::invalid(field, format!("{id:?} is malformed: it is written like {example}"))
+    ModelError::invalid(field, format!("{id:?} is malformed: use the form {example}"))
 }
 
-/// Digits of a fixed count, as a number.
+/// Parses a number with exactly `count` digits.
 pub(crate) fn digits(text: &str, count: usize) -> Option<i16> {
     let plain = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| plain)
@@ -194,7 +194,7 @@ fn month(place: &str) -> Option<Period> {
 fn week(place: &str) -> Option<Period> {
     let (of, week) = place.split_once(['-', ':'])?;
     let week = i8::try_from(digits(week.strip_prefix(['W', 'w'])?, 2)?).ok()?;
-    // Monday to Thursday of every week exist; the very last one ends beyond the calendar.
+    // Every week has a Monday to Thursday; the last one ends beyond the calendar.
     let monday = ISOWeekDate::new(year(of)?, week, Weekday::Monday).ok()?;
     Some(Period::week_of(monday.date()))
 }

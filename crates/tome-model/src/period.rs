@@ -1,42 +1,42 @@
-//! Periods: the years, months, weeks and days that the contents hang on.
+//! Periods of the table of contents: years, months, weeks and days.
 //!
-//! Two calendars meet here. In the *tree*, a week is an ISO week (Monday to Sunday) and belongs to
-//! the month and the year of its Thursday, so that every day has exactly one place. As a *stretch of
-//! time*, a month or a year is the one on the wall: [`Period::range`] and [`Period::days`] of
-//! `Month(2026, 11)` are the first to the thirtieth, whatever weeks those days hang under.
+//! There are two calendars. In the *tree*, a week is an ISO week (Monday to Sunday) and belongs to
+//! the month and year of its Thursday, so that every day has exactly one parent. As a *time range*,
+//! a month or year is the one on a wall calendar: [`Period::range`] and [`Period::days`] of
+//! `Month(2026, 11)` are November 1 to 30, whatever weeks those days belong to.
 //!
-//! Everything is total: a month or week number that no year has counts as the nearest that it has.
+//! All functions are total: invalid month and week numbers are clamped.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 
 use crate::{Level, Millis, NodeId, Zone};
 
-/// A period of the calendar. In order, coarser ones come first.
+/// A calendar period. Coarser ones sort first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Period {
     /// A year.
     Year(i16),
-    /// A year and its month, from 1.
+    /// A year and a month, from 1.
     Month(i16, i8),
-    /// An ISO year and its week, from 1.
+    /// An ISO year and a week, from 1.
     Week(i16, i8),
     /// A day.
     Day(Date),
 }
 
 impl Period {
-    /// The day that a moment is in.
+    /// Returns the day that contains a moment.
     pub fn day_of(at: Millis, zone: &Zone) -> Self {
         Self::Day(zone.date_of(at))
     }
 
-    /// The day of a date, if there is such a date.
+    /// Returns the day of a date, if the date is valid.
     pub fn day(year: i16, month: i8, day: i8) -> Option<Self> {
         Date::new(year, month, day).ok().map(Self::Day)
     }
 
-    /// How coarse it is.
+    /// The level in the tree.
     pub const fn level(&self) -> Level {
         match self {
             Self::Year(_) => Level::Year,
@@ -51,7 +51,7 @@ impl Period {
         NodeId::of(*self)
     }
 
-    /// Where it hangs: a day in its week, a week in the month of its Thursday, a month in its year.
+    /// Its parent in the tree: a day's week, a week's month (by its Thursday), a month's year.
     pub fn parent(&self) -> Option<Self> {
         match *self {
             Self::Year(_) => None,
@@ -64,13 +64,13 @@ impl Period {
         }
     }
 
-    /// All that it hangs under, the nearest first.
+    /// Its ancestors in the tree, the nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> + use<> {
         std::iter::successors(self.parent(), Self::parent)
     }
 
-    /// What hangs under it, in order: seven days under a week, under a month the weeks whose Thursday
-    /// it holds, twelve months under a year. (The calendar ends on a Friday, in the middle of a week.)
+    /// Its children in the tree, in order: the seven days of a week, the weeks whose Thursday is in
+    /// a month, the twelve months of a year. (The last week of the calendar ends on a Friday.)
     pub fn children(&self) -> Vec<Self> {
         match *self {
             Self::Year(year) => (1..=12).map(|month| Self::Month(year, month)).collect(),
@@ -83,20 +83,20 @@ impl Period {
         }
     }
 
-    /// Its days, in order; of a month or a year, those of the calendar on the wall.
+    /// Its days in order; for a month or a year those of the wall calendar.
     pub fn days(&self) -> impl Iterator<Item = Self> + use<> {
         self.dates().map(Self::Day)
     }
 
-    /// From when (inclusive) to when (exclusive) it is; nothing lies before 1970. A day that the zone
-    /// skips is empty.
+    /// Its time range, end exclusive, starting in 1970 at the earliest. Empty for a day that the
+    /// zone skips.
     pub fn range(&self, zone: &Zone) -> (Millis, Millis) {
         let (first, last) = self.bounds();
         (zone.start_of(first), last.tomorrow().map_or(Zone::end(), |next| zone.start_of(next)))
     }
 
-    /// What people call it: `2026`, `November 2026`, `Week 46 of 2026 (Nov 9 – 15)`,
-    /// `Saturday, November 14, 2026`.
+    /// Its title: `2026`, `November 2026`, `Week 46 of 2026 (Nov 9 – 15)`, `Saturday, November 14,
+    /// 2026`.
     pub fn title(&self) -> String {
         let (first, last) = self.bounds();
         match *self {
@@ -116,13 +116,13 @@ impl Period {
         }
     }
 
-    /// The ISO week that a date is in.
+    /// The ISO week of a date.
     pub(crate) fn week_of(date: Date) -> Self {
         let week = date.iso_week_date();
         Self::Week(week.year(), week.week())
     }
 
-    /// Its first and its last day.
+    /// Its first and last day.
     pub(crate) fn bounds(&self) -> (Date, Date) {
         match *self {
             Self::Year(year) => {
@@ -147,7 +147,7 @@ impl Period {
     }
 }
 
-/// The days from one to another, both included.
+/// The days between two dates, both included.
 pub(crate) fn dates(first: Date, last: Date) -> impl Iterator<Item = Date> {
     std::iter::successors(Some(first), |date| date.tomorrow().ok())
         .take_while(move |date| *date <= last)

@@ -1,22 +1,22 @@
-//! Whose notebook a note belongs to.
+//! Scopes of notebooks.
 
-/// Whose notebook a note belongs to.
+/// The owner of a notebook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Scope {
-    /// One run of an agent: `overview.md` and `detail/`.
+    /// One session: `overview.md` and `detail/`.
     Session,
-    /// One code base: `MEMORY.md`, typed notes, `facts/`, `episodes/`.
+    /// One project: `MEMORY.md`, typed notes, `facts/`, `episodes/`.
     #[default]
     Project,
-    /// The person, across projects: `episodic/`, `procedural/`, `semantic/`.
+    /// The coder, across projects: `episodic/`, `procedural/`, `semantic/`.
     Coder,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Self; 3] = [Self::Session, Self::Project, Self::Coder];
 
-    /// As it is written.
+    /// The name used everywhere.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -25,7 +25,7 @@ impl Scope {
         }
     }
 
-    /// Reads what `as_str` wrote.
+    /// Parses a name.
     pub fn named(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == text)
     }

@@ -1,33 +1,33 @@
-//! What is known of a session at a glance.
+//! Counters of a session.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Agent, Event, EventKind, Millis, SessionId};
 
-/// A session's part in one project, counted up from its events. A projection: it can be rebuilt from them at any time.
+/// Statistics of a session in one project. A projection, derived from its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionTally {
-    /// Which session.
+    /// The session.
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    /// Which coding agent ran it.
+    /// The agent that ran it.
     pub agent: Agent,
-    /// The code base it worked on.
+    /// The root of the project.
     pub project: String,
-    /// When its first event happened.
+    /// Time of the first event.
     pub first_at: Millis,
-    /// When its last event happened.
+    /// Time of the last event.
     pub last_at: Millis,
-    /// How many events it has.
+    /// Number of events.
     pub events: u64,
-    /// How many of them are the person's messages.
+    /// Number of user messages.
     pub user_messages: u64,
-    /// How many of them are tool results.
+    /// Number of tool results.
     pub tool_results: u64,
 }
 
 impl SessionTally {
-    /// The tally of a session of which this is the first event counted.
+    /// Creates the statistics from the first counted event.
     pub fn of_first(event: &Event) -> Self {
         let mut tally = Self {
             session: event.session.clone(),
@@ -43,7 +43,7 @@ impl SessionTally {
         tally
     }
 
-    /// Counts one more event of the session.
+    /// Counts an event.
     pub fn add(&mut self, event: &Event) {
         self.first_at = self.first_at.min(event.at);
         self.last_at = self.last_at.max(event.at);

@@ -1,17 +1,17 @@
-//! Cutting text without breaking it.
+//! Truncates text at character boundaries.
 
 use serde_json::Value;
 
-/// A text that fits, and how much of it had to go.
+/// A text within a size limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capped {
     /// The text, with a mark where it was cut.
     pub text: String,
-    /// How many bytes were cut out; 0 when it was left alone.
+    /// Number of bytes removed; 0 if it was not cut.
     pub cut_bytes: usize,
 }
 
-/// The largest character boundary at or below `at`.
+/// The largest char boundary at or below `at`.
 pub fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -20,12 +20,12 @@ pub fn floor_boundary(text: &str, at: usize) -> usize {
     at
 }
 
-/// The start of the text, at most `bytes_max` bytes, never half a character.
+/// The longest prefix of at most `bytes_max` bytes that ends at a char boundary.
 pub fn truncate_to(text: &str, bytes_max: usize) -> &str {
     text.get(..floor_boundary(text, bytes_max)).unwrap_or_default()
 }
 
-/// The end of the text, at most `bytes_max` bytes, never half a character.
+/// The longest suffix of at most `bytes_max` bytes that starts at a char boundary.
 fn tail_of(text: &str, bytes_max: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes_max);
     while !text.is_char_boundary(start) {
@@ -34,13 +34,13 @@ fn tail_of(text: &str, bytes_max: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// Keeps the head and the tail of a text that is too long and marks the cut. The result, mark
-/// included, is never longer than `bytes_max` (which has to leave room for the mark).
+/// Keeps the head and tail of an overlong text and marks the cut. The result, including the mark,
+/// is at most `bytes_max` long, if that is enough for the mark.
 pub fn cap_text(text: &str, bytes_max: usize) -> Capped {
     if text.len() <= bytes_max {
         return Capped { text: text.to_owned(), cut_bytes: 0 };
     }
-    // The mark is sized with the whole length, which has at least as many digits as the cut.
+    // Use the total length for the mark: it has at least as many digits as the cut.
     let room = bytes_max.saturating_sub(cut_mark(text.len()).len());
     let head = truncate_to(text, room.div_ceil(2));
     let tail = tail_of(text, room - room.div_ceil(2));
@@ -48,13 +48,13 @@ pub fn cap_text(text: &str, bytes_max: usize) -> Capped {
     Capped { text: format!("{head}{}{tail}", cut_mark(cut_bytes)), cut_bytes }
 }
 
-/// What stands where text was cut out.
+/// The mark that replaces removed text.
 pub fn cut_mark(cut_bytes: usize) -> String {
     format!("\n[… {cut_bytes} bytes cut …]\n")
 }
 
-/// Keeps a JSON value whole if it fits. Otherwise its long strings are capped, harder and harder;
-/// a value that is large for another reason becomes its own text, capped.
+/// Caps a JSON value: truncates its long strings, more and more; if that is not enough, replaces it
+/// by its truncated text. Also returns the number of bytes removed.
 pub fn cap_json(value: Value, bytes_max: usize) -> (Value, usize) {
     let size = json_len(&value);
     if size <= bytes_max {
@@ -98,7 +98,7 @@ fn json_len(value: &Value) -> usize {
         }
     }
     let mut count = Count(0);
-    // Writing a Value to a counter cannot fail; if it ever did, the value counts as too large.
+    // Counting cannot fail; an error would count as too large.
     serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
 }
 

@@ -1,4 +1,4 @@
-//! Time: milliseconds since 1970 in UTC, and where "now" comes from.
+//! Time in milliseconds since 1970 UTC, and the clock.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -6,15 +6,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ModelError;
 
-/// A moment: milliseconds since 1970-01-01 UTC. Written as RFC 3339 with milliseconds.
+/// A moment: milliseconds since 1970-01-01 UTC. Displayed as RFC 3339 with milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub u64);
 
-/// The last moment that a calendar here can write, near the end of the year 9999.
+/// The last moment that the calendar supports, near the end of the year 9999.
 pub(crate) const LAST_MS: u64 = 253_402_207_200_000;
 
 impl Millis {
-    /// Reads RFC 3339 (`2026-11-15T09:30:00Z`, with an offset) or a count of milliseconds.
+    /// Parses RFC 3339 (`2026-11-15T09:30:00Z`, or with an offset) or milliseconds.
     pub fn parse(field: &'static str, text: &str) -> Result<Self, ModelError> {
         let text = text.trim();
         if let Ok(ms) = text.parse::<u64>() {
@@ -34,7 +34,7 @@ impl Millis {
         Self::from_ms(field, ms)
     }
 
-    /// Takes a count of milliseconds that a calendar can write.
+    /// Validates a number of milliseconds.
     pub fn from_ms(field: &'static str, ms: u64) -> Result<Self, ModelError> {
         if ms > LAST_MS {
             return Err(ModelError::invalid(
@@ -45,7 +45,7 @@ impl Millis {
         Ok(Self(ms))
     }
 
-    /// The distance to another moment, whichever is first.
+    /// The absolute distance to another moment.
     pub fn distance_ms(self, other: Self) -> u64 {
         self.0.abs_diff(other.0)
     }
@@ -86,26 +86,23 @@ impl<'de> Deserialize<'de> for Millis {
     }
 }
 
-/// Where "now" comes from. The engine asks one of these and never the system.
+/// The source of the current time; the engine never asks the system directly.
 pub trait Clock: Send + Sync {
-    /// The present moment.
+    /// The current time.
     fn now(&self) -> Millis;
 
-    /// The day it is where the person is, as `2026-11-15`.
+    /// Today's date as `2026-11-15`: in UTC by default, in the local zone for `SystemClock`.
     fn today(&self) -> String {
         crate::truncate_to(&self.now().to_string(), 10).to_owned()
     }
 }
 
-/// The system's clock.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that asks the system for the time"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the system clock")]
     fn now(&self) -> Millis {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Millis(since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))

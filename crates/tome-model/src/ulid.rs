@@ -1,16 +1,16 @@
-//! Names that sort by time and come out the same every time: 26 characters of Crockford's base 32,
-//! out of 48 bits of milliseconds and 80 bits of a hash of what is named.
+//! Deterministic ULIDs, which sort by time: 26 characters of Crockford's base 32, from 48 bits of
+//! milliseconds and 80 bits of a hash.
 
 use crate::Millis;
 
-/// Base 32 without the letters that look like others.
+/// Base 32 without ambiguous letters.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// 128 bits, five at a time.
+/// 128 bits at five bits per digit.
 const LEN: usize = 26;
 
-/// The name of something that is of a time and is known by its parts. The context keeps names of
-/// different kinds of things apart; parts are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
+/// Builds the ULID of something with a time and identifying parts. `context` separates kinds of
+/// ids; parts are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
 pub(crate) fn ulid(at: Millis, context: &str, parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in parts {
@@ -23,15 +23,15 @@ pub(crate) fn ulid(at: Millis, context: &str, parts: &[&str]) -> String {
     write(time | (u128::from_be_bytes(hash) >> 48))
 }
 
-/// The text in capitals, if it is a ULID.
+/// Returns the text in uppercase if it is a ULID.
 pub(crate) fn parse(text: &str) -> Option<String> {
     let text = text.to_ascii_uppercase();
-    // 26 digits have room for 130 bits: the first is at most 7.
+    // 26 digits can hold 130 bits, so the first is at most 7.
     let fits = text.len() == LEN && text.bytes().next().is_some_and(|first| first <= b'7');
     (fits && text.bytes().all(|byte| DIGITS.contains(&byte))).then_some(text)
 }
 
-/// The bits of a ULID that is written in capitals.
+/// Decodes an uppercase ULID.
 pub(crate) fn read(text: &str) -> Option<u128> {
     text.bytes().try_fold(0, |bits: u128, byte| {
         let five = DIGITS.iter().position(|digit| *digit == byte)?;
@@ -55,7 +55,7 @@ mod tests {
     fn all_the_bits_are_written() {
         assert_eq!(write(0), "00000000000000000000000000");
         assert_eq!(write(u128::MAX), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
-        // The example of the format's description: this time is written with these ten digits.
+        // The example of the ULID specification: this time has these ten digits.
         assert!(ulid(Millis(1_469_918_176_385), "test", &[]).starts_with("01ARYZ6S41"));
     }
 

@@ -1,11 +1,10 @@
-//! The zone in which days are days.
+//! The time zone in which days begin and end.
 //!
-//! Days here are stretches without holes or overlaps, whatever clocks do: a day begins at the first
-//! moment from which no clock of the zone shows an earlier date. So a day that a zone skips is empty,
-//! and the minute after midnight that a clock shows before it is set back belongs to the day before.
+//! Days have no gaps or overlaps, whatever clocks do: a day begins at the first moment after which
+//! no clock in the zone shows an earlier date. So a day that a zone skips is empty, and a minute
+//! after midnight that is later set back belongs to the day before.
 //!
-//! Only [`Zone::system`] (and the name `system`, which stands for it) asks the system which zone it
-//! is in.
+//! Only [`Zone::system`] (also by the name `system`) reads the system's time zone.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -14,7 +13,7 @@ use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use crate::time::LAST_MS;
 use crate::{Millis, ModelError};
 
-/// The name that stands for the zone of the system.
+/// The name of the system's zone.
 const SYSTEM: &str = "system";
 
 /// A time zone.
@@ -25,23 +24,23 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// The zone of this machine; UTC where the machine does not say.
+    /// The zone of this machine; UTC if unknown.
     pub fn system() -> Self {
         let rules = TimeZone::system();
         if rules.is_unknown() {
             return Self::utc();
         }
-        // A machine may give rules without their name (a copied /etc/localtime).
+        // The rules may have no name (a copied /etc/localtime).
         let name = rules.iana_name().map_or_else(|| fixed_name(&rules), str::to_owned);
         Self { name, rules }
     }
 
-    /// Universal time.
+    /// Coordinated Universal Time.
     pub fn utc() -> Self {
         Self { name: "UTC".to_owned(), rules: TimeZone::UTC }
     }
 
-    /// The zone of a name: `Europe/Berlin`, `UTC`, `system`, or a fixed offset such as `+02:00`.
+    /// Parses a name: `Europe/Berlin`, `UTC`, `system`, or a fixed offset such as `+02:00`.
     pub fn named(name: &str) -> Result<Self, ModelError> {
         let name = name.trim();
         if name.is_empty() {
@@ -63,30 +62,30 @@ impl Zone {
         }
     }
 
-    /// What to store to get the same zone again: its IANA name or its offset. A zone of the system
-    /// that has neither is `system`.
+    /// The name to store: the IANA name or offset, or `system` if there is neither.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The day that a moment is in.
+    /// Returns the day that contains a moment.
     pub(crate) fn date_of(&self, at: Millis) -> Date {
         let date = self.shown(at);
-        // Set back over midnight, a clock shows the new date for a moment before the old one again.
+        // When clocks are set back over midnight, they show the new date briefly, then the old one
+        // again.
         if at < self.start_of(date) { date.yesterday().unwrap_or(date) } else { date }
     }
 
-    /// The first moment of a day; where that is before 1970, the first moment there is.
+    /// Returns the first moment of a day; never before 1970.
     pub(crate) fn start_of(&self, date: Date) -> Millis {
         match self.midnight(date) {
             Some(stamp) => Millis(u64::try_from(stamp.as_millisecond()).unwrap_or(0)),
-            // A calendar ends a little before its last day does in some zones.
+            // In some zones the calendar ends shortly before the end of its last day.
             None if date.year() > 0 => Self::end(),
             None => Millis(0),
         }
     }
 
-    /// One past the last moment that there is.
+    /// The exclusive end of representable time.
     pub(crate) const fn end() -> Millis {
         Millis(LAST_MS + 1)
     }
@@ -99,13 +98,13 @@ impl Zone {
     fn midnight(&self, date: Date) -> Option<Timestamp> {
         let midnight = self.rules.to_ambiguous_timestamp(date.at(0, 0, 0, 0));
         match midnight.offset() {
-            // Where clocks jump over midnight, the day begins where they land.
+            // If clocks skip midnight, the day begins where they land.
             AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Gap { .. } => {
                 midnight.compatible().ok()
             }
             AmbiguousOffset::Fold { .. } => {
-                // Midnight comes twice. The day begins at the first, unless clocks go back behind
-                // midnight after that.
+                // Midnight occurs twice. The day begins at the first, unless clocks then go back
+                // before midnight.
                 let (first, second) = (midnight.earlier().ok()?, midnight.later().ok()?);
                 let before = u64::try_from(second.as_millisecond()).unwrap_or(0).saturating_sub(1);
                 Some(if self.shown(Millis(before)) >= date { first } else { second })
@@ -131,7 +130,7 @@ fn fixed_name(rules: &TimeZone) -> String {
     }
 }
 
-/// Reads `+02:00`, `-0330` and `+2`.
+/// Parses `+02:00`, `-0330` and `+2`.
 fn offset_of(name: &str) -> Option<Offset> {
     let (sign, digits) = match name.strip_prefix('+') {
         Some(digits) => (1, digits),
@@ -154,7 +153,7 @@ fn unknown(name: &str) -> ModelError {
     ModelError::invalid(
         "zone",
         format!(
-            "{:?} is not known here: use an IANA name such as Europe/Berlin, a fixed offset such as +02:00, UTC or system",
+            "{:?} is not known: use an IANA name such as Europe/Berlin, a fixed offset such as +02:00, UTC or system",
             crate::truncate_to(name, 80)
         ),
     )

@@ -1,4 +1,4 @@
-//! The client's side of citations.
+//! Client calls of the Citations service.
 
 use tonic::Streaming;
 
@@ -7,12 +7,12 @@ use crate::v1::citations_client::CitationsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// What is at a cited place.
+    /// Opens a citation.
     pub async fn open(&self, request: v1::OpenRequest) -> Result<v1::OpenResponse, ClientError> {
         call(limits::NOTE_CALL_TIMEOUT, self.citations().open(request)).await
     }
 
-    /// Makes the copies of sessions anew; an answer comes for every store.
+    /// Rebuilds the transcripts (`messages.jsonl`); streams one response per store.
     pub async fn rebuild_messages(
         &self,
         request: v1::RebuildMessagesRequest,

@@ -1,4 +1,4 @@
-//! A typed client. Every call has a deadline, so that nothing that waits for the daemon can hang.
+//! A typed client. Every call has a deadline, so that no client hangs waiting for the daemon.
 
 use std::future::Future;
 use std::time::Duration;
@@ -25,12 +25,12 @@ pub struct Client {
     pub(crate) wire: Wire,
 }
 
-/// Which events to read.
+/// Selects events.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// The first moment.
+    /// Start of the time range, inclusive.
     pub from: Option<Millis>,
-    /// The first moment that is too late.
+    /// End of the time range, exclusive.
     pub to: Option<Millis>,
     /// Only this session.
     pub session: Option<String>,
@@ -40,28 +40,28 @@ pub struct Query {
     pub agents: Vec<String>,
     /// Only these kinds; all when empty.
     pub kinds: Vec<EventKind>,
-    /// At most this many on a page; 0 leaves it to the daemon.
+    /// Page size; 0 means the daemon's default.
     pub limit: u32,
-    /// The latest first.
+    /// Reverse the order.
     pub newest_first: bool,
-    /// From the page before; empty for the first.
+    /// Continuation of the previous page; empty for the first.
     pub continuation: String,
 }
 
-/// One page of events.
+/// A page of events.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// The events, in the order asked for.
+    /// The events, in the query's order.
     pub events: Vec<Event>,
-    /// What to ask the next page with; `None` when there are no more.
+    /// Continuation for the next page; `None` on the last.
     pub continuation: Option<String>,
-    /// Stores that could not be read, and why.
+    /// Stores that could not be read, with the reason.
     pub skipped: Vec<String>,
 }
 
 impl Client {
-    /// Speaks over streams that `connect` opens: once now, and again if the connection is lost.
-    /// The token is sent with every call, where there is one.
+    /// Connects over streams that `connect` opens: now, and again if the connection is lost. Sends
+    /// the token, if any, with every call.
     pub async fn connect<C, F, S>(connect: C, token: Option<&str>) -> Result<Self, ClientError>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -80,12 +80,14 @@ impl Client {
             .map_err(|error| ClientError::Unreachable(root_cause(&error)))?;
         let bearer =
             token.map(|token| format!("Bearer {token}").parse()).transpose().map_err(|_| {
-                ClientError::Invalid("the token holds characters that cannot be sent".into())
+                ClientError::Invalid(
+                    "the token contains characters that are not allowed in a header".into(),
+                )
             })?;
         Ok(Self { wire: InterceptedService::new(channel, Token(bearer)) })
     }
 
-    /// Stores one event. One that a delivery brings is stored once however often it arrives.
+    /// Stores an event. With a delivery it is stored once, however often it arrives.
     pub async fn ingest(
         &self,
         event: impl Into<Delivered>,
@@ -100,7 +102,7 @@ impl Client {
         call(within, capture.ingest_event(request)).await
     }
 
-    /// Opens a bulk stream: batches go in, an answer for each comes out in order.
+    /// Opens a bulk stream: batches go in, one response per batch comes out, in order.
     pub async fn ingest_stream(
         &self,
         batches: impl tonic::IntoStreamingRequest<Message = v1::IngestEventsRequest>,
@@ -109,7 +111,7 @@ impl Client {
         Ok(capture.ingest_events(batches).await?.into_inner())
     }
 
-    /// One page of events.
+    /// Reads a page of events.
     pub async fn events(&self, query: Query) -> Result<Page, ClientError> {
         let request = v1::GetEventsRequest {
             from_ms: query.from.map(|at| at.0),
@@ -133,7 +135,7 @@ impl Client {
         })
     }
 
-    /// One event by its id or by the beginning of its id.
+    /// Reads an event by its id or an id prefix.
     pub async fn event(&self, id: &str, project: Option<&str>) -> Result<Event, ClientError> {
         let request = v1::GetEventRequest {
             id: id.to_owned(),
@@ -141,22 +143,23 @@ impl Client {
         };
         let mut events = self.events_client();
         let found = call(limits::LONG_CALL_TIMEOUT, events.get_event(request)).await?;
-        let event = found.event.ok_or_else(|| ClientError::Garbled("no event in it".into()))?;
+        let event =
+            found.event.ok_or_else(|| ClientError::Garbled("it contains no event".into()))?;
         convert::event_from_wire(event).map_err(|error| ClientError::Garbled(error.to_string()))
     }
 
-    /// What the daemon says of itself, with counts of what it holds if asked for.
+    /// Returns the daemon's status; `counts` adds what its stores contain.
     pub async fn status(&self, counts: bool) -> Result<v1::StatusResponse, ClientError> {
         let within = if counts { limits::LONG_CALL_TIMEOUT } else { limits::CALL_TIMEOUT };
         call(within, self.daemon().status(v1::StatusRequest { counts })).await
     }
 
-    /// Writes what is held in memory to tables.
+    /// Flushes memory tables to disk.
     pub async fn flush(&self) -> Result<v1::FlushResponse, ClientError> {
         call(limits::LONG_CALL_TIMEOUT, self.daemon().flush(v1::FlushRequest {})).await
     }
 
-    /// Brings together sessions that are stored in several projects.
+    /// Merges sessions that are stored in several projects.
     pub async fn merge_sessions(
         &self,
         dry_run: bool,
@@ -165,12 +168,12 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, self.daemon().merge_sessions(request)).await
     }
 
-    /// Rewrites the stores without what is superseded.
+    /// Rewrites the stores without superseded data.
     pub async fn compact(&self) -> Result<v1::CompactResponse, ClientError> {
         call(limits::LONG_CALL_TIMEOUT, self.daemon().compact(v1::CompactRequest {})).await
     }
 
-    /// Checks every file of the stores.
+    /// Verifies every file of the stores.
     pub async fn verify_stores(
         &self,
         request: v1::VerifyStoresRequest,
@@ -186,7 +189,7 @@ impl Client {
         Ok(call(limits::REBUILD_TIMEOUT, self.daemon().repair_stores(request)).await?.stores)
     }
 
-    /// Asks the daemon to finish and leave.
+    /// Asks the daemon to finish and exit.
     pub async fn shutdown(&self) -> Result<v1::ShutdownResponse, ClientError> {
         call(limits::CALL_TIMEOUT, self.daemon().shutdown(v1::ShutdownRequest {})).await
     }
@@ -224,7 +227,7 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     cause.to_string()
 }
 
-/// Puts the bearer token on every call.
+/// Adds the bearer token to every call.
 #[derive(Debug, Clone)]
 pub(crate) struct Token(Option<MetadataValue<Ascii>>);
 

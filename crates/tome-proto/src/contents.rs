@@ -1,4 +1,4 @@
-//! The client's side of the contents.
+//! Client calls of the Contents service.
 
 use tonic::Streaming;
 
@@ -7,7 +7,7 @@ use crate::v1::contents_client::ContentsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// The calendar from the top.
+    /// Returns the calendar from the top.
     pub async fn toc_root(
         &self,
         request: v1::GetTocRootRequest,
@@ -15,7 +15,7 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, self.contents().get_toc_root(request)).await
     }
 
-    /// One page of the nodes below a node, or of a time in words.
+    /// Returns a page of a node's children, or of a time in words.
     pub async fn browse_toc(
         &self,
         request: v1::BrowseTocRequest,
@@ -23,7 +23,7 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, self.contents().browse_toc(request)).await
     }
 
-    /// One node whole, of each project that has it.
+    /// Returns a whole node, for each project that has it.
     pub async fn node(
         &self,
         request: v1::GetNodeRequest,
@@ -31,7 +31,7 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, self.contents().get_node(request)).await
     }
 
-    /// What a node has said over time.
+    /// Returns the versions of a node.
     pub async fn node_versions(
         &self,
         request: v1::GetVersionsRequest,
@@ -40,7 +40,7 @@ impl Client {
         Ok(found.versions)
     }
 
-    /// A grip with what happened around it.
+    /// Returns a grip with the events around it.
     pub async fn expand_grip(
         &self,
         request: v1::ExpandGripRequest,
@@ -48,7 +48,7 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, self.contents().expand_grip(request)).await
     }
 
-    /// Checks every node and every grip.
+    /// Verifies every node and every grip.
     pub async fn verify_contents(
         &self,
         request: v1::VerifyContentsRequest,
@@ -56,7 +56,7 @@ impl Client {
         Ok(call(limits::REBUILD_TIMEOUT, self.contents().verify_contents(request)).await?.stores)
     }
 
-    /// Makes the contents anew; an answer comes for every store.
+    /// Rebuilds the contents; streams one response per store.
     pub async fn rebuild_contents(
         &self,
         request: v1::RebuildContentsRequest,
@@ -65,7 +65,7 @@ impl Client {
         call(limits::LONG_CALL_TIMEOUT, contents.rebuild_contents(request)).await
     }
 
-    /// How far the workers are.
+    /// Returns the progress of the workers.
     pub async fn workers(&self) -> Result<Vec<v1::StoreWorkers>, ClientError> {
         let mut contents = self.contents();
         let answer = contents.get_workers(v1::GetWorkersRequest {});

@@ -1,4 +1,4 @@
-//! Between the model and the wire. What comes from the wire is checked here, once.
+//! Conversions between the model and the wire. Values from the wire are validated here.
 
 use serde_json::{Map, Value};
 use tome_model::{
@@ -8,7 +8,7 @@ use tome_model::{
 
 use crate::v1;
 
-/// The draft of a message, with every field checked.
+/// Parses and validates a draft.
 pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, ModelError> {
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
     let line = EventLine {
@@ -29,7 +29,7 @@ pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, ModelError> {
     line.into_draft()
 }
 
-/// The draft and the delivery of a request, checked. `None` when there is no event in it.
+/// Parses and validates a draft with its delivery. `None` if the request has no event.
 pub fn delivered_from_wire(
     request: v1::IngestEventRequest,
 ) -> Result<Option<Delivered>, ModelError> {
@@ -39,7 +39,7 @@ pub fn delivered_from_wire(
     Ok(Some(Delivered { draft: draft_from_wire(event)?, delivery }))
 }
 
-/// The message of a draft.
+/// Converts a draft.
 pub fn draft_to_wire(draft: Draft) -> v1::Draft {
     let (id, key) = match draft.identity {
         Identity::Fixed(id) => (id.into(), String::new()),
@@ -61,7 +61,7 @@ pub fn draft_to_wire(draft: Draft) -> v1::Draft {
     }
 }
 
-/// The event of a message.
+/// Parses and validates an event.
 pub fn event_from_wire(event: v1::Event) -> Result<Event, ModelError> {
     Ok(Event {
         id: EventId::parse(&event.id)?,
@@ -79,7 +79,7 @@ pub fn event_from_wire(event: v1::Event) -> Result<Event, ModelError> {
     })
 }
 
-/// The message of an event.
+/// Converts an event.
 pub fn event_to_wire(event: Event) -> v1::Event {
     v1::Event {
         id: event.id.into(),

@@ -1,41 +1,41 @@
-//! What can go wrong between a client and the daemon.
+//! Errors of calls to the daemon.
 
 use thiserror::Error;
 use tonic::{Code, Status};
 
-/// A call that did not succeed.
+/// A failed call.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// Nobody answers there.
+    /// The daemon is not running or the connection broke.
     #[error("the daemon cannot be reached: {0}")]
     Unreachable(String),
-    /// No answer in time.
+    /// No response in time.
     #[error("the daemon did not answer within {0} ms")]
     TimedOut(u128),
-    /// The daemon looked and there is no such thing.
+    /// There is no such thing.
     #[error("{0}")]
     NotFound(String),
-    /// The daemon does not take what was sent.
+    /// The daemon rejected the request.
     #[error("{0}")]
     Invalid(String),
-    /// Something is not as the caller expected: it was changed meanwhile, or is there already.
+    /// The state is not as the caller expected: it changed meanwhile, or already exists.
     #[error("{0}")]
     Conflict(String),
     /// The token is missing or wrong.
     #[error("{0}")]
     Unauthorized(String),
-    /// The daemon tried and failed.
+    /// The daemon failed.
     #[error("{0}")]
     Failed(String),
-    /// The daemon sent something that cannot be understood.
-    #[error("the daemon's answer makes no sense: {0}")]
+    /// The response could not be parsed.
+    #[error("cannot parse the daemon's answer: {0}")]
     Garbled(String),
 }
 
 impl From<Status> for ClientError {
     fn from(status: Status) -> Self {
         let message = status.message().to_owned();
-        // A connection that broke comes as "unknown", with the transport's error inside.
+        // A broken connection arrives as "unknown", with the transport error as its source.
         let cause = std::error::Error::source(&status);
         if cause.and_then(|cause| cause.downcast_ref::<tonic::transport::Error>()).is_some() {
             return Self::Unreachable(message);

@@ -1,4 +1,4 @@
-//! The client's side of injections.
+//! Client calls of the Injections service.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::v1::injections_client::InjectionsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// The text for an event that was just stored; empty for nothing.
+    /// Returns the text to inject for an event that was just stored; empty for nothing.
     pub async fn inject(
         &self,
         request: v1::InjectRequest,
@@ -16,7 +16,7 @@ impl Client {
         Ok(call(within, self.injections().inject(request)).await?.text)
     }
 
-    /// What was injected.
+    /// Lists injections.
     pub async fn injected(
         &self,
         request: v1::ListInjectionsRequest,
@@ -26,7 +26,7 @@ impl Client {
         Ok(listed.injections)
     }
 
-    /// What a session that starts now would get.
+    /// Returns the text that a session starting now would get.
     pub async fn preview_injection(
         &self,
         request: v1::PreviewInjectionRequest,
@@ -34,7 +34,7 @@ impl Client {
         call(limits::NOTE_CALL_TIMEOUT, self.injections().preview_injection(request)).await
     }
 
-    /// Takes note of a text that an agent was given.
+    /// Logs a text that the caller gave to an agent.
     pub async fn record_injection(
         &self,
         cwd: &str,

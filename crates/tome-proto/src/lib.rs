@@ -1,7 +1,7 @@
-//! The wire: the messages of `proto/`, their way to and from the model, and a typed client whose
-//! every call has a deadline.
+//! The wire format: messages of `proto/`, conversions to and from the model, and a typed client
+//! whose every call has a deadline.
 //!
-//! This crate knows no ledger and no platform: whoever uses it brings the stream to speak over.
+//! Independent of the ledger and the platform: the caller provides the stream.
 
 mod citation;
 mod client;
@@ -25,7 +25,7 @@ mod recall;
 pub mod v1 {
     tonic::include_proto!("tome.v1");
 
-    /// The descriptors of all services, for reflection.
+    /// Descriptors of all services, for gRPC reflection.
     pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tome.bin"));
 }
 

@@ -1,4 +1,4 @@
-//! The client's side of language models: the day's budget, and reflections.
+//! Client calls of the Models and Reflections services: the daily token budget, and reflections.
 
 use crate::client::{Client, Wire, call};
 use crate::v1::models_client::ModelsClient;
@@ -6,7 +6,7 @@ use crate::v1::reflections_client::ReflectionsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// Sets tokens aside for one call to a model, or says why not.
+    /// Reserves tokens for one model call; the response reports an exhausted budget.
     pub async fn reserve_tokens(
         &self,
         request: v1::ReserveRequest,
@@ -14,12 +14,12 @@ impl Client {
         call(limits::CALL_TIMEOUT, self.models().reserve(request)).await
     }
 
-    /// Says what became of the call.
+    /// Reports the actual cost of the call.
     pub async fn settle_tokens(&self, request: v1::SettleRequest) -> Result<(), ClientError> {
         call(limits::CALL_TIMEOUT, self.models().settle(request)).await.map(drop)
     }
 
-    /// What models were used for today.
+    /// Returns today's usage.
     pub async fn tokens_used(&self) -> Result<v1::ReadingResponse, ClientError> {
         call(limits::CALL_TIMEOUT, self.models().reading(v1::ReadingRequest {})).await
     }

@@ -1,4 +1,4 @@
-//! The client's side of the tools and the notebooks.
+//! Client calls of the Tools and Notebook services.
 
 use crate::client::{Client, Wire, call};
 use crate::v1::notebook_client::NotebookClient;
@@ -6,14 +6,14 @@ use crate::v1::tools_client::ToolsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// The tools there are; of one set, where one is named.
+    /// Lists the tools, optionally of one toolset.
     pub async fn tools(&self, toolset: &str) -> Result<Vec<v1::ToolSpec>, ClientError> {
         let request = v1::ListToolsRequest { toolset: toolset.to_owned() };
         let listed = call(limits::CALL_TIMEOUT, self.tools_client().list_tools(request)).await?;
         Ok(listed.tools)
     }
 
-    /// Calls a tool. What a tool refuses is in its answer; `NotFound` means that there is no such
+    /// Calls a tool. The tool's own errors are in the response; `NotFound` means there is no such
     /// tool.
     pub async fn call_tool(
         &self,
@@ -22,19 +22,19 @@ impl Client {
         call(limits::NOTE_CALL_TIMEOUT, self.tools_client().call_tool(request)).await
     }
 
-    /// Where a notebook lies.
+    /// Returns the location of a notebook.
     pub async fn locate(&self, whose: v1::Whose) -> Result<v1::LocateResponse, ClientError> {
         let request = v1::LocateRequest { whose: Some(whose) };
         call(limits::NOTE_CALL_TIMEOUT, self.notebook().locate(request)).await
     }
 
-    /// All notes of a notebook.
+    /// Lists all notes of a notebook.
     pub async fn notes(&self, whose: v1::Whose) -> Result<v1::ListNotesResponse, ClientError> {
         let request = v1::ListNotesRequest { whose: Some(whose) };
         call(limits::NOTE_CALL_TIMEOUT, self.notebook().list_notes(request)).await
     }
 
-    /// The history of a notebook, newest first.
+    /// Returns the history of a notebook, newest first.
     pub async fn note_log(
         &self,
         request: v1::GetLogRequest,
@@ -42,7 +42,7 @@ impl Client {
         call(limits::NOTE_CALL_TIMEOUT, self.notebook().get_log(request)).await
     }
 
-    /// A note's text, now or at a version.
+    /// Returns a note's text, current or at a version.
     pub async fn note_version(
         &self,
         request: v1::GetVersionRequest,
@@ -50,7 +50,7 @@ impl Client {
         call(limits::NOTE_CALL_TIMEOUT, self.notebook().get_version(request)).await
     }
 
-    /// Brings a version of a note back.
+    /// Restores a version of a note.
     pub async fn restore_note(
         &self,
         request: v1::RestoreRequest,
@@ -65,7 +65,7 @@ impl Client {
         Ok(found.findings)
     }
 
-    /// Reorganises the coder's insights.
+    /// Reorganizes the coder's insights.
     pub async fn tidy(&self, by: v1::Author) -> Result<v1::TidyResponse, ClientError> {
         let request = v1::TidyRequest { by: Some(by) };
         call(limits::LONG_CALL_TIMEOUT, self.notebook().tidy(request)).await
@@ -92,7 +92,7 @@ impl Client {
     }
 }
 
-/// As many as fit into one message, with room to spare.
+/// Takes as many messages as fit into one response, with space to spare.
 pub fn fitting<T: prost::Message>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut room = limits::NOTE_MESSAGE_BYTES_MAX / 2;
     let fits = |one: &T| {

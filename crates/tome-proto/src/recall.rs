@@ -1,11 +1,11 @@
-//! The client's side of recall.
+//! Client calls of the Recall service.
 
 use crate::client::{Client, call};
 use crate::v1::recall_client::RecallClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// Looks for what was said, done and noted.
+    /// Searches everything that was said, done or noted.
     pub async fn recall(
         &self,
         request: v1::RecallRequest,

@@ -1,23 +1,23 @@
-//! Chance that can be repeated: the same seed deals the same numbers.
+//! Reproducible random numbers.
 
-/// A generator of numbers (SplitMix64).
+/// A seeded generator (SplitMix64).
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Chance from a seed.
+    /// Creates a generator from a seed.
     pub const fn from_seed(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Chance of its own for one of several who share a seed.
+    /// Creates a separate generator for one of several users of a seed.
     pub fn of(seed: u64, who: u64) -> Self {
         let mut chance = Self(seed ^ who.wrapping_mul(0xD1B5_4A32_D192_ED03));
         chance.number();
         chance
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -26,12 +26,12 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from `least` up to and not including `end`; `least` when there is none.
+    /// Returns a number in `least..end`; `least` if the range is empty.
     pub fn between(&mut self, least: u64, end: u64) -> u64 {
         least + self.number() % end.saturating_sub(least).max(1)
     }
 
-    /// Happens once in so many times.
+    /// Returns `true` once in `times` on average.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.between(0, times) == 0
     }

@@ -1,8 +1,8 @@
-//! A hermetic world for tests of the shipped program: a home of its own, an environment of its own,
-//! a daemon that ends with the test. Nothing of the machine's user is read or written.
+//! A hermetic environment for tests of the shipped binary: its own home and environment variables,
+//! and a daemon that ends with the test. Nothing of the machine's user is read or written.
 //!
-//! Beside it stand a language model on loopback (`ModelServer`), the crash test (`Siege`), seeded
-//! chance, and waiting for a condition.
+//! Also: a language model on loopback (`ModelServer`), the crash test (`CrashTest`), seeded random
+//! numbers, and polling for a condition.
 
 mod chance;
 mod model;

@@ -1,21 +1,21 @@
-//! Processes that a test has started: signals to them, and whether they live. A platform without
+//! Signals to processes that a test has started, and whether they are alive. A platform without
 //! signals sends none.
 
-/// What to do to a process.
+/// A signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// End it at once, as a crash would.
+    /// Ends it at once, like a crash.
     Kill,
-    /// Ask it to end.
+    /// Asks it to end.
     Term,
-    /// Hang it.
+    /// Suspends it.
     Stop,
-    /// Let it go on.
+    /// Resumes it.
     Continue,
 }
 
-/// Sends a signal; whether there was a process to send it to. One that is told to hang does, when this
-/// returns.
+/// Sends a signal; returns whether the process existed. After `Stop` the process is suspended when
+/// this returns.
 pub fn send(pid: u32, signal: Signal) -> bool {
     #[cfg(unix)]
     {
@@ -29,7 +29,7 @@ pub fn send(pid: u32, signal: Signal) -> bool {
         let target = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let is_sent = target.is_some_and(|target| kill_process(target, native).is_ok());
         if is_sent && signal == Signal::Stop {
-            // On a busy machine a thread may go on for a moment.
+            // On a busy machine a thread may run on for a moment.
             let _ = crate::eventually_within(HANGS_WITHIN, || hangs(pid).then_some(()));
         }
         is_sent
@@ -41,11 +41,11 @@ pub fn send(pid: u32, signal: Signal) -> bool {
     }
 }
 
-/// A process that was told to hang does so by then.
+/// Time for a stopped process to be suspended.
 #[cfg(unix)]
 const HANGS_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Whether all threads of a process hang, as far as that can be seen: on Linux it can.
+/// Whether all threads of a process are suspended; known on Linux only.
 #[cfg(unix)]
 fn hangs(pid: u32) -> bool {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return true };
@@ -56,7 +56,7 @@ fn hangs(pid: u32) -> bool {
     })
 }
 
-/// Whether a process is there and has not ended. One that waits to be buried by its parent has.
+/// Whether a process is running. A zombie is not.
 pub fn is_alive(pid: u32) -> bool {
     #[cfg(unix)]
     {
@@ -65,7 +65,7 @@ pub fn is_alive(pid: u32) -> bool {
         if native.is_none_or(|pid| test_kill_process(pid).is_err()) {
             return false;
         }
-        // `pid (name) state …`, on Linux; elsewhere init buries orphans at once.
+        // `pid (name) state …` on Linux; elsewhere init reaps orphans at once.
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
         !state.starts_with(['Z', 'X'])

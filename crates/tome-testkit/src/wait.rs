@@ -1,22 +1,22 @@
-//! Waiting for a condition, never for a guess.
+//! Waits for conditions instead of sleeping for a fixed time.
 
 use std::time::{Duration, Instant};
 
-/// Long enough for a busy machine; a test that waits this long has failed.
+/// Enough for a busy machine; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Looks again and again until there is something to see.
+/// Polls until `look` returns a value.
 ///
 /// # Panics
-/// When there is still nothing after 20 seconds.
+/// After 20 seconds.
 pub fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     let seen = eventually_within(PATIENCE, look);
-    assert!(seen.is_some(), "still waiting for this: {what}");
+    assert!(seen.is_some(), "timed out waiting for {what}");
     #[expect(clippy::expect_used, reason = "asserted in the line above")]
-    seen.expect("something to see")
+    seen.expect("a value")
 }
 
-/// Looks again and again until there is something to see, for this long at most.
+/// Polls until `look` returns a value, at most for `patience`.
 pub fn eventually_within<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + patience;
     loop {
@@ -30,10 +30,10 @@ pub fn eventually_within<T>(patience: Duration, mut look: impl FnMut() -> Option
     }
 }
 
-/// Lets time pass: between two looks, or between two blows of a crash test.
+/// Sleeps: between two polls, or between two signals of a crash test.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the one sleep: every caller looks at a condition or deals blows at random moments"
+    reason = "the only sleep: callers poll a condition or send signals at random moments"
 )]
 pub fn pause(length: Duration) {
     std::thread::sleep(length);

@@ -93,7 +93,7 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
     let talk = model.last();
     assert_eq!(talk.system.len(), 2);
     assert!(talk.system[0].cache_until_here && !talk.system[1].cache_until_here);
-    assert!(talk.system[0].text.contains("take out what is no longer true"));
+    assert!(talk.system[0].text.contains("remove what is no longer true"));
     assert!(talk.system[1].text.contains("port the parser"));
     let texts: Vec<&str> = talk.messages[0]
         .parts

@@ -73,7 +73,7 @@ fn meaningful_work_asks_once_to_store_and_the_storing_is_done() {
     assert_eq!(model.count(), 13);
     let said = words(&model.last());
     assert!(
-        said.contains("nothing learned from it is saved yet") && said.contains("success"),
+        said.contains("no lessons from this work are saved yet") && said.contains("success"),
         "{said}"
     );
 }

@@ -1,7 +1,7 @@
-//! Sealing: makes a draft fit to be stored. Secrets and private parts are cut, text is capped.
+//! Sealing: removes secrets and private parts from a draft and caps its size before it is stored.
 //!
-//! Pure functions: no file, no clock, no chance. They run in the hook before the spool and in the
-//! daemon before the ledger, so doing them twice changes nothing. `tome_redact` finds what to cut.
+//! Pure functions: no files, clock or randomness. They run in the hook before the spool and in the
+//! daemon before the ledger, so sealing is idempotent. `tome_redact` finds what to remove.
 
 mod seal;
 

@@ -1,9 +1,9 @@
-//! Sealing: a draft with its secrets cut and its size capped, fit to be stored.
+//! Seals a draft: redacts secrets and caps the size.
 //!
-//! A text that is too long keeps its head and its tail, with the mark of `tome_model::cut_mark`
-//! between. A window on each is redacted together with a margin beyond what is kept, so that a
-//! secret across the cut is seen whole or lies in the part that goes; secrets are searched in the
-//! windows only, private tags in the whole text. Sealing what is sealed changes nothing.
+//! An overlong text keeps its head and tail, joined by `tome_model::cut_mark`. Each end is redacted
+//! together with a margin beyond the kept part, so that a secret across the cut is either seen
+//! whole or dropped. Secrets are searched in these two windows only, private tags in the whole
+//! text. Sealing is idempotent.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,17 @@ use serde_json::{Map, Value};
 use tome_model::{Draft, Tool, cut_mark, limits};
 use tome_redact::{Cut, Redactor, apply_cuts, find_mark_around, rewrite_json};
 
-/// No secret is longer than this: a PEM key of 16,384 bits fits.
+/// Longer than any secret: a PEM key of 16,384 bits fits.
 const MARGIN: usize = 16 * 1024;
-/// Below this there is no room for the mark of a cut.
+/// The smallest cap that leaves space for the cut mark.
 const TEXT_BYTES_MIN: usize = 64;
-/// Strings inside JSON are not capped harder than this, nor is the whole; rather it becomes text.
+/// Strings inside JSON, and whole JSON values, are never capped below this; beyond that the value
+/// becomes text.
 const LEAF_BYTES_MIN: usize = 256;
-/// Where the number of bytes that were cut is kept.
+/// The `meta` key that counts the bytes cut.
 const CUT_BYTES: &str = "cut_bytes";
 
-/// Makes drafts fit to be stored.
+/// Redacts drafts and caps their size.
 #[derive(Debug)]
 pub struct Sealer {
     redactor: Redactor,
@@ -28,13 +29,13 @@ pub struct Sealer {
 }
 
 impl Sealer {
-    /// A sealer that caps event text, tool input and tool output at so many bytes each (64 at
-    /// least, and 256 for JSON: there has to be room for the mark of the cut).
+    /// Creates a sealer that caps event text, tool input and tool output at `text_bytes_max` bytes
+    /// each (at least 64, or 256 for JSON, to leave space for the cut mark).
     pub fn new(redactor: Redactor, text_bytes_max: usize) -> Self {
         Self { redactor, text_bytes_max: text_bytes_max.max(TEXT_BYTES_MIN) }
     }
 
-    /// The draft as it may be stored. Who, where and when stay as they are: they identify it.
+    /// Seals a draft. Agent, session, folder and time stay as they are: they identify it.
     pub fn seal(&self, draft: Draft) -> Draft {
         let mut cut_bytes = 0;
         let text = self.seal_text(draft.text, self.text_bytes_max, &mut cut_bytes);
@@ -48,7 +49,7 @@ impl Sealer {
     }
 
     fn seal_meta(&self, mut meta: Map<String, Value>, mut cut_bytes: usize) -> Map<String, Value> {
-        // Kept out of the cap: it is written after everything has been cut.
+        // Exempt from the cap: it is written after everything has been cut.
         let before = match meta.remove(CUT_BYTES) {
             Some(Value::Number(before)) => before.as_u64().unwrap_or(0),
             Some(other) => {
@@ -60,7 +61,7 @@ impl Sealer {
         let room = limits::META_BYTES_MAX - TEXT_BYTES_MIN;
         let mut meta = match self.seal_json(&Value::Object(meta), room, &mut cut_bytes) {
             Value::Object(meta) => meta,
-            // So many small values that it had to become text.
+            // Too many small values: it had to become text.
             other => Map::from_iter([("meta".to_owned(), other)]),
         };
         let total = before.saturating_add(cut_bytes as u64);
@@ -70,7 +71,7 @@ impl Sealer {
         meta
     }
 
-    /// A JSON value with every string sealed, as text no longer than the cap.
+    /// Seals every string of a JSON value and caps its length as text.
     fn seal_json(&self, value: &Value, bytes_max: usize, cut_bytes: &mut usize) -> Value {
         let bytes_max = bytes_max.max(LEAF_BYTES_MIN);
         let (whole, whole_cut) = self.seal_leaves(value, bytes_max);
@@ -78,7 +79,8 @@ impl Sealer {
             *cut_bytes += whole_cut;
             return whole;
         }
-        // Each try starts from the value as it came, so that every mark says all that went there.
+        // Each attempt starts from the original value, so that every mark counts all bytes cut
+        // there.
         let mut leaf_max = bytes_max / 2;
         while leaf_max >= LEAF_BYTES_MIN && least_len(&whole) <= bytes_max {
             let (sealed, cut) = self.seal_leaves(value, leaf_max);
@@ -89,7 +91,7 @@ impl Sealer {
             leaf_max /= 4;
         }
         *cut_bytes += whole_cut;
-        // Writing it as a string escapes every quote, so half the room is all there is.
+        // Escaping quotes can double the length, so only half the cap is available.
         let room = (bytes_max / 2).saturating_sub(16).max(TEXT_BYTES_MIN);
         Value::String(self.seal_text(whole.to_string(), room, cut_bytes))
     }
@@ -130,7 +132,7 @@ impl Sealer {
         Cow::Owned(self.join(&head, &tail, text.len(), bytes_max, cut_bytes))
     }
 
-    /// Looks at the two ends of a text only.
+    /// Seals only the two ends of a text.
     fn seal_windows(&self, text: &str, bytes_max: usize, cut_bytes: &mut usize) -> String {
         let reach = bytes_max / 2 + MARGIN;
         let head = tome_model::truncate_to(text, reach);
@@ -144,8 +146,8 @@ impl Sealer {
         self.join(&head, &tail, text.len(), bytes_max, cut_bytes)
     }
 
-    /// Puts head and tail together. What the cut itself lays bare (half a call looks like a word)
-    /// is redacted as well, which may need more room: then less is kept.
+    /// Joins head and tail. Redacts again, because the cut may expose a secret (half a call looks
+    /// like a word); if the result is too long, keeps less.
     fn join(
         &self,
         head: &Window<'_, '_>,
@@ -170,7 +172,7 @@ impl Sealer {
     }
 }
 
-/// A text with its cuts, of which the part between two places may be kept.
+/// A text with its cuts, of which `from..to` may be kept.
 struct Window<'t, 'r> {
     text: &'t str,
     cuts: Vec<Cut<'r>>,
@@ -183,8 +185,8 @@ impl<'t, 'r> Window<'t, 'r> {
         Self { text, cuts, from, to }
     }
 
-    /// The start of the redacted text, at most so long, and how many bytes of the source it covers.
-    /// It ends before a mark rather than inside one.
+    /// Returns the start of the redacted text, at most `bytes_max` long, and how many source bytes
+    /// it covers. Never ends inside a mark.
     fn head(&self, bytes_max: usize) -> (String, usize) {
         let mut out = String::new();
         let mut at = self.from;
@@ -206,7 +208,8 @@ impl<'t, 'r> Window<'t, 'r> {
         (out, end)
     }
 
-    /// The end of the redacted text, at most so long, and how many bytes of the source it covers.
+    /// Returns the end of the redacted text, at most `bytes_max` long, and how many source bytes it
+    /// covers.
     fn tail(&self, bytes_max: usize) -> (String, usize) {
         let mut parts: Vec<String> = Vec::new();
         let mut room = bytes_max;
@@ -233,7 +236,7 @@ impl<'t, 'r> Window<'t, 'r> {
     }
 }
 
-/// The text between two positions; empty unless both are character boundaries in order.
+/// Returns the text between two positions; empty unless both are char boundaries in order.
 fn slice(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()
 }
@@ -250,7 +253,7 @@ fn json_len(value: &Value) -> usize {
     value.to_string().len()
 }
 
-/// How short a value can get by capping its strings alone.
+/// The minimum length of a value if only its strings are capped.
 fn least_len(value: &Value) -> usize {
     let items = |sum: usize, len: usize| sum + len + 1;
     match value {

@@ -1,5 +1,5 @@
-//! From pieces to one text within a room: first every piece gets what it is sure of, then what nobody
-//! needed goes to those that were cut, in their order.
+//! Fits pieces into one text within a budget: first each piece gets its guaranteed share, then the
+//! rest goes to the pieces that were cut, in order.
 
 use tome_text::estimate_tokens;
 
@@ -7,28 +7,26 @@ use super::piece::{Fitted, Piece};
 use super::room::{Left, Room};
 use crate::quote;
 
-/// An injected text, whole, between its marks.
+/// A complete injected text, between its marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composed {
     /// The text.
     pub text: String,
-    /// What it costs, about.
+    /// Estimated tokens.
     pub tokens: u64,
-    /// What was left out or cut, by name.
+    /// Names of the pieces that were left out or cut.
     pub cut: Vec<String>,
 }
 
-/// What stands around the pieces.
+/// The lines around the pieces.
 pub(super) struct Frame {
-    /// What kind of injection it is, for its mark.
+    /// The kind of injection, for its mark.
     pub kind: &'static str,
-    /// Said first.
     pub above: Vec<String>,
-    /// Said last.
     pub below: Vec<String>,
 }
 
-/// A text of these pieces. `None` where there is nothing to say, or no room for anything of it.
+/// Composes a text. `None` if there is nothing to say, or the budget is too small for any of it.
 pub(super) fn compose(frame: &Frame, pieces: &[Piece], room: Room) -> Option<Composed> {
     let pieces: Vec<&Piece> = pieces.iter().filter(|piece| !piece.blocks.is_empty()).collect();
     let mut left = Left::of(room);
@@ -37,7 +35,7 @@ pub(super) fn compose(frame: &Frame, pieces: &[Piece], room: Room) -> Option<Com
     let mut below = frame.below.clone();
     below.push(quote::close_injection());
     let names: Vec<&str> = pieces.iter().map(|piece| piece.name).collect();
-    // Set aside at its longest; what is not needed of it is not used.
+    // Reserve the longest possible notice.
     let notice = missing(&names);
     if !left.take(&above) || !left.take(&below) || !left.take(&notice) {
         return None;
@@ -57,13 +55,13 @@ pub(super) fn compose(frame: &Frame, pieces: &[Piece], room: Room) -> Option<Com
     (tokens <= room.tokens && text.len() <= room.bytes).then_some(Composed { text, tokens, cut })
 }
 
-/// What is said of pieces for which there was no room at all.
+/// The notice for pieces that were left out completely.
 fn missing(names: &[&str]) -> Vec<String> {
     if names.is_empty() {
         return Vec::new();
     }
     let names = names.join(", ").to_lowercase();
-    vec![String::new(), format!("[No room here for: {names}. recall_memory finds it.]")]
+    vec![String::new(), format!("[Left out for space: {names}. recall_memory finds it.]")]
 }
 
 fn fit_all(pieces: &[&Piece], room: Left) -> Vec<Fitted> {
@@ -78,7 +76,7 @@ fn fit_all(pieces: &[&Piece], room: Left) -> Vec<Fitted> {
     for (piece, one) in pieces.iter().zip(&mut fitted).filter(|(_, one)| one.cut > 0) {
         let taken = room.share(piece.share).without(one.left);
         let again = piece.fit(taken.and(spare));
-        // What is not there whole is never worth less with more room; but it may take other lines.
+        // More space may select other lines; keep the result only if nothing is lost.
         if again.cut <= one.cut && again.lines.len() >= one.lines.len() {
             spare = again.left;
             *one = again;

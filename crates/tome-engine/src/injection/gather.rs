@@ -1,6 +1,5 @@
-//! Reading what a text is made of: notebooks, contents, recall. Each step may wait for a disk or for
-//! somebody's lock; what is read goes where it is seen at once, so that a deadline costs only what was
-//! not read by then.
+//! Reads the sources of an injection: notebooks, contents, recall. A step may wait for the disk or
+//! a lock; each publishes its result at once, so that a deadline only loses the steps not yet done.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -16,35 +15,35 @@ use super::start::{FactFile, NoteLine, StartParts};
 use tome_home::{HomeError, Whose};
 use tome_recall::{Across, RecallError, RecallHit, RecallQuestion};
 
-/// Of a prompt or a plan, so much is asked recall with: its beginning says what it is about.
+/// Characters of a prompt or a plan used as a query: its beginning shows its topic.
 const QUERY_CHARS_MAX: usize = 400;
-/// A file of insights that is no larger has none yet: an entry alone takes more.
+/// A file of insights up to this size has no entries yet: one entry alone is larger.
 const HEADING_BYTES_MAX: u64 = 100;
-/// Hits that are looked at for hints.
+/// Hits considered for hints.
 const HITS_MAX: usize = 12;
 
-/// What is read for the start of a session, in the order in which it is read.
+/// The sources of the start text, in the order they are read.
 pub(super) const PARTS: [&str; 4] =
     ["notes", "overview", "lessons from all projects", "where the last session stopped"];
 
-/// Whose session starts, and where.
+/// The session that starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Starting {
     /// The project's root.
     pub project: String,
-    /// Which session; none for a preview.
+    /// The session; `None` for a preview.
     pub session: Option<String>,
-    /// Which kind of start it is.
+    /// The kind of start.
     pub moment: StartMoment,
 }
 
-/// Which kind of start it is.
+/// The kind of start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StartMoment {
-    /// A session begins.
+    /// A new session.
     #[default]
     Fresh,
-    /// A session goes on with a context that was just compacted: it has to be told of itself.
+    /// A session continues after a compaction and has to be told its own state.
     Compacted,
 }
 
@@ -52,8 +51,8 @@ pub enum StartMoment {
 type Step<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), HomeError>;
 
 impl Injector {
-    /// Reads what there is to say at the start of a session into `parts`, one after the other. What
-    /// cannot be read is left out, and said to be missing.
+    /// Reads the sources of the start text into `parts`, one by one. A source that cannot be read
+    /// stays listed as late.
     pub fn gather_start(&self, starting: &Starting, parts: &Mutex<StartParts>) {
         let steps: [Step<'_>; PARTS.len()] = [
             &|parts| self.read_notes(starting, parts),
@@ -81,7 +80,7 @@ impl Injector {
         let (facts, notes): (Vec<Listed>, Vec<Listed>) =
             newest(&notebook)?.into_iter().partition(|note| note.kind == NoteKind::Fact);
         for fact in facts {
-            // One that vanished or is no text is still in the index.
+            // A fact that vanished or is not text is still listed in the index.
             if let Ok(note) = notebook.read(&fact.path) {
                 parts.facts.push(FactFile { path: fact.path, text: self.cut(&note.text) });
             }
@@ -95,7 +94,7 @@ impl Injector {
             return Ok(());
         }
         let notebook = self.notebooks.open(&whose(Scope::Session, starting))?;
-        // What nobody has written yet reads as a template.
+        // An overview that was never written reads as the template.
         let text = notebook.read("overview.md")?.text;
         let text = Some(text).filter(|text| text.trim() != OVERVIEW.trim());
         parts.overview = text.map(|text| self.cut(&text));
@@ -105,7 +104,7 @@ impl Injector {
     fn read_insights(&self, parts: &mut StartParts) -> Result<(), HomeError> {
         let files = newest(&*self.notebooks.open(&CODER)?)?;
         let insights = files.into_iter().filter(|file| file.kind == NoteKind::Insight);
-        // A file that has only its heading has nothing to say.
+        // A file with only its heading has no lessons.
         let insights = insights.filter(|file| file.bytes > HEADING_BYTES_MAX);
         parts.insights = insights.map(|file| self.line(file)).collect();
         Ok(())
@@ -131,8 +130,8 @@ impl Injector {
         Ok(())
     }
 
-    /// Changes since a session was last active; `None` where it was never active before, or was never
-    /// told what is known at a start: then it is told everything.
+    /// Collects the changes since a session was last active; `None` if it was never active before
+    /// or never got a start text: then it gets the full one.
     pub fn gather_resume(
         &self,
         project: &str,
@@ -175,7 +174,7 @@ impl Injector {
         self.recall.warm(project)
     }
 
-    /// Hits for a prompt that nobody asked recall with.
+    /// Searches hits for a prompt, as a proactive query.
     pub fn hits_for(
         &self,
         project: &str,
@@ -213,12 +212,12 @@ impl Injector {
 }
 
 impl StartParts {
-    /// Nothing read yet.
+    /// Creates parts of which nothing has been read.
     pub fn unread() -> Self {
         Self { late: PARTS.to_vec(), ..Self::default() }
     }
 
-    /// Adds what one step read.
+    /// Merges the result of one step.
     fn add(&mut self, read: Self) {
         let Self { facts, notes, notes_from, overview, insights, last, late: _ } = read;
         self.facts.extend(facts);
@@ -230,8 +229,7 @@ impl StartParts {
     }
 }
 
-/// Whether a hit says something by itself: not a period in which much happened, nor a guide for
-/// working with memory.
+/// Whether a hit is useful by itself: not a whole period, nor a guide to using memory.
 fn is_to_the_point(hit: &RecallHit) -> bool {
     let is_period = hit.source == Source::Node && hit.kind != "segment";
     let is_guide = hit.source == Source::Insight
@@ -239,9 +237,9 @@ fn is_to_the_point(hit: &RecallHit) -> bool {
     !is_period && !is_guide
 }
 
-/// How notes that lie in the repository are named: anybody may have written them.
+/// The source named when quoting notes in the repository: anyone may have written them.
 const IN_REPOSITORY: &str = "notes in the repository";
-/// Sessions that a resumed session is told of.
+/// Sessions listed in a resume text.
 const SESSIONS_SINCE_MAX: usize = 3;
 
 const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };

@@ -1,5 +1,5 @@
-//! Hints at a prompt: at most three cited hits that nobody asked for. So they have to be good, and
-//! new: not what this session has said itself, and none of them twice.
+//! Hints at a prompt: at most three cited hits. Since the user did not ask for them, they must be
+//! relevant and new: nothing from this session, and no hint twice.
 
 use std::collections::BTreeSet;
 
@@ -13,27 +13,27 @@ use super::start::minute;
 use crate::quote::{Standing, quote_line, speaker_of_hit, standing_of_hit};
 use tome_recall::RecallHit;
 
-/// At most so many.
+/// Limit of hints per prompt.
 pub const HINTS_MAX: usize = 3;
-/// And so many tokens, marks and all.
+/// Token budget of all hints, including the marks.
 pub const HINT_TOKENS_MAX: u64 = 300;
 
-/// Characters of what a hint says.
+/// Characters of a hint's text.
 const HINT_CHARS_MAX: usize = 220;
 
-/// A hit that is worth a hint.
+/// A hit worth showing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
-    /// What it is known by: two hits of the same note are the same hint.
+    /// Identity for deduplication: two hits in the same note are the same hint.
     pub key: String,
-    /// The line that is injected.
+    /// The injected line.
     pub line: String,
 }
 
-/// The hits that become hints for a prompt: those of other sessions that this one has not been given,
-/// and that say something that the prompt and the hints before them do not. Whoever asks the same again
-/// is not told the question. Text that came from outside is never promoted: it stands below what the
-/// user, the agent or a note said, and is no hint by itself.
+/// Chooses the hits that become hints for a prompt: hits from other sessions that this one was not
+/// given yet and that add something to the prompt and the other hints. Skips earlier prompts that
+/// asked the same. Text from outside ranks below that of the user, the agent and notes, and is
+/// never a hint on its own.
 pub fn choose_hints(
     hits: &[RecallHit],
     session: &str,
@@ -66,8 +66,8 @@ pub fn choose_hints(
     hints
 }
 
-/// The hints for this prompt, and behind them those that came too late for the one before, as far as
-/// there is room: none that was given, none twice.
+/// Appends hints that were too late for the previous prompt, up to the limit; skips those already
+/// given and duplicates.
 pub fn with_late(fresh: Vec<Hint>, late: Vec<Hint>, given: &BTreeSet<String>) -> Vec<Hint> {
     let mut hints = fresh;
     for hint in late {
@@ -79,7 +79,7 @@ pub fn with_late(fresh: Vec<Hint>, late: Vec<Hint>, given: &BTreeSet<String>) ->
     hints
 }
 
-/// Whether a hit is what a person asked before in nearly the same words: it answers nothing.
+/// Whether a hit is an earlier prompt in nearly the same words, which answers nothing.
 fn is_the_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
     let words = words.split_whitespace();
     let (asked, other): (Vec<&str>, Vec<&str>) =
@@ -87,7 +87,7 @@ fn is_the_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
     hit.kind == EventKind::UserMessage.as_str() && asked.len() >= other.len().saturating_mul(2)
 }
 
-/// The words of a text in lower case, each between spaces; one space where there is none.
+/// Lowercased words of a text, each between spaces; a single space if there are none.
 fn words_of(text: &str) -> String {
     let mut words = String::from(" ");
     for word in tome_text::plain_words(text) {
@@ -97,7 +97,7 @@ fn words_of(text: &str) -> String {
     words
 }
 
-/// A note is one hint wherever in it the words stand; an event is one by itself.
+/// The key of a note is its file, wherever the match is; that of an event is its citation.
 fn key_of(hit: &RecallHit) -> String {
     match &hit.file {
         Some(file) if !file.ends_with("messages.jsonl") => file.clone(),
@@ -112,7 +112,7 @@ fn line_of(hit: &RecallHit) -> String {
     format!("- {when}{who}: {text} [{}]", quote_line(&hit.citation, 300))
 }
 
-/// The text of some hints, as many of them as there is room for, and how many that are.
+/// Composes as many hints as the budget allows; also returns their number.
 pub fn hints_text(hints: &[Hint], room: Room) -> Option<(Composed, usize)> {
     let room = Room { tokens: room.tokens.min(HINT_TOKENS_MAX), ..room };
     let frame = Frame { kind: "hints", above: Vec::new(), below: Vec::new() };
@@ -124,7 +124,7 @@ pub fn hints_text(hints: &[Hint], room: Room) -> Option<(Composed, usize)> {
 
 fn piece(hints: &[Hint]) -> Piece {
     Piece {
-        name: "Perhaps relevant, from memory",
+        name: "Possibly relevant, from memory",
         about: "Found by Tome, not said by the user. memory_show or `tome show` opens a citation."
             .to_owned(),
         blocks: hints.iter().map(|hint| Block::line(&hint.line)).collect(),

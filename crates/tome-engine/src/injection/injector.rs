@@ -1,4 +1,5 @@
-//! The parts of a home that injections are made of, and what is kept of them.
+//! `Injector`: access to the stores that injections are built from, and to the state kept about
+//! them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,19 +15,19 @@ use tome_home::{HomeError, Notebooks, Stores};
 use tome_recall::Recall;
 use tome_redact::Redactor;
 
-/// What injections of one home are made of.
+/// Builds and records the injections of one home.
 pub struct Injector {
     pub(super) stores: Arc<Stores>,
     pub(super) notebooks: Arc<Notebooks>,
     pub(super) recall: Arc<Recall>,
     redactor: Arc<Redactor>,
     records: Records,
-    /// Held from reading what is remembered of a session until it is written again.
+    /// Held from reading a session's state until it is written back.
     remembering: Mutex<()>,
 }
 
 impl Injector {
-    /// Injections from these.
+    /// Creates an injector.
     pub fn new(
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
@@ -38,7 +39,7 @@ impl Injector {
         Self { stores, notebooks, recall, redactor, records, remembering }
     }
 
-    /// A text without secrets: what people write into notes by hand has been through no tool.
+    /// Redacts a text: notes edited by hand have not passed through any tool.
     pub(super) fn cut(&self, text: &str) -> String {
         self.redactor.redact(text).into_owned()
     }
@@ -60,7 +61,7 @@ impl Injector {
         })
     }
 
-    /// Notes that what was due did not get to the agent in time: it is due again.
+    /// Records that a due injection did not reach the agent in time, so that it is due again.
     pub fn missed(
         &self,
         project: &str,
@@ -86,7 +87,7 @@ impl Injector {
         }))
     }
 
-    /// The hints that a session has been given, and those that wait for its next prompt.
+    /// Returns the hints given to a session, and those that wait for its next prompt.
     pub fn hinted(&self, project: &str, session: &str) -> Hinted {
         let folder = self.stores.projects().known_folder(project);
         folder.map(|folder| Remembered::read(&folder, session).hinted()).unwrap_or_default()
@@ -112,7 +113,7 @@ impl Injector {
         self.records.add(record)
     }
 
-    /// The latest so many injections, in order, of a project or of all, of a session or of all.
+    /// Lists the latest `limit` injections, oldest first, filtered by project and session.
     pub fn recorded(
         &self,
         project: Option<&str>,

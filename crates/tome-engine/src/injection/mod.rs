@@ -1,9 +1,10 @@
-//! What Tome puts into an agent's context, made of pieces, within a room that is never overrun.
+//! Builds the text that Tome injects into an agent's context, within a hard token budget.
 //!
-//! `room`, `piece` and `compose` are pure: lines in, a text within its budget out. `start`,
-//! `resumed`, `hints` and `nudge` say what each text holds; `session_state` and `open_work` describe a session. `gather` reads what they are made of, `remembered`
-//! keeps what a session has been given, and `record` what was said to it. Deadlines are the caller's:
-//! nothing in here waits for a moment, and every step can be left out.
+//! `token_budget`, `section` and `compose` are pure: lines in, a text within its budget out.
+//! `start`, `resume`, `hints` and `nudge` define the texts; `session_state` and `open_work`
+//! describe a session. `gather` reads the sources, `injection_state` stores what a session was
+//! given, and `injection_log` logs injections. Deadlines are the caller's: every step can be
+//! skipped.
 
 mod compose;
 mod gather;

@@ -1,5 +1,5 @@
-//! What is said when a trigger fires: lessons for a plan, a word about storing at a stop, a reminder
-//! of the overview. The words of the triggers themselves are theirs; here they get their marks.
+//! Texts of triggers: lessons for a plan, the request to store at a stop, the overview reminder.
+//! `triggers::texts` has the wording; this module adds the marks.
 
 use tome_notebook::RecalledInsight;
 
@@ -7,17 +7,16 @@ use super::compose::{Composed, Frame, compose};
 use super::piece::{Block, Piece};
 use super::room::Room;
 
-/// What the lessons for a plan may take.
+/// Token budget of the lessons for a plan.
 pub const PLAN_TOKENS_MAX: u64 = 900;
 
-/// Lessons for a plan, and `request` behind them; `None` where there are none: then there is nothing
-/// to replan for.
+/// Lessons for a plan, followed by `request`; `None` without lessons.
 pub fn plan_text(insights: &[RecalledInsight], request: &str, room: Room) -> Option<Composed> {
     if insights.is_empty() {
         return None;
     }
     let piece = Piece {
-        name: "Lessons that bear on this plan",
+        name: "Lessons that may apply to this plan",
         about: "Stored in earlier work; check that the situation is the same.".to_owned(),
         blocks: insights.iter().map(lesson).collect(),
         noun: ("lesson", "lessons"),
@@ -33,7 +32,7 @@ fn lesson(insight: &RecalledInsight) -> Block {
     let place = format!("coder/{}#L{}", insight.path, insight.line);
     let head = format!("### {} ({}) [{place}]", insight.title, insight.kind.as_str());
     let text = insight.text.trim_start();
-    // The entry as it stands in its file begins with its own heading.
+    // The stored entry begins with its own heading.
     let body = match text.split_once('\n') {
         Some((first, rest)) if first.starts_with('#') => rest,
         _ => text,
@@ -41,7 +40,7 @@ fn lesson(insight: &RecalledInsight) -> Block {
     Block::text(&head, body, format!("memory_read {} with scope coder", insight.path))
 }
 
-/// A few words of Tome's own, such as a request to store, between the marks.
+/// A short text of Tome's own, such as a request to store, between the marks.
 pub fn nudge_text(kind: &'static str, words: &str, room: Room) -> Option<Composed> {
     let frame = Frame { kind, above: vec![words.to_owned()], below: Vec::new() };
     compose(&frame, &[], room)

@@ -1,19 +1,19 @@
-//! Work that a session left open: steps of its latest plan that are not done, what its closing words
-//! call open, and pending issues of its overview.
+//! Finds work that a session left open: unfinished steps of its latest plan, open items in its
+//! final message, and pending issues in its overview.
 
 use serde_json::Value;
 use tome_model::{Event, Tool};
 
-/// Items that are told.
+/// Limit of open items.
 const ITEMS_MAX: usize = 5;
 
-/// Tools that hold a whole plan, in lower case and without a server's name.
+/// Tools that write a whole plan, lowercase and without a server prefix.
 const PLANS: [&str; 5] = ["todowrite", "todo_write", "write_todos", "update_plan", "update_todo"];
 const LISTS: [&str; 4] = ["todos", "plan", "steps", "items"];
 const WORDS: [&str; 6] = ["content", "step", "title", "subject", "description", "text"];
 const DONE: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
 
-/// Beginnings of headings under which agents list what is not done.
+/// Prefixes of headings under which agents list open items.
 const HEADINGS: [&str; 12] = [
     "next step",
     "next up",
@@ -29,7 +29,7 @@ const HEADINGS: [&str; 12] = [
     "follow-up",
 ];
 
-/// Work that a session left open. `tail` is its events, the latest first.
+/// Collects the open work of a session. `tail` is its events, the latest first.
 pub(super) fn of_session(tail: &[Event], closing: Option<&Event>) -> Vec<String> {
     let plan = tail.iter().find_map(|event| event.tool.as_ref().and_then(open_steps));
     let mut open = plan.unwrap_or_default();
@@ -38,7 +38,7 @@ pub(super) fn of_session(tail: &[Event], closing: Option<&Event>) -> Vec<String>
     open
 }
 
-/// The open steps of a plan; `None` for a tool that holds none.
+/// Returns the open steps of a plan; `None` if the tool is not a plan tool.
 fn open_steps(tool: &Tool) -> Option<Vec<String>> {
     let name = tool.name.to_lowercase();
     let name = name.rsplit("__").next().unwrap_or_default();
@@ -56,7 +56,7 @@ fn open_steps(tool: &Tool) -> Option<Vec<String>> {
     Some(steps.filter_map(|item| field(item, &WORDS)).take(ITEMS_MAX).collect())
 }
 
-/// The items that a text lists under a heading such as "Next steps", and unticked boxes.
+/// Returns the items under a heading such as "Next steps", and unticked boxes.
 fn called_open(text: &str) -> Vec<String> {
     let (mut open, mut is_under) = (Vec::new(), false);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -66,7 +66,7 @@ fn called_open(text: &str) -> Vec<String> {
         let is_heading = !is_item && HEADINGS.iter().any(|heading| plain.starts_with(heading));
         if is_heading {
             is_under = true;
-            // "Next step: wire it up" says it on the same line.
+            // "Next step: wire it up" has the item on the same line.
             let rest = line.split_once(':').map(|(_, rest)| rest.trim_matches(['*', '_', ' ']));
             open.extend(rest.filter(|rest| !rest.is_empty()).map(str::to_owned));
         } else if is_box || (is_under && is_item) {
@@ -78,7 +78,7 @@ fn called_open(text: &str) -> Vec<String> {
     open
 }
 
-/// The lines below "Pending Issues" of an overview.
+/// Returns the lines of the "Pending Issues" section of an overview.
 pub(super) fn pending_in(overview: &str) -> Vec<String> {
     let below = overview.lines().skip_while(|line| !line.contains("Pending Issues")).skip(1);
     let section = below.take_while(|line| !line.starts_with('#')).map(str::trim);
@@ -86,7 +86,7 @@ pub(super) fn pending_in(overview: &str) -> Vec<String> {
     section.map(|line| without_bullet(line).0.to_owned()).take(ITEMS_MAX).collect()
 }
 
-/// A line without its bullet or number, and whether it had one.
+/// Strips a bullet or number from a line; also returns whether there was one.
 fn without_bullet(line: &str) -> (&str, bool) {
     let after = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
     let number = || {

@@ -1,51 +1,47 @@
-//! A piece of an injected text: some blocks in order of their worth, and how they are cut to a room.
+//! A section of an injected text: blocks by priority, truncated to fit a budget.
 //!
-//! What fits is kept from the front; what is cut is said, with how to get it. A piece never takes
-//! more than it is given, whatever its blocks hold.
+//! Keeps blocks from the front; a notice states how many are missing and how to get them. A section
+//! never exceeds its budget, whatever its blocks contain.
 
 use super::room::Left;
 use crate::quote;
 
-/// A longer line is no line: it is cut, and that is said.
+/// Longer lines are truncated, with a notice.
 const LINE_CHARS_MAX: usize = 600;
 
-/// One part of an injected text.
+/// A section of an injected text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// What it is called, for its heading and for saying that it was left out.
+    /// Used for the heading and for the notice that it was left out.
     pub name: &'static str,
-    /// Said below the heading; may be empty.
+    /// Printed below the heading; may be empty.
     pub about: String,
-    /// The most wanted first.
+    /// By priority.
     pub blocks: Vec<Block>,
-    /// What one block and several are called: `note`, `notes`.
+    /// Singular and plural of a block: `note`, `notes`.
     pub noun: (&'static str, &'static str),
-    /// How to get what was left out.
+    /// How to get the omitted blocks.
     pub rest: &'static str,
-    /// Where it comes from, if that is outside.
+    /// The source to name in the fence, if the text is from outside.
     pub quoted: Option<String>,
-    /// The part of the room that it is sure of, in hundredths.
+    /// The guaranteed part of the budget, in percent.
     pub share: u64,
 }
 
-/// What is kept together as far as that is possible.
+/// Lines that stay together where possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Its first line.
     pub head: String,
-    /// The others.
     pub lines: Vec<String>,
-    /// How to get the rest of it.
+    /// How to get the omitted lines.
     pub rest: String,
 }
 
 impl Block {
-    /// A block of one line.
     pub(super) fn line(text: &str) -> Self {
         Self { head: clipped(text), lines: Vec::new(), rest: String::new() }
     }
 
-    /// A block of a heading and a text below it.
     pub(super) fn text(head: &str, text: &str, rest: String) -> Self {
         let text = quote::neutralize(text);
         let lines = text.trim_matches('\n').lines().map(clipped).collect();
@@ -57,25 +53,25 @@ impl Block {
     }
 }
 
-/// A line that cannot close a mark and is not too long.
+/// Escapes marks and truncates a line.
 fn clipped(text: &str) -> String {
     let text = quote::neutralize(text).replace('\n', " ");
     let kept = tome_text::first_chars(&text, LINE_CHARS_MAX);
     if kept.len() < text.len() { format!("{kept}… [line cut]") } else { text }
 }
 
-/// What became of a piece.
+/// A section truncated to its budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fitted {
     pub lines: Vec<String>,
-    /// Of the room it was given.
+    /// The remainder of its budget.
     pub left: Left,
-    /// Blocks that are not there, or not whole.
+    /// Blocks that are missing or incomplete.
     pub cut: usize,
 }
 
 impl Piece {
-    /// As much of it as there is room for.
+    /// Keeps as many blocks as fit into the budget.
     pub(super) fn fit(&self, room: Left) -> Fitted {
         let nothing = Fitted { lines: Vec::new(), left: room, cut: self.blocks.len() };
         if self.blocks.is_empty() {
@@ -92,7 +88,7 @@ impl Piece {
             let lines = above.into_iter().chain(all).chain(below).collect();
             return Fitted { lines, left: whole, cut: 0 };
         }
-        // The room for saying what was cut is set aside for the longest way of saying it.
+        // Reserve the longest possible notice.
         let (mut kept, count) = (Vec::new(), self.blocks.len());
         let mut rest = left;
         if !rest.take(&[self.left_out(count)]) {
@@ -119,7 +115,7 @@ impl Piece {
         }
     }
 
-    /// The lines that stand around the blocks.
+    /// The lines before and after the blocks.
     fn around(&self) -> (Vec<String>, Vec<String>) {
         let mut above = vec![String::new(), format!("## {}", self.name)];
         if !self.about.is_empty() {
@@ -138,7 +134,7 @@ impl Piece {
     }
 }
 
-/// The beginning of a block that does not fit whole; nothing where not even its first lines do.
+/// Returns the first lines of a block that does not fit whole; empty if none fit.
 fn beginning(block: &Block, room: &mut Left) -> Vec<String> {
     let notice = |cut: usize| {
         let lines = if cut == 1 { "line" } else { "lines" };
@@ -158,7 +154,7 @@ fn beginning(block: &Block, room: &mut Left) -> Vec<String> {
     let mut lines = vec![block.head.clone()];
     lines.extend(block.lines.iter().take(fitting).cloned());
     lines.push(notice(block.lines.len() - fitting));
-    // The notice was set aside at its longest.
+    // The longest possible notice was reserved above.
     room.take(&lines);
     lines
 }

@@ -1,13 +1,13 @@
-//! The record of what was injected: what, when, why, how much, and whether it got there. One JSON
-//! line each, in the project's folder:
+//! The log of injections: text, time, reason, size and whether it was delivered. One JSON line
+//! each, in the project's folder:
 //!
 //! ```text
 //! <project's folder>/injections.jsonl       the latest
 //! <project's folder>/injections.old.jsonl   those before them, as the file was when it was full
 //! ```
 //!
-//! The two hold `FILE_BYTES_MAX` each, about. It is a record for people, not a truth: nothing waits
-//! for the disk, and a damaged line is left out of lists and reported with its file and number.
+//! Each file holds about `FILE_BYTES_MAX`. The log is for people and not a source of truth: writes
+//! are not synced, and a damaged line is skipped and reported with its file and number.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -19,41 +19,41 @@ use tome_model::Millis;
 
 use tome_home::{Damage, HomeError, Projects};
 
-/// A file that is longer is set aside; the one set aside before goes.
+/// Beyond this size the file is rotated, replacing the older one.
 const FILE_BYTES_MAX: u64 = 512 * 1024;
 
-/// Damaged lines that are named one by one.
+/// Damaged lines reported by number.
 const LISTED_MAX: usize = 20;
 
-/// One injection.
+/// An injection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InjectionRecord {
-    /// When, in milliseconds since 1970.
+    /// Time in milliseconds since 1970.
     pub at_ms: u64,
-    /// Which moment of the session: `start`, `prompt`, `tool`, `stop`, `compaction`.
+    /// Moment in the session: `start`, `prompt`, `tool`, `stop`, `compaction`.
     pub moment: String,
-    /// Why: `startup`, `resume`, `hints`, `replan`, `store`, `overview`.
+    /// Reason: `startup`, `resume`, `hints`, `replan`, `store`, `overview`.
     pub why: String,
-    /// Whose session.
+    /// The agent.
     pub agent: String,
-    /// Which session.
+    /// The session.
     pub session_id: String,
     /// The project's root.
     pub project: String,
-    /// What it costs, about.
+    /// Estimated tokens.
     pub tokens: u64,
-    /// What was left out or cut for lack of room.
+    /// Pieces left out or cut to fit the budget.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
-    /// How long it took to make.
+    /// Time it took to build.
     pub took_ms: u64,
-    /// Whether it was ready while the hook was waiting for it.
+    /// Whether it was ready before the hook's deadline.
     pub handed: bool,
-    /// The text.
+    /// The injected text.
     pub text: String,
 }
 
-/// The records of all projects.
+/// The injection logs of all projects.
 pub(super) struct Records {
     projects: Arc<Projects>,
     writing: Mutex<()>,
@@ -76,7 +76,7 @@ impl Records {
             let mut file = OpenOptions::new().append(true).read(true).create(true).open(&path)?;
             let mut line = Vec::new();
             if is_unended(&mut file)? {
-                // Torn by a kill: it must not take this one with it.
+                // Terminate a partial line, so that it does not damage this one.
                 line.push(b'\n');
             }
             serde_json::to_writer(&mut line, record)?;
@@ -86,7 +86,7 @@ impl Records {
         add().map_err(HomeError::file("write", &path))
     }
 
-    /// The latest so many, in order, of a project or of all, of a session or of all.
+    /// Returns the latest `limit` records, oldest first, filtered by project and session.
     pub(super) fn list(
         &self,
         project: Option<&str>,
@@ -141,16 +141,15 @@ fn damaged_lines(folder: &Path) -> Vec<String> {
     findings
 }
 
-/// The lines of a file that can be read.
 fn read(path: &Path) -> Vec<InjectionRecord> {
     lines(path).into_iter().flatten().collect()
 }
 
-/// All lines of a file, read or not.
+/// Parses all lines of a file.
 fn lines(path: &Path) -> Vec<serde_json::Result<InjectionRecord>> {
     let mut text = Vec::new();
     let Ok(file) = std::fs::File::open(path) else { return Vec::new() };
-    // Longer than this it was not written here.
+    // A file longer than this was not written here.
     if file.take(4 * FILE_BYTES_MAX).read_to_end(&mut text).is_err() {
         return Vec::new();
     }
@@ -161,7 +160,7 @@ fn lines(path: &Path) -> Vec<serde_json::Result<InjectionRecord>> {
     text.split(|byte| *byte == b'\n').map(serde_json::from_slice).collect()
 }
 
-/// Whether the last line of a file lacks its end.
+/// Whether the last line lacks its newline.
 fn is_unended(file: &mut std::fs::File) -> std::io::Result<bool> {
     let mut last = [0];
     if file.seek(SeekFrom::End(0))? == 0 {

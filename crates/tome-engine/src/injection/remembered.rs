@@ -1,15 +1,15 @@
-//! What is remembered of one session while it lasts: the hints it was given, those that came too late
-//! to be given, and the state of the triggers. One small file a session in the project's folder, replaced whole:
+//! State kept per session: the hints it was given, hints that came too late, and trigger state. One
+//! small file per session in the project's folder, replaced atomically:
 //!
 //! ```text
 //! <project's folder>/triggers/<session>
 //!     {"v":1,"given":["memory/lexer.md", …],"late":[{"key":…,"line":…}]} \n
-//!     the state of the triggers, as they write it
+//!     TriggerState as JSON
 //! ```
 //!
-//! It is no truth: a file that is missing or damaged is begun anew, and the worst that comes of that
-//! is a hint that was given before. So it is renamed into place and not synced: a daemon that is
-//! killed loses nothing, a power failure perhaps the last step.
+//! Not a source of truth: a missing or damaged file starts over, and at worst a hint is repeated.
+//! So it is renamed into place without a sync: a killed daemon loses nothing, a power failure at
+//! most the last step.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -22,34 +22,33 @@ use super::hints::{HINTS_MAX, Hint};
 use tome_home::layout::session_name;
 use tome_home::{HomeError, layout};
 
-/// Sessions of a project that are remembered; the ones that were silent for longest go.
+/// Sessions kept per project; the longest inactive are deleted first.
 const SESSIONS_MAX: usize = 64;
-/// Hints that are remembered of a session; the oldest go.
+/// Hints kept per session; the oldest are dropped first.
 const GIVEN_MAX: usize = 512;
-/// A file that is larger was not written here.
+/// A larger file was not written here.
 const FILE_BYTES_MAX: u64 = 512 * 1024;
 
-/// What is remembered of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Remembered {
-    /// The hints it was given, the oldest first.
+    /// Keys of the hints given, the oldest first.
     given: Vec<String>,
-    /// Hints that were found when nobody waited for them any more.
+    /// Hints found after the hook's deadline.
     late: Vec<Hint>,
-    /// Whether it was given the text of its start.
+    /// Whether it was given its start text.
     pub started: bool,
-    /// The state of the triggers.
+    /// Serialized `TriggerState`.
     pub triggers: Vec<u8>,
 }
 
 /// The hints of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hinted {
-    /// What those are known by that it was given.
+    /// Keys of the hints it was given.
     pub given: BTreeSet<String>,
-    /// Those that came too late for the prompt that they are about, and may come with the next.
+    /// Hints too late for their prompt, which may be given with the next.
     pub late: Vec<Hint>,
-    /// Whether it was given the text of its start: its context still holds it when it is resumed.
+    /// Whether it was given its start text, which is still in its context when it is resumed.
     pub started: bool,
 }
 
@@ -64,7 +63,7 @@ struct Head {
 }
 
 impl Remembered {
-    /// What is remembered of a session; nothing where nothing can be read.
+    /// Reads the state of a session; empty if it is missing or unreadable.
     pub(super) fn read(project: &Path, session: &str) -> Self {
         Self::from_file(&file(project, session)).unwrap_or_default()
     }
@@ -102,14 +101,13 @@ impl Remembered {
         write().map_err(HomeError::file("write", &path))
     }
 
-    /// Its hints.
     pub(super) fn hinted(&self) -> Hinted {
         let given = self.given.iter().cloned().collect();
         Hinted { given, late: self.late.clone(), started: self.started }
     }
 
-    /// Notes hints that come too late, for the next prompt. Of those that waited before, the newest
-    /// stay as far as there is room.
+    /// Adds hints that came too late, for the next prompt. Newer ones replace older ones beyond the
+    /// limit.
     pub(super) fn put_off(&mut self, hints: Vec<Hint>) {
         let before = std::mem::take(&mut self.late);
         for hint in hints.into_iter().chain(before) {
@@ -121,8 +119,7 @@ impl Remembered {
         }
     }
 
-    /// Notes hints that it is given now. What waited for this moment and was not among them waits no
-    /// longer.
+    /// Records the hints given now and drops all late hints.
     pub(super) fn give(&mut self, keys: impl IntoIterator<Item = String>) {
         for key in keys {
             if !self.given.contains(&key) {
@@ -138,7 +135,7 @@ fn file(project: &Path, session: &str) -> PathBuf {
     layout::triggers_in(project).join(session_name(session))
 }
 
-/// Makes room for one more session.
+/// Deletes the oldest files to make space for one more session.
 fn forget_oldest(folder: &Path) -> std::io::Result<()> {
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -1,5 +1,5 @@
-//! The text for a session that is resumed. Its context still holds what it was told at its start, so
-//! only what changed since is told: notes, and sessions that ran meanwhile. Usually that is nothing.
+//! The text for a resumed session. Its context still contains the start text, so this only lists
+//! changes since: notes, and sessions that ran meanwhile. Usually there are none.
 
 use tome_model::Millis;
 
@@ -12,17 +12,17 @@ use super::start::{NoteLine, index_line, minute, session_block};
 /// Changes since a session was last active.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResumeParts {
-    /// When the session was active last.
+    /// When the session was last active.
     pub since: Millis,
-    /// Notes of the project that were changed since, the newest first.
+    /// Notes of the project changed since then, the newest first.
     pub notes: Vec<NoteLine>,
-    /// Whether the project's notebook lies in the repository.
+    /// Set if the project's notebook is in the repository: the source to name when quoting.
     pub notes_from: Option<String>,
-    /// Sessions that were active since, the latest first.
+    /// Sessions active since then, the latest first.
     pub sessions: Vec<SessionState>,
 }
 
-/// The text for a resumed session; `None` where nothing changed.
+/// Composes the text for a resumed session; `None` if nothing changed.
 pub fn resume_text(parts: &ResumeParts, room: Room) -> Option<Composed> {
     let pieces = [notes(parts), sessions(parts)];
     if pieces.iter().all(|piece| piece.blocks.is_empty()) {
@@ -30,14 +30,14 @@ pub fn resume_text(parts: &ResumeParts, room: Room) -> Option<Composed> {
     }
     let since = minute(parts.since);
     let above = vec![format!(
-        "Tome, the memory of this project: since this session was active last ({since}), this changed."
+        "Tome, the memory of this project: changes since this session was last active ({since})."
     )];
     compose(&Frame { kind: "resume", above, below: Vec::new() }, &pieces, room)
 }
 
 fn notes(parts: &ResumeParts) -> Piece {
     Piece {
-        name: "Notes that changed",
+        name: "Changed notes",
         about: "memory_read reads one.".to_owned(),
         blocks: parts.notes.iter().map(index_line).collect(),
         noun: ("note", "notes"),
@@ -50,7 +50,7 @@ fn notes(parts: &ResumeParts) -> Piece {
 fn sessions(parts: &ResumeParts) -> Piece {
     let blocks: Vec<Block> = parts.sessions.iter().map(session_block).collect();
     Piece {
-        name: "Other sessions meanwhile",
+        name: "Other sessions since then",
         about: String::new(),
         blocks,
         noun: ("session", "sessions"),

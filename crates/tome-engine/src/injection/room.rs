@@ -1,29 +1,28 @@
-//! How much an injected text may take, counted exactly, line by line.
+//! The token budget of an injected text, counted exactly, line by line.
 //!
-//! A line costs the same whatever stands before it: the estimate of tokens begins anew behind a line
-//! break. So what lines cost apart is what they cost together, and a budget is never overrun by
-//! rounding.
+//! The token estimate restarts at every line break, so the cost of a line does not depend on the
+//! lines before it: costs add up exactly, and rounding never exceeds the budget.
 
 use tome_text::{token_units, tokens_to_units};
 
-/// How much text there may be. Both bounds are hard.
+/// The size limit of a text. Both bounds are hard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// By the project's own estimate of tokens.
+    /// Estimated tokens, see `tome_text`.
     pub tokens: u64,
-    /// Agents cut or put aside what is longer, whatever it would cost in tokens.
+    /// Bytes; agents truncate or discard longer texts, whatever their tokens.
     pub bytes: usize,
 }
 
 impl Room {
-    /// The smaller of two in each way.
+    /// The smaller of the two bounds each.
     #[must_use]
     pub fn within(self, other: Self) -> Self {
         Self { tokens: self.tokens.min(other.tokens), bytes: self.bytes.min(other.bytes) }
     }
 }
 
-/// What is left of a room.
+/// The remainder of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Left {
     units: u64,
@@ -35,7 +34,7 @@ impl Left {
         Self { units: tokens_to_units(room.tokens), bytes: room.bytes }
     }
 
-    /// A share of it, in hundredths.
+    /// A share of it, in percent.
     pub(super) fn share(self, percent: u64) -> Self {
         let bytes = (self.bytes as u64).saturating_mul(percent) / 100;
         Self {
@@ -44,7 +43,7 @@ impl Left {
         }
     }
 
-    /// Takes the room of some lines; `false`, and nothing taken, where there is not so much.
+    /// Takes the cost of some lines; if they do not fit, takes nothing and returns `false`.
     pub(super) fn take<L: AsRef<str>>(&mut self, lines: &[L]) -> bool {
         let (mut units, mut bytes) = (0_u64, 0_usize);
         for line in lines {
@@ -61,7 +60,6 @@ impl Left {
         true
     }
 
-    /// The two together.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             units: self.units.saturating_add(other.units),
@@ -69,7 +67,6 @@ impl Left {
         }
     }
 
-    /// What is left of it when some part is given away.
     pub(super) fn without(self, other: Self) -> Self {
         Self {
             units: self.units.saturating_sub(other.units),

@@ -1,23 +1,23 @@
-//! The rules for using memory, worded once. Each client is told them in one place: with the start text
-//! where hooks inject one, and with the server's instructions where nobody does.
+//! The rules for using memory. Each client gets them once: in the start text where hooks inject
+//! one, otherwise in the MCP server's instructions.
 
-/// A rule, and the tools without which it makes no sense.
+/// A rule, and the tools it requires.
 const RULES: [(&str, &[&str]); 6] = [
     (
         "Before you start a task, check what is known: read the notes that apply (memory_read) and search earlier work (recall_memory).",
         &["memory_read", "recall_memory"],
     ),
-    ("Open a citation (memory_show) before you rely on what it stands for.", &["memory_show"]),
+    ("Before you rely on a cited result, open its citation (memory_show).", &["memory_show"]),
     (
-        "After significant work, save what the next session needs and the code does not show: a decision and its reason, a trap, how the user wants things done (memory_write, memory_append).",
+        "After significant work, save what the next session needs and the code does not show: a decision and its reason, a pitfall, how the user wants things done (memory_write, memory_append).",
         &["memory_write", "memory_append"],
     ),
     (
-        "Change the note that exists (memory_patch) instead of writing a second one, and take out what is no longer true.",
+        "Update the existing note (memory_patch) instead of writing a second one, and remove what is no longer true.",
         &["memory_patch"],
     ),
     (
-        "Lessons that hold in any project: coder_memory_recall before unfamiliar work, coder_memory_store after it.",
+        "Lessons that apply to any project: coder_memory_recall before unfamiliar work, coder_memory_store after it.",
         &["coder_memory_recall", "coder_memory_store"],
     ),
     (
@@ -26,8 +26,8 @@ const RULES: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// The tools that every client is offered unless it chooses others: search, open a citation, read and
-/// write notes. Their schemas stand in every request, so there are few.
+/// The tools offered to every client by default: search, open a citation, read and write notes.
+/// Their schemas are part of every request, so there are few.
 pub const CORE_TOOLS: [&str; 6] = [
     "recall_memory",
     "memory_show",
@@ -37,7 +37,7 @@ pub const CORE_TOOLS: [&str; 6] = [
     "memory_patch",
 ];
 
-/// The rules for a client that is offered these tools, numbered, one per line.
+/// Returns the rules for a client with these tools, numbered, one per line.
 pub fn memory_rules(offered: &[&str]) -> Vec<String> {
     let fits = |tools: &[&str]| tools.iter().all(|tool| offered.contains(tool));
     let fitting = RULES.iter().filter(|(_, tools)| fits(tools));

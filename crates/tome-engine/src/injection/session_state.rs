@@ -1,6 +1,6 @@
-//! The state of a session as a whole: its first request, its latest requests, the agent's closing words,
-//! and what is open. Read from the session's own events, so that it is there at once and says what was
-//! said; text of tools is not in it.
+//! Summarizes a session: its first request, its latest requests, the agent's final message and open
+//! work. Read directly from the session's events, so it is available at once and verbatim; excludes
+//! tool output.
 
 use std::collections::BTreeSet;
 
@@ -13,49 +13,50 @@ use super::{Injector, open_work};
 use crate::triggers::texts::is_own;
 use tome_home::{HomeError, Whose};
 
-/// Events read backwards to find another session. If the current session alone has more, none is found.
+/// Events read backwards to find another session. If the current session alone has more, none is
+/// found.
 const EVENTS_BACK_MAX: usize = 4_000;
-/// Sessions that are looked at before giving up.
+/// Sessions examined before giving up.
 const SESSIONS_MAX: usize = 24;
-/// Events of one session that are read from its beginning and from its end.
+/// Events read from the beginning and from the end of a session.
 const HEAD_EVENTS_MAX: usize = 60;
 const TAIL_EVENTS_MAX: usize = 400;
-/// Latest requests that are told.
 const REQUESTS_MAX: usize = 3;
-/// A shorter prompt ("yes", "go on") says nothing by itself, and shorter closing words conclude nothing.
+/// A shorter prompt ("yes", "go on") means nothing by itself; a shorter final message states no
+/// result.
 const REQUEST_WORDS_MIN: usize = 3;
 const CLOSING_WORDS_MIN: usize = 8;
 
-/// The state of a session as a whole.
+/// The state of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionState {
-    /// Its id.
+    /// The session's id.
     pub session: String,
-    /// Whether it is the very session that is told.
+    /// Whether this is the session that receives the text.
     pub is_own: bool,
-    /// Its agent.
+    /// The session's agent.
     pub agent: String,
-    /// Its first and its last event.
+    /// Time of the first event.
     pub first_at: Millis,
-    /// See `first_at`.
+    /// Time of the last event.
     pub last_at: Millis,
-    /// The first request that says something.
+    /// The first meaningful request.
     pub first_request: String,
-    /// The latest requests, the oldest of them first, without the first one.
+    /// The latest requests in order, without the first one.
     pub latest_requests: Vec<String>,
-    /// The agent's closing words.
+    /// The agent's final message.
     pub closing: String,
-    /// The event that holds them, for a citation.
+    /// The event of the final message, for a citation.
     pub closing_event: Option<String>,
-    /// Steps of a plan and pending issues that are not done.
+    /// Unfinished plan steps and pending issues.
     pub open: Vec<String>,
     /// The last request, if no answer to it was recorded.
     pub unanswered: Option<String>,
 }
 
 impl Injector {
-    /// The state of the session that was active last in a project, of any but this one. Sessions of
-    /// subagents, of `tome chat --offline`, and those in which nothing was asked do not count.
+    /// Returns the state of the most recently active session of a project, except `own`. Skips
+    /// subagents, `tome chat --offline` and sessions without requests.
     pub(super) fn last_session(
         &self,
         project: &str,
@@ -64,7 +65,7 @@ impl Injector {
         Ok(self.sessions_since(project, own, Millis(0), 1)?.pop())
     }
 
-    /// The states of the sessions that were active after a moment, the latest first.
+    /// Returns the states of sessions active after `since`, the latest first.
     pub(super) fn sessions_since(
         &self,
         project: &str,
@@ -91,7 +92,7 @@ impl Injector {
         Ok(states)
     }
 
-    /// The state of one session; `None` where it has nothing to tell.
+    /// Returns the state of a session; `None` if it is skipped or has no requests.
     pub(super) fn session_state(
         &self,
         store: &Ledger,
@@ -105,7 +106,7 @@ impl Injector {
         Ok(Some(state))
     }
 
-    /// When a session was active last before it was started again.
+    /// Returns when a session was last active before its current start.
     pub(super) fn active_before(
         &self,
         project: &str,
@@ -137,7 +138,7 @@ impl Injector {
     }
 }
 
-/// The beginning and the end of a session.
+/// The first and last events of a session.
 struct SessionEvents {
     head: Vec<Event>,
     /// The latest first.

@@ -1,4 +1,4 @@
-//! The start text of a session: the rules, what is known, where things stand, how to find more.
+//! The start text of a session: rules, notes, the state of the last session, how to find more.
 
 use tome_model::Millis;
 
@@ -9,69 +9,67 @@ use super::rules::{CORE_TOOLS, memory_rules};
 use super::session_state::SessionState;
 use crate::quote::quote_line;
 
-/// What there is to say at the start of a session, as far as it was read in time.
+/// The sources of a start text, as far as they were read in time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StartParts {
     /// The facts of the project's notebook, the newest first.
     pub facts: Vec<FactFile>,
     /// Its other notes, the newest first.
     pub notes: Vec<NoteLine>,
-    /// Where the project's notebook lies, if that is in the repository: then anybody may have
-    /// written it.
+    /// Set if the project's notebook is in the repository, where anyone may have written it: the
+    /// source to name when quoting.
     pub notes_from: Option<String>,
-    /// The overview of this session, if somebody has written one.
+    /// The overview of this session, unless it was never written.
     pub overview: Option<String>,
     /// The files of the coder's notebook, the newest first.
     pub insights: Vec<NoteLine>,
     /// The state of the last session; after a compaction, of this one.
     pub last: Option<SessionState>,
-    /// What could not be read in time.
+    /// Sources that could not be read in time.
     pub late: Vec<&'static str>,
 }
 
-/// A fact file, whole.
+/// A whole fact file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactFile {
-    /// Within the notebook.
+    /// Path in the notebook.
     pub path: String,
-    /// All of it.
+    /// The whole text.
     pub text: String,
 }
 
-/// One line of an index.
+/// An entry of a notebook's index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteLine {
-    /// Within the notebook.
+    /// Path in the notebook.
     pub path: String,
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// What it says, in a line.
+    /// Summary of one line.
     pub summary: String,
 }
 
-/// How every start text begins.
 const OPENING: [&str; 2] = [
     "Tome, the memory of this project, adds this at the start of a session. It is background, not a message from the user.",
     "Rules for using this memory:",
 ];
 
-/// Said where nothing is known yet: somebody has to begin.
-const NOTHING_YET: [&str; 2] =
-    ["", "Nothing is noted or recorded here yet. What you save now is there in the next session."];
+/// Added if nothing is known yet.
+const NOTHING_YET: [&str; 2] = [
+    "",
+    "Nothing is noted or recorded here yet. What you save now will be available in the next session.",
+];
 
-/// How to find more.
 const MORE: [&str; 2] = [
     "",
     "More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:2026-11-14). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.",
 ];
 
-/// Characters of a note's name.
 const NAME_CHARS_MAX: usize = 80;
-/// Characters of a line of an index, and of an open item.
+/// Characters of an index line, and of an open item.
 const LINE_CHARS_MAX: usize = 240;
-/// Characters of a request.
 const ASKED_CHARS_MAX: usize = 300;
-/// Characters and lines of the agent's closing words.
+/// Characters and lines of the agent's final message.
 const CLOSING_CHARS_MAX: usize = 900;
 const CLOSING_LINES_MAX: usize = 9;
 
@@ -80,12 +78,12 @@ fn opening() -> Vec<String> {
     opening.chain(memory_rules(&CORE_TOOLS)).collect()
 }
 
-/// The rules by themselves, for whoever puts the rest into a context in another way.
+/// The rules alone, for callers that inject the rest in another way.
 pub fn protocol_text() -> String {
     opening().join("\n")
 }
 
-/// The text for the start of a session, the rules at least; `None` where there is no room for it.
+/// Composes the start text, at least the rules; `None` if the budget is too small for them.
 pub fn start_text(parts: &StartParts, room: Room) -> Option<Composed> {
     let pieces = [facts(parts), overview(parts), last(parts), notes(parts), insights(parts)];
     let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
@@ -133,7 +131,7 @@ fn overview(parts: &StartParts) -> Piece {
     }
 }
 
-/// Only what the user and the agent said: nothing that a tool returned.
+/// Only text of the user and the agent, never of a tool.
 fn last(parts: &StartParts) -> Piece {
     let is_own = parts.last.as_ref().is_some_and(|last| last.is_own);
     Piece {
@@ -150,7 +148,7 @@ fn last(parts: &StartParts) -> Piece {
     }
 }
 
-/// A session in a few lines: when, the requests, the closing words, what is open.
+/// A session in a few lines: time, requests, the agent's final message, open items.
 pub(super) fn session_block(state: &SessionState) -> Block {
     let when = match minute(state.first_at) == minute(state.last_at) {
         true => minute(state.last_at),
@@ -159,24 +157,25 @@ pub(super) fn session_block(state: &SessionState) -> Block {
     let mut lines =
         vec![format!("First request: {}", quote_line(&state.first_request, ASKED_CHARS_MAX))];
     let latest = state.latest_requests.iter();
-    lines.extend(latest.map(|text| format!("Then asked: {}", quote_line(text, ASKED_CHARS_MAX))));
+    lines
+        .extend(latest.map(|text| format!("Later request: {}", quote_line(text, ASKED_CHARS_MAX))));
     let closing = closing_lines(&state.closing);
     if let Some((first, rest)) = closing.split_first() {
-        lines.push(format!("The agent's closing words: {first}"));
+        lines.push(format!("Agent's final message: {first}"));
         lines.extend(rest.iter().map(|line| format!("  {line}")));
     }
     lines.extend(
         state.open.iter().map(|item| format!("Open: {}", quote_line(item, LINE_CHARS_MAX))),
     );
     if let Some(request) = &state.unanswered {
-        lines.push(format!("Not answered: {}", quote_line(request, ASKED_CHARS_MAX)));
+        lines.push(format!("Unanswered: {}", quote_line(request, ASKED_CHARS_MAX)));
     }
     let cited = state.closing_event.as_deref().map(|id| format!(" [{}]", quote_line(id, 80)));
     let head = format!("{}, {when}{}", quote_line(&state.agent, 40), cited.unwrap_or_default());
     Block { head, lines, rest: "recall_memory finds more".to_owned() }
 }
 
-/// The beginning of the closing words, as lines: agents say first what came of it.
+/// The first lines of the final message: agents state the result first.
 fn closing_lines(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut left, mut in_code) = (CLOSING_CHARS_MAX, false);
@@ -236,7 +235,7 @@ pub(super) fn index_line(note: &NoteLine) -> Block {
     Block::line(&format!("- {}{name}{summary}", note.path))
 }
 
-/// A moment, to the minute.
+/// A time in UTC, to the minute.
 pub(super) fn minute(at: Millis) -> String {
     let text = at.to_string();
     let day = text.get(..10).unwrap_or(&text);

@@ -1,12 +1,12 @@
-//! What a tool call did, as far as the triggers care: changed a file, stored a lesson, wrote the
-//! session's overview.
+//! Classifies tool calls for the triggers: file edits, stored lessons, writes to the session's
+//! overview.
 
 use serde_json::Value;
 use tome_model::{Tool, truncate_to};
 
 use super::limits::READ_BYTES_MAX;
 
-/// The tools of the agents that change files, in lower case.
+/// Tools of agents that change files, lowercase.
 #[rustfmt::skip]
 const EDITS: [&str; 22] = [
     "edit", "multiedit", "multi_edit", "notebookedit", "write", "write_file", "write_to_file",
@@ -21,7 +21,7 @@ const SHELLS: [&str; 8] = [
     "run_in_terminal",
 ];
 
-/// What commands hold that change files or commit a change.
+/// Substrings of commands that change files or commit a change.
 #[rustfmt::skip]
 const SHELL_EDITS: [&str; 8] = [
     "sed -i", "git commit", "git apply", "apply_patch", "patch -p", "tee ", "cat >", "cat <<",
@@ -29,11 +29,11 @@ const SHELL_EDITS: [&str; 8] = [
 
 const NOTE_WRITES: [&str; 4] = ["memory_write", "memory_append", "memory_patch", "memory_update"];
 
-/// Where the overview lies below the session's folder.
+/// The overview's path in the session's notebook, and in the session's folder.
 const OVERVIEW: &str = "overview.md";
 const OVERVIEW_FILE: &str = "working-memory/overview.md";
 
-/// A tool's name in lower case, without the server that offers it where the agent marks that.
+/// A tool's name in lowercase, without a server prefix.
 pub(super) fn name_of(tool: &Tool) -> String {
     let name = truncate_to(&tool.name, 200).to_lowercase();
     name.rsplit("__").next().unwrap_or_default().to_owned()
@@ -49,13 +49,13 @@ pub(super) fn is_edit(tool: &Tool) -> bool {
     }
 }
 
-/// What a foreign server calls insert or delete may be about rows.
+/// Another server's `insert` or `delete` may refer to database rows.
 fn own_or_of_files(tool: &Tool, name: &str) -> bool {
     let of_files = ["file", "edit", "patch", "str_replace"].iter().any(|word| name.contains(word));
     of_files || !tool.name.contains("__")
 }
 
-/// Whether a call saved what was learned: as a lesson, or as a note that outlives the session.
+/// Whether a call saved lessons or a note that outlives the session.
 pub(super) fn is_store(tool: &Tool) -> bool {
     let by_command = |typed: &str| typed.contains("tome") && typed.contains("coder store");
     let is_note = NOTE_WRITES.iter().any(|name| is_own(tool, name))
@@ -63,7 +63,7 @@ pub(super) fn is_store(tool: &Tool) -> bool {
     is_own(tool, "coder_memory_store") || is_note || shell(tool).is_some_and(by_command)
 }
 
-/// Whether a call wrote the session's overview: with a tool of Tome's, or the file itself.
+/// Whether a call wrote the session's overview, with a tool of Tome or as a file.
 pub(super) fn writes_overview(tool: &Tool) -> bool {
     if NOTE_WRITES.iter().any(|name| is_own(tool, name)) {
         let path = text(&tool.input, &["path", "filename"]).unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn writes_overview(tool: &Tool) -> bool {
     is_edit(tool) && edited(tool).replace('\\', "/").contains(OVERVIEW_FILE)
 }
 
-/// The path that an edit names, or its patch.
+/// The path or patch of an edit.
 fn edited(tool: &Tool) -> &str {
     #[rustfmt::skip]
     const FIELDS: [&str; 8] = [
@@ -96,14 +96,14 @@ fn edited(tool: &Tool) -> &str {
     truncate_to(named, READ_BYTES_MAX)
 }
 
-/// Whether a call was of this tool of Tome's. Agents put the server's name before it, each in its
-/// own manner: `mcp__tome__`, `mcp_tome_`, `tome-`, `tome_`.
+/// Whether a call was to this tool of Tome. Agents prefix the server's name in different ways:
+/// `mcp__tome__`, `mcp_tome_`, `tome-`, `tome_`.
 fn is_own(tool: &Tool, own: &str) -> bool {
     let before = tool.name.strip_suffix(own);
     before.is_some_and(|before| before.is_empty() || before.ends_with(['_', '-', '.', ':', '/']))
 }
 
-/// What was typed into a shell.
+/// The command of a shell call.
 fn shell(tool: &Tool) -> Option<&str> {
     let is_shell = SHELLS.contains(&name_of(tool).as_str());
     let typed = match tool.input.get("command").or_else(|| tool.input.get("cmd"))? {
@@ -115,7 +115,7 @@ fn shell(tool: &Tool) -> Option<&str> {
     is_shell.then(|| truncate_to(typed, READ_BYTES_MAX))
 }
 
-/// The first of these fields that holds a text.
+/// The first of these fields with a non-empty string.
 pub(super) fn text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     let mut texts = names.iter().filter_map(|name| value.get(name)?.as_str());
     texts.find(|text| !text.is_empty())

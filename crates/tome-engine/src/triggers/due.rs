@@ -1,21 +1,22 @@
-//! What is due.
+//! The injections that triggers can request.
 
-/// What is due, in answer to the event that was just seen.
+/// The injection due in response to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
-    /// The best insights for this plan, and the request to replan if needed.
+    /// Lessons for this plan, and the request to replan if needed.
     Replan {
-        /// The plan's steps, one a line, bounded: what to recall insights by.
+        /// The plan's steps, one per line, bounded: the query for lessons.
         about: String,
     },
-    /// The request to store what was learned.
+    /// The request to store lessons.
     Store {
-        /// What made the work worth it.
+        /// The reason.
         why: Why,
-        /// Whether the person was frustrated meanwhile: the lesson is a failure, and a strong one.
+        /// Whether the user was frustrated meanwhile: the lesson is then a failure, and a strong
+        /// signal.
         frustrated: bool,
     },
-    /// A reminder that the session's overview has not changed for a while.
+    /// A reminder that the session's overview is out of date.
     Overview {
         /// Rounds since it was written, or since the session began.
         rounds: u32,
@@ -23,7 +24,7 @@ pub enum Due {
 }
 
 impl Due {
-    /// Its name, for lists of what was injected.
+    /// The name in the injection log.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Replan { .. } => "replan",
@@ -33,16 +34,16 @@ impl Due {
     }
 }
 
-/// What made work worth storing lessons of.
+/// Why work is worth storing lessons from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// It followed a plan with many steps.
     Plan,
-    /// It took many tool calls, and something was changed.
+    /// It took many tool calls and changed files.
     Work {
-        /// How many.
+        /// Number of tool calls.
         tool_calls: u32,
     },
-    /// The person's words: something went wrong.
+    /// The user was frustrated.
     Frustration,
 }

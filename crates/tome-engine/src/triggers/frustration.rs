@@ -1,8 +1,8 @@
-//! Whether a person has had enough, by their own words: swearing, insults, "I told you", "how many
-//! times". A small set that errs on the side of silence: a bug report, however blunt, is none, and
-//! words of the trade (garbage collection, 垃圾回收) are not meant.
+//! Detects a frustrated user: swearing, insults, "I told you", "how many times". A small set that
+//! prefers to miss: a blunt bug report does not count, nor do technical terms (garbage collection,
+//! 垃圾回收).
 //!
-//! Quoted lines, code and whatever stands behind the first kilobytes are not the person's words.
+//! Quoted lines, code and anything after the first kilobytes are not the user's own words.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use tome_model::truncate_to;
 
 use super::limits::MOOD_BYTES_MAX;
 
-/// Words of one language each. What follows an opinion ends it: "this is garbage!" is one, "this is
+/// One pattern per language. An opinion must end there: "this is garbage!" matches, "this is
 /// garbage data" is a bug report.
 const PATTERNS: [&str; 6] = [
     // English
@@ -50,13 +50,13 @@ const PATTERNS: [&str; 6] = [
 static SIGNS: LazyLock<Vec<Regex>> =
     LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
-/// Whether these words of a person show it.
+/// Whether the user's own words show frustration.
 pub(super) fn shows(prompt: &str) -> bool {
     let said = own_words(truncate_to(prompt, MOOD_BYTES_MAX));
     SIGNS.iter().any(|sign| sign.is_match(&said))
 }
 
-/// A prompt without quoted lines, code blocks and code.
+/// A prompt without quoted lines and code.
 fn own_words(prompt: &str) -> String {
     let mut said = String::with_capacity(prompt.len());
     let mut in_block = false;
@@ -65,7 +65,7 @@ fn own_words(prompt: &str) -> String {
         if line.starts_with("```") || line.starts_with("~~~") {
             in_block = !in_block;
         } else if !in_block && !line.starts_with('>') {
-            // What stands between backticks, every second part, is code.
+            // Every second part is between backticks and therefore code.
             said.extend(line.split('`').step_by(2).flat_map(|part| [part, " "]));
             said.push('\n');
         }

@@ -1,27 +1,26 @@
-//! When memory speaks up on its own: a state machine over what one session does, without I/O.
+//! Decides when memory speaks up on its own: a state machine over one session's events, without
+//! I/O.
 //!
-//! A *loop* begins with a person's prompt. Three things can become due, one at a time:
+//! A *loop* begins with a user's prompt. Three things can become due, one at a time:
 //!
 //! | due | when | at which events |
 //! | --- | --- | --- |
-//! | `Replan` | the first plan with more than so many steps in a loop | prompt, tool result |
-//! | `Store` | a stop after meaningful work that nobody has stored lessons of | stop |
-//! | `Overview` | so many rounds without a write to the session's overview, adaptive | prompt, tool result |
+//! | `Replan` | the first plan in a loop with more than `plan_steps` steps | prompt, tool result |
+//! | `Store` | a stop after significant work without stored lessons | stop |
+//! | `Overview` | rounds without a write to the session's overview (adaptive) | prompt, tool result |
 //!
-//! What is due belongs into the answer to that very event: these are the events whose hooks take
-//! text. A plan that shows where no text can be put (in a reply, in `TaskCreated`, in a failed call)
-//! is carried to the next event where it can: the next tool result of the loop, or the next prompt,
-//! whose loop it then counts for.
+//! The caller answers that very event with what is due: these are the events whose hooks accept
+//! text. A plan that appears where no text is accepted (in a reply, in `TaskCreated`, in a failed
+//! call) is carried to the next event that does: the next tool result of the loop, or the next
+//! prompt, and then counts for that prompt's loop. Whatever was due and did not arrive in time
+//! (`TriggerState::mark_missed`) becomes due again in the same way.
 //!
-//! What was due and did not get there in time (`State::missed`) is due again, in the same manner.
+//! The caller keeps one `TriggerState` per session, passes it every event of that session in order
+//! of arrival, including subagents', and persists `TriggerState::to_bytes`. A duplicate event has
+//! no effect, unless `RECENT_EVENTS_MAX` others came in between. The state contains words of the
+//! plan (at most two kilobytes), so events must be redacted first.
 //!
-//! The caller keeps one `State` a session, hands it every event of that session in the order in
-//! which they came, subagents' included, and writes `State::to_bytes` where it survives a restart.
-//! An event that is seen twice changes nothing the second time, as long as fewer than
-//! `RECENT_MAX` others came in between. The state holds words of the plan (at most two kilobytes):
-//! make `Seen` of what has been through the redactor.
-//!
-//! This module knows no text of notes and injects nothing: `texts` has the words of the nudges.
+//! This module reads no notes and injects nothing; `texts` has the wording of the nudges.
 
 mod deeds;
 mod due;

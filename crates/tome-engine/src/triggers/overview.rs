@@ -1,26 +1,26 @@
-//! The reminder of the session's overview: it comes rarely to an agent that writes the overview of
-//! its own accord, and more often to one that writes it only when reminded.
+//! The reminder to update the session's overview: rare for an agent that updates it unprompted,
+//! more frequent for one that does so only when reminded.
 //!
-//! | write | share of writes of its own accord | rounds until the next reminder |
+//! | write | share of unprompted writes | change of the interval, in rounds |
 //! | --- | --- | --- |
-//! | of its own accord | over 0.7 / over 0.4 / less | + 3 / + 2 / + 1 |
+//! | unprompted | over 0.7 / over 0.4 / less | + 3 / + 2 / + 1 |
 //! | after a reminder | over 0.6 / over 0.3 / less | − 1 / − 2 / − 3 |
 //!
-//! A round is a prompt and what follows it; in a long loop, also every `ROUND_TOOL_CALLS` tool
-//! calls. The round of a write does not count as one without.
+//! A round is a prompt and everything up to the next; in a long loop also every `ROUND_TOOL_CALLS`
+//! tool calls. The round of a write does not count as one without.
 
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
 use super::limits::{ROUND_TOOL_CALLS, ROUNDS_MIN, ROUNDS_SILENT, WRITES_MIN};
 
-/// How often this session is reminded.
+/// The reminder interval of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Pace {
-    /// Rounds between reminders; what the settings say as long as there is nothing to go by.
+    /// Rounds between reminders; the setting applies until it has adapted.
     every: Option<u32>,
-    /// Whether a round is under way that has no write yet.
+    /// Whether a round without a write is in progress.
     in_round: bool,
     tool_calls: u32,
     rounds_since_start: u32,
@@ -35,7 +35,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// The person spoke: a round ends, another one begins.
+    /// Ends a round and begins the next.
     pub(super) fn prompt(&mut self) {
         if self.in_round {
             self.count_round();
@@ -62,7 +62,7 @@ impl Pace {
         }
     }
 
-    /// The overview was written.
+    /// Records a write and adapts the interval.
     pub(super) fn written(&mut self, settings: &Settings) {
         self.writes = self.writes.saturating_add(1);
         if !self.reminded {
@@ -81,7 +81,7 @@ impl Pace {
     }
 
     fn change(&self) -> i32 {
-        // Tenths, in whole numbers: at a share of exactly 0.7 a float may say either.
+        // Integer tenths: with floats a share of exactly 0.7 could fall on either side.
         let (unasked, writes) = (u64::from(self.writes_unasked) * 10, u64::from(self.writes));
         let over = |tenths: u64| unasked > writes * tenths;
         match (self.reminded, over(7), over(6), over(4), over(3)) {
@@ -98,7 +98,7 @@ impl Pace {
         within(self.every.unwrap_or(settings.overview_rounds), settings)
     }
 
-    /// The rounds without a write, if they are enough for a reminder; it is then taken as given.
+    /// Returns the rounds without a write if a reminder is due, and records the reminder.
     pub(super) fn due(&mut self, settings: &Settings) -> Option<u32> {
         let silent = self.writes > 0 && self.rounds_since_write < ROUNDS_SILENT;
         let early = self.rounds_since_start < ROUNDS_MIN;
@@ -112,15 +112,15 @@ impl Pace {
         Some(self.rounds_since_write)
     }
 
-    /// The latest reminder did not get there: the next event that takes one gets it, and a write
-    /// until then is of the agent's own accord.
+    /// Undoes a reminder that did not reach the agent: the next event that accepts text gets it,
+    /// and a write before that counts as unprompted.
     pub(super) fn missed(&mut self, settings: &Settings) {
         self.reminded = self.reminded_before;
         self.rounds_since_reminder = self.every(settings);
     }
 }
 
-/// Settings may contradict each other; the lower bound then wins.
+/// Settings may contradict each other; the lower bound wins.
 fn within(rounds: u32, settings: &Settings) -> u32 {
     rounds.min(settings.overview_rounds_max).max(settings.overview_rounds_min)
 }

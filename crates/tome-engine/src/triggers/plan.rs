@@ -1,8 +1,7 @@
-//! Plans, in the shapes of the agents: a whole list in one call, tasks made one by one, rows of a
-//! table, a plan that was written out, a reply that is one.
+//! Detects plans in the forms that agents use: a whole list in one call, tasks created one by one,
+//! rows of a table, a written plan, a reply that is a plan.
 //!
-//! A step counts whether it is done or not, as in a list that is being worked off; a list in which
-//! nothing is left to do is no plan.
+//! Finished steps count too, as long as one is open; a list with no open step is not a plan.
 
 use std::sync::LazyLock;
 
@@ -16,20 +15,20 @@ use super::tasks::Tasks;
 use super::words::add_step;
 use super::{sql, steps};
 
-/// Fields that hold a step's words, and a list's steps.
+/// Fields that contain a step's text, and a list's steps.
 #[rustfmt::skip]
 const WORDS: [&str; 7] = ["content", "description", "step", "title", "subject", "text", "task"];
 const LISTS: [&str; 4] = ["todos", "plan", "steps", "items"];
 const DONE: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
 
-/// A plan: how many steps, and what they are about.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) steps: usize,
     pub(super) about: String,
 }
 
-/// The plan that a tool call made or added to. Tasks that are made one by one are kept in `tasks`.
+/// Returns the plan that a tool call made or extended. Tasks created one by one are kept in
+/// `tasks`.
 pub(super) fn of_call(tool: &Tool, tasks: &mut Tasks) -> Option<Plan> {
     match name_of(tool).as_str() {
         "todowrite" | "todo_write" | "write_todos" | "update_plan" | "update_todo" => {
@@ -50,7 +49,7 @@ pub(super) fn of_call(tool: &Tool, tasks: &mut Tasks) -> Option<Plan> {
             }
             None
         }
-        // Another server's table of this name is somebody's application.
+        // A tool named `sql` on another server belongs to some application.
         "sql" if tool.name == "sql" => {
             let added = sql::read(text(&tool.input, &["query", "sql"])?, tasks);
             (added > 0).then(|| all_of(tasks))
@@ -59,7 +58,7 @@ pub(super) fn of_call(tool: &Tool, tasks: &mut Tasks) -> Option<Plan> {
     }
 }
 
-/// The list that one more task belongs to; nothing if the task is known.
+/// Adds a task and returns the whole list; `None` if the task is known.
 pub(super) fn task(tasks: &mut Tasks, id: Option<&str>, subject: &str) -> Option<Plan> {
     let subject = truncate_to(subject, READ_BYTES_MAX);
     tasks.add(id, subject).then(|| all_of(tasks))
@@ -69,7 +68,7 @@ fn all_of(tasks: &Tasks) -> Plan {
     Plan { steps: tasks.count(), about: tasks.about().to_owned() }
 }
 
-/// The id of a new task: in the answer's fields, or in `Task #3 created …`, `Created task 3f9a1c: …`.
+/// Parses the id of a new task from a field, or from `Task #3 created …`, `Created task 3f9a1c: …`.
 fn task_id(output: &Value) -> Option<&str> {
     let said = output.as_str().unwrap_or_default();
     let rest = said.strip_prefix("Task #").or_else(|| said.strip_prefix("Created task "));
@@ -78,7 +77,6 @@ fn task_id(output: &Value) -> Option<&str> {
     output.get("task").and_then(|task| text(task, &["id"])).or(told).filter(|id| !id.is_empty())
 }
 
-/// The plan that a list is.
 fn listed(input: &Value) -> Option<Plan> {
     match LISTS.iter().find_map(|name| input.get(name)).unwrap_or(input) {
         Value::Array(items) => of_items(items),
@@ -100,14 +98,14 @@ fn of_items(items: &[Value]) -> Option<Plan> {
         return None;
     }
     let mut about = String::new();
-    // Lists without end are counted to their end and quoted from their beginning.
+    // Count all items, but quote only the first.
     for item in items.iter().take(64) {
         add_step(&mut about, item.as_str().or_else(|| text(item, &WORDS)).unwrap_or_default());
     }
     Some(Plan { steps: items.len(), about })
 }
 
-/// A list in Markdown; or what is left of a JSON list that was too long to be kept whole.
+/// Parses a Markdown list, or a JSON list that was truncated in storage.
 fn of_text(text: &str) -> Option<Plan> {
     let text = truncate_to(text, READ_BYTES_MAX);
     let checks = steps::checklist(text);
@@ -121,7 +119,7 @@ fn of_text(text: &str) -> Option<Plan> {
     Some(written(text))
 }
 
-/// A plan that was written out: its numbered steps or its checklist, failing both its bullets.
+/// Parses a written plan: counts its numbered steps or checklist, otherwise its bullets.
 fn written(plan: &str) -> Plan {
     let plan = truncate_to(plan, READ_BYTES_MAX);
     let numbered = steps::numbered(plan).map_or(0, |list| list.steps);
@@ -130,8 +128,8 @@ fn written(plan: &str) -> Plan {
     Plan { steps, about: quoted(plan) }
 }
 
-/// The plan that a reply is: a numbered list, called steps or with a word before it that says that
-/// this is yet to be done. Other lists (findings, files, questions) are none.
+/// Parses a reply as a plan: a numbered list of named steps, or one introduced by a cue that it is
+/// still to be done. Other lists (findings, files, questions) do not count.
 pub(super) fn of_reply(reply: &str) -> Option<Plan> {
     let reply = truncate_to(reply, READ_BYTES_MAX);
     let list = steps::numbered(reply)?;

@@ -1,4 +1,4 @@
-//! The events just seen, so that one that comes again is recognised: a ring of hashes.
+//! A ring of hashes of the latest events, to detect duplicates.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use tome_model::{EventKind, Millis, limits::SAME_SIGHTING_MS};
 use super::limits::RECENT_MAX;
 use super::words::hash;
 
-/// What recognises an event: its id, or its words and when they were said.
+/// Identifies an event: by its id, or by its words and their time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sighting {
     key: u64,
@@ -16,7 +16,7 @@ pub(super) struct Sighting {
 }
 
 impl Sighting {
-    /// The kind belongs to it: a stop may say the words of the message before it.
+    /// Includes the kind: a stop may repeat the words of the message before it.
     pub(super) fn of(kind: EventKind, id: &str, at: Option<Millis>) -> Self {
         Self { key: hash(&[kind.as_str(), id]), at_ms: at.map(|at| at.0) }
     }
@@ -30,12 +30,11 @@ impl Sighting {
     }
 }
 
-/// The latest sightings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Recent(VecDeque<Sighting>);
 
 impl Recent {
-    /// Whether this one is new; from now on it is not.
+    /// Whether this event is new; also remembers it.
     pub(super) fn is_new(&mut self, sighting: Sighting) -> bool {
         if self.0.iter().any(|known| known.is(sighting)) {
             return false;

@@ -1,11 +1,11 @@
-//! One event, as the triggers look at it.
+//! An event as the triggers see it.
 
 use serde_json::{Map, Value};
 use tome_model::{Draft, Event, EventKind, Identity, Millis, Tool};
 
 use super::recent::Sighting;
 
-/// One event of a session.
+/// An event of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     pub(super) kind: EventKind,
@@ -16,7 +16,7 @@ pub struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// An event on its way in.
+    /// Borrows from a draft.
     pub fn of(draft: &'a Draft) -> Self {
         let Draft { identity, at, kind, text, tool, meta, .. } = draft;
         let sighting = match identity {
@@ -26,33 +26,34 @@ impl<'a> Seen<'a> {
         Self { kind: *kind, text, tool: tool.as_ref(), sighting, meta }
     }
 
-    /// An event that is stored. (Words without an id are recognised again only among drafts, or
-    /// only among events: hand a session's state one or the other.)
+    /// Borrows from a stored event. A session's state must be fed either drafts or events: events
+    /// without an id of their own are not deduplicated across the two.
     pub fn of_event(event: &'a Event) -> Self {
         let Event { id, kind, text, tool, meta, .. } = event;
         let sighting = Sighting::of(*kind, id.as_str(), None::<Millis>);
         Self { kind: *kind, text, tool: tool.as_ref(), sighting, meta }
     }
 
-    /// Whether it happened inside a subagent of the session. (The type of an agent alone says
-    /// nothing: a whole session may have one.)
+    /// Whether it happened inside a subagent of the session. The agent type is no evidence: a whole
+    /// session may have one.
     pub(super) fn in_subagent(&self) -> bool {
         matches!(self.kind, EventKind::SubagentStart | EventKind::SubagentStop)
             || self.meta.get("subagent").is_some_and(|id| !id.is_null())
     }
 
-    /// Whether the session itself is a subagent's: such are sessions of their own with some agents.
+    /// Whether the session itself is a subagent's: with some agents subagents have sessions of
+    /// their own.
     pub(super) fn opens_subagent(&self) -> bool {
         self.kind == EventKind::SubagentStart && self.meta.contains_key("parent")
     }
 
-    /// Whether a stop comes after a stop hook has already sent the agent back to work.
+    /// Whether a stop hook has already sent the agent back to work.
     pub(super) fn stop_hook_active(&self) -> bool {
         self.is_true("stop_hook_active")
     }
 
-    /// Whether this is the text of a stop that was seen before without it: read from the agent's log,
-    /// where it has an id.
+    /// Whether this is the text of an earlier stop, read later from the agent's transcript, where
+    /// it has an id.
     pub(super) fn answers_earlier_stop(&self) -> bool {
         self.meta_text("message_id").is_some()
     }
@@ -63,17 +64,17 @@ impl<'a> Seen<'a> {
         self.is_true("failed") || self.tool.is_some_and(refused)
     }
 
-    /// Whether the person threw the conversation away.
+    /// Whether the user cleared the conversation.
     pub(super) fn clears(&self) -> bool {
         self.kind == EventKind::SessionStart && self.meta_text("source") == Some("clear")
     }
 
-    /// What the agent's harness calls an event that the model has no kind for.
+    /// The harness's name for an event that `EventKind` does not cover.
     pub(super) fn harness_event(&self) -> Option<&'a str> {
         self.meta_text("event")
     }
 
-    /// A text of what such an event said.
+    /// A text field of such an event's payload.
     pub(super) fn payload_text(&self, name: &str) -> Option<&'a str> {
         self.meta.get("payload")?.get(name)?.as_str()
     }

@@ -1,23 +1,23 @@
-//! What a person can set.
+//! Settings of the triggers.
 
-/// When each trigger goes off, and whether at all.
+/// Switches and thresholds of the triggers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether a plan asks for recall.
+    /// Enables lessons for plans.
     pub replan: bool,
-    /// A plan with more steps than this counts.
+    /// Plans with more steps than this count.
     pub plan_steps: usize,
-    /// Whether a stop asks for storing.
+    /// Enables the request to store at a stop.
     pub store: bool,
-    /// So many tool calls, with at least one edit, are meaningful work.
+    /// Tool calls, with at least one edit, that make work significant.
     pub store_tool_calls: u32,
-    /// Whether the overview is reminded of.
+    /// Enables the overview reminder.
     pub overview: bool,
     /// Rounds without a write until the first reminder.
     pub overview_rounds: u32,
-    /// The fewest rounds that the adaptive reminder comes down to.
+    /// Lower bound of the adaptive interval.
     pub overview_rounds_min: u32,
-    /// The most rounds that it goes up to.
+    /// Upper bound of the adaptive interval.
     pub overview_rounds_max: u32,
 }
 

@@ -1,6 +1,6 @@
-//! Copilot's todos: rows of a table that its agent writes with SQL. Read just well enough to count:
-//! `INSERT INTO todos … VALUES (…), (…)`, `UPDATE todos SET status = 'done' WHERE …`, `DELETE FROM
-//! todos …`. What is not understood is no todo.
+//! Copilot's todos: rows of a table that its agent writes with SQL. Parses just enough to count
+//! them: `INSERT INTO todos … VALUES (…), (…)`, `UPDATE todos SET status = 'done' WHERE …`, `DELETE
+//! FROM todos …`. Ignores all other statements.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ static END: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Takes over what a query does to the todos; how many it added.
+/// Applies a query to the todos; returns how many it added.
 pub(super) fn read(query: &str, tasks: &mut Tasks) -> usize {
     let query = truncate_to(query, READ_BYTES_MAX);
     statements(query).into_iter().map(|statement| one(statement, tasks)).sum()
@@ -48,7 +48,7 @@ fn one(statement: &str, tasks: &mut Tasks) -> usize {
     0
 }
 
-/// Without a list of columns the id and the title come first, as Copilot's table has them.
+/// Without a column list, id and title come first, as in Copilot's table.
 fn add(columns: &str, row: &[String], tasks: &mut Tasks) -> bool {
     let is = |column: &str, name: &str| column.trim().trim_matches(['"', '`']) == name;
     let place = |name: &str| columns.split(',').position(|column| is(column, name));
@@ -60,7 +60,7 @@ fn add(columns: &str, row: &[String], tasks: &mut Tasks) -> bool {
     tasks.add(at(id), at(title).or(at(id)).unwrap_or_default())
 }
 
-/// What stands between semicolons, but not within quotes.
+/// Splits at semicolons outside quotes.
 fn statements(query: &str) -> Vec<&str> {
     let mut quoted = false;
     query
@@ -71,13 +71,13 @@ fn statements(query: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The rows of `(…), (…)`, each with its values, quotes taken off.
+/// Parses the rows of `(…), (…)` into their values, without quotes.
 fn rows_of(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut value) = (Vec::new(), Vec::new(), String::new());
     let (mut depth, mut quoted) = (0_usize, false);
     for c in text.chars() {
         match (c, quoted, depth) {
-            // A doubled quote closes and opens again; what is lost is the quote itself.
+            // A doubled quote closes and reopens the string; only the quote itself is lost.
             ('\'', ..) => quoted = !quoted,
             (_, true, _) => value.push(c),
             ('(', _, 0) => depth = 1,
@@ -89,7 +89,7 @@ fn rows_of(text: &str) -> Vec<Vec<String>> {
                 depth = 0;
             }
             (')', ..) => depth = depth.saturating_sub(1),
-            // Behind the rows: `ON CONFLICT …`.
+            // After the rows: `ON CONFLICT …`.
             (c, _, 0) if c.is_alphabetic() => break,
             (c, ..) if c.is_whitespace() => {}
             (_, _, 0) => {}
@@ -99,7 +99,7 @@ fn rows_of(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The texts in quotes.
+/// The quoted strings.
 fn literals(text: &str) -> Vec<&str> {
     text.split('\'').skip(1).step_by(2).collect()
 }

@@ -1,7 +1,7 @@
-//! What one session has done so far, as far as the triggers care, and what follows from it.
+//! The trigger state of one session, and its transitions.
 //!
-//! As bytes it is JSON with a `version`. A state of another version, or one that cannot be read, is
-//! a fresh one: a nudge too many or too few, never an error.
+//! Serialized as JSON with a `version`. An unknown version or unreadable bytes start over: at worst
+//! a nudge too many or too few, never an error.
 
 use serde::{Deserialize, Serialize};
 use tome_model::{EventKind, Tool, strip_injections};
@@ -15,7 +15,7 @@ use super::{Due, Seen, Settings, Why, deeds, frustration, texts};
 
 const VERSION: u8 = 1;
 
-/// One session's state. It does not grow with the session.
+/// The state of one session. Its size is bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct State {
@@ -24,31 +24,31 @@ pub struct State {
     is_subagent: bool,
     recent: Recent,
     tasks: Tasks,
-    /// The plan that is to be replanned at the next event that takes text.
+    /// The plan to replan at the next event that accepts text.
     carried: Option<String>,
     in_loop: Loop,
     work: Work,
     pace: Pace,
 }
 
-/// Since the last prompt.
+/// Flags since the last prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Loop {
     replanned: bool,
     edited: bool,
-    /// The agent answers the request to store: what it does now is no work.
+    /// The agent is answering the request to store, so its tool calls do not count as work.
     storing: bool,
 }
 
-/// Since lessons were last stored or asked for.
+/// Work since lessons were last stored or requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Work {
     tool_calls: u32,
     edited: bool,
     planned: bool,
-    /// A reply proposed a plan that nobody has begun to work on.
+    /// A reply proposed a plan that the agent has not started on.
     proposed: bool,
     frustrated: bool,
 }
@@ -69,7 +69,7 @@ impl Default for State {
 }
 
 impl State {
-    /// The state that these bytes hold; a fresh one where they hold none.
+    /// Deserializes a state; a fresh one if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         if bytes.len() > STATE_BYTES_MAX {
             return Self::default();
@@ -78,13 +78,13 @@ impl State {
         if read.version == VERSION { read } else { Self::default() }
     }
 
-    /// The state as bytes, never more than `STATE_BYTES_MAX`.
+    /// Serializes the state, into at most `STATE_BYTES_MAX` bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Plain fields and texts: writing them cannot fail. If it did, nothing is a fresh state.
+        // Serializing plain fields cannot fail; empty bytes would be a fresh state.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Takes note of an event of the session, and says what is due in answer to it.
+    /// Processes an event of the session and returns what is due in response.
     pub fn step(&mut self, seen: &Seen<'_>, settings: &Settings) -> Option<Due> {
         self.is_subagent |= seen.opens_subagent();
         if self.is_subagent || seen.in_subagent() {
@@ -108,12 +108,13 @@ impl State {
         }
     }
 
-    /// What was due did not get to the agent: it is due again, at the next event that takes it.
+    /// Records that a due injection did not reach the agent: it is due again at the next event that
+    /// accepts it.
     pub fn missed(&mut self, due: &Due, settings: &Settings) {
         match due {
             Due::Replan { about } => {
                 self.in_loop.replanned = false;
-                // A plan that was made since is the better one.
+                // Keep a newer plan.
                 self.carried.get_or_insert_with(|| about.clone());
             }
             Due::Store { why, frustrated } => {
@@ -141,7 +142,7 @@ impl State {
             self.count_call(tool, failed);
         }
         if failed {
-            // Not every agent takes text here.
+            // Not every agent accepts text here.
             return None;
         }
         if let Some(plan) = plan::of_call(tool, &mut self.tasks) {
@@ -160,7 +161,7 @@ impl State {
         }
     }
 
-    /// A plan was made with a tool.
+    /// Handles a plan made with a tool.
     fn planned(&mut self, plan: Plan, settings: &Settings) {
         if plan.steps <= settings.plan_steps || self.in_loop.storing {
             return;
@@ -175,8 +176,8 @@ impl State {
         }
     }
 
-    /// A reply that is a plan; not one that ends a loop in which files were changed, for that is a
-    /// report. It is work only once something is done about it.
+    /// Handles a reply that may be a plan. A reply after edits is a report, not a plan. A proposed
+    /// plan counts as work only once the agent starts on it.
     fn reply(&mut self, reply: &str, settings: &Settings) -> Option<Due> {
         if self.in_loop.edited || self.in_loop.replanned || self.in_loop.storing {
             return None;
@@ -200,7 +201,7 @@ impl State {
         Some(Due::Store { why, frustrated })
     }
 
-    /// Events that only the harness knows. None of them takes text.
+    /// Handles events of the agent's harness. None of them accepts text.
     fn harness(&mut self, seen: &Seen<'_>, settings: &Settings) -> Option<Due> {
         match seen.harness_event()? {
             "TaskCreated" => {
@@ -214,15 +215,15 @@ impl State {
         None
     }
 
-    /// The conversation is gone, and what was planned in it; habits stay. A prompt opens the next
-    /// loop, as always.
+    /// Handles `/clear`: drops the plan and work of the old conversation but keeps the reminder
+    /// pace. As always, the next prompt begins a loop.
     fn clear(&mut self) -> Option<Due> {
         let Self { recent, in_loop, pace, .. } = std::mem::take(self);
         *self = Self { recent, in_loop, pace, ..Self::default() };
         None
     }
 
-    /// A subagent is often sent to write notes and lessons: those count, nothing else does.
+    /// Subagents are often used to write notes and lessons: only those calls count.
     fn note_subagent(&mut self, seen: &Seen<'_>, settings: &Settings) {
         let Some(tool) = seen.tool.filter(|_| !self.is_subagent && !seen.failed()) else { return };
         let counts = deeds::is_store(tool) || deeds::writes_overview(tool);
@@ -240,7 +241,7 @@ impl State {
         }
     }
 
-    /// What is due at an event that takes text.
+    /// Returns what is due at an event that accepts text.
     fn speak(&mut self, settings: &Settings) -> Option<Due> {
         if self.in_loop.storing {
             return None;
@@ -257,7 +258,7 @@ impl State {
     }
 }
 
-/// Whether an event can change anything; those that cannot need not be remembered.
+/// Whether an event can change the state; others need no deduplication.
 fn matters(seen: &Seen<'_>) -> bool {
     match seen.kind {
         EventKind::UserMessage | EventKind::AssistantMessage | EventKind::AssistantStop => true,
@@ -271,7 +272,7 @@ fn matters(seen: &Seen<'_>) -> bool {
 }
 
 impl Work {
-    /// Why lessons should be stored, if they should.
+    /// Returns the reason to request lessons, if any.
     fn why(&self, settings: &Settings) -> Option<Why> {
         let tool_calls = self.tool_calls;
         match () {
@@ -284,7 +285,7 @@ impl Work {
         }
     }
 
-    /// Nobody was asked after all: this work is still without lessons.
+    /// Restores the work after a request that did not reach the agent.
     fn take_up(&mut self, why: Why, frustrated: bool) {
         self.frustrated |= frustrated;
         match why {
@@ -297,8 +298,7 @@ impl Work {
         }
     }
 
-    /// Lessons are stored, or asked for: what comes now is other work. A plan that was only
-    /// proposed is still ahead.
+    /// Resets the work once lessons are stored or requested. A plan that was only proposed is kept.
     fn done(&mut self) {
         *self = Self { proposed: self.proposed, ..Self::default() };
     }

@@ -1,4 +1,4 @@
-//! Steps of a list in Markdown. What stands in code blocks is no step.
+//! Counts the steps of Markdown lists, ignoring code blocks.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use regex::{Captures, Regex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbered {
     pub(super) steps: usize,
-    /// The byte at which its first line starts.
+    /// Byte offset of its first line.
     pub(super) starts: usize,
-    /// Whether it numbers steps by name: `Step 1:`.
+    /// Whether its items are named steps: `Step 1:`.
     pub(super) called_steps: bool,
 }
 
-/// A list that is being counted.
+/// A list being counted.
 #[derive(Clone, Copy)]
 struct Run {
     list: Numbered,
@@ -22,16 +22,16 @@ struct Run {
     last: u32,
 }
 
-/// One line that begins with a number.
+/// A line that begins with a number.
 struct Item {
     number: u32,
     indent: usize,
-    /// Headings and bold numbers make a list of their own, between whose items there may be others.
+    /// Headings and bold numbers form a separate list, with other items allowed in between.
     is_head: bool,
     called_step: bool,
 }
 
-/// The longest list of a text that counts up from 1 (or, as Markdown allows, says 1 each time).
+/// Finds the longest list that counts up from 1 (or, as Markdown allows, repeats 1).
 pub(super) fn numbered(text: &str) -> Option<Numbered> {
     let mut runs: [Option<Run>; 2] = [None, None];
     let mut best: Option<Numbered> = None;
@@ -56,7 +56,7 @@ fn grown(run: Option<Run>, item: &Item, starts: usize) -> Option<Run> {
     };
     let Some(mut run) = run else { return fresh() };
     if item.indent > run.indent {
-        return Some(run); // A list inside of a step.
+        return Some(run); // A nested list.
     }
     let all_ones = run.last == 1 && item.number == 1;
     let next = item.number == run.last.saturating_add(1);
@@ -117,13 +117,13 @@ pub(super) fn checklist(text: &str) -> Checks {
     checks
 }
 
-/// The bullets of a text that stand in no other bullet.
+/// Counts top-level bullets.
 pub(super) fn bullets(text: &str) -> usize {
     let is_bullet = |line: &str| ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
     prose_lines(text).filter(|(_, line)| is_bullet(line)).count()
 }
 
-/// The lines outside of code blocks, and where each starts.
+/// Returns the lines outside code blocks with their byte offsets.
 fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let (mut at, mut in_code) = (0, false);
     text.split_inclusive('\n').filter_map(move |line| {

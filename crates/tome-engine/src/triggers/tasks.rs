@@ -1,12 +1,12 @@
-//! The list of a session's tasks, where an agent makes them one by one. A list whose tasks are all
-//! done is finished: the next task begins another one.
+//! The task list of a session whose agent creates tasks one by one. Once all tasks are done, the
+//! next task starts a new list.
 
 use serde::{Deserialize, Serialize};
 
 use super::limits::TASKS_MAX;
 use super::words::{add_step, hash};
 
-/// One task, by the hashes of its id (if it was told) and of its subject.
+/// A task, by the hashes of its id (if known) and its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Task {
     id: Option<u64>,
@@ -14,20 +14,20 @@ struct Task {
     done: bool,
 }
 
-/// The tasks of the current list.
+/// The current task list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Tasks {
     tasks: Vec<Task>,
-    /// Tasks beyond those that are told apart.
+    /// Tasks beyond `TASKS_MAX`, which are only counted.
     more: u32,
-    /// What they are about.
+    /// The subjects, one per line.
     about: String,
 }
 
 impl Tasks {
-    /// Adds a task; false if it is there already. A hook may tell the same task twice, once with
-    /// its id and once without.
+    /// Adds a task; `false` if it is already there. A hook may report the same task twice, with and
+    /// without its id.
     pub(super) fn add(&mut self, id: Option<&str>, subject: &str) -> bool {
         if self.tasks.iter().all(|task| task.done) {
             *self = Self::default();
@@ -50,7 +50,7 @@ impl Tasks {
         true
     }
 
-    /// This task is done, or was thrown away.
+    /// Marks a task as done or deleted.
     pub(super) fn finish(&mut self, id: &str) {
         let id = Some(hash(&[id]));
         for task in self.tasks.iter_mut().filter(|task| task.id == id) {

@@ -1,25 +1,25 @@
-//! The words of the nudges, and how they are recognised when they come back: some agents hand the
-//! reason of a stop hook on as if the person had typed it.
+//! The wording of the nudges, and their recognition when they come back: some agents pass the
+//! reason of a stop hook on as if the user had typed it.
 //!
-//! Phrased as facts and requests, not as orders: agents are trained to distrust orders from hooks.
-//! Whoever injects them puts them between the marks of all injections (`tome_model::INJECTION_OPEN`).
+//! Phrased as facts and requests, because agents are trained to distrust orders from hooks. The
+//! caller adds the injection marks (`tome_model::INJECTION_OPEN`).
 
 use tome_model::strip_injections;
 
 use super::{Due, Why};
 
-/// What follows the recalled insights.
+/// Follows the recalled lessons.
 pub const REPLAN: &str = "With recalled memory, please replan if needed";
 
-/// Where the coder's notebook says what is worth storing.
+/// The note in the coder's notebook on what is worth storing.
 pub const STORE_GUIDE: &str = "memory-store-guide.md";
 
-/// How the request to store begins.
+/// Opening of the request to store, by which it is recognised.
 const STORE: &str = "Tome, the memory of this session:";
-/// How the reminder of the overview begins.
+/// Opening of the overview reminder, by which it is recognised.
 const OVERVIEW: &str = "Tome, about the overview of this session:";
 
-/// The text for what is due. For a plan it is what stands behind the recalled insights.
+/// Renders the text for `due`. For a plan this is the part after the recalled lessons.
 pub fn of(due: &Due) -> String {
     match due {
         Due::Replan { .. } => format!("{REPLAN}."),
@@ -30,38 +30,38 @@ pub fn of(due: &Due) -> String {
 
 fn store(why: Why, frustrated: bool) -> String {
     let what = match why {
-        Why::Plan => "the work on a longer plan has come to a stop".to_owned(),
-        Why::Work { tool_calls } => format!("{tool_calls} tool calls with changes have been made"),
-        Why::Frustration => "work has come to a stop".to_owned(),
+        Why::Plan => "work on a longer plan has stopped".to_owned(),
+        Why::Work { tool_calls } => format!("{tool_calls} tool calls were made and files changed"),
+        Why::Frustration => "work has stopped".to_owned(),
     };
     let mood = match frustrated {
         true => {
-            " The person was frustrated on the way: what went wrong is a strong signal, worth \
+            " The user was frustrated along the way: what went wrong is a strong signal and worth \
                  storing as a failure (tags #failure #strong-signal)."
         }
         false => "",
     };
     format!(
-        "{STORE} {what}, and nothing learned from it is saved yet.{mood} If something was learned that \
-         the next session needs, please save it with memory_append or memory_write; a lesson that \
-         holds in any project with coder_memory_store (in a shell: `tome coder store`). The store \
-         guide says what is worth keeping (memory_read, scope coder, {STORE_GUIDE}): usually \
-         nothing or one entry, never routine work. If there is nothing, no reply is needed."
+        "{STORE} {what}, and no lessons from this work are saved yet.{mood} If you learned something \
+         that the next session needs, please save it with memory_append or memory_write; save a \
+         lesson that applies to any project with coder_memory_store (in a shell: `tome coder \
+         store`). The store guide explains what is worth keeping (memory_read, scope coder, {STORE_GUIDE}): \
+         usually nothing or one entry, never routine work. If there is nothing to save, no reply is needed."
     )
 }
 
 fn overview(rounds: u32) -> String {
     format!(
-        "{OVERVIEW} it has not changed for {rounds} rounds. It is what the next context begins with: \
-         the current task, key decisions, known context, pending issues. If these have changed, \
-         please update it (memory_write, scope session, overview.md). This is a note of Tome's, \
-         not of the person."
+        "{OVERVIEW} it has not changed for {rounds} rounds. The next context starts from it: the \
+         current task, key decisions, known context, pending issues. If any of these changed, \
+         please update it (memory_write, scope session, overview.md). This reminder is from \
+         Tome, not from the user."
     )
 }
 
-/// Whether a prompt is nothing but Tome's own words, marked or not.
+/// Whether a prompt consists only of Tome's own words, marked or not.
 pub fn is_own(prompt: &str) -> bool {
-    // What agents put around the reason of a stop hook.
+    // Prefixes that agents add to the reason of a stop hook.
     const WRAPPINGS: [&str; 2] = ["Stop hook feedback:", "<hook_prompt"];
     let left = strip_injections(prompt);
     let marked = left.len() != prompt.len();

@@ -1,11 +1,11 @@
-//! Texts, made small.
+//! Compact forms of texts: hashes and single lines.
 
 use tome_model::truncate_to;
 use tome_text::collapse_whitespace;
 
 use super::limits::{ABOUT_BYTES_MAX, STEP_BYTES_MAX};
 
-/// A hash that is the same on every machine and in every version: it is kept in states.
+/// A stable hash: it is stored in states, so it must not change between machines or versions.
 pub(super) fn hash(parts: &[&str]) -> u64 {
     let mut hasher = blake3::Hasher::new_derive_key("tome triggers v1");
     for part in parts {
@@ -16,7 +16,7 @@ pub(super) fn hash(parts: &[&str]) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// Adds a step to the text of a plan, in one line, as far as there is room.
+/// Appends a step to the text of a plan as one line, within the limits.
 pub(super) fn add_step(about: &mut String, step: &str) {
     let room = ABOUT_BYTES_MAX.saturating_sub(about.len() + 1).min(STEP_BYTES_MAX);
     let step = one_line(step, room);
@@ -29,9 +29,9 @@ pub(super) fn add_step(about: &mut String, step: &str) {
     about.push_str(&step);
 }
 
-/// The start of a text, in one line, without what a terminal or JSON would have to escape.
+/// The start of a text as one line, without control characters.
 fn one_line(text: &str, bytes_max: usize) -> String {
-    // What is cut away first is never read, however long the text is.
+    // Truncate first, so that a long text is not scanned.
     let head = truncate_to(text, bytes_max * 4);
     let plain: String = head.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     truncate_to(&collapse_whitespace(&plain), bytes_max).trim_end().to_owned()

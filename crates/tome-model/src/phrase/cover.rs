@@ -1,4 +1,4 @@
-//! A stretch of time, and the periods that make it up.
+//! Time spans, and the periods that cover them.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -7,24 +7,24 @@ use super::meaning::{Parts, Stretch};
 use crate::period::dates;
 use crate::{Millis, Period, Zone};
 
-/// A time that somebody spoke of. Never empty.
+/// A time range named in a text. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// From when, inclusive.
+    /// Start, inclusive.
     pub from: Millis,
-    /// To when, exclusive.
+    /// End, exclusive.
     pub to: Millis,
-    /// The periods that make it up, in order, without gaps: weeks and days, because only those are
-    /// the same in the tree and on the wall. A month by name is its days. Where hours were spoken of,
-    /// the days that hold them.
+    /// The periods that cover it, in order, without gaps: weeks and days, because only those are
+    /// the same in the tree and on a wall calendar. A named month is covered by its days; a span of
+    /// hours by the days that contain it.
     pub periods: Vec<Period>,
-    /// The words that were understood.
+    /// The words that were parsed.
     pub said: String,
 }
 
 impl Span {
-    /// The span without the periods that end before a moment, such as that of the first event:
-    /// `before March` begins in 1970. Nothing, if nothing is left.
+    /// Drops the periods that end before a moment, such as that of the first event: `before March`
+    /// begins in 1970. `None` if nothing is left.
     pub fn not_before(mut self, first: Millis, zone: &Zone) -> Option<Self> {
         self.periods.retain(|period| period.range(zone).1 > first);
         let start = self.periods.first()?.range(zone).0;
@@ -32,8 +32,8 @@ impl Span {
         (self.from < self.to).then_some(self)
     }
 
-    /// The span of a stretch; nothing where it is empty, because it was before 1970, lies beyond the
-    /// calendar, or is a day that the zone skipped.
+    /// Builds a span; `None` if it is empty: before 1970, beyond the calendar, or a day that the
+    /// zone skips.
     pub(super) fn over(stretch: Stretch, zone: &Zone, said: &str) -> Option<Self> {
         let (from, to, periods) = match stretch {
             Stretch::Days { first, last, parts } => {
@@ -50,7 +50,7 @@ impl Span {
     }
 }
 
-/// The periods that make up whole days.
+/// The periods that cover whole days.
 fn cover(first: Date, last: Date, parts: Parts) -> Vec<Period> {
     if parts == Parts::Days {
         return dates(first, last).map(Period::Day).collect();

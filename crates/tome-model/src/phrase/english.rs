@@ -1,4 +1,4 @@
-//! English.
+//! The English table.
 
 use super::language::Means::{
     After, Ago, AgoBetween, Back, Before, Between, Date, Dates, DaysBack, Hours, Iso, Month,
@@ -208,9 +208,9 @@ pub(super) static ENGLISH: Language = Language {
         Rule::any("week {week} , of|in? {year}", Week),
         Rule::marked("week {week}", Week),
         Rule::any("week of the? {when}", WeekOf),
-        // As computers write them
+        // ISO dates
         Rule::any("{iso}", Iso),
-        // Stretches
+        // Ranges
         Rule::any("between {when} and {when}", Between),
         Rule::any("from {when} to|until|till|through|-|– {when}", Between),
         Rule::any("{when} to|through|until|-|– {when}", Between),

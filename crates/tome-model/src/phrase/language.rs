@@ -1,57 +1,55 @@
-//! What a language is made of, and its rules made ready to be followed.
+//! The tables of a language, and the compilation of its rules.
 //!
 //! ```text
-//! last|past {n} {unit}      words, or alternatives of a word; slots that take a value
-//! {month} {day} , {year}?   a comma may stand here; a part with ? may be missing
+//! last|past {n} {unit}        words, or alternatives of a word; slots that take a value
+//! {month} {day} , {year}?     a comma is allowed here; a part with ? is optional
 //! ```
 //!
 //! | slot | takes |
 //! | --- | --- |
 //! | `{n}` | a count, in digits or as a word |
 //! | `{unit}` | minute, hour, day, week, weekend, month, quarter, year |
-//! | `{weekday}`, `{weekday!}` | a weekday; with `!` one that can mean nothing else |
-//! | `{month}`, `{month!}` | a month; with `!` one that can mean nothing else |
+//! | `{weekday}`, `{weekday!}` | a weekday; with `!` only unambiguous names |
+//! | `{month}`, `{month!}` | a month; with `!` only unambiguous names |
 //! | `{day}` | a day of a month: `14`, `14th` |
 //! | `{year}`, `{quarter}`, `{week}` | `2026`, `Q3`, `46` |
 //! | `{iso}` | `2026-11-14`, `2026-11`, `2026-W46`, `2026-Q3` |
-//! | `{when}` | another phrase, that is not made of others itself |
+//! | `{when}` | another phrase, without nested phrases |
 
-/// The words and the rules of a language.
+/// The words and rules of a language.
 pub(super) struct Language {
-    /// Weekdays, Monday is 1.
+    /// Monday is 1.
     pub weekdays: &'static [(&'static str, i8, Sure)],
-    /// Months, January is 1.
+    /// January is 1.
     pub months: &'static [(&'static str, i8, Sure)],
-    /// Quarters, from 1.
+    /// From 1.
     pub quarters: &'static [(&'static str, i8)],
-    /// Units, in every form.
+    /// In all forms.
     pub units: &'static [(&'static str, Unit)],
-    /// Counts as words.
+    /// Numbers as words.
     pub numbers: &'static [(&'static str, i64)],
-    /// What may follow the digits of a day: `14th`.
+    /// Suffixes of a day: `14th`.
     pub ordinals: &'static [&'static str],
-    /// Words that may be written with a full stop: `Nov.`
+    /// Abbreviations that may have a full stop: `Nov.`
     pub short: &'static [&'static str],
-    /// Words before a phrase that say nothing.
+    /// Words before a phrase without meaning.
     pub articles: &'static [&'static str],
-    /// Words before a phrase that make it likely that it is a time.
+    /// Words before a phrase that suggest a time.
     pub prepositions: &'static [&'static str],
-    /// Words after a number that say that it is a count and no date: `in 2000 lines`.
+    /// Words after a number that mark it as a count and not a date: `in 2000 lines`.
     pub counted: &'static [&'static str],
-    /// How times are said. Of two that read the same words, the first counts.
+    /// If two rules match the same words, the first wins.
     pub rules: &'static [Rule],
 }
 
-/// Whether a word can mean something else as well.
+/// Whether a word is unambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
-    /// It means this.
     Yes,
-    /// It may mean something else: `may`, `sat`.
+    /// It has other meanings: `may`, `sat`.
     No,
 }
 
-/// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Minute,
@@ -64,68 +62,67 @@ pub(super) enum Unit {
     Year,
 }
 
-/// One way to say a time.
+/// A rule: a pattern and its meaning.
 pub(super) struct Rule {
     pub says: &'static str,
     pub means: Means,
-    /// What, inside a longer text, has to say that it is a time.
+    /// The evidence needed, inside a longer text, that the words mean a time.
     pub needs: Mark,
 }
 
-/// What says that words which could mean something else mean a time.
+/// Evidence that ambiguous words mean a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
-    /// Nothing.
     None,
     /// A preposition before them.
     Preposition,
-    /// A word before them that speaks of nothing but time, or that the text says nothing else.
+    /// A time word before them, or the text consists of nothing else.
     Time,
 }
 
 impl Rule {
-    /// Means a time wherever it stands.
+    /// Matches anywhere.
     pub const fn any(says: &'static str, means: Means) -> Self {
         Self { says, means, needs: Mark::None }
     }
 
-    /// Means a time alone, or after a preposition, or after a word such as `since`.
+    /// Matches alone, after a preposition, or after a word such as `since`.
     pub const fn marked(says: &'static str, means: Means) -> Self {
         Self { says, means, needs: Mark::Preposition }
     }
 
-    /// Means a time alone, or after a word such as `since`.
+    /// Matches alone, or after a word such as `since`.
     pub const fn alone(says: &'static str, means: Means) -> Self {
         Self { says, means, needs: Mark::Time }
     }
 }
 
-/// What a phrase means; the values come from its slots.
+/// The meaning of a rule; the values come from its slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
-    /// The day that many days back.
+    /// The day that many days ago.
     DaysBack(i64),
-    /// The unit that many units back; 0 is the present one.
+    /// The unit that many units ago; 0 is the current one.
     Back(i64),
     /// That many hours, up to now.
     Hours(i64),
-    /// That many units (one, if not said), up to today or now.
+    /// That many units (default 1), up to today or now.
     Rolling,
-    /// The unit that many units back.
+    /// The unit that many units ago.
     Ago,
-    /// From that many units back to that many.
+    /// From that many units ago to that many.
     AgoBetween(i64, i64),
     /// The latest weekend that has begun.
     Weekend,
     /// A weekday.
     Weekday(Which),
-    /// A month, of the year that is said.
+    /// A month of the given year.
     Month(Which),
     /// A day of a month.
     Date,
     /// Two days of a month and those between.
     Dates,
-    /// A month, or a day of it, of the year that many years back.
+    /// A month, or a day of it, in the year that many years ago.
     YearBack(i16),
     /// A year.
     Year,
@@ -133,36 +130,35 @@ pub(super) enum Means {
     Quarter,
     /// A week of a year.
     Week,
-    /// The week that a phrase begins in.
+    /// The week in which the nested phrase begins.
     WeekOf,
-    /// What is written as ISO 8601 has it.
+    /// An ISO 8601 date.
     Iso,
-    /// From the beginning of one to the end of another.
+    /// From the start of one phrase to the end of another.
     Between,
-    /// From the beginning of it to today.
+    /// From the start of the nested phrase to today.
     Since,
-    /// From the end of it to today.
+    /// From its end to today.
     After,
-    /// Up to the beginning of it.
+    /// Up to its start.
     Before,
-    /// Up to the end of it.
+    /// Up to its end.
     Until,
 }
 
-/// Which of those that have the same name.
+/// Chooses between periods of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     /// The latest that has begun.
     Latest,
-    /// The latest before the present one.
+    /// The latest before the current one.
     Last,
-    /// The one of this week or year.
+    /// The one in this week or year.
     This,
-    /// The one of the week before this one.
+    /// The one in last week.
     LastWeek,
 }
 
-/// A slot of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     Count,
@@ -177,7 +173,6 @@ pub(super) enum Slot {
     When,
 }
 
-/// One part of a rule.
 #[derive(Debug, Clone)]
 pub(super) enum Part {
     Words(Vec<&'static str>),
@@ -185,16 +180,16 @@ pub(super) enum Part {
     Comma,
 }
 
-/// A rule with none of its parts missing or optional.
+/// A rule with its optional parts resolved.
 pub(super) struct Path {
     pub parts: Vec<Part>,
     pub means: Means,
     pub needs: Mark,
-    /// Whether it is made of other phrases.
+    /// Whether it has nested phrases.
     pub compound: bool,
 }
 
-/// A language made ready.
+/// A language with its compiled rules.
 pub(super) struct Grammar {
     pub language: &'static Language,
     pub paths: Vec<Path>,
@@ -214,7 +209,7 @@ impl Grammar {
     }
 }
 
-/// Every way in which a rule can be said: with each optional part, and without.
+/// Expands a rule into all variants, with and without each optional part.
 fn expand(says: &'static str) -> Vec<Vec<Part>> {
     says.split(' ').fold(vec![Vec::new()], |ways, part| {
         let (part, without) = match part.strip_suffix('?') {
@@ -252,7 +247,7 @@ fn part_of(part: &'static str) -> Part {
 mod tests {
     use super::*;
 
-    /// A slot that is misspelt would be taken for a word that nobody ever writes.
+    /// A misspelt slot would be treated as a word that never matches.
     #[test]
     fn every_slot_of_every_rule_is_known() {
         for grammar in super::super::LANGUAGES.iter() {

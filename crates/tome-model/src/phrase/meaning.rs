@@ -1,4 +1,4 @@
-//! What a phrase means now: the days, or the exact times, that it stands for.
+//! Resolves a parsed phrase to days or exact times, relative to now.
 
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 use jiff::{Span as Distance, ToSpan};
@@ -9,25 +9,24 @@ use crate::{Millis, Period, Zone};
 
 const MINUTE_MS: u64 = 60_000;
 
-/// A stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stretch {
     /// Whole days, both included.
     Days { first: Date, last: Date, parts: Parts },
-    /// From (inclusive) to (exclusive), around or after the moment that was said.
+    /// From (inclusive) to (exclusive); `said` is the moment named by the phrase.
     Exact { from: Millis, to: Millis, said: Millis },
 }
 
-/// What whole days are covered with.
+/// The periods that cover whole days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
-    /// A month of the calendar: its days, whatever weeks they hang under.
+    /// Only days: for a calendar month, which does not consist of whole weeks.
     Days,
-    /// Weeks where they are whole, and days.
+    /// Whole weeks where possible, otherwise days.
     Weeks,
 }
 
-/// The moment and the place from which a phrase is said.
+/// The reference time and zone of a phrase.
 pub(super) struct Here<'a> {
     now: Millis,
     today: Date,
@@ -44,20 +43,20 @@ impl<'a> Here<'a> {
         self.today.year()
     }
 
-    /// What a phrase means; nothing where no calendar has it.
+    /// Resolves a phrase; `None` if the calendar has no such date.
     pub fn resolve(&self, reading: &Reading) -> Option<Stretch> {
         let whens = &reading.values.whens;
         match reading.means {
             Means::Between => {
                 let last = self.simple(whens.get(1)?, self.today)?;
-                // `from Monday to Wednesday` is the latest such Wednesday, and the Monday before it.
+                // `from Monday to Wednesday`: the latest such Wednesday, and the Monday before it.
                 let (_, anchor) = self.days_of(last);
                 let first = self.simple(whens.first()?, anchor)?;
                 Some(self.hull(first, last))
             }
             Means::WeekOf => {
                 let (first, last) = self.days_of(self.simple(whens.first()?, self.today)?);
-                // A month has no one week, and `the first week of March` is not read.
+                // A month is not in one week; `the first week of March` is not supported.
                 (first == last).then(|| days_of(Period::week_of(first)))
             }
             Means::Since => self.since(self.simple(whens.first()?, self.today)?),
@@ -71,8 +70,8 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// What a phrase that holds no others means. What has no year or week of its own is the latest
-    /// that has begun on the day of the anchor.
+    /// Resolves a phrase without nested phrases. Without a year or week of its own, it means the
+    /// latest one that has begun on the anchor day.
     fn simple(&self, reading: &Reading, anchor: Date) -> Option<Stretch> {
         let values = &reading.values;
         match reading.means {
@@ -142,7 +141,7 @@ impl<'a> Here<'a> {
     fn ago(&self, unit: Unit, count: i64) -> Option<Stretch> {
         let Some(unit_ms) = exact_ms(unit) else { return self.unit_back(unit, count) };
         let away = u64::try_from(count).ok()?.checked_mul(unit_ms)?;
-        // Nobody who says `an hour ago` has looked at a clock.
+        // `an hour ago` is an approximation.
         let about = (away / 2).max(15 * MINUTE_MS).min(away);
         let said = self.now.0.checked_sub(away)?;
         Some(Stretch::Exact {
@@ -177,7 +176,7 @@ impl<'a> Here<'a> {
         stretch(ahead(back(self.today, distance)?, 1.day())?, self.today)
     }
 
-    /// The last hours or minutes, up to now and with it.
+    /// The last hours or minutes, including now.
     fn recent(&self, unit: Unit, count: i64) -> Option<Stretch> {
         let away = u64::try_from(count).ok()?.checked_mul(exact_ms(unit)?)?;
         let from = Millis(self.now.0.checked_sub(away)?);
@@ -273,7 +272,7 @@ fn monday_of(date: Date) -> Date {
     Period::week_of(date).bounds().0
 }
 
-/// How long a unit is that clocks measure and calendars do not.
+/// The length of a unit that is not a calendar unit.
 fn exact_ms(unit: Unit) -> Option<u64> {
     match unit {
         Unit::Minute => Some(MINUTE_MS),
@@ -296,8 +295,8 @@ fn days_of(period: Period) -> Stretch {
     Stretch::Days { first, last, parts }
 }
 
-/// A day of a month; without a year, the latest such day up to the anchor. Nine years hold a leap
-/// year, but for those around 1900 and 2100.
+/// A day of a month; without a year, the latest such day up to the anchor. Nine years include a
+/// leap year, except around 1900 and 2100.
 fn date(values: &Values, day: i8, anchor: Date) -> Option<Date> {
     let of = |year: i16| Date::new(year, values.month?, day).ok();
     match values.year {
@@ -312,7 +311,7 @@ fn week(values: &Values, anchor: Date) -> Option<Stretch> {
     };
     let monday = match values.year {
         Some(year) => of(year),
-        // Every so many years have a week 53.
+        // Only some years have a week 53.
         None => (-1..8).find_map(|ago| of(anchor.year() - ago).filter(|date| *date <= anchor)),
     };
     Some(days_of(Period::week_of(monday?)))

@@ -1,14 +1,14 @@
-//! Time as people say it: `last week`, `in March`, `3 days ago`, `between Monday and Wednesday`.
+//! Parses time phrases: `last week`, `in March`, `3 days ago`, `between Monday and Wednesday`.
 //!
-//! A memory looks back, so a phrase that fits several times means the latest that has begun: on a
-//! Tuesday `on Wednesday` is six days ago. Weeks are ISO weeks. `last week` is the one before this
-//! one; `the past week` and `last 7 days` end today. What has hours in it is exact, everything else
-//! is whole days in the zone.
+//! A memory looks back, so an ambiguous phrase means the latest time that has begun: on a Tuesday,
+//! `on Wednesday` is six days ago. Weeks are ISO weeks. `last week` is the one before this one;
+//! `the past week` and `last 7 days` end today. Phrases with hours are exact, all others are whole
+//! days in the zone.
 //!
-//! A language is a table ([`english`]): lists of words, and rules such as `{n} {unit} ago` with what
-//! they mean. To add one that writes spaces between words, write its table beside the English one and
-//! name it in [`LANGUAGES`]; nothing else knows any word of any language. One that does not write
-//! spaces needs its words found first, in [`token`].
+//! A language is a table ([`english`]): lists of words, and rules such as `{n} {unit} ago` with
+//! their meaning. To add a language with spaces between words, write its table and add it to
+//! [`LANGUAGES`]; no other code contains words. A language without spaces also needs word
+//! segmentation in [`token`].
 
 mod cover;
 mod english;
@@ -27,13 +27,13 @@ use reading::{Place, Reader};
 
 pub use cover::Span;
 
-/// The languages that are understood, in the order in which they are tried.
+/// The supported languages, in the order they are tried.
 static LANGUAGES: LazyLock<Vec<Grammar>> = LazyLock::new(|| vec![Grammar::of(&english::ENGLISH)]);
 
-/// A question longer than this is a paste; the phrase that matters stands near its start.
+/// A longer query is pasted text; only its start is searched.
 const QUESTION_BYTES_MAX: usize = 4 * 1024;
 
-/// The time that a text says, when it says nothing else: `last week`, `2026-11-14`.
+/// Parses a text that is nothing but a time: `last week`, `2026-11-14`.
 pub fn when(text: &str, now: Millis, zone: &Zone) -> Option<Span> {
     let text = truncate_to(text, QUESTION_BYTES_MAX);
     let tokens = token::tokens(text);
@@ -46,9 +46,9 @@ pub fn when(text: &str, now: Millis, zone: &Zone) -> Option<Span> {
     })
 }
 
-/// The first time that a longer text speaks of, and where it does: `last week` in `what did we decide
-/// last week about auth?`. Words that may well mean something else (`may`, `2024`, `sat`) count only
-/// where a word before them says that they are times (`in May`, `since 2024`).
+/// Finds the first time phrase in a longer text, with its byte range: `last week` in `what did we
+/// decide last week about auth?`. Ambiguous words (`may`, `2024`, `sat`) count only after a word
+/// that marks a time (`in May`, `since 2024`).
 pub fn find_when(text: &str, now: Millis, zone: &Zone) -> Option<(Span, Range<usize>)> {
     let text = truncate_to(text, QUESTION_BYTES_MAX);
     let tokens = token::tokens(text);
@@ -56,7 +56,7 @@ pub fn find_when(text: &str, now: Millis, zone: &Zone) -> Option<(Span, Range<us
     LANGUAGES.iter().find_map(|grammar| {
         let reader = Reader::new(grammar, &tokens, Place::Inside { this_year: here.year() });
         (0..tokens.len()).find_map(|start| {
-            // Only the longest counts: what is left of a date that no calendar has is no better one.
+            // Only the longest match counts: part of an invalid date is not a better one.
             let phrase = reader.phrases(start).into_iter().next()?;
             let range = reader.range(start, phrase.end)?;
             let span = Span::over(here.resolve(&phrase.reading)?, zone, text.get(range.clone())?)?;
@@ -70,7 +70,7 @@ mod tests {
     use super::language::{Language, Means, Rule, Sure, Unit, Which};
     use super::*;
 
-    /// Another language is another table, also where its words come in another order.
+    /// Another language only needs another table, even with another word order.
     static GERMAN: Language = Language {
         weekdays: &[("montag", 1, Sure::Yes)],
         months: &[("märz", 3, Sure::Yes)],

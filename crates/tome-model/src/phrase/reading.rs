@@ -1,4 +1,4 @@
-//! Reading a phrase: which rules of a language the words from a place on follow.
+//! Matches words against the rules of a language.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::language::{Grammar, Mark, Means, Part, Path, Slot, Sure, Unit};
 use super::token::{Tail, Token};
 use crate::node_id::digits;
 
-/// What was read: what it means, and the values of its slots.
+/// A parsed phrase: its meaning and the values of its slots.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
     pub means: Means,
     pub values: Values,
 }
 
-/// What the slots of a rule took.
+/// The values of a rule's slots.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Values {
     pub count: Option<i64>,
@@ -27,23 +27,23 @@ pub(super) struct Values {
     pub whens: Vec<Reading>,
 }
 
-/// A phrase that was read, and the place after it.
+/// A match, and the index of the word after it.
 #[derive(Debug)]
 pub(super) struct Phrase {
     pub end: usize,
     pub reading: Reading,
 }
 
-/// Where phrases are looked for.
+/// The kind of text that is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In a text that says nothing else.
+    /// A text that is only a time.
     Alone,
-    /// In a text that speaks of other things too, where a number is a year only near this one.
+    /// A longer text, in which a bare number is a year only if it is close to this one.
     Inside { this_year: i16 },
 }
 
-/// Reads phrases out of words.
+/// Finds phrases in a list of words.
 pub(super) struct Reader<'a> {
     grammar: &'a Grammar,
     tokens: &'a [Token],
@@ -55,7 +55,8 @@ impl<'a> Reader<'a> {
         Self { grammar, tokens, place }
     }
 
-    /// The phrases that begin at a word, with a preposition and an article or without, longest first.
+    /// Returns the phrases that start at a word, with or without preposition and article, longest
+    /// first.
     pub fn phrases(&self, start: usize) -> Vec<Phrase> {
         let language = self.grammar.language;
         let mut mark = if self.place == Place::Alone { Mark::Time } else { Mark::None };
@@ -70,12 +71,12 @@ impl<'a> Reader<'a> {
             found.extend(self.at(next + 1, mark, true));
         }
         found.retain(|phrase| !self.counts(phrase.end));
-        // A stable sort: of the longest, the one whose rule stands first.
+        // A stable sort: among the longest, the first rule wins.
         found.sort_by_key(|phrase| std::cmp::Reverse(phrase.end));
         found
     }
 
-    /// The bytes from one word to before another.
+    /// The byte range of the words `start..end`.
     pub fn range(&self, start: usize, end: usize) -> Option<Range<usize>> {
         let last = self.tokens.get(end.checked_sub(1)?)?;
         Some(self.tokens.get(start)?.range.start..last.range.end)
@@ -92,7 +93,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Follows the parts of a rule; one that holds other phrases may end in several places.
+    /// Follows the parts of a rule; one with nested phrases may end at several words.
     fn follow(
         &self,
         path: &Path,
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
                 self.follow(path, start, rest, walk.step(), found);
             }
             Part::Slot(Slot::When) => {
-                // After a word such as `since`, what follows is a time.
+                // After a word such as `since`, a time follows.
                 let led = matches!(path.parts.first(), Some(Part::Words(_)));
                 let marked = led || self.place == Place::Alone;
                 let mark = if marked { Mark::Time } else { Mark::None };
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Phrases inside a phrase; these hold no others.
+    /// Phrases nested in a phrase; these cannot nest further.
     fn inner(&self, at: usize, mark: Mark) -> Vec<Phrase> {
         let article = self.is_one_of(at, self.grammar.language.articles);
         let at = if article && self.joined(at + 1, false) { at + 1 } else { at };
@@ -146,7 +147,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Gives the word at a place to a slot, if the slot takes it.
+    /// Parses the word at `at` as the value of a slot.
     fn take(&self, slot: Slot, at: usize, values: &mut Values) -> bool {
         let Some(token) = self.tokens.get(at) else { return false };
         let (word, language) = (token.word.as_str(), self.grammar.language);
@@ -174,7 +175,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a number in a longer text is a year; with a month's name or a day, it is one anyway.
+    /// Whether a bare number in a longer text is plausibly a year; with a month or a day it always
+    /// is.
     fn likely(&self, reading: &Reading) -> bool {
         let bare = reading.means == Means::Year
             || (reading.means == Means::Iso && reading.values.days.is_empty());
@@ -186,7 +188,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the word at a place goes on where the one before left off.
+    /// Whether the word at `at` continues the one before it.
     fn joined(&self, at: usize, comma: bool) -> bool {
         let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
         let (Some(before), Some(token)) = (before, self.tokens.get(at)) else { return false };
@@ -199,7 +201,7 @@ impl<'a> Reader<'a> {
         open && !token.opens
     }
 
-    /// Whether what ends before a place is a number that counts what follows.
+    /// Whether the phrase ends in a number that counts the next word.
     fn counts(&self, end: usize) -> bool {
         let last = end.checked_sub(1).and_then(|last| self.tokens.get(last));
         last.is_some_and(|token| token.word.bytes().all(|byte| byte.is_ascii_digit()))
@@ -212,11 +214,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How far a rule was followed.
+/// Progress through a rule.
 #[derive(Debug, Clone)]
 struct Walk {
     at: usize,
-    /// Whether a comma may stand before the next word.
+    /// Whether a comma may precede the next word.
     comma: bool,
     values: Values,
 }
@@ -241,7 +243,7 @@ fn named(words: &[(&str, i8, Sure)], word: &str, wanted: Sure) -> Option<i8> {
     (wanted == Sure::No || *sure == Sure::Yes).then_some(*value)
 }
 
-/// A number from 1, of at most so many digits and no zeros before them.
+/// Parses a positive number of at most `digits_max` digits without leading zeros.
 fn number(word: &str, digits_max: usize) -> Option<i16> {
     let plain = (1..=digits_max).contains(&word.len()) && !word.starts_with('0');
     digits(word, word.len()).filter(|_| plain)
@@ -252,7 +254,7 @@ fn small(word: &str, max: i8) -> Option<i8> {
     number(word, 2).and_then(|n| i8::try_from(n).ok()).filter(|n| *n <= max)
 }
 
-/// Reads `2026-11-14`, `2026-11`, `2026-W46` and `2026-Q3`.
+/// Parses `2026-11-14`, `2026-11`, `2026-W46` and `2026-Q3`.
 fn iso(word: &str, values: &mut Values) -> bool {
     let Some((of, rest)) = word.split_once('-') else { return false };
     if !put(&mut values.year, year(of)) {

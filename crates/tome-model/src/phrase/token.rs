@@ -1,31 +1,30 @@
-//! A text as words, with what stands around them.
+//! Splits a text into words, keeping the punctuation around them.
 //!
-//! A word is what stands between spaces, less the punctuation of sentences. Whatever else clings to a
-//! word stays part of it, so that `today()`, `march.rs`, `v2026-11-14` and `/last` are no time words.
+//! A word is the text between spaces without sentence punctuation. Other characters stay part of
+//! it, so that `today()`, `march.rs`, `v2026-11-14` and `/last` are not time words.
 
 use std::ops::Range;
 
-/// One word of a text.
+/// A word of a text.
 #[derive(Debug)]
 pub(super) struct Token {
-    /// In small letters, without punctuation and without an ending such as `'s`.
+    /// Lowercased, without punctuation and without an ending such as `'s`.
     pub word: String,
-    /// Where it stands, with its ending.
+    /// Byte range, including its ending.
     pub range: Range<usize>,
-    /// Whether punctuation stands right before it.
+    /// Whether punctuation directly precedes it.
     pub opens: bool,
-    /// What stands right after it.
     pub tail: Tail,
 }
 
-/// What stands right after a word.
+/// The punctuation directly after a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// Nothing but a space.
+    /// None.
     Open,
-    /// A comma: a date may go on.
+    /// A comma: a date may continue.
     Comma,
-    /// A full stop, which may belong to a short form: `Nov. 14`.
+    /// A full stop, which may belong to an abbreviation: `Nov. 14`.
     Dot,
     /// The end of a phrase.
     Stop,
@@ -36,10 +35,10 @@ const AFTER: &[char] = &[
     '.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '”', '’', '»', '…', '。', '，', '、',
     '！', '？', '；', '：',
 ];
-/// Endings that make a word somebody's: `yesterday's plan`.
+/// Possessive endings: `yesterday's plan`.
 const ENDINGS: &[&str] = &["'s", "’s"];
 
-/// The words of a text, in order.
+/// Splits a text into words, in order.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     for (start, piece) in pieces(text) {
@@ -71,7 +70,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// What stands between spaces; long dashes stand alone.
+/// Splits at whitespace; long dashes are pieces of their own.
 fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '–' | '—')).flat_map(

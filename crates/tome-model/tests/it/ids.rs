@@ -1,4 +1,4 @@
-//! Ids of nodes and grips come back as they were written, and nothing else passes for one.
+//! Ids of nodes and grips round-trip, and malformed ones are rejected.
 
 use proptest::prelude::*;
 use tome_model::{EventId, GripId, Level, Millis, NodeId, Period, SessionId};
@@ -56,7 +56,7 @@ fn segments_of_a_day_sort_by_their_start() {
     assert_eq!(id(start, "s1", "e1"), id(start, "s1", "e1"));
     assert_ne!(id(start, "s1", "e1"), id(start, "s2", "e1"));
     assert_ne!(id(start, "s1", "e1"), id(start, "s1", "e2"));
-    // On disk: these ids never change.
+    // On disk: these ids must never change.
     assert_eq!(id(start, "s1", "e1").as_str(), "toc:segment:2026-11-14:01M7CQZS805R0ZFFJQJP8DTQ5A");
     let event = EventId::parse("e1").unwrap();
     assert_eq!(

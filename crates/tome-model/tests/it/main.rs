@@ -1,4 +1,4 @@
-//! The calendar of the contents, its ids, and time as people say it.
+//! Tests of periods, ids and time phrases.
 
 #![allow(
     clippy::unwrap_used,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tome_model::{Level, Millis, Period, Zone};
 
-/// Zones that do something odd: half hours, midnights that do not exist or come twice, skipped days.
+/// Zones with half-hour offsets, skipped or repeated midnights, and skipped days.
 pub const ZONES: &[&str] = &[
     "UTC",
     "Europe/Berlin",
@@ -47,7 +47,7 @@ pub fn any_zone() -> impl Strategy<Value = Zone> {
     proptest::sample::select(ZONES).prop_map(zone)
 }
 
-/// Any moment that can be written, most often one of the last decades.
+/// Any valid moment, mostly in recent decades.
 pub fn any_moment() -> impl Strategy<Value = Millis> {
     prop_oneof![
         6 => 0u64..2_000_000_000_000,
@@ -68,7 +68,7 @@ proptest! {
             prop_assert!(from <= at && at < to, "{at} {period:?} {from} {to}");
         }
         let (from, to) = day.range(&zone);
-        // The neighbours touch it and hold no moment of it, and its edges are its own.
+        // Adjacent days touch it without overlap.
         prop_assert_eq!(Period::day_of(from, &zone), day);
         prop_assert_eq!(Period::day_of(Millis(to.0 - 1), &zone), day);
         if from.0 > 0 {
@@ -126,7 +126,7 @@ proptest! {
         prop_assert!(matches!(weeks.len(), 4 | 5));
         for week in weeks {
             prop_assert_eq!(week.parent(), Some(month));
-            // The week's Thursday is its fourth day, and one of the month's own.
+            // The week's Thursday is its fourth day and lies in the month.
             let thursday = week.days().nth(3).unwrap();
             prop_assert!(month.days().any(|day| day == thursday));
         }
@@ -144,7 +144,7 @@ proptest! {
         }
     }
 
-    /// The parts of a period are open to everybody, so nonsense has to be harmless.
+    /// The fields are public, so invalid values must be harmless.
     #[test]
     fn nonsense_does_not_panic(year: i16, part: i8, zone in any_zone()) {
         for period in [Period::Year(year), Period::Month(year, part), Period::Week(year, part)] {
@@ -171,7 +171,7 @@ fn days_are_as_long_as_clocks_make_them() {
     let sao_paulo = zone("America/Sao_Paulo");
     assert_eq!(day(2018, 11, 4).range(&sao_paulo).0, at("2018-11-04T01:00:00-02:00"));
     assert_eq!(hours(day(2018, 11, 4), &sao_paulo), 23);
-    // 00:00 comes twice here, both times on the new day.
+    // 00:00 occurs twice here, both times on the new day.
     let havana = zone("America/Havana");
     assert_eq!(day(2026, 11, 1).range(&havana).0, at("2026-11-01T00:00:00-04:00"));
     assert_eq!(hours(day(2026, 11, 1), &havana), 25);
@@ -208,7 +208,7 @@ fn weeks_belong_to_the_month_and_year_of_their_thursday() {
     assert_eq!(chain(2025, 12, 29), early);
     let march = ["toc:week:2026-W14", "toc:month:2026-04", "toc:year:2026"];
     assert_eq!(chain(2026, 3, 31), march);
-    // Years of 53 weeks have them in their months, and others do not.
+    // Years with 53 weeks have them in their months, others do not.
     let weeks = |year| -> usize {
         Period::Year(year).children().iter().map(|month| month.children().len()).sum()
     };

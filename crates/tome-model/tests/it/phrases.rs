@@ -1,11 +1,11 @@
-//! Every phrase that is understood, from fixed moments, and what it stands for.
+//! All supported phrases at fixed times, with their spans.
 
 use proptest::prelude::*;
 use tome_model::{Level, Millis, Period, Span, Zone, when};
 
 use crate::periods::{any_moment, any_zone, at, zone};
 
-/// First and last day, and what they are made of: `2026-11-01..2026-11-30 30d`, `… 2d 51w 4d`.
+/// First and last day, and the covering periods: `2026-11-01..2026-11-30 30d`, `… 2d 51w 4d`.
 pub fn told(span: &Span, zone: &Zone) -> String {
     let day = |at: u64| {
         let id = Period::day_of(Millis(at), zone).id().to_string();
@@ -24,7 +24,7 @@ pub fn told(span: &Span, zone: &Zone) -> String {
     runs.iter().fold(days, |days, (count, level)| format!("{days} {count}{}", letter(*level)))
 }
 
-/// What each line's phrase stands for, as the line has it after the colon.
+/// Checks each line's phrase against the span after the colon.
 fn check_when(now: &str, zone_name: &str, table: &str) {
     let zone = zone(zone_name);
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -216,10 +216,10 @@ fn stretches() {
     );
 }
 
-/// Days that are short or long, and years that do not begin with a week, in several zones.
+/// Short and long days, and years that do not begin with a week, in several zones.
 #[test]
 fn clock_changes_and_year_ends() {
-    // Half an hour after the clocks went from 02:00 to 03:00; in New York it is still the 28th.
+    // Half an hour after clocks went from 02:00 to 03:00; in New York it is still the 28th.
     let spring = "2026-03-29T01:30:00Z";
     let table = "today       : 2026-03-29 1d
                  yesterday   : 2026-03-28 1d
@@ -277,7 +277,7 @@ fn hours_are_exact() {
     assert_eq!(hours("30 minutes ago"), (-45, -15, 1));
     assert_eq!(hours("a few hours ago"), (-420, -120, 1));
     assert_eq!(hours("16 hours ago"), (-1440, -480, 2));
-    // What happens now is part of the last hour.
+    // Events of this moment are part of the last hour.
     assert!(when("last hour", now, &berlin).unwrap().to > now);
     for vague in ["last minute", "this minute", "this hour"] {
         assert_eq!(when(vague, now, &berlin), None);
@@ -303,7 +303,7 @@ fn an_open_start_can_be_cut_to_what_there_is() {
     assert_eq!(span.not_before(now, &utc), None);
 }
 
-/// Words that phrases are made of, in any order.
+/// Words of phrases, to be combined in any order.
 fn word_salad() -> impl Strategy<Value = String> {
     const WORDS: &str = "today yesterday last past this week days month year quarter hours ago between \
         and from to since before after until the in on of Monday sat March may 14 31 \
@@ -327,7 +327,7 @@ proptest! {
             prop_assert!(span.from < span.to, "{span:?}");
             let ranges: Vec<_> = span.periods.iter().map(|period| period.range(&zone)).collect();
             let (first, last) = (ranges.first().unwrap().0, ranges.last().unwrap().1);
-            // The periods follow each other, hold the span, and are the span where it is whole days.
+            // The periods are contiguous, contain the span, and equal it for whole days.
             prop_assert!(ranges.windows(2).all(|pair| pair[0].1 == pair[1].0));
             prop_assert!(first <= span.from && span.to <= last);
             if !text.contains("hours") && !text.contains("minutes") {

@@ -1,4 +1,4 @@
-//! Times inside questions: which are found, and what is not one.
+//! Time phrases inside queries: which are found, and which are not.
 
 use proptest::prelude::*;
 use tome_model::{find_when, when};
@@ -8,7 +8,7 @@ use crate::phrases::told;
 
 const NOW: &str = "2026-11-14T15:30:00+01:00";
 
-/// Each line marks the time in a question with brackets, and says what it stands for.
+/// Each line marks the time phrase with brackets and gives its span.
 fn check_find(table: &str) {
     let (now, zone) = (at(NOW), zone("Europe/Berlin"));
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -105,7 +105,7 @@ proptest! {
         }
     }
 
-    /// What is found in a question is what it means alone.
+    /// A phrase found in a query has the same meaning as alone.
     #[test]
     fn a_phrase_means_the_same_in_a_question(
         before in "[b-z]{3,8}( [b-z]{4,8}){0,3}",

@@ -1,5 +1,6 @@
-//! The long crash test: `cargo run -p tome-testkit --bin torture -- [--seconds N | --rounds N | --kills N]
-//! [--writers W] [--seed S]`. Exits 1 if anything was lost, doubled, torn or miscounted.
+//! The long crash test: `cargo run -p tome-testkit --bin torture -- [--seconds N | --rounds N |
+//! --kills N] [--writers W] [--seed S]`. Exits with 1 if any event was lost, duplicated, torn or
+//! miscounted.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -9,7 +10,7 @@ use tome_testkit::{Plan, Siege, Until, World};
 
 const USAGE: &str = "torture [--seconds N | --rounds N | --kills N] [--writers W] [--seed S]";
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a report is what it is for")]
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "prints a report")]
 fn main() -> ExitCode {
     let plan = match plan(std::env::args().skip(1)) {
         Ok(plan) => plan,
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    println!("{} under siege: seed {}, {} writers", program.display(), plan.seed, plan.writers);
+    println!("crash test of {}: seed {}, {} writers", program.display(), plan.seed, plan.writers);
     let world = World::new(program);
     let report = Siege::new(&world, plan).run(|so_far| {
         println!(
@@ -55,7 +56,7 @@ fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
         match name.as_str() {
             "--seconds" => plan.until = Until::Passed(Duration::from_secs(value)),
             "--rounds" => plan.until = Until::Rounds(u32::try_from(value).unwrap_or(u32::MAX)),
-            // Many blows to a round: comparing the books takes longer than a blow.
+            // Many kills per round: the check after a round takes longer than a kill.
             "--kills" => {
                 plan.until = Until::Kills(value);
                 plan.blows_max = 40;
@@ -63,13 +64,13 @@ fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
             }
             "--writers" => plan.writers = value.max(1),
             "--seed" => plan.seed = value,
-            _ => return Err(format!("{name} is not known")),
+            _ => return Err(format!("{name} is not a known option")),
         }
     }
     Ok(plan)
 }
 
-/// The program beside this one, built first if it can be.
+/// Finds the binary beside this one; builds it if it is missing.
 fn program() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let beside = own.with_file_name(format!("tome{}", std::env::consts::EXE_SUFFIX));

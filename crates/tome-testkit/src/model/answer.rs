@@ -1,11 +1,10 @@
-//! What a request gets: a reply of the model in whichever protocol was asked, or something that a
-//! server can do to a client.
+//! Scripted responses: a model's reply in either protocol, or a misbehaving server.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// One answer. A reply says text and calls tools; how it is sent can be bent afterwards.
+/// A response. A reply has text and tool calls; the methods below change how it is sent.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub(super) kind: Kind,
@@ -24,7 +23,6 @@ pub(super) enum Kind {
     Flood,
 }
 
-/// What the model says.
 #[derive(Debug, Clone)]
 pub(super) struct Said {
     pub parts: Vec<SaidPart>,
@@ -53,7 +51,6 @@ pub(super) struct Tokens {
     pub output: u64,
 }
 
-/// How a reply is sent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Way {
     pub whole: bool,
@@ -69,23 +66,23 @@ pub(super) enum Break {
 }
 
 impl Answer {
-    /// The model says this and is done. It read 100 tokens and said 20, unless told otherwise.
+    /// A text reply. Its usage is 100 input and 20 output tokens unless changed.
     pub fn text(text: impl Into<String>) -> Self {
         Self::said(vec![SaidPart::Text(text.into())])
     }
 
-    /// The model calls a tool, and says nothing before it.
+    /// A tool call without text.
     pub fn call(name: &str, arguments: &Value) -> Self {
         Self::said(Vec::new()).and_call(name, arguments)
     }
 
-    /// The model calls one more tool.
+    /// Adds a tool call.
     #[must_use]
     pub fn and_call(self, name: &str, arguments: &Value) -> Self {
         self.and_call_with(name, &arguments.to_string())
     }
 
-    /// The model calls a tool with arguments that may be anything.
+    /// Adds a tool call with arguments that may be invalid JSON.
     #[must_use]
     pub fn and_call_with(mut self, name: &str, arguments: &str) -> Self {
         if let Kind::Said(said) = &mut self.kind {
@@ -95,19 +92,19 @@ impl Answer {
         self
     }
 
-    /// The model had no more room for what it wanted to say.
+    /// Ends the reply at the output limit.
     #[must_use]
     pub fn cut(self) -> Self {
         self.ending(SaidEnd::Cut)
     }
 
-    /// The model does not want to go on.
+    /// Ends the reply with a refusal.
     #[must_use]
     pub fn refused(self) -> Self {
         self.ending(SaidEnd::Refused)
     }
 
-    /// What it says it cost: tokens read afresh and said.
+    /// Sets the usage: uncached input and output tokens.
     #[must_use]
     pub fn tokens(mut self, input: u64, output: u64) -> Self {
         if let Kind::Said(said) = &mut self.kind {
@@ -117,7 +114,7 @@ impl Answer {
         self
     }
 
-    /// And what of it came from the cache, and went into it.
+    /// Sets the tokens read from and written to the cache.
     #[must_use]
     pub fn cached(mut self, read: u64, written: u64) -> Self {
         if let Kind::Said(said) = &mut self.kind {
@@ -127,7 +124,7 @@ impl Answer {
         self
     }
 
-    /// It does not say what it cost.
+    /// Omits the usage.
     #[must_use]
     pub fn uncounted(mut self) -> Self {
         if let Kind::Said(said) = &mut self.kind {
@@ -136,42 +133,42 @@ impl Answer {
         self
     }
 
-    /// Sent as plain JSON even if a stream was asked for.
+    /// Sends plain JSON even if the request asks for a stream.
     #[must_use]
     pub fn whole(mut self) -> Self {
         self.way.whole = true;
         self
     }
 
-    /// The stream is sent in pieces of so many bytes, wherever that cuts it.
+    /// Sends the stream in pieces of `bytes` bytes, wherever that cuts it.
     #[must_use]
     pub fn in_pieces_of(mut self, bytes: usize) -> Self {
         self.way.piece_bytes = Some(bytes.max(1));
         self
     }
 
-    /// So much time passes before each piece of the stream.
+    /// Waits before each piece of the stream.
     #[must_use]
     pub fn slowly(mut self, pause: Duration) -> Self {
         self.way.pause = Some(pause);
         self
     }
 
-    /// The connection is cut after so many pieces of the stream.
+    /// Closes the connection after some pieces of the stream.
     #[must_use]
     pub fn broken_off_after(mut self, pieces: usize) -> Self {
         self.way.breaks = Some((pieces, Break::Off));
         self
     }
 
-    /// Nothing more comes after so many pieces of the stream, and the connection stays.
+    /// Stalls after some pieces of the stream, without closing the connection.
     #[must_use]
     pub fn silent_after(mut self, pieces: usize) -> Self {
         self.way.breaks = Some((pieces, Break::Silent));
         self
     }
 
-    /// An error, in a shape that both protocols share.
+    /// An error in a form that both protocols share.
     pub fn status(status: u16, message: &str) -> Self {
         let body = serde_json::json!({"error": {"type": "scripted", "message": message}});
         Self::http(status, body.to_string())
@@ -182,34 +179,34 @@ impl Answer {
         Self::of(Kind::Whole { status, body: body.into() })
     }
 
-    /// With this header. On answers that have a head of their own making.
+    /// Adds a header, for responses with a head.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// A good head, and this body in chunks.
+    /// A successful head, and this body in chunks.
     pub fn chunks<S: Into<String>>(parts: impl IntoIterator<Item = S>) -> Self {
         Self::of(Kind::Chunks(parts.into_iter().map(Into::into).collect()))
     }
 
-    /// These bytes as they are, and then the end of the connection.
+    /// Raw bytes, then the end of the connection.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self::of(Kind::Raw(bytes.into()))
     }
 
-    /// Nothing at all, for as long as the server lives and the client waits.
+    /// No response, until the server is dropped or the client leaves.
     pub fn silence() -> Self {
         Self::of(Kind::Silence)
     }
 
-    /// A good head, and then a byte now and then.
+    /// A successful head, then a byte at a time.
     pub fn drip() -> Self {
         Self::of(Kind::Drip)
     }
 
-    /// A good head, and then bytes without end.
+    /// A successful head, then endless bytes.
     pub fn flood() -> Self {
         Self::of(Kind::Flood)
     }
@@ -238,18 +235,17 @@ impl Said {
     }
 }
 
-/// A text as a stream brings it: word by word.
+/// Splits text into the words of a stream.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }
 
-/// Arguments as a stream brings them: in two halves.
+/// Splits arguments into the two parts of a stream.
 pub(super) fn halves(text: &str) -> [String; 2] {
     let middle = text.chars().count() / 2;
     [text.chars().take(middle).collect(), text.chars().skip(middle).collect()]
 }
 
-/// Sets a field of an object.
 pub(super) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(field.to_owned(), value.into());

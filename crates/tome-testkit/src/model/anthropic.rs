@@ -1,10 +1,10 @@
-//! A reply in the words of Anthropic's Messages: one message, or the events of a stream.
+//! Replies in Anthropic's Messages protocol: a message, or the events of a stream.
 
 use serde_json::{Value, json};
 
 use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
 
-/// The whole message; `number` makes the ids of its calls its own.
+/// Renders a whole message; `number` makes its call ids unique.
 pub(super) fn message(said: &Said, model: &Value, number: usize) -> Value {
     let content: Vec<Value> = said
         .parts
@@ -28,7 +28,7 @@ pub(super) fn message(said: &Said, model: &Value, number: usize) -> Value {
     message
 }
 
-/// The same as events, each as it goes over the wire.
+/// Renders the events of a stream.
 pub(super) fn events(said: &Said, model: &Value, number: usize) -> Vec<String> {
     let empty = Said { parts: Vec::new(), ..said.clone() };
     let mut start = message(&empty, model, number);

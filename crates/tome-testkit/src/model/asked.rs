@@ -1,36 +1,36 @@
-//! What a client asked: the line, the headers and the JSON of one request.
+//! Requests of a client: request line, headers and JSON body.
 
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
 use serde_json::Value;
 
-/// A request is read up to here.
+/// Limits of a request.
 const BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 const HEAD_BYTES_MAX: u64 = 64 * 1024;
 
-/// One request.
+/// A request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     /// `POST /v1/messages HTTP/1.1`.
     pub line: String,
-    /// Names in lower case.
+    /// Lowercase names.
     pub headers: Vec<(String, String)>,
-    /// The body; null where it is no JSON.
+    /// The body; null if it is not JSON.
     pub body: Value,
 }
 
 impl Asked {
-    /// The value of a header, by its name in lower case.
+    /// Returns a header by its lowercase name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a stream is wanted.
+    /// Whether the client asks for a stream.
     pub fn wants_stream(&self) -> bool {
         self.body.get("stream").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Whether the path is that of Anthropic's protocol.
+    /// Whether the path belongs to Anthropic's protocol.
     pub fn is_anthropic(&self) -> bool {
         self.line.split(' ').nth(1).is_some_and(|path| path.ends_with("/messages"))
     }

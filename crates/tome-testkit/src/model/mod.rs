@@ -1,9 +1,9 @@
-//! A model on loopback that answers from a script: Anthropic's Messages (`…/messages`) and chat
-//! completions (`…/chat/completions`), as a stream where the request asks for one and whole where not.
+//! A scripted language model on loopback: Anthropic's Messages (`…/messages`) and chat completions
+//! (`…/chat/completions`), streamed if the request asks for it.
 //!
-//! Every request is kept in the order of its arrival, and the script goes in that order. At most
-//! [`CONNECTIONS_MAX`] connections are served at a time. When the server is
-//! dropped its connections are shut and its threads are joined, whatever they were doing.
+//! Requests are recorded, and the script is followed, in order of arrival. Serves at most
+//! [`CONNECTIONS_MAX`] connections at a time. Dropping the server closes its connections and joins
+//! its threads.
 
 mod answer;
 mod anthropic;
@@ -20,17 +20,17 @@ use std::time::Duration;
 pub use answer::Answer;
 pub use asked::Asked;
 
-/// More connections than this at a time are hung up on.
+/// Further connections are closed at once.
 const CONNECTIONS_MAX: usize = 64;
 
-/// The server. It answers until it is dropped.
+/// The server. Runs until it is dropped.
 pub struct ModelServer {
     address: SocketAddr,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Says what a request gets.
+/// Chooses the response to a request.
 type Director = Box<dyn FnMut(&Asked) -> Answer + Send>;
 
 struct Shared {
@@ -43,22 +43,21 @@ struct Shared {
 }
 
 impl ModelServer {
-    /// Answers the first request with the first answer, and so on; what comes after the last one
-    /// gets a 500 that says so.
+    /// Answers requests with the script in order; after its end, with a 500.
     pub fn start(script: impl IntoIterator<Item = Answer>) -> Self {
         let mut script: VecDeque<Answer> = script.into_iter().collect();
         Self::directed(move |_| {
-            script.pop_front().unwrap_or_else(|| Answer::status(500, "the script is over"))
+            script.pop_front().unwrap_or_else(|| Answer::status(500, "the script has ended"))
         })
     }
 
-    /// Answers every request with what `director` makes of it.
+    /// Answers every request with the result of `director`.
     ///
     /// # Panics
-    /// When there is no port on loopback.
+    /// If no loopback port is available.
     pub fn directed(director: impl FnMut(&Asked) -> Answer + Send + 'static) -> Self {
         let bound = TcpListener::bind("127.0.0.1:0");
-        #[expect(clippy::expect_used, reason = "a test without a port cannot go on")]
+        #[expect(clippy::expect_used, reason = "a test needs a port")]
         let (listener, address) = bound
             .and_then(|listener| listener.local_addr().map(|address| (listener, address)))
             .expect("a port on loopback");
@@ -75,27 +74,27 @@ impl ModelServer {
         Self { address, shared, thread: Some(thread) }
     }
 
-    /// `http://127.0.0.1:port`: what an Anthropic client takes as its base.
+    /// `http://127.0.0.1:port`, the base URL of an Anthropic client.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// `http://127.0.0.1:port/v1`: what a client of chat completions takes as its base.
+    /// `http://127.0.0.1:port/v1`, the base URL of a chat completions client.
     pub fn openai_url(&self) -> String {
         format!("{}/v1", self.url())
     }
 
-    /// What was asked so far, in order.
+    /// Returns the requests so far, in order.
     pub fn asked(&self) -> Vec<Asked> {
         lock(&self.shared.asked).clone()
     }
 
-    /// Over how many connections.
+    /// Number of connections so far.
     pub fn connections(&self) -> usize {
         *lock(&self.shared.connections)
     }
 
-    /// How many clients hung up while they were still owed something.
+    /// Number of clients that disconnected before the end of a response.
     pub fn hung_up(&self) -> usize {
         *lock(&self.shared.hung_up)
     }
@@ -106,10 +105,10 @@ impl Drop for ModelServer {
         *lock(&self.shared.over.0) = true;
         self.shared.over.1.notify_all();
         for stream in lock(&self.shared.streams).iter() {
-            // One that is closed already is what is wanted.
+            // It may be closed already.
             let _ = stream.shutdown(Shutdown::Both);
         }
-        // Ends an `accept` that nobody came for.
+        // Wakes a pending `accept`.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -122,7 +121,7 @@ impl Shared {
         *lock(&self.over.0)
     }
 
-    /// Waits until the server ends, or for this long; says whether it has ended.
+    /// Waits for the server to end, at most `time`; returns whether it has ended.
     fn over_within(&self, time: Duration) -> bool {
         let held = lock(&self.over.0);
         let waited = self.over.1.wait_timeout_while(held, time, |over| !*over);
@@ -148,7 +147,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         drop(streams);
         let theirs = Arc::clone(shared);
         threads.push(std::thread::spawn(move || {
-            // A client that goes away is part of the script; the clone of its stream is closed too.
+            // A client may disconnect as part of a test; also close the clone of its stream.
             let _ = wire::converse(&stream, &theirs);
             let _ = stream.shutdown(Shutdown::Both);
         }));

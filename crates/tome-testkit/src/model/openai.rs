@@ -1,10 +1,10 @@
-//! A reply in the words of chat completions: one completion, or the chunks of a stream.
+//! Replies in the chat completions protocol: a completion, or the chunks of a stream.
 
 use serde_json::{Value, json};
 
 use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
 
-/// The whole completion; `number` makes the ids of its calls its own.
+/// Renders a whole completion; `number` makes its call ids unique.
 pub(super) fn completion(said: &Said, model: &Value, number: usize) -> Value {
     let mut message = json!({"role": "assistant", "content": text(said)});
     let calls: Vec<Value> = calls(said)
@@ -27,7 +27,7 @@ pub(super) fn completion(said: &Said, model: &Value, number: usize) -> Value {
     completion
 }
 
-/// The same as chunks, each as it goes over the wire; the cost is told where it was asked for.
+/// Renders the chunks of a stream, with the usage if the request asks for it.
 pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
     let chunk = |choices: Value| {
         json!({
@@ -63,7 +63,7 @@ pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
     lines
 }
 
-/// The words, in one piece; null where there are none.
+/// The whole text; null if there is none.
 fn text(said: &Said) -> Value {
     let text: String = said
         .parts
@@ -92,7 +92,7 @@ fn finish_reason(said: &Said) -> &'static str {
     }
 }
 
-/// What was read includes what came from the cache, in this protocol.
+/// In this protocol input tokens include cached tokens.
 fn usage(said: &Said) -> Option<Value> {
     let tokens = said.tokens?;
     let prompt = tokens.input + tokens.cache_read + tokens.cache_written;

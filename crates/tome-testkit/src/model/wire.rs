@@ -1,5 +1,5 @@
-//! One connection: a request is read, the script is asked, and its answer is written; and again, as
-//! long as the answers have an end and the client stays.
+//! A connection: reads requests and writes the scripted responses until the client leaves or a
+//! response ends the connection.
 
 use std::io::{BufReader, ErrorKind, Result, Write};
 use std::net::TcpStream;
@@ -8,22 +8,22 @@ use std::time::Duration;
 use super::answer::{Answer, Break, Kind, Said, Way};
 use super::{Asked, Shared, anthropic, lock, openai};
 
-/// A client that does not go on for this long is left.
+/// Timeout of reads and writes.
 const IO_MAX: Duration = Duration::from_secs(20);
-/// How often a server that waits looks whether its client is still there.
+/// Interval at which a waiting server checks whether the client is still connected.
 const LOOK: Duration = Duration::from_millis(10);
 
 pub(super) fn converse(stream: &TcpStream, shared: &Shared) -> Result<()> {
     stream.set_read_timeout(Some(IO_MAX))?;
     stream.set_write_timeout(Some(IO_MAX))?;
-    // Every piece goes out by itself, as it would from a model that is still thinking.
+    // Send every piece by itself, like a model that is still generating.
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
     while answered(stream, &mut reader, shared)? == After::Stays {}
     Ok(())
 }
 
-/// What becomes of the connection.
+/// Whether the connection stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Stays,
@@ -39,7 +39,7 @@ fn answered(
     let mut all = lock(&shared.asked);
     all.push(asked.clone());
     let number = all.len();
-    // Asked under the same lock, so that the script goes in the order of what is kept.
+    // Under the same lock, so that the script follows the order of the recorded requests.
     let answer = (lock(&shared.director))(&asked);
     drop(all);
     let written = Connection { stream, shared }.answer(&answer, &asked, number);
@@ -76,7 +76,7 @@ impl Connection<'_> {
             Kind::Flood => {
                 self.head(200, &answer.headers, &[("connection", "close")])?;
                 let part = [b' '; 64 * 1024];
-                // Ends when the client hangs up, and at 128 MiB in any case.
+                // Ends when the client disconnects, at 128 MiB at the latest.
                 (0..2048).try_for_each(|_| self.write(&part))?;
                 Ok(After::Ends)
             }
@@ -148,7 +148,7 @@ impl Connection<'_> {
         stream.flush()
     }
 
-    /// Waits for this long, or until the server ends; a client that has left is an error.
+    /// Waits for `time` or until the server ends; fails if the client has disconnected.
     fn wait(&self, time: Duration) -> Result<()> {
         let mut left = time;
         while !left.is_zero() {

@@ -1,6 +1,5 @@
-//! The crash test's own books: what was sent, what was acknowledged, and what an event looks like
-//! that was not torn. Everything about an event follows from its id, so that any of them can be
-//! checked without having been kept.
+//! The expected events of a crash test: which were acknowledged, and their content. The content
+//! follows from the id, so that any event can be checked without storing what was sent.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,16 +13,16 @@ use super::Report;
 use super::hooks::{Balance, Deliveries, Ended};
 use crate::Chance;
 
-/// 2020-03-03T09:30:00Z, when the siege begins: long before any real event.
+/// 2020-03-03T09:30:00Z, the start of the first round: long before any real event.
 const BEGAN_MS: u64 = 1_583_227_800_000;
-/// Long after the last of them: the events of hooks carry the present time.
+/// Long after the last round: events of hooks carry the current time.
 pub(super) const HOOKS_FROM: Millis = Millis(1_750_000_000_000);
-/// Every round has an hour of its own, so that its events can be asked for.
+/// Each round has its own hour, so that its events can be queried.
 const ROUND_MS: u64 = 3_600_000;
-/// Projects, and so ledgers, that the writers write to.
+/// Projects, and so ledgers, that are written to.
 const PROJECTS: u64 = 3;
 
-/// What was sent, shared by all writers.
+/// The expected events, shared by all writers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Book(Arc<Mutex<Pages>>);
 
@@ -38,12 +37,12 @@ impl Book {
         self.pages().acknowledged.extend(ids);
     }
 
-    /// Notes how a hook ended.
+    /// Records the outcome of a hook.
     pub(super) fn hooked(&self, mark: String, ended: Ended) {
         self.pages().deliveries.add(mark, ended);
     }
 
-    /// Compares the deliveries of all hooks with what is there.
+    /// Compares the deliveries of all hooks with the stored events.
     pub(super) fn balance(&self, listed: &[Event], report: &mut Report) -> Balance {
         let mut pages = self.pages();
         let balance = pages.deliveries.balance(listed);
@@ -59,13 +58,13 @@ impl Book {
         balance
     }
 
-    /// The events of one round that clients sent.
+    /// Checks the events of one round that clients sent.
     pub(super) fn compare(&self, round: u32, listed: &[Event], report: &mut Report) {
         let of_round = format!("r{round}-");
         self.compare_those(|id| id.starts_with(&of_round), listed, report);
     }
 
-    /// All events that clients sent; those of hooks are in other sessions.
+    /// Checks all events that clients sent; those of hooks are in other sessions.
     pub(super) fn compare_all(&self, listed: &[Event], report: &mut Report) {
         let sent: Vec<Event> = listed
             .iter()
@@ -82,7 +81,7 @@ impl Book {
         for event in listed {
             if !seen.insert(event.id.as_str()) {
                 report.duplicates += 1;
-                report.violation(format!("{} is there twice", event.id));
+                report.violation(format!("{} is stored twice", event.id));
             }
             if let Some(problem) = torn(event) {
                 report.torn += 1;
@@ -92,7 +91,7 @@ impl Book {
         for id in pages.acknowledged.iter().filter(|id| wanted(id)) {
             if !seen.contains(id.as_str()) {
                 report.lost += 1;
-                report.violation(format!("{id} was acknowledged and is not there"));
+                report.violation(format!("{id} was acknowledged and is missing"));
             }
         }
     }
@@ -102,23 +101,22 @@ impl Book {
     }
 }
 
-/// The moments of a round.
+/// The time range of a round.
 pub(super) fn moments_of(round: u32) -> Range<Millis> {
     let start = BEGAN_MS + u64::from(round) * ROUND_MS;
     Millis(start)..Millis(start + ROUND_MS)
 }
 
-/// The session of a round's hooks.
 pub(super) fn hook_session(round: u32) -> String {
     format!("hook-r{round}")
 }
 
-/// The id of a writer's n-th event of a round.
+/// The id of a writer's n-th event in a round.
 pub(super) fn id_of(round: u32, writer: u64, n: u64) -> String {
     format!("r{round}-w{writer}-n{n}")
 }
 
-/// The event of an id, on its way in.
+/// The event of an id.
 pub(super) fn line_of(id: &str, world: &Path) -> EventLine {
     let [round, writer, n] = numbers(id);
     let hash = Chance::of(round ^ (writer << 20), n).number();
@@ -145,7 +143,7 @@ pub(super) fn line_of(id: &str, world: &Path) -> EventLine {
     }
 }
 
-/// Words that begin and end with the id, with a character of several bytes in between.
+/// Text that begins and ends with the id, with multi-byte characters in between.
 fn filler(id: &str, length: u64) -> String {
     let times = usize::try_from(length).unwrap_or(0) / 8;
     format!("<{id}> {} </{id}>", "léxer 日".repeat(times))
@@ -157,7 +155,7 @@ fn numbers(id: &str) -> [u64; 3] {
     [(); 3].map(|()| numbers.next().unwrap_or(0))
 }
 
-/// What is wrong with an event, compared with the one that its id stands for.
+/// Compares an event with the one expected for its id.
 fn torn(event: &Event) -> Option<String> {
     let sent = line_of(event.id.as_str(), Path::new("/"));
     let whole = event.text == sent.text

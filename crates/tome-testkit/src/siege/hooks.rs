@@ -1,5 +1,5 @@
-//! Hooks of all five agents, with ids of their own and without, some of them suspended or killed on their
-//! way; and the books about them: every delivery is stored, or recorded as lost, exactly once.
+//! Runs hooks of all five agents, with and without event ids, some of them suspended or killed, and
+//! checks that every delivery is stored or recorded as lost exactly once.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -11,32 +11,31 @@ use tome_model::Event;
 
 use crate::{Chance, Signal, World, pause, send};
 
-/// The agents, each with the name of its hook.
 const AGENTS: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
 
-/// A time for payloads that carry one: long after the events of other writers.
+/// A time for payloads that have one: long after the events of other writers.
 const STAMP_MS: u64 = 1_794_700_000_000;
 
-/// The fate that a hook is to have.
+/// What happens to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Blow {
     None,
-    /// Stopped after so long, for so long.
+    /// Suspended after the first duration, for the second.
     Suspended(Duration, Duration),
-    /// Killed after so long: nobody can account for it, but it is stored once at most.
+    /// Killed after this duration: its event may be missing but not duplicated.
     Killed(Duration),
 }
 
-/// How a hook ended.
+/// The outcome of a hook.
 pub(super) struct Ended {
     pub(super) took: Duration,
     pub(super) was_killed: bool,
     pub(super) was_suspended: bool,
-    /// What it did that no hook may do.
+    /// A violation of the rules of hooks.
     pub(super) problem: Option<String>,
 }
 
-/// Runs the n-th hook of a writer under one blow or none.
+/// Runs the n-th hook of a writer, possibly suspended or killed.
 pub(super) fn run(world: &World, chance: &mut Chance, session: &str, mark: &str, n: u64) -> Ended {
     let millis =
         |chance: &mut Chance, least, end| Duration::from_millis(chance.between(least, end));
@@ -75,7 +74,7 @@ pub(super) fn run(world: &World, chance: &mut Chance, session: &str, mark: &str,
     Ended { took: began.elapsed(), was_killed, was_suspended, problem }
 }
 
-/// Starts a hook whose payload waits for it.
+/// Starts a hook with its payload already in the pipe.
 fn spawn(command: &mut Command, payload: &str) -> std::io::Result<Child> {
     let (stdin, mut pen) = std::io::pipe()?;
     pen.write_all(payload.as_bytes())?;
@@ -84,8 +83,8 @@ fn spawn(command: &mut Command, payload: &str) -> std::io::Result<Child> {
     child
 }
 
-/// What the hook's agent hands over: by turns a tool call, which has an id or a time of its own, and a
-/// prompt, which has nothing but its words.
+/// Builds the payload: alternately a tool call, which has an id or a time, and a prompt, which has
+/// only its words.
 fn payload<'a>(world: &World, session: &str, mark: &str, n: u64) -> (Vec<&'a str>, String) {
     let agent = usize::try_from(n).ok().and_then(|n| AGENTS.get(n % AGENTS.len())).copied();
     let agent = agent.unwrap_or("claude-code");
@@ -136,26 +135,26 @@ fn payload<'a>(world: &World, session: &str, mark: &str, n: u64) -> (Vec<&'a str
     (["hook", agent].into_iter().chain(event).collect(), payload.to_string())
 }
 
-/// The mark of an event that a hook brought.
+/// The mark of an event that a hook delivered.
 pub(super) fn mark_of(event: &Event) -> Option<&str> {
     let in_tool = event.tool.as_ref().and_then(|tool| tool.input.get("mark"));
     let in_text = || event.text.strip_prefix("please look at ");
     in_tool.and_then(Value::as_str).or_else(in_text)
 }
 
-/// What is known of the deliveries of hooks.
+/// The deliveries of hooks.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
-    /// Those whose hooks ended as they should.
+    /// Marks of hooks that ended normally.
     delivered: HashSet<String>,
-    /// Those whose hooks were killed.
+    /// Marks of hooks that were killed.
     killed: HashSet<String>,
     pub(super) suspended: u64,
     pub(super) slowest: Duration,
     pub(super) problems: Vec<String>,
 }
 
-/// The books compared with what is there.
+/// The result of comparing deliveries with stored events.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Balance {
     pub(super) delivered: u64,
@@ -164,13 +163,13 @@ pub(super) struct Balance {
     pub(super) missing: u64,
     pub(super) killed_missing: u64,
     pub(super) duplicates: u64,
-    /// Events that no hook brought.
+    /// Events that no hook delivered.
     pub(super) foreign: u64,
 }
 
 impl Balance {
-    /// Whether everything that is missing was recorded as lost, and nothing else was. A hook that was
-    /// killed may have recorded its loss before.
+    /// Whether exactly the missing deliveries were recorded as lost. A killed hook may have
+    /// recorded its loss before.
     pub(super) fn is_settled(&self, lost: u64) -> bool {
         (self.missing..=self.missing + self.killed_missing).contains(&lost)
     }
@@ -188,7 +187,7 @@ impl Deliveries {
         }
     }
 
-    /// Compares the books with all events that hooks brought.
+    /// Compares the deliveries with all stored events of hooks.
     pub(super) fn balance(&self, listed: &[Event]) -> Balance {
         let mut seen: HashMap<&str, u64> = HashMap::new();
         let mut balance = Balance {

@@ -1,8 +1,8 @@
-//! The crash test: writers stream events while the daemon is killed and hung at random moments.
-//! After every round the books are compared: what was acknowledged is there, once and whole.
+//! The crash test: writers send events while the daemon is killed and suspended at random moments.
+//! After every round it checks that acknowledged events are stored once and intact.
 //!
-//! Which blows fall, in which order and after how long comes from the seed; how far the writers
-//! have got by then is the machine's doing.
+//! The seed determines the signals, their order and their delays; the progress of the writers
+//! depends on the machine.
 
 mod book;
 mod hooks;
@@ -18,36 +18,36 @@ use crate::{Chance, Signal, World, eventually_within, pause, send};
 use book::Book;
 pub use report::Report;
 
-/// A process that goes on with a hook is done by then.
+/// Time for a detached process of a hook to finish.
 const SETTLED_WITHIN: Duration = Duration::from_secs(70);
 
-/// How long it goes on.
+/// When the test ends.
 #[derive(Debug, Clone, Copy)]
 pub enum Until {
-    /// So many rounds.
+    /// After this many rounds.
     Rounds(u32),
-    /// The last round begins before this has passed.
+    /// After the first round that ends later than this.
     Passed(Duration),
-    /// The daemon was killed so often.
+    /// After the daemon was killed this often.
     Kills(u64),
 }
 
-/// What is done.
+/// The parameters of a crash test.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// Where chance begins.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Writers at the same time: single calls, bulk streams, `tome ingest` and hooks take turns.
+    /// Concurrent writers: single calls, bulk streams, `tome ingest` and hooks in turn.
     pub writers: u64,
-    /// How long it goes on.
+    /// When the test ends.
     pub until: Until,
-    /// The most blows in one round.
+    /// Limit of kills per round.
     pub blows_max: u64,
-    /// The longest pause between two blows.
+    /// The longest pause between two kills.
     pub blow_every_max: Duration,
 }
 
-/// A crash test in a world.
+/// A crash test in a test environment.
 pub struct Siege<'a> {
     world: &'a World,
     plan: Plan,
@@ -57,7 +57,7 @@ pub struct Siege<'a> {
 }
 
 impl<'a> Siege<'a> {
-    /// A crash test in a world of its own.
+    /// Creates a crash test.
     pub fn new(world: &'a World, plan: Plan) -> Self {
         Self {
             world,
@@ -68,7 +68,7 @@ impl<'a> Siege<'a> {
         }
     }
 
-    /// Does it all; `each` is shown the report after every round.
+    /// Runs the test; calls `each` with the report after every round.
     pub fn run(mut self, mut each: impl FnMut(&Report)) -> Report {
         let began = Instant::now();
         self.start();
@@ -89,7 +89,7 @@ impl<'a> Siege<'a> {
         self.report
     }
 
-    /// Writers write while the daemon is struck; then both stop and the books are compared.
+    /// Runs writers while the daemon is killed, then stops both and checks the events.
     fn round(&mut self, round: u32) {
         let over = AtomicBool::new(false);
         let (world, seed, book) = (self.world, self.plan.seed, self.book.clone());
@@ -122,13 +122,13 @@ impl<'a> Siege<'a> {
         if send(pid, Signal::Kill) {
             self.report.kills += 1;
         }
-        // Now and then it is left to the hooks and to `tome ingest` to start the next one.
+        // Sometimes leave it to hooks and `tome ingest` to start the next daemon.
         if !self.chance.one_in(4) {
             self.start();
         }
     }
 
-    /// Has a daemon started, and notes how long that took.
+    /// Starts the daemon and records how long it took.
     fn start(&mut self) {
         let began = Instant::now();
         let ran = self.world.tome(&["start"]);
@@ -146,12 +146,12 @@ impl<'a> Siege<'a> {
         self.check_hooks();
     }
 
-    /// Every delivery so far is stored, or recorded as lost, exactly once. A process that goes on with a
-    /// hook may take a while.
+    /// Checks that every delivery so far is stored, or recorded as lost, exactly once. A detached
+    /// process of a hook may take a while.
     fn check_hooks(&mut self) {
         let began = Instant::now();
         loop {
-            // Asked first: what arrives in between is then missing from neither.
+            // Query the losses first: an event that arrives in between then counts only once.
             let lost = self.lost();
             let listed = self.list(Query { from: Some(book::HOOKS_FROM), ..Query::default() });
             let balance = self.book.balance(&listed, &mut self.report);
@@ -173,7 +173,7 @@ impl<'a> Siege<'a> {
         }
     }
 
-    /// Everything since the beginning, and that what is counted is what is there.
+    /// Checks all events, and that the counters agree with them.
     fn check_everything(&mut self) {
         let listed = self.list(Query::default());
         self.book.compare_all(&listed, &mut self.report);
@@ -188,15 +188,15 @@ impl<'a> Siege<'a> {
             (behind == 0).then_some(())
         });
         if caught_up.is_none() {
-            self.report.violation("the counting is still behind after 20 s".into());
+            self.report.violation("session statistics are still behind after 20 s".into());
         }
         let waiting = self.world.tome(&["status", "--json"]).json();
         let spool = waiting.get("spool").cloned().unwrap_or_default();
-        // A hook that is killed in the middle of a write leaves half a line behind.
+        // A hook killed during a write leaves a partial line.
         for (name, most) in [("waiting_events", 0), ("damaged_lines", self.report.hooks_killed)] {
             let count = spool.get(name).and_then(serde_json::Value::as_u64);
             if count.is_none_or(|count| count > most) {
-                self.report.violation(format!("the spool says {spool}"));
+                self.report.violation(format!("unexpected spool status: {spool}"));
             }
         }
     }
@@ -211,7 +211,7 @@ impl<'a> Siege<'a> {
             ));
         }
         for store in status.stores.iter().filter(|store| !store.refusing.is_empty()) {
-            self.report.violation(format!("{} refuses writes: {}", store.path, store.refusing));
+            self.report.violation(format!("{} rejects writes: {}", store.path, store.refusing));
         }
     }
 
@@ -244,7 +244,7 @@ impl<'a> Siege<'a> {
         match self.world.ask(work) {
             Ok(answer) => Some(answer),
             Err(error) => {
-                self.report.violation(format!("the daemon answered: {error}"));
+                self.report.violation(format!("the daemon failed: {error}"));
                 None
             }
         }

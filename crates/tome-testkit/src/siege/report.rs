@@ -1,50 +1,50 @@
-//! What a crash test found.
+//! The results of a crash test.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Violations written out; the rest is counted.
+/// Violations that are printed; the rest are only counted.
 const SHOWN_MAX: usize = 20;
 
-/// What a crash test found.
+/// The results of a crash test.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Rounds done.
+    /// Completed rounds.
     pub rounds: u32,
-    /// SIGKILLs dealt.
+    /// SIGKILLs sent to the daemon.
     pub kills: u64,
-    /// SIGSTOPs dealt.
+    /// SIGSTOPs sent to the daemon.
     pub hangs: u64,
-    /// Events that were acknowledged to a client.
+    /// Events acknowledged to a client.
     pub acknowledged: u64,
-    /// Deliveries of hooks that ended as they should.
+    /// Deliveries of hooks that ended normally.
     pub hooked: u64,
-    /// Hooks that were stopped for a while.
+    /// Hooks that were suspended for a while.
     pub hooks_suspended: u64,
-    /// Hooks that were killed: nobody accounts for their deliveries, and none may be there twice.
+    /// Hooks that were killed: their deliveries may be missing but not duplicated.
     pub hooks_killed: u64,
     /// Deliveries of hooks that are stored.
     pub stored: u64,
-    /// Deliveries of hooks that are not there and were recorded as lost, as promised.
+    /// Deliveries of hooks that are missing and were recorded as lost.
     pub counted_lost: u64,
     /// Events in the ledger at the end.
     pub events: u64,
-    /// Acknowledged and not there.
+    /// Acknowledged events that are missing.
     pub lost: u64,
-    /// There more than once.
+    /// Events that are stored more than once.
     pub duplicates: u64,
-    /// There and not as sent.
+    /// Events that differ from what was sent.
     pub torn: u64,
-    /// The slowest hook.
+    /// Duration of the slowest hook.
     pub hook_slowest: Duration,
-    /// How long each start took until the daemon answered.
+    /// Time of each start until the daemon answered.
     pub recoveries: Vec<Duration>,
-    /// What went wrong, in words, and how often.
+    /// Violations and how often each occurred.
     pub violations: Vec<(String, u64)>,
 }
 
 impl Report {
-    /// Notes something that must not happen.
+    /// Records a violation.
     pub(crate) fn violation(&mut self, what: String) {
         match self.violations.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,
@@ -80,7 +80,7 @@ impl fmt::Display for Report {
         writeln!(f, "slowest hook      {:>7} ms", self.hook_slowest.as_millis())?;
         writeln!(
             f,
-            "recovery          {:>7} ms in the middle, {} ms at worst, {} starts",
+            "recovery          {:>7} ms median, {} ms at worst, {} starts",
             middle.as_millis(),
             slowest.as_millis(),
             self.recoveries.len()

@@ -1,4 +1,5 @@
-//! Those who write while the daemon dies: calls, bulk streams, `tome ingest`, hooks.
+//! Writers that run while the daemon is killed: single calls, bulk streams, `tome ingest` and
+//! hooks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,10 +13,10 @@ use super::book::{Book, hook_session, id_of, line_of};
 use super::hooks;
 use crate::{Chance, World, pause};
 
-/// How long a writer waits for an answer before it takes the connection for dead.
+/// Timeout after which a writer considers the connection dead.
 const ANSWER_WITHIN: Duration = Duration::from_secs(8);
 
-/// Writes until it is over. `whom` is the round and the writer.
+/// Writes until `over` is set. `whom` is the round and the writer.
 pub(super) fn write(
     world: &World,
     book: &Book,
@@ -58,8 +59,8 @@ impl Writer<'_> {
         self.line(n).into_draft().ok()
     }
 
-    /// Connects anew whenever the connection is lost, and goes on where it was: what was not
-    /// acknowledged is sent again.
+    /// Reconnects whenever the connection is lost and continues: unacknowledged events are sent
+    /// again.
     fn connected(&self, mut chance: Chance, manner: Manner) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };

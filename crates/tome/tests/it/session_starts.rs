@@ -73,7 +73,7 @@ fn the_last_session_is_told_as_a_whole() {
     let (_, last) = text.split_once("## Where the last session stopped").unwrap();
     for words in [
         "First request: Port the tokenizer to the new Unicode tables.",
-        "The agent's closing words: The tokenizer reads its Unicode tables",
+        "Agent's final message: The tokenizer reads its Unicode tables",
         "Open: Delete the old shim",
         "Open: Document the generator",
     ] {
@@ -115,7 +115,7 @@ fn a_request_without_an_answer_is_told_as_open() {
         .concat(),
     );
     let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
-    assert!(context(&said).contains("Not answered: Now make it accept emoji as well."), "{said}");
+    assert!(context(&said).contains("Unanswered: Now make it accept emoji as well."), "{said}");
 }
 
 /// After a compaction a session is told of itself and not of another one.

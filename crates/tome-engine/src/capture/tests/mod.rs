@@ -1,4 +1,4 @@
-//! Capture, tested through what the crate offers: `Sealer`.
+//! Tests of `Sealer` through its public API.
 
 mod sealing;
 

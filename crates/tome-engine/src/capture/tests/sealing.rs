@@ -1,4 +1,4 @@
-//! Sealing: what is cut for size, and that no half secret survives at the cut.
+//! Size caps, and that no partial secret survives at a cut.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use tome_model::{
 use super::redactor;
 use crate::Sealer;
 
-/// Pieces that secrets, names, quotes, marks and private tags are made of, in any order.
+/// Fragments of secrets, names, quotes, marks and private tags, to be combined in any order.
 const PIECES: &[&str] = &[
     "password",
     "token",
@@ -106,7 +106,7 @@ fn draft(text: &str) -> Draft {
     }
 }
 
-/// Seals, and checks that a second sealing changes nothing.
+/// Seals a draft and checks that sealing is idempotent.
 fn seal(sealer: &Sealer, draft: Draft) -> Draft {
     let once = sealer.seal(draft);
     assert_eq!(sealer.seal(once.clone()), once);
@@ -265,7 +265,7 @@ fn meta_is_capped_and_the_count_of_cut_bytes_is_kept() {
     assert!(sealed.meta["cut_bytes"].as_u64().unwrap() > 45_000);
 }
 
-/// The longest run of bytes that two texts share.
+/// Length of the longest common substring in bytes.
 fn longest_common(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut row = vec![0usize; b.len() + 1];
@@ -305,8 +305,8 @@ fn secrets() -> impl Strategy<Value = (String, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Near the edges of what is kept, of the margins, and anywhere: for a text of 80 KB capped at
-    /// 2 KB the head ends near 1,000 and its margin near 17,400.
+    /// Offsets near the edges of the kept part and the margins, and anywhere: for a text of 80 KB
+    /// capped at 2 KB the head ends near 1,000 and its margin near 17,400.
     #[test]
     fn no_part_of_a_secret_survives_near_a_cut(
         (text, secret) in secrets(),
@@ -324,7 +324,7 @@ proptest! {
         prop_assert!(longest_common(&sealed.text, &secret) < 8, "{}", sealed.text);
     }
 
-    /// The same where the text is so short that it is seen whole.
+    /// The same for a text short enough to be redacted whole.
     #[test]
     fn no_part_of_a_secret_survives_a_short_cut(
         (text, secret) in secrets(),
