@@ -1,7 +1,8 @@
-//! What is at a cited place.
+//! Opens citations.
 //!
-//! Everything is read where it is kept: events in the ledger, notes through their notebook, whose
-//! sandbox no path leaves. A session's copy that is missing or shortened is made again first.
+//! Records are read from their source of truth: events from the ledger, notes through their
+//! notebook and its path sandbox. A session transcript that is missing or too short is rebuilt
+//! first.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,66 +17,66 @@ use crate::{
     Store, Whose,
 };
 
-/// Lines of a note that are shown around the cited one.
+/// Lines shown around the cited line of a note.
 const LINES_BEFORE: u32 = 3;
 const LINES_AFTER: u32 = 10;
-/// Events that are shown around a grip.
+/// Events shown before and after a source excerpt.
 const GRIP_EVENTS: usize = 3;
 
-/// Opens citations.
+/// Opens citations of events, notes and nodes.
 pub struct Citations {
     notebooks: Arc<Notebooks>,
     calendar: Arc<Calendar>,
     copies: Arc<SessionCopies>,
 }
 
-/// What is at a cited place.
+/// An opened citation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opened {
-    /// The root of its project; empty for the coder's.
+    /// Root folder of the project; empty for the coder's notebook.
     pub project: String,
-    /// Its session, where it has one.
+    /// `None` if the record belongs to no session.
     pub session: Option<SessionId>,
-    /// Nobody said which session is at hand: it is the newest of the project.
+    /// Whether the session was not specified, so that the newest of the project was used.
     pub session_assumed: bool,
-    /// The file it is in, where it is in one.
+    /// `None` if the record is not in a file.
     pub file: Option<PathBuf>,
-    /// The line in that file, where one was cited.
+    /// The cited line in that file.
     pub line: Option<u32>,
-    /// What is there.
+    /// The content.
     pub place: OpenedPlace,
 }
 
-/// What is there.
+/// Content of a cited record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OpenedPlace {
     /// An event.
     Event(Box<Event>),
-    /// A line of a session's copy that is no event.
+    /// A line of a session's transcript that is not an event of the ledger.
     Foreign(String),
-    /// Lines of a note around the cited one.
+    /// The lines of a note around the cited one.
     Lines {
-        /// The number of the first of them.
+        /// Number of the first line, counted from 1.
         first: u32,
-        /// The lines, without their ends.
+        /// Without line terminators.
         lines: Vec<String>,
-        /// How many lines the note has.
+        /// Number of lines in the note.
         total: u32,
     },
-    /// A node, of each project that has it unless one was named or is at hand.
+    /// A node: of the named or current project, otherwise of every project that has it.
     Nodes(Vec<NodeInPlace>),
-    /// A grip, with what happened around it.
+    /// A source excerpt with the events around it.
     Grip(Box<Expanded>),
 }
 
-/// A session that is meant, and whether that was assumed.
+/// A resolved session, and whether it was assumed to be the newest.
 struct Meant {
     session: SessionId,
     assumed: bool,
 }
 
 impl Citations {
-    /// Opens citations of what is in these notebooks, contents and copies.
+    /// Creates an opener over these notebooks, contents and transcripts.
     pub fn new(
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
@@ -84,7 +85,7 @@ impl Citations {
         Self { notebooks, calendar, copies }
     }
 
-    /// What is at a cited place, as seen from a viewpoint.
+    /// Opens a citation, relative to a viewpoint.
     pub fn open(&self, citation: &Citation, from: &Viewpoint) -> Result<Opened, EngineError> {
         match &citation.place {
             CitedPlace::Message { session, line } => {
@@ -123,7 +124,6 @@ impl Citations {
         }
     }
 
-    /// A line of a session's copy.
     fn message(&self, root: &str, meant: Meant, number: u32) -> Result<Opened, EngineError> {
         let Meant { session, assumed } = meant;
         let store = self.store(root)?;
@@ -148,7 +148,6 @@ impl Citations {
         })
     }
 
-    /// The lines of a session's note around a line.
     fn detail(
         &self,
         root: String,
@@ -159,7 +158,8 @@ impl Citations {
         let name = Some(session.as_str().to_owned());
         let whose = Whose { scope: Scope::Session, cwd: Some(root.clone()), session: name };
         if !self.notebooks.open(&whose)?.root().is_dir() {
-            // What has just come makes the folder; a session that never was has no overview either.
+            // The folder appears when the transcript catches up with a new session; a session that
+            // does not exist has none.
             self.store(&root).and_then(|store| self.copies.catch_up(&store))?;
             if !self.notebooks.open(&whose)?.root().is_dir() {
                 return Err(no_session(&session, &root));
@@ -169,7 +169,6 @@ impl Citations {
         Ok(Opened { session: Some(session), session_assumed: assumed, ..opened })
     }
 
-    /// The lines of a note around a line.
     fn note(
         &self,
         project: String,
@@ -181,7 +180,7 @@ impl Citations {
         let total = u32::try_from(note.text.lines().count()).unwrap_or(u32::MAX);
         if let Some(line) = line.filter(|line| *line > total.max(1)) {
             return Err(EngineError::NotFound(format!(
-                "{} has {total} lines, not {line}: it was changed since",
+                "{} has {total} lines, not {line}: the note has changed",
                 note.path
             )));
         }
@@ -196,16 +195,16 @@ impl Citations {
         Ok(Opened { file, line, ..Opened::nowhere(project, place) })
     }
 
-    /// The root of the project that a citation names.
+    /// Returns the root of the project that the citation names, if it names one.
     fn named_root(&self, citation: &Citation) -> Result<Option<String>, EngineError> {
         let Some(folder) = &citation.project else { return Ok(None) };
         let found = root_of(self.calendar.stores().projects(), folder);
-        let missing = || EngineError::NotFound(format!("there is no project in projects/{folder}"));
+        let missing = || EngineError::NotFound(format!("no project in projects/{folder}"));
         found.ok_or_else(missing).map(Some)
     }
 
-    /// The root of the project that a citation means: the one it names, the one at hand, or that of
-    /// the session at hand.
+    /// Returns the root of the project that the citation names, of the current project, or of the
+    /// current session's project, in this order.
     fn root(&self, citation: &Citation, from: &Viewpoint) -> Result<String, EngineError> {
         if let Some(root) = self.named_root(citation)?.or_else(|| from.project.clone()) {
             return Ok(root);
@@ -217,13 +216,14 @@ impl Citations {
         };
         found.map(|event| event.project).ok_or_else(|| {
             let problem = format!(
-                "{citation} is a place in a project: stand in one that Tome knows, or name it (--project)"
+                "{citation} is relative to a project: run this inside a known project, or pass --project"
             );
             ModelError::invalid("citation", problem).into()
         })
     }
 
-    /// The session that a citation means: the one it names, the one at hand, or the newest.
+    /// Returns the session that the citation names, the current session, or the newest one, in this
+    /// order.
     fn session(
         &self,
         root: &str,
@@ -235,9 +235,8 @@ impl Citations {
                 Some(session) => Some(session),
                 None => self.copies.session_named(&*self.store(root)?, folder)?,
             };
-            let missing = || {
-                EngineError::NotFound(format!("there is no session in sessions/{folder} of {root}"))
-            };
+            let missing =
+                || EngineError::NotFound(format!("no session in sessions/{folder} of {root}"));
             return Ok(Meant { session: session.ok_or_else(missing)?, assumed: false });
         }
         if let Some(session) = &from.session {
@@ -245,14 +244,11 @@ impl Citations {
         }
         let newest = self.newest(Some(root), None)?.map(|event| event.session);
         let session = newest.ok_or_else(|| {
-            EngineError::NotFound(format!(
-                "there is no session of {root} yet: name one (--session)"
-            ))
+            EngineError::NotFound(format!("{root} has no sessions yet: pass --session"))
         })?;
         Ok(Meant { session, assumed: true })
     }
 
-    /// The latest event of a project or of a session.
     fn newest(
         &self,
         project: Option<&str>,
@@ -271,13 +267,13 @@ impl Citations {
 
     fn store(&self, root: &str) -> Result<Store, EngineError> {
         let stores = self.calendar.stores();
-        let missing = || EngineError::NotFound(format!("nothing has been recorded of {root} yet"));
+        let missing = || EngineError::NotFound(format!("nothing recorded for {root} yet"));
         stores.open(&stores.existing(root).ok_or_else(missing)?)
     }
 }
 
 impl Opened {
-    /// Something that is in no file.
+    /// Creates a result for a record that is not in a file.
     pub(crate) fn nowhere(project: String, place: OpenedPlace) -> Self {
         Self { project, session: None, session_assumed: false, file: None, line: None, place }
     }
@@ -285,6 +281,6 @@ impl Opened {
 
 fn no_session(session: &SessionId, root: &str) -> EngineError {
     EngineError::NotFound(format!(
-        "there is no session {session} of {root}: `tome events` lists events with their sessions"
+        "no session {session} in {root}: `tome events` lists events with their sessions"
     ))
 }
