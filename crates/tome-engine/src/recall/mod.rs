@@ -1,7 +1,8 @@
-//! Recall: question in, cited hits out.
+//! Recall: a query in, cited hits out.
 //!
-//! Understand the question, gather candidates from every tier there is, read and rank them, fuse the
-//! ranks, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
+//! Steps: parse the query, collect candidates from every available tier, read and rank them, fuse
+//! the ranks, cite, and pack. Every index may be missing or behind; recall then scans the texts
+//! themselves.
 
 mod abreast;
 mod asked;
@@ -56,10 +57,10 @@ pub use question::{
     Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
 };
 
-/// Events that contents are made of while somebody waits, at most.
+/// Maximum lag, in events, up to which contents are updated before a query.
 const CATCH_UP_MAX: u64 = 50;
 
-/// A desk, and the project of it that is meant.
+/// An index set to search, with the project to filter by.
 type DeskAsked = (Arc<Desk>, Option<String>);
 
 /// Recall over one home.
@@ -70,7 +71,7 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// Recall over these stores and notebooks.
+    /// Creates recall over these stores and notebooks.
     pub fn new(
         home: Home,
         stores: Arc<Stores>,
@@ -95,7 +96,7 @@ impl Recall {
         Self { keeper, calendar, clock }
     }
 
-    /// Answers a question.
+    /// Answers a query.
     pub fn ask(&self, question: &RecallQuestion) -> Result<RecallAnswer, EngineError> {
         let began = Instant::now();
         let mut plan = Plan::of(question, &*self.clock, self.calendar.zone())?;
@@ -104,7 +105,7 @@ impl Recall {
             plan.take_time_as_words();
         }
         let is_wide = desks.len() > HELD_MAX;
-        // One question to many stores at a time: each opens some that others do not need.
+        // One wide query at a time, because each opens stores that others do not need.
         let wide = &self.keeper.stores.wide;
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
         let mut gathered = Gathered::new(is_wide);
@@ -128,8 +129,8 @@ impl Recall {
         Ok(answer)
     }
 
-    /// Whether anything was recorded in the time that the question names, if it names one. Where many
-    /// stores would have to be opened for that, it is taken for granted.
+    /// Returns whether anything was recorded in the time span that the query names, if any. Assumes
+    /// so for queries over all projects, which would have to open many stores.
     fn has_events_then(&self, plan: &Plan, desks: &[DeskAsked]) -> Result<bool, EngineError> {
         let (Some((from, to)), false) = (plan.span, plan.across == Across::All) else {
             return Ok(true);
@@ -143,7 +144,7 @@ impl Recall {
         Ok(false)
     }
 
-    /// Has one desk say what it has. Who was not asked does not wait for what is behind.
+    /// Collects candidates from one index set. Proactive queries skip catching up first.
     fn ask_desk(
         &self,
         gathered: &mut Gathered,
@@ -161,7 +162,7 @@ impl Recall {
         }
     }
 
-    /// The answer that comes of what was gathered.
+    /// Ranks the candidates and builds the answer.
     fn answer(
         &self,
         question: &RecallQuestion,
@@ -206,7 +207,7 @@ impl Recall {
         Ok(answer)
     }
 
-    /// What was gathered and is an answer, the best first.
+    /// Returns the relevant candidates, best first.
     fn relevant(
         &self,
         question: &RecallQuestion,
@@ -225,13 +226,13 @@ impl Recall {
             ranked.clear();
         }
         ranked.retain(|one| evidence.admits(one));
-        gathered.stage("floor", since, evidence.explained());
+        gathered.stage("threshold", since, evidence.explained());
         plan.prefer_its_time(&mut ranked);
         Ok((ranked, gathered))
     }
 
-    /// Contents that are only a little behind are made first: what was just said is in the answer.
-    /// Says how far behind they are then.
+    /// Updates contents that are slightly behind, so that recent events are included. Returns how
+    /// far behind they are afterwards.
     fn catch_up(&self, plan: &Plan, desk: &Desk) -> Result<u64, EngineError> {
         let Some(path) = desk.ledger.as_ref().filter(|_| plan.pages().contains(&Source::Node))
         else {
@@ -247,7 +248,7 @@ impl Recall {
         behind()
     }
 
-    /// Finds the lines of the events that are cited and came from no index.
+    /// Looks up the transcript lines of cited events that no index provided.
     fn number_lines(
         &self,
         ranked: &mut [Ranked],
@@ -266,7 +267,7 @@ impl Recall {
             }
             let open = asked.open(&self.keeper)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
-            // An index knows it without reading the file of the session.
+            // The index has the line, which avoids reading the transcript.
             let known = open.meanings.as_ref().and_then(|meanings| meanings.line(mark.seq));
             if let Some(line) = known.filter(|line| *line > 0) {
                 candidate.line = line;
@@ -283,7 +284,7 @@ impl Recall {
         Ok(())
     }
 
-    /// The desks that a question is about, each with the project that is meant.
+    /// Index sets to search, each with the project to filter by.
     fn desks(&self, plan: &Plan, question: &RecallQuestion) -> Result<Vec<DeskAsked>, EngineError> {
         let mut desks = Vec::new();
         if question.within != Within::Coder {
@@ -296,8 +297,7 @@ impl Recall {
                     desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
                 }
                 (None, _) => {
-                    let problem =
-                        "is missing: it says which project is meant; give it, or look across all";
+                    let problem = "is missing: pass a project, or search across all";
                     return Err(tome_model::ModelError::invalid("project", problem).into());
                 }
             }
@@ -308,7 +308,7 @@ impl Recall {
         Ok(desks)
     }
 
-    /// Brings the indexes over a store up to date, if they are behind.
+    /// Updates the indexes of a store if they are behind.
     pub fn keep_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
         let Some(desk) = self.keeper.of_ledger(store.path()) else {
             return Ok(Followed::default());
@@ -319,8 +319,8 @@ impl Recall {
         }
     }
 
-    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
-    /// date where a question has seen that they are behind.
+    /// Updates the indexes of the coder's notebook and of projects without events, if a query has
+    /// found them behind.
     pub fn keep_up_notes(&self, stop: &dyn Fn() -> bool) -> Result<Followed, EngineError> {
         let mut done = Followed::default();
         for desk in self.keeper.known_desks() {
@@ -331,8 +331,8 @@ impl Recall {
         Ok(done)
     }
 
-    /// Brings the vectors over a store up to date where they are kept apart, because the embedder is
-    /// far. Asks nobody when they are.
+    /// Updates the vectors of a store with a remote embedder. Sends no request if they are up to
+    /// date.
     pub fn keep_up_meanings(
         &self,
         store: &Store,
@@ -347,8 +347,8 @@ impl Recall {
         }
     }
 
-    /// The same for the coder's notebook, and for projects that have only notes, where somebody has
-    /// asked about them.
+    /// Like [`catch_up_vectors`](Self::catch_up_vectors), for the coder's notebook and projects
+    /// without events that were queried.
     pub fn keep_up_meanings_of_notes(
         &self,
         stop: &dyn Fn() -> bool,
@@ -362,29 +362,29 @@ impl Recall {
         Ok(done)
     }
 
-    /// Opens the citations of its answers.
+    /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
         let (notebooks, copies) = (&self.keeper.notebooks, &self.keeper.copies);
         Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
     }
 
-    /// What makes vectors: its name and version.
+    /// Name and version of the embedder.
     pub fn embedder(&self) -> &str {
         self.keeper.embedder.name()
     }
 
-    /// How the indexes over a store are, read from their files; nothing is opened or made.
+    /// Status of the indexes of a store, read from their files; opens and creates nothing.
     pub fn report(&self, store: &Store) -> Result<Option<DeskReport>, EngineError> {
         let desk = self.keeper.of_ledger(store.path());
         desk.map(|desk| self.keeper.report(&desk, Some(store))).transpose()
     }
 
-    /// How the indexes over the coder's notebook are.
+    /// Status of the indexes of the coder's notebook.
     pub fn report_of_coder(&self) -> Result<DeskReport, EngineError> {
         self.keeper.report(&self.keeper.coder(), None)
     }
 
-    /// Closes the indexes of every store that is not open any more.
+    /// Closes the indexes of stores that are no longer open.
     pub fn close_unused(&self) {
         for desk in self.keeper.known_desks() {
             if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
@@ -395,7 +395,7 @@ impl Recall {
     }
 }
 
-/// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
+/// Cites events by id: a proactive query does not wait for transcripts to be written.
 fn without_lines(ranked: &mut [Ranked]) {
     let events = ranked.iter_mut().filter(|one| one.candidate.source == Source::Event);
     events.for_each(|one| one.candidate.line = 0);

@@ -1,4 +1,4 @@
-//! One session's file, while its session is in use.
+//! The transcript file of one session.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -9,16 +9,15 @@ use super::session::Part;
 use super::{Line, MESSAGES, layout};
 use crate::EngineError;
 
-/// One session's file.
 #[derive(Debug, Default)]
 pub(super) struct Copy {
-    /// What it held when it was last looked at; none before that, and after a failed write.
+    /// Content as of the last scan; `None` before the first one and after a failed write.
     scan: Option<(PathBuf, Scan)>,
 }
 
 impl Copy {
-    /// Makes sure that the file holds what it should, and says what that is. Costs one look at the
-    /// file's length and time if nobody else has written to it.
+    /// Returns the current content, rebuilding the file if it is incomplete. If nothing else has
+    /// written to the file, this only checks its length and time.
     pub(super) fn ready(&mut self, part: &Part<'_>) -> Result<&mut Scan, EngineError> {
         let path = part.folder.join(MESSAGES);
         let stamp = stamp_of(&path)?;
@@ -29,13 +28,13 @@ impl Copy {
         Ok(&mut self.scan.insert((path, scan)).1)
     }
 
-    /// Adds the lines of events that are not there yet, in one write, synced.
+    /// Appends the lines of events that are not in the file yet, with one synced write.
     pub(super) fn append(&mut self, part: &Part<'_>, lines: &[Line]) -> Result<(), EngineError> {
         self.ready(part)?;
-        // Whatever fails leaves a file that has to be read again.
+        // After any failure the file has to be scanned again.
         let Some((path, mut scan)) = self.scan.take() else { return Ok(()) };
         if part.ledger.damage().is_empty() && has_gap(lines, &scan) {
-            // Power loss took a line away and left a later one: the order is that of arrival.
+            // Power loss removed a line before a later one; rebuild in order of arrival.
             scan = part.make_again(&path, &scan)?.scan;
         }
         let new: Vec<&Line> = lines.iter().filter(|(id, _)| scan.line_of(id).is_none()).collect();
@@ -46,7 +45,7 @@ impl Copy {
                 scan.added(id);
             }
             let after = write(&path, &bytes).map_err(EngineError::file("write", &path))?;
-            // Somebody else may have written at the same moment: then nobody knows which line is which.
+            // Another writer may have appended at the same time, so line numbers are unknown.
             let is_alone = after.len == scan.stamp.len + bytes.len() as u64;
             (scan.stamp, scan.ending) = (after, b"");
             if !is_alone {
@@ -57,22 +56,22 @@ impl Copy {
         Ok(())
     }
 
-    /// Forgets what is known, so that the file is read again.
+    /// Drops the cached content, so that the file is scanned again.
     pub(super) fn forget(&mut self) {
         self.scan = None;
     }
 
-    /// How much it holds in memory, in entries.
+    /// Number of entries in memory.
     pub(super) fn weight(&self) -> usize {
         self.scan.as_ref().map_or(0, |(_, scan)| scan.weight())
     }
 }
 
-/// Reads a session's file, which is made again if it lacks something.
+/// Scans a session's file, rebuilding it if lines are missing.
 fn look(part: &Part<'_>, path: &Path) -> Result<Scan, EngineError> {
     layout::ensure(&part.folder)?;
     let scan = Scan::read(path).map_err(EngineError::file("read", path))?;
-    // A damaged ledger lacks events that the file may be the last to have.
+    // Do not rebuild from a damaged ledger: the file may have the only copy of an event.
     let is_damaged = !part.ledger.damage().is_empty();
     match !is_damaged && part.lacks_lines(&scan)? {
         true => Ok(part.make_again(path, &scan)?.scan),
@@ -80,7 +79,7 @@ fn look(part: &Part<'_>, path: &Path) -> Result<Scan, EngineError> {
     }
 }
 
-/// Whether a line is missing before one that is there.
+/// Returns whether a line is missing before one that exists.
 fn has_gap(lines: &[Line], scan: &Scan) -> bool {
     let mut there = lines.iter().map(|(id, _)| scan.line_of(id).is_some());
     there.any(|is_there| !is_there) && there.any(|is_there| is_there)
@@ -93,12 +92,12 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<Stamp> {
     Ok(Stamp::of(&file.metadata()?))
 }
 
-/// The stamp of a file; none if it is not there.
+/// Reads the stamp of a file; `None` if it does not exist.
 fn stamp_of(path: &Path) -> Result<Option<Stamp>, EngineError> {
     match std::fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => Ok(Some(Stamp::of(&meta))),
         Ok(_) => {
-            let problem = std::io::Error::other("it is not a file: move it away");
+            let problem = std::io::Error::other("not a regular file: move it away");
             Err(EngineError::file("write", path)(problem))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -1,8 +1,8 @@
-//! Making copies again from the ledger: one that was found lacking, or all of them.
+//! Rebuilds transcripts from the ledger: an incomplete one, or all of them.
 //!
-//! The new file is written beside the old one (`.messages.jsonl.new`), synced, and renamed over it.
-//! Lines that are no events keep their numbers; the events take the others, in the order of arrival.
-//! So a file that lacks nothing comes out as it is, and old citations go on being right.
+//! The new file is written as `.messages.jsonl.new`, synced, and renamed over the old one. Foreign
+//! lines keep their numbers; events fill the other lines in order of arrival. A complete file
+//! therefore stays unchanged, and existing citations stay valid.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -19,29 +19,29 @@ use crate::durable::sync_folder;
 use crate::{EngineError, catch_up};
 
 const MAKING: &str = ".messages.jsonl.new";
-/// A file that held more events than the ledger.
+/// Backup of a file that had more events than the ledger.
 const KEPT: &str = "messages.kept.jsonl";
 
-/// Whether a file in a session's folder holds events as lines.
+/// Returns whether a file in a session's folder is a transcript.
 pub(crate) fn is_transcript(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     matches!(name, Some(MESSAGES | KEPT))
 }
 
-/// What making copies again came to.
+/// Result of rebuilding transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CopiesRebuilt {
-    /// Files that were gone through: one a session and project.
+    /// Number of files checked: one per session and project.
     pub files: u64,
-    /// Files that were not as they should be.
+    /// Number of files that had to be changed.
     pub changed: u64,
-    /// Events in all of them.
+    /// Number of events in all of them.
     pub events: u64,
-    /// Lines that are no events and were kept.
+    /// Number of foreign lines, which were kept.
     pub foreign: u64,
 }
 
-/// A file that was made again.
+/// A rebuilt file.
 pub(super) struct Made {
     pub(super) scan: Scan,
     events: u64,
@@ -49,14 +49,14 @@ pub(super) struct Made {
 }
 
 impl SessionCopies {
-    /// Makes the copies of all sessions of a project, or of all projects in this ledger, again.
+    /// Rebuilds the transcripts of all sessions in a project, or in the whole ledger.
     pub fn rebuild(
         &self,
         ledger: &Ledger,
         project: Option<&str>,
     ) -> Result<CopiesRebuilt, EngineError> {
         let mut rebuilt = CopiesRebuilt::default();
-        // A tally is a session's part in a project.
+        // There is one set of session statistics per session and project.
         catch_up(ledger)?;
         for tally in ledger.session_tallies()? {
             if project.is_none_or(|project| project == tally.project) {
@@ -90,14 +90,14 @@ impl SessionCopies {
 }
 
 impl Part<'_> {
-    /// Makes the file again from the ledger and from the lines of the old one that are no events.
+    /// Rebuilds the file from the ledger and the foreign lines of the old file.
     pub(super) fn make_again(&self, path: &Path, before: &Scan) -> Result<Made, EngineError> {
         let making = self.folder.join(MAKING);
         let events = self.write_lines(path, before, &making)?;
         let failed = |action, path| EngineError::file(action, path);
         let is_changed = !is_same(path, &making).map_err(failed("read", &making))?;
         if is_changed && before.event_count() > events {
-            // It has events that the ledger lacks: a repair of the ledger can restore them.
+            // Keep the file: its additional events can be restored when the ledger is repaired.
             let kept = self.folder.join(KEPT);
             std::fs::rename(path, &kept).map_err(failed("rename", path))?;
         }
@@ -135,7 +135,7 @@ impl Part<'_> {
     }
 }
 
-/// Copies a line that is no event, and ends it.
+/// Copies a foreign line and terminates it.
 fn copy_line(
     old: &Path,
     before: &Scan,
@@ -149,7 +149,7 @@ fn copy_line(
     out.write_all(if is_unended { before.ending } else { b"\n" })
 }
 
-/// Whether two files hold the same bytes; one that is not there is like no other.
+/// Returns whether two files have the same content; `false` if the first does not exist.
 fn is_same(one: &Path, other: &Path) -> std::io::Result<bool> {
     let (one, other) = match (File::open(one), File::open(other)) {
         (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
