@@ -99,7 +99,7 @@ impl Watched {
         self.found.values().flatten().cloned().collect()
     }
 
-    /// Lists changed sessions again. Returns `false` if everything has to be listed anew.
+    /// Lists changed sessions again. Returns `false` if everything has to be listed again.
     fn is_followed(&mut self, project: &str, sessions: &Path, looks: &Looks) -> bool {
         let Some(Changed::Files(changed)) = self.watch.as_mut().map(Watch::take) else {
             return false;
