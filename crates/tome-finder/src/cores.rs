@@ -1,10 +1,10 @@
-//! How many cores a search may use.
+//! Number of CPU cores that a search may use.
 
 use std::num::NonZero;
 use std::sync::OnceLock;
 use std::thread;
 
-/// How many cores there are for this process. Asked once: the system reads several files to say it.
+/// Cores available to this process. Cached, because finding out reads several files.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     let least = if cfg!(test) { 3 } else { 1 };

@@ -1,113 +1,113 @@
-//! What is put into an index, and what comes out of it.
+//! Entries of an index, the batches that change it, and the hits that it returns.
 
 use tome_model::Millis;
 
-/// What an entry is a piece of.
+/// The kind of record that an entry is a chunk of. The numbers are stored on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Source {
-    /// An event of the ledger.
+    /// An event in the ledger.
     Event = 0,
     /// A node of the contents.
     Node = 1,
-    /// A grip: a verbatim excerpt that supports a bullet.
+    /// A verbatim excerpt that supports a bullet.
     Grip = 2,
-    /// A note of a project's notebook.
+    /// A note in a project's notebook.
     Note = 3,
-    /// A detail, or the overview, of a session's notebook.
+    /// The overview or a detail of a session's notebook.
     Detail = 4,
-    /// An insight of the coder's notebook.
+    /// A lesson in the coder's notebook.
     Insight = 5,
 }
 
 impl Source {
-    /// All of them, in the order of their numbers.
+    /// All sources in the order of their numbers.
     pub const ALL: [Self; 6] =
         [Self::Event, Self::Node, Self::Grip, Self::Note, Self::Detail, Self::Insight];
 }
 
-/// Which thing an entry is a piece of.
+/// Identifies the record that an entry is a chunk of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
-    /// An event, by its place in the order of arrival.
+    /// An event, by its sequence number in the outbox.
     Event(u64),
-    /// Anything else, by a name that its owner understands.
+    /// Any other record, by a name that the caller chose.
     Named(String),
 }
 
-/// Which piece of the thing's text an entry is: bytes of it, from and to.
+/// Byte range of a chunk within its record's text; `to` is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Part {
-    /// The first byte.
+    /// First byte.
     pub from: u32,
-    /// The byte after the last.
+    /// End, exclusive.
     pub to: u32,
 }
 
-/// One piece of something that can be found.
+/// One chunk of a searchable record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// What it is a piece of.
+    /// The record.
     pub key: Key,
-    /// Which piece.
+    /// The chunk within its text.
     pub part: Part,
-    /// What kind of thing that is.
+    /// Kind of record.
     pub source: Source,
-    /// When it happened, or was last changed.
+    /// Time of the event, or of the record's last change.
     pub at: Millis,
-    /// The root of its project; empty for the coder's.
+    /// Root folder of the project; empty for the coder's notebook.
     pub project: String,
-    /// Its session; empty where there is none.
+    /// Empty if there is none.
     pub session: String,
-    /// Its agent; empty where there is none.
+    /// Empty if there is none.
     pub agent: String,
-    /// The kind of event (the name); empty for other things.
+    /// Name of the event kind; empty for other records.
     pub kind: String,
-    /// For an event its line in `messages.jsonl`; for a note the line at which the piece begins. 0: not known.
+    /// Line in `messages.jsonl` for an event, first line of the chunk for a note; 0 if unknown.
     pub line: u32,
-    /// What it is called: a node's title, a note's name and heading.
+    /// A node's title, or a note's name and heading.
     pub title: String,
-    /// What it says.
+    /// The searchable text.
     pub text: String,
-    /// Words that it is known by.
+    /// Extra search terms.
     pub keywords: String,
 }
 
-/// What one commit changes.
+/// The changes of one commit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Batch {
-    /// Everything that the index has of these named things goes (before `put` is put in).
+    /// Named records to delete before the new entries are added.
     pub gone: Vec<String>,
-    /// What is new. A named thing that was there before must be in `gone` too.
+    /// New entries. A named record that already exists must also be listed for deletion.
     pub put: Vec<Entry>,
-    /// How far the index has come after this: its keeper's text, read back with `cursor()`.
+    /// Position of the index after this batch; opaque to the index and returned by `cursor()`.
     pub cursor: String,
 }
 
-/// An entry that matches, the best first.
+/// An entry that matches a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// What it is a piece of.
+    /// The record.
     pub key: Key,
-    /// Which piece.
+    /// The chunk within its text.
     pub part: Part,
-    /// What kind of thing that is.
+    /// Kind of record.
     pub source: Source,
-    /// When it happened.
+    /// As stored in the entry.
     pub at: Millis,
-    /// Its line, as it was given.
+    /// As stored in the entry.
     pub line: u32,
-    /// How well it matches; comparable within one answer only.
+    /// Comparable only within one result list.
     pub score: f32,
 }
 
-/// What an index on disk says of itself without being opened.
+/// Metadata of an index, readable without opening it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Glance {
-    /// How far it has come, as its keeper wrote it.
+    /// As written with the last batch.
     pub cursor: String,
-    /// How many entries it has, where that can be told.
+    /// `None` if it cannot be read without opening the index.
     pub entries: Option<u64>,
-    /// What made its vectors, for an index of vectors.
+    /// Name of the embedder, for a vector index.
     pub embedder: Option<String>,
 }

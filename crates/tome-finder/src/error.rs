@@ -1,30 +1,30 @@
-//! What can go wrong with an index. None of it loses anything: an index is made again.
+//! Errors of an index. None of them loses data: an index can always be rebuilt.
 
 use std::path::PathBuf;
 
-/// Why an index cannot be used.
+/// Reason why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FinderError {
-    /// There is none yet.
-    #[error("{path}: there is no index", path = .0.display())]
+    /// The index does not exist yet.
+    #[error("{path}: index not found", path = .0.display())]
     Missing(PathBuf),
-    /// It is not whole, was made in another way, or is not an index at all.
+    /// The files are incomplete, of another format version, or not an index.
     #[error("{path}: {problem}", path = .path.display())]
     Damaged {
-        /// Where.
+        /// File or folder.
         path: PathBuf,
-        /// What is wrong.
+        /// Description.
         problem: String,
     },
-    /// The disk, or the index's own works.
+    /// An I/O error, or an internal error of the index.
     #[error("{path}: {problem}", path = .path.display())]
     Failed {
-        /// Where.
+        /// File or folder.
         path: PathBuf,
-        /// What is wrong.
+        /// Description.
         problem: String,
     },
-    /// The embedder could not make vectors.
+    /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] crate::EmbedError),
 }

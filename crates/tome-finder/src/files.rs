@@ -1,4 +1,4 @@
-//! Files that only the owner reads, written at a place and synced, and a folder that is replaced whole.
+//! Files readable only by their owner, with synced writes at an offset, and atomic replacement.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -6,17 +6,15 @@ use std::path::Path;
 
 use crate::FinderError;
 
-/// The disk said no.
 pub(crate) fn failed(path: &Path, error: &io::Error) -> FinderError {
     FinderError::Failed { path: path.to_owned(), problem: error.to_string() }
 }
 
-/// The files are not what they should be.
 pub(crate) fn damaged(path: &Path, problem: impl Into<String>) -> FinderError {
     FinderError::Damaged { path: path.to_owned(), problem: problem.into() }
 }
 
-/// Makes an empty folder in place of whatever is there.
+/// Creates an empty folder, replacing an existing file or folder at that path.
 pub(crate) fn empty_folder(folder: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(folder) {
         Ok(there) if there.is_dir() => std::fs::remove_dir_all(folder)?,
@@ -31,7 +29,7 @@ pub(crate) fn empty_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Options for a file that is written, and that only its owner reads.
+/// Options for writing a file that only its owner can read.
 pub(crate) fn own_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -40,17 +38,15 @@ pub(crate) fn own_file() -> OpenOptions {
     options
 }
 
-/// Makes an empty file, or empties it.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     own_file().read(true).create(true).truncate(true).open(path)
 }
 
-/// Opens a file that is there.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
-/// Reads as many bytes as there is room for.
+/// Fills `bytes` from offset `at`.
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
@@ -70,7 +66,7 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> 
     }
 }
 
-/// Writes the bytes there and syncs them. Nothing to write: nothing is done.
+/// Writes the bytes at offset `at` and syncs them. Does nothing if there are none.
 pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
@@ -89,7 +85,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Puts a small file in place of another, or leaves that one.
+/// Replaces a small file atomically.
 pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let fresh = folder.join(format!("{name}.new"));
     let file = create(&fresh)?;
@@ -99,9 +95,9 @@ pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()>
     sync_folder(folder)
 }
 
-/// What was made, renamed or removed in a folder stays so.
+/// Makes created, renamed and removed files durable.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Windows has no such thing, and does not need it.
+    // Windows neither offers nor needs this.
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;
     #[cfg(not(unix))]

@@ -1,30 +1,31 @@
-//! Which entries may be found at all. The same for every index.
+//! Restricts a search to some entries; the same for every index.
 
 use tome_model::Millis;
 
 use crate::{Entry, Source};
 
-/// What is asked for. Empty: everything.
+/// Conditions on an entry, all of which must hold. The default admits every entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Only these sources; empty: all.
+    /// Allowed sources; empty: all.
     pub sources: Vec<Source>,
-    /// Only of this project.
+    /// Root folder of the project.
     pub project: Option<String>,
-    /// Only of this session.
+    /// Session id.
     pub session: Option<String>,
-    /// Only of these agents; empty: all.
+    /// Allowed agents; empty: all.
     pub agents: Vec<String>,
-    /// Only events of these kinds; empty: all. Other things have no kind and are not found then.
+    /// Allowed event kinds; empty: all. Excludes every other source if set, because only events
+    /// have a kind.
     pub kinds: Vec<String>,
-    /// From this moment on.
+    /// Inclusive.
     pub since: Option<Millis>,
-    /// Before this moment.
+    /// Exclusive.
     pub until: Option<Millis>,
 }
 
 impl Filter {
-    /// Whether an entry may be found.
+    /// Returns whether an entry meets all conditions.
     pub fn admits(&self, entry: &Entry) -> bool {
         let is = |wanted: &Option<String>, has: &str| wanted.as_deref().is_none_or(|it| it == has);
         let has_one =

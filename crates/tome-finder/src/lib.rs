@@ -1,9 +1,9 @@
-//! The finder: indexes that make recall quick. Each of them may be missing, behind or deleted at any
-//! moment: what they hold is made again from the ledger and the notebooks.
+//! Search indexes for recall. Each may be missing, behind or deleted at any time and can be rebuilt
+//! from the ledger and the notebooks.
 //!
-//! This crate knows no ledger, no notebook and no question in a person's words. It is given
-//! [`Entry`]s, and says which of them match: [`Words`] by their words (BM25), [`Meanings`] by their
-//! vectors, which an [`Embedder`] makes.
+//! This crate does not depend on the ledger or the notebooks: it stores [`IndexEntry`] values and
+//! returns those that match, [`Bm25Index`] by keywords and [`VectorIndex`] by the similarity of
+//! vectors from an [`Embedder`].
 
 mod cores;
 mod embed;

@@ -1,14 +1,13 @@
-//! The same work for many things, on several threads where there is enough of it: a question is
-//! waited for, and most machines have cores to spare.
+//! A parallel map for queries, which users wait for.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Threads of one question at most.
+/// Maximum number of threads per query.
 const THREADS_MAX: usize = 4;
 
-/// What becomes of each thing, in their order. Whoever is free takes the next one, the first ones first;
-/// so many things at least are worth a thread.
+/// Applies `work` to each item and returns the results in order. Starts one more thread per
+/// `worth_a_thread` items; threads take items from the front.
 pub(super) fn each<T: Send, R: Send>(
     things: Vec<T>,
     worth_a_thread: usize,
@@ -31,7 +30,7 @@ pub(super) fn each<T: Send, R: Send>(
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(take)).collect();
         let mut all = take();
         for other in others {
-            // A panic on another thread is one here.
+            // Propagate panics.
             all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         all

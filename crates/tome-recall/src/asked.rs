@@ -1,9 +1,9 @@
-//! The index sets that a question is put to, and how many of them stay open.
+//! Index sets that a query searched, and how many of them stay open.
 //!
-//! An open store takes about ten descriptors and its vector indexes six more, so a question to two
-//! hundred projects cannot keep all of them open until its answer is ready. Where a question goes to
-//! more than [`HELD_MAX`] index sets, each is closed once it has been searched, and opened again for
-//! the few candidates whose texts are read.
+//! An open store takes about ten file descriptors and its vector indexes six more, so a query over
+//! two hundred projects cannot keep all of them open until its answer is ready. If a query covers
+//! more than [`OPEN_SETS_MAX`] index sets, each is closed after the search and reopened for the few
+//! candidates whose text is read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use super::plan::Plan;
 use crate::RecallError;
 use tome_home::Store;
 
-/// Index sets that stay open until the answer is ready.
+/// Maximum number of index sets that stay open until the answer is ready.
 pub(super) const HELD_MAX: usize = 4;
 
 /// An index set that was searched.
 pub(super) struct Asked {
     pub desk: Arc<Desk>,
-    /// Kept open until the answer is ready; `None` if it is reopened when needed.
+    /// Stays open until the answer is ready; `None` if it is reopened when needed.
     pub held: Option<OpenDesk>,
-    /// The question as the vector index of its events understands it, where that was searched.
+    /// The query embedded for the vector index of events, if that was searched.
     pub question: Option<Bearing>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Asked {
 #[derive(Clone)]
 pub(super) struct OpenDesk {
     pub ledger: Option<Store>,
-    /// The vector index of its events, for their lines and similarity.
+    /// Vector index of events, for their lines and similarity.
     pub meanings: Option<Arc<Meanings>>,
 }
 
@@ -50,22 +50,23 @@ impl Asked {
     }
 }
 
-/// Statistics of a query's terms from the BM25 indexes that were searched. Keeping them here lets the
-/// indexes be closed before the candidates are ranked.
+/// Statistics of the query's terms from the BM25 indexes that were searched. Keeping them here
+/// allows closing the indexes before ranking.
 #[derive(Default)]
 pub(super) struct TermStats {
-    /// BM25 indexes that were searched.
+    /// Number of BM25 indexes searched.
     pub indexes: usize,
-    /// The longest average length of a text, in terms.
+    /// Largest average text length of an index, in terms.
     pub usual_length: f32,
-    /// The lowest IDF of each stem. An index without the stem would report a meaningless maximum.
+    /// Lowest IDF of each stem over all indexes; an index without the stem would report a
+    /// meaningless maximum.
     idf: HashMap<String, f32>,
-    /// Letters that stand next to each other in some text.
+    /// Character pairs that occur in some text.
     known: HashSet<String>,
     wanted: Option<Wanted>,
 }
 
-/// The terms of a question that the ranking asks about.
+/// Terms whose statistics the ranking needs.
 struct Wanted {
     stems: HashSet<String>,
     letters: HashSet<String>,
@@ -89,7 +90,7 @@ impl Wanted {
 }
 
 impl TermStats {
-    /// Adds what an index says.
+    /// Adds the statistics of an index.
     pub(super) fn add(&mut self, plan: &Plan, words: &Words) {
         self.indexes += 1;
         self.usual_length = self.usual_length.max(words.usual_length());
@@ -106,12 +107,12 @@ impl TermStats {
         }
     }
 
-    /// The lowest IDF of a stem over all indexes; 1 where none knows it.
+    /// The lowest IDF of a stem over all indexes; 1 if no index was searched.
     pub(super) fn idf(&self, stem: &str) -> f32 {
         self.idf.get(stem).copied().unwrap_or(1.0)
     }
 
-    /// Whether some text has these letters next to each other, as far as the indexes know.
+    /// Returns whether a character pair occurs in some text, or no index was searched.
     pub(super) fn knows(&self, letters: &str) -> bool {
         self.indexes == 0 || self.known.contains(letters)
     }

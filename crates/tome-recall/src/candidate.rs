@@ -1,4 +1,4 @@
-//! What may be an answer, on its way from an index to the list.
+//! Candidates: possible hits between the indexes and the ranking.
 
 use std::borrow::Cow;
 
@@ -10,29 +10,28 @@ use super::keeper::{self, Keeper, Page};
 use super::literal::{Seen, text_of_node};
 use crate::RecallError;
 
-/// Something that may be an answer: an event, or a part of a page.
+/// A possible hit: an event, or a part of a page.
 pub(super) struct Candidate {
-    /// Which of the desks that were asked.
+    /// Index of the searched index set.
     pub desk: usize,
     pub key: Key,
     pub source: Source,
-    /// For a page: which part. For an event: the piece that matches best.
+    /// The part of a page, or the best-matching chunk of an event.
     pub part: Part,
     pub at: Millis,
     pub line: u32,
-    /// The best score in the index of words.
+    /// Best BM25 score.
     pub words: Option<f32>,
-    /// The pieces that an index found.
+    /// Chunks that an index returned.
     pub pieces: Vec<Part>,
-    /// The cosines of its nearest pieces, the best first.
+    /// Cosine similarities of its closest chunks, in descending order.
     pub cosines: Vec<f32>,
-    /// How well its text matches, where it was found by looking.
+    /// Score of the text scan, if that found it.
     pub looked: Option<f32>,
-    /// What it says, once it was read.
+    /// Set once the text has been read.
     pub body: Option<Body>,
 }
 
-/// What a candidate says.
 pub(super) struct Body {
     pub text: String,
     pub title: String,
@@ -41,18 +40,18 @@ pub(super) struct Body {
     pub session: Option<String>,
     pub agent: Option<String>,
     pub kind: String,
-    /// The tool whose output it is.
+    /// Name of the tool that produced the event.
     pub tool: Option<String>,
     pub what: What,
 }
 
-/// What it is, for its citation.
+/// The record, as needed for the citation.
 pub(super) enum What {
     Event {
         id: EventId,
         mark: Mark,
     },
-    /// A line of a session's copy that somebody else wrote.
+    /// A line of a session's transcript that Tome did not write.
     Line {
         folder: String,
     },
@@ -62,7 +61,7 @@ pub(super) enum What {
     Grip {
         id: GripId,
     },
-    /// A file of the project's notebook (`memory`), the coder's, or a session's.
+    /// A file of the project's, the coder's or a session's notebook.
     File {
         page: Page,
     },
@@ -102,7 +101,7 @@ impl Candidate {
         }
     }
 
-    /// How long its text is, where it was read.
+    /// Length of the text; 0 before it is read.
     pub(super) fn bytes(&self) -> usize {
         self.body.as_ref().map_or(0, |body| body.text.len())
     }
@@ -123,7 +122,7 @@ impl Candidate {
         }
     }
 
-    /// A line of a session's copy that is no event of the ledger.
+    /// A line of a session's transcript that is not an event of the ledger.
     pub(super) fn of_line(desk: usize, seen: &Seen, folder: &str) -> Self {
         let body = Body {
             text: seen.snippet.clone(),
@@ -140,7 +139,7 @@ impl Candidate {
         Self { key, part: Part::default(), body: Some(body), ..Self::of_seen(desk, seen) }
     }
 
-    /// What tells it apart from every other: an event as a whole, a page by its part.
+    /// Identity of a candidate: an event as a whole, or a part of a page.
     pub(super) fn id(&self) -> (usize, Key, Part) {
         match self.source {
             Source::Event => (self.desk, self.key.clone(), Part::default()),
@@ -149,7 +148,7 @@ impl Candidate {
     }
 }
 
-/// An event or a page as a whole, from which candidates are taken.
+/// A loaded record, from which the bodies of its candidates are built.
 enum Whole {
     Event(Mark, Event),
     Node { project: String, node: Node },
@@ -157,7 +156,8 @@ enum Whole {
     File { page: Page, text: String },
 }
 
-/// Reads what candidates of one event or one page say. One that is not there any more stays unread.
+/// Loads the bodies of candidates that belong to one record. They stay unset if the record no
+/// longer exists.
 pub(super) fn read_together(
     candidates: &mut [Candidate],
     keeper: &Keeper,
@@ -214,7 +214,7 @@ impl Whole {
     }
 }
 
-/// A grip, in the stretch it was taken from.
+/// Builds the body of a source excerpt. `read` is its node, if already loaded.
 fn of_grip(
     ledger: &Ledger,
     project: &str,
@@ -251,7 +251,7 @@ fn of_grip(
     }))
 }
 
-/// The page of something that was seen in the contents.
+/// Returns the page of a match in the contents.
 fn page_of(seen: &Seen) -> Option<Page> {
     let Key::Named(id) = &seen.key else { return None };
     let project = seen.project.clone();
@@ -316,7 +316,7 @@ impl Body {
         }
     }
 
-    /// The event's place, where it is one.
+    /// Position of the event in the ledger, if it is one.
     pub(super) fn mark(&self) -> Option<Mark> {
         match &self.what {
             What::Event { mark, .. } => Some(*mark),
@@ -325,11 +325,11 @@ impl Body {
     }
 }
 
-/// Events on one side of a place, nearest first.
+/// Neighboring events, closest first.
 pub(super) type Side = Vec<(Mark, Event)>;
 
-/// The events of the same session and project around a place, nearest first, up to `count` on each side:
-/// those before it, and those after it.
+/// Loads up to `count` events of the same session and project before and after an event, closest
+/// first.
 pub(super) fn around(
     ledger: &Ledger,
     event: &Body,

@@ -1,19 +1,18 @@
-//! Citations: where a hit is, in the words that `tome show` opens.
+//! Renders the citation of a hit in the form that `tome show` opens.
 
 use super::candidate::{Candidate, What};
 use super::keeper::Page;
 use tome_home::{Projects, layout};
 
-/// What is at hand: its citations are short.
+/// The current project and session, relative to which citations are shortened.
 pub(super) struct Cite<'a> {
     pub projects: &'a Projects,
     pub project: Option<&'a str>,
-    /// The session's folder.
+    /// Folder of the session.
     pub session: Option<&'a str>,
 }
 
 impl Cite<'_> {
-    /// The citation of a candidate.
     pub(super) fn of(&self, candidate: &Candidate) -> String {
         let Some(body) = &candidate.body else { return String::new() };
         match &body.what {
@@ -33,7 +32,7 @@ impl Cite<'_> {
         }
     }
 
-    /// A file, as a citation names it.
+    /// The citation of a file, without a line.
     pub(super) fn file(&self, page: &Page) -> String {
         match page {
             Page::Node { id, .. } => id.to_string(),
@@ -54,7 +53,7 @@ impl Cite<'_> {
         }
     }
 
-    /// What stands in front of another project's.
+    /// Prefix of citations in another project; empty for the current one.
     fn of_project(&self, project: &str) -> String {
         if self.project == Some(project) {
             return String::new();

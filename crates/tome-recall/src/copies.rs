@@ -1,5 +1,5 @@
-//! Earlier copies of the question. Whoever asked the same before got an answer, and that answer is
-//! returned in the question's place; a copy that nobody answered is no hit.
+//! Repeated prompts: an earlier prompt with the same wording is replaced by the answer it got,
+//! because the prompt itself is no useful hit. Without an answer it is dropped.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use super::rank::Ranked;
 use super::{Recall, RecallHit, RecallQuestion};
 use crate::RecallError;
 
-/// Events behind a question that are read to find its answer: a turn with more tool calls is cut here.
+/// Events read after a prompt to find its answer; longer turns are cut off here.
 const TURN_EVENTS_MAX: usize = 200;
-/// Copies whose answers are looked up; the others are left out.
+/// Repeated prompts whose answers are looked up; further ones are dropped.
 const COPIES_MAX: usize = 6;
 
 impl Recall {
-    /// Puts the answers in the place of earlier copies of the question.
+    /// Replaces repetitions of the query by their answers.
     pub(super) fn answer_copies(
         &self,
         question: &RecallQuestion,
@@ -52,7 +52,7 @@ impl Recall {
             }
             kept.push(one);
         }
-        // An answer may have been found by itself too.
+        // The answer may also be a hit of its own.
         let mut seen = HashSet::new();
         kept.retain(|one| one.candidate.source != Source::Event || seen.insert(one.candidate.id()));
         *ranked = kept;
@@ -60,7 +60,7 @@ impl Recall {
     }
 }
 
-/// Takes out hits that show nothing but the question: titles and bullets of the contents.
+/// Drops titles and bullets of the contents that only repeat the query.
 pub(super) fn drop_bare_questions(question: &RecallQuestion, hits: &mut Vec<RecallHit>) {
     let asked = Asked::of(question);
     hits.retain(|hit| {
@@ -69,7 +69,7 @@ pub(super) fn drop_bare_questions(question: &RecallQuestion, hits: &mut Vec<Reca
     });
 }
 
-/// The question in the asker's words, in lower case.
+/// The words of the live prompts, lower case.
 struct Asked(Vec<Vec<String>>);
 
 impl Asked {

@@ -1,8 +1,8 @@
-//! Elsewhere: which other projects have what this one has not.
+//! Counts hits in other projects when the current one has none.
 //!
-//! Every project has a store of its own, and opening one takes its time. Those written to last are asked
-//! first, one after the other, for as long as somebody may be kept waiting who did not ask for them;
-//! how many were left out is said.
+//! Each project has its own store, and opening one takes time. Recently written stores are searched
+//! first, one by one, within a time limit, because the user did not ask for them. The answer states
+//! how many were skipped.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,16 +14,15 @@ use super::keeper::Desk;
 use super::plan::{HITS_MAX, Plan};
 use super::{Across, Elsewhere, Recall, RecallAnswer, RecallQuestion};
 
-/// Projects that are named.
+/// Maximum number of projects to name.
 const NAMED_MAX: usize = 8;
-/// How long others are asked.
+/// Time limit for searching other projects.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// And how many of them at most: each is held open meanwhile.
+/// Maximum number of projects to search; each stays open meanwhile.
 const ASKED_MAX: usize = 32;
 
 impl Recall {
-    /// Says in an answer without hits which other projects have some. What goes wrong there is no
-    /// part of the answer.
+    /// Adds to an answer without hits which other projects have some. Errors in those are ignored.
     pub(super) fn look_elsewhere(&self, question: &RecallQuestion, answer: &mut RecallAnswer) {
         let question = RecallQuestion {
             across: Across::All,
@@ -35,7 +34,7 @@ impl Recall {
         let began = Instant::now();
         let others = self.others(question.project.as_deref());
         let mut gathered = Gathered::new(true);
-        // Whoever goes through all stores just now may take long: then the others are left out.
+        // A query over all stores may hold this for long; skip the other projects then.
         let turn = self.keeper.stores.wide.try_lock();
         let mut asked = 0;
         for desk in others.iter().take(ASKED_MAX) {
@@ -50,11 +49,13 @@ impl Recall {
         }
         let left = others.len() - asked;
         if left > 0 && answer.elsewhere.is_empty() {
-            answer.unread.push(format!("{left} other projects: look across all of them"));
+            answer
+                .unread
+                .push(format!("{left} other projects: search all projects to include them"));
         }
     }
 
-    /// The desks of the other projects, those written to last first.
+    /// Index sets of the other projects, most recently written first.
     fn others(&self, here: Option<&str>) -> Vec<Arc<Desk>> {
         let paths = self.keeper.stores.paths();
         let places: HashMap<&PathBuf, usize> = paths.iter().zip(0..).collect();
@@ -71,7 +72,7 @@ impl Recall {
     }
 }
 
-/// How many hits each other project has, the one with the best first.
+/// Counts hits per project, in order of each project's best hit.
 fn counted(found: &RecallAnswer, here: Option<&str>) -> Vec<Elsewhere> {
     let mut counts: Vec<Elsewhere> = Vec::new();
     for hit in &found.hits {

@@ -1,11 +1,11 @@
-//! The embedder behind an endpoint that speaks as OpenAI's does.
+//! An embedder behind an OpenAI-compatible endpoint.
 //!
-//! What is sent has no secrets in it: events were redacted before they were stored, and a note that
-//! somebody wrote by hand, or a question, is redacted here. A question waits only so long, its vector
-//! is remembered, and after a failure nobody is asked again before a pause that grows with each.
+//! No secret is sent: events are redacted before they are stored, and hand-written notes and
+//! queries are redacted here. Queries have a short timeout and their vectors are cached. After a
+//! failure, requests pause with exponential backoff.
 //!
-//! Cosines of some models are all close to 1. So with the first question a few sentences about nothing in
-//! common are sent along: what they have in common all the same is what nearness is counted from.
+//! Some models return cosines that are all close to 1. The first query therefore also embeds a few
+//! unrelated sentences; their mean cosine becomes the zero point of the similarity score.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,26 +16,26 @@ use tome_llm::{Embeddings, ModelFailure};
 
 use tome_redact::Redactor;
 
-/// The pause after the first failure; it doubles with each, up to the longest. The longest is short:
-/// an endpoint that is back is used again within a minute.
+/// Backoff after the first failure; it doubles with each further one, up to the maximum. The
+/// maximum is short, so that an endpoint that recovers is used again within a minute.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// An endpoint that asks for a longer pause gets it, up to here.
+/// Upper limit for a pause that the endpoint requests.
 const ASKED_PAUSE_MAX: Duration = Duration::from_secs(600);
-/// Questions whose vectors are remembered: one recall asks several indexes the same.
+/// Number of cached query vectors; one recall sends the same query to several indexes.
 const QUESTIONS_MAX: usize = 64;
 
-/// Sentences that have nothing to do with each other.
+/// Sentences that have nothing in common.
 const UNRELATED: [&str; 4] = [
     "The kettle boils on the stove in the kitchen.",
     "Parliament adjourned without a vote on the treaty.",
     "A migration failed because the column was not nullable.",
     "Fresh snow fell on the northern slopes all night.",
 ];
-/// A model that finds everything alike is not believed further than this.
+/// Upper limit for the measured baseline, in case a model finds everything similar.
 const UNRELATED_MAX: f32 = 0.9;
 
-/// An embedder that an endpoint is asked for.
+/// An embedder behind an OpenAI-compatible endpoint.
 pub struct EndpointEmbedder {
     name: String,
     dimensions: usize,
@@ -44,7 +44,7 @@ pub struct EndpointEmbedder {
     state: Mutex<State>,
 }
 
-/// The endpoint, asked with much time and with little.
+/// Clients with a long timeout for indexing and a short one for queries.
 struct Clients {
     patient: Embeddings,
     quick: Embeddings,
@@ -56,33 +56,33 @@ struct State {
     failures: u32,
     problem: Option<String>,
     until: Option<Instant>,
-    /// The cosine of texts that have nothing to do with each other; `None` until it was measured.
+    /// Cosine similarity of unrelated texts; `None` until measured.
     unrelated: Option<f32>,
-    /// The latest last.
+    /// Cached query vectors, newest last.
     questions: VecDeque<(blake3::Hash, Vec<f32>)>,
 }
 
-/// How the endpoint is.
+/// Status of the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EmbedderReading {
-    /// Texts that it has made vectors of since it was first asked.
+    /// Texts embedded so far.
     pub texts: u64,
-    /// Why it did not answer the last time; `None` when all is well.
+    /// Reason for the last failure; `None` after a success.
     pub problem: Option<String>,
-    /// When it is asked again.
+    /// Time until the next attempt.
     pub again_in: Option<Duration>,
 }
 
 impl EndpointEmbedder {
-    /// `patient` makes the vectors of what is stored, `quick` those of questions: the same endpoint
-    /// and model, with different time-outs. Neither is to ask again by itself.
+    /// Creates an embedder. `patient` embeds stored texts, `quick` queries: same endpoint and
+    /// model, different timeouts. Neither may retry by itself.
     pub fn new(patient: Embeddings, quick: Embeddings, redactor: Arc<Redactor>) -> Self {
         let (name, dimensions) = (patient.name().to_owned(), patient.dimensions());
         Self::with(name, dimensions, Ok(Clients { patient, quick }), redactor)
     }
 
-    /// An endpoint that cannot be asked as it is set up. It makes no vectors, and says why; those that
-    /// are there stay as they are.
+    /// Creates an embedder for an invalid configuration: it always fails with `problem`. Existing
+    /// vectors are kept.
     pub fn unusable(name: String, problem: String, redactor: Arc<Redactor>) -> Self {
         Self::with(name, 1, Err(problem), redactor)
     }
@@ -98,14 +98,14 @@ impl EndpointEmbedder {
         Self { name, dimensions, clients, redactor, state }
     }
 
-    /// How it is.
+    /// Returns the current status.
     pub fn reading(&self) -> EmbedderReading {
         let state = self.state();
         let again_in = state.until.and_then(|until| until.checked_duration_since(Instant::now()));
         EmbedderReading { texts: state.texts, problem: state.problem.clone(), again_in }
     }
 
-    /// Whether it is not to be asked now.
+    /// Returns whether no requests should be sent at the moment.
     pub fn is_resting(&self) -> bool {
         self.clients.is_err() || self.state().rests_for().is_some()
     }
@@ -161,7 +161,7 @@ impl State {
     }
 }
 
-/// The mean of the cosines of vectors of length 1, each with each other.
+/// Mean pairwise cosine similarity of unit vectors.
 fn in_common(vectors: &[Vec<f32>]) -> f32 {
     let mut cosines = Vec::new();
     for (n, one) in vectors.iter().enumerate() {
@@ -172,11 +172,11 @@ fn in_common(vectors: &[Vec<f32>]) -> f32 {
     cosines.iter().sum::<f32>() / cosines.len().max(1) as f32
 }
 
-/// What is wrong, and what to do about it where that is known.
+/// Describes a failure, with a next step if one is known.
 fn explained(failure: &ModelFailure) -> String {
     match failure {
         ModelFailure::Malformed { said } if said.contains("dimensions instead of") => {
-            format!("it gave {said}: set embed.dimensions to what the model gives")
+            format!("returned {said}: set embed.dimensions to the model's dimensions")
         }
         other => other.to_string(),
     }
@@ -216,7 +216,9 @@ impl Embedder for EndpointEmbedder {
                 return Ok(vector.clone());
             }
             if state.rests_for().is_some() {
-                return Err(self.error(state.problem.as_deref().unwrap_or("is not asked now")));
+                return Err(
+                    self.error(state.problem.as_deref().unwrap_or("paused after a failure"))
+                );
             }
         }
         let is_measured = self.state().unrelated.is_some();

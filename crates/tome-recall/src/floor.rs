@@ -1,34 +1,35 @@
-//! The floor: below it there is no answer, however near something is to being one.
+//! The relevance threshold: below it, recall returns no hits rather than irrelevant ones.
 //!
-//! It is asked of the whole list: how much of the question its best text has, and how near the
-//! nearest one is. A turn is often an answer because of the turns around it, so single hits are not
-//! held to it.
+//! It applies to the result list as a whole: the best coverage of the query by one text, and the
+//! best similarity. Single hits need not pass it, because a turn is often relevant only through the
+//! turns around it.
 
 use super::literal::Exact;
 use super::plan::Plan;
 use super::rank::Ranked;
 
-/// What coverage and nearness come to at least, together.
+/// Minimum of coverage plus similarity.
 const SUM_MIN: f32 = 0.66;
-/// What the coverage alone comes to at least, where no vector says anything.
+/// Minimum coverage if there is no similarity score.
 const COVERAGE_MIN: f32 = 0.2;
-/// And in scripts without spaces, where many of the pairs that are looked for lie across two words.
+/// The same for scripts without spaces, where many character pairs of the query span two words.
 const PAIRS_COVERAGE_MIN: f32 = 0.14;
 
-/// A text that covers so much answers the whole question.
+/// A text with this coverage answers the whole query.
 const WHOLE: f32 = 0.99;
-/// And what is so near may say the same in other words.
+/// A text with this similarity may be a paraphrase.
 const ALIKE: f32 = 0.65;
 
-/// What coverage and nearness of a hit that nobody asked for come to at least, together.
+/// Minimum of coverage plus similarity for a proactive hit.
 const UNASKED_SUM_MIN: f32 = 1.0;
-/// How near it is at least: in a small store a word or two are easily half of a question.
+/// Minimum similarity for a proactive hit: in a small store, one or two words easily cover half of
+/// a query.
 const UNASKED_NEAR_MIN: f32 = 0.4;
-/// What its coverage alone comes to at least, where no vector says anything.
+/// Minimum coverage for a proactive hit if there is no similarity score.
 const UNASKED_COVERAGE_MIN: f32 = 0.6;
 
-/// Whether a hit is worth being shown to somebody who did not ask. What stands beside it does not
-/// count: one line of it is all that is shown.
+/// Returns whether a hit is relevant enough to be shown without being asked for. Its surroundings
+/// do not count, because only one line is shown.
 pub(super) fn stands_alone(one: &Ranked) -> bool {
     match one.cosine {
         Some(near) => near >= UNASKED_NEAR_MIN && one.coverage + near >= UNASKED_SUM_MIN,
@@ -36,15 +37,15 @@ pub(super) fn stands_alone(one: &Ranked) -> bool {
     }
 }
 
-/// How much speaks for there being an answer.
+/// Evidence that the results are relevant.
 pub(super) struct Evidence {
-    /// The share of the question that one text has, at best, weighed by how rare its words are.
+    /// Best share of the query that one text covers, weighted by IDF.
     pub coverage: f32,
-    /// How near the nearest text is; `None` where nothing is known of it.
+    /// Best similarity; `None` if there is no vector index.
     pub nearness: Option<f32>,
-    /// Whether a text has what was asked for as it stands. Looked up where nothing else is enough.
+    /// Whether a text contains the query verbatim. Only checked if the rest is not enough.
     pub exact: bool,
-    /// What the coverage alone comes to at least.
+    /// Minimum coverage if there is no similarity score.
     least: f32,
 }
 
@@ -62,7 +63,7 @@ impl Evidence {
         Self { exact, ..evidence }
     }
 
-    /// Whether there is an answer.
+    /// Returns whether the results pass the threshold.
     pub(super) fn is_enough(&self) -> bool {
         let sum = match self.nearness {
             Some(nearness) => self.coverage + nearness.max(0.0) >= SUM_MIN,
@@ -71,29 +72,29 @@ impl Evidence {
         self.exact || sum
     }
 
-    /// Whether a hit may be listed. Where a text answers the whole question, what only stands beside
-    /// it, or is merely like it, is no answer.
+    /// Returns whether a hit may be listed. If one text covers the whole query, hits that cover
+    /// none of it and are not similar enough are dropped.
     pub(super) fn admits(&self, one: &Ranked) -> bool {
         self.coverage < WHOLE || one.coverage > 0.0 || one.cosine.is_some_and(|near| near >= ALIKE)
     }
 
-    /// In a few words.
+    /// Summary for `explain`.
     pub(super) fn explained(&self) -> String {
         let nearness = self.nearness.map_or_else(|| "-".to_owned(), |near| format!("{near:.2}"));
-        let exact = if self.exact { ", word for word" } else { "" };
-        let verdict = if self.is_enough() { "an answer" } else { "nothing relevant" };
-        format!("coverage {:.2}, nearness {nearness}{exact}: {verdict}", self.coverage)
+        let exact = if self.exact { ", verbatim" } else { "" };
+        let verdict = if self.is_enough() { "relevant" } else { "nothing relevant" };
+        format!("coverage {:.2}, similarity {nearness}{exact}: {verdict}", self.coverage)
     }
 }
 
-/// What of a question has to be covered.
+/// Minimum coverage for a query, by its script.
 fn least_of(question: &str) -> f32 {
     let letters = || question.chars().filter(|letter| letter.is_alphanumeric());
     let spaceless = letters().filter(|letter| tome_text::is_unspaced(*letter)).count();
     if 2 * spaceless > letters().count() { PAIRS_COVERAGE_MIN } else { COVERAGE_MIN }
 }
 
-/// Hits that are looked at for what was asked as it stands.
+/// Number of hits to check for a verbatim match.
 const EXACT_AMONG: usize = 50;
 
 #[cfg(test)]

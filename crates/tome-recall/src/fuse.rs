@@ -1,8 +1,8 @@
-//! Fusion by reciprocal rank: what several lists put near the top comes first.
+//! Reciprocal rank fusion.
 
 use super::weights::RRF_K;
 
-/// Ranks, from 1, of everything that has a score; equal scores in the order of the candidates.
+/// Ranks all positive scores, starting from 1; ties keep the order of the candidates.
 pub(super) fn ranks(scores: &[Option<f32>]) -> Vec<Option<usize>> {
     let mut order: Vec<(usize, f32)> = scores
         .iter()
@@ -19,7 +19,7 @@ pub(super) fn ranks(scores: &[Option<f32>]) -> Vec<Option<usize>> {
     ranks
 }
 
-/// The fused score of each candidate: the sum over all lists of weight / (k + rank).
+/// Returns the fused score of each candidate: the sum over all lists of weight / (k + rank).
 pub(super) fn fuse(lists: &[(f64, &[Option<usize>])], count: usize) -> Vec<f64> {
     let mut scores = vec![0.0; count];
     for (weight, ranks) in lists {

@@ -1,7 +1,7 @@
-//! Gathering: candidates from every tier that can be used, desk by desk.
+//! Collects candidates from every usable tier, one index set at a time.
 //!
-//! An index is used when it is whole and nearly up to date. What it has not read yet is looked at directly;
-//! where there is no index, everything is.
+//! An index is used if it is intact and nearly up to date. Records that it has not read yet are
+//! scanned directly; without an index, all records are.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,36 +25,36 @@ use super::weights::{
 use super::{Across, Stage, Tier};
 use crate::RecallError;
 
-/// An index that has so many events left to read is not used: what it lacks would have to be looked
-/// through one by one.
+/// Maximum lag, in events, of an index that is still used: the missing events have to be scanned
+/// one by one.
 const BEHIND_MAX: u64 = 2_000;
-/// The time limit for a scan without an index, and the most hits that it returns.
+/// Time limit and maximum number of hits of a scan without an index.
 pub(super) const LOOK_TIME: Duration = Duration::from_secs(5);
 const SEEN_MAX: usize = 200;
-/// The same for a proactive query. Its agent does not wait so long: what is found later comes with the
-/// next step.
+/// The same for a proactive query. The agent does not wait that long: late results go into the next
+/// step.
 const PROACTIVE_LOOK_TIME: Duration = Duration::from_secs(1);
-/// A copy of a session that is longer is not looked through for lines of others.
+/// Longer transcripts are not scanned for foreign lines.
 const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 
-/// The indexes of a pair that can be asked.
+/// The open indexes of a pair.
 type Open = (Option<Arc<Words>>, Option<Arc<Meanings>>);
 
-/// Everything that was gathered.
+/// All candidates of a query, with statistics about the search.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub asked: Vec<Asked>,
-    /// Whether more index sets are asked than may stay open.
+    /// Whether the query covers more index sets than may stay open.
     pub is_wide: bool,
     pub stats: TermStats,
     pub candidates: Vec<Candidate>,
-    /// Those that were not worth reading, with what the indexes say of them.
+    /// Candidates not worth reading, with their index scores.
     pub passed: HashMap<(usize, Key, Part), Candidate>,
     numbers: HashMap<(usize, Key, Part), usize>,
-    /// The lowest tier that a desk had to do with; `None` before any was asked.
+    /// Lowest tier used for any index set; `None` before the first.
     pub tier: Option<Tier>,
     pub behind: u64,
-    /// Stores whose events were searched by their vectors, and those that have no vectors yet.
+    /// Number of stores whose events were searched by vectors, and of those without vectors yet.
     pub with_vectors: usize,
     pub without_vectors: usize,
     pub unread: Vec<String>,
@@ -62,7 +62,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet. `is_wide` says that more index sets are asked than may stay open.
+    /// Creates an empty pool. `is_wide`: the query covers more index sets than may stay open.
     pub(super) fn new(is_wide: bool) -> Self {
         Self { is_wide, ..Self::default() }
     }
@@ -71,7 +71,7 @@ impl Gathered {
         self.numbers.get(id).copied()
     }
 
-    /// The candidate of this identity, added if it is new.
+    /// Returns the candidate with this identity, adding it if it is new.
     pub(super) fn add(&mut self, candidate: Candidate) -> Option<&mut Candidate> {
         let candidates = &mut self.candidates;
         let number = *self.numbers.entry(candidate.id()).or_insert_with(|| {
@@ -81,7 +81,7 @@ impl Gathered {
         self.candidates.get_mut(number)
     }
 
-    /// Gives the candidates their numbers anew after some have gone.
+    /// Recomputes the positions of the candidates after some were removed.
     pub(super) fn renumber(&mut self) {
         self.numbers = self.candidates.iter().enumerate().map(|(n, one)| (one.id(), n)).collect();
     }
@@ -117,9 +117,8 @@ impl Gathered {
 
     fn add_scan(&mut self, desk: usize, scan: Scan, what: &str) {
         if scan.cut {
-            let problem = format!(
-                "not all {what} could be looked through in time: ask again when the index is made"
-            );
+            let problem =
+                format!("some {what}: the scan timed out; try again once the index is built");
             self.unread.push(problem);
         }
         self.unread.extend(scan.unread);
@@ -139,12 +138,11 @@ impl Gathered {
     }
 }
 
-/// The time limit for a scan without an index.
 fn look_time(plan: &Plan) -> Duration {
     if plan.proactive { PROACTIVE_LOOK_TIME } else { LOOK_TIME }
 }
 
-/// What is asked of one pair of indexes.
+/// Parameters for searching one index set.
 pub(super) struct Visit<'a> {
     pub keeper: &'a Keeper,
     pub plan: &'a Plan,
@@ -152,8 +150,8 @@ pub(super) struct Visit<'a> {
     pub filter: Filter,
 }
 
-/// What is asked about events, and how far their indexes have come: before they are asked, because what
-/// they read meanwhile is not in their answer.
+/// Search over events. The cursors are read before the search, because events indexed meanwhile are
+/// not in its results.
 struct Events<'a> {
     ledger: &'a Ledger,
     last: u64,
@@ -172,7 +170,7 @@ impl<'a> Events<'a> {
             words: words.filter(|_| near(at_words) && visit.plan.wants(Tier::Words)),
             meanings: meanings.filter(|_| near(at_meanings) && visit.plan.wants(Tier::Meanings)),
             filter: Filter { sources: Vec::new(), ..visit.filter.clone() },
-            // How near what words found is can be looked up: a proactive query scans no vectors.
+            // Proactive queries look up the similarity of BM25 hits instead of scanning vectors.
             depths: match visit.plan.proactive {
                 true => (PROACTIVE_DEPTH, 0),
                 false => (WORDS_DEPTH, MEANINGS_DEPTH),
@@ -182,8 +180,8 @@ impl<'a> Events<'a> {
     }
 }
 
-/// Whether an index that has read the outbox up to `at` is worth asking. One that was only just created
-/// has read nothing, and its statistics would mislead the ranking.
+/// Returns whether an index at cursor `at` is worth searching. A newly created one is empty, and
+/// its statistics would mislead the ranking.
 fn is_nearly_complete(at: u64, last: u64) -> bool {
     at > 0 && last.saturating_sub(at) <= BEHIND_MAX
 }
@@ -192,11 +190,11 @@ fn has_read_enough(words: &Words, last: u64) -> bool {
     is_nearly_complete(number(&words.cursor()), last)
 }
 
-/// What is asked about pages, and what their indexes have, before they are asked.
+/// Search over pages. Cursor and known files are read before the search.
 struct Pages {
     cursor: Option<u64>,
     known: Option<Arc<HashSet<String>>>,
-    /// The files that the vectors cover, where they are kept together with the words.
+    /// Files that the vector index covers, if it is updated together with the BM25 index.
     known_meanings: Option<Arc<HashSet<String>>>,
     inquiry: Inquiry,
 }
@@ -213,13 +211,13 @@ impl Pages {
         if let Some(session) = visit.plan.session.as_ref().filter(|session| session.only) {
             filter.session = Some(session.id.clone());
         }
-        // An index of pages that was only just created has no cursor yet: it has read nothing.
+        // A newly created index of pages has no cursor yet and is empty.
         let has_begun = |cursor: String| ledger.is_none() || !cursor.is_empty();
         let words = words.filter(|it| visit.plan.wants(Tier::Words) && has_begun(it.cursor()));
         let meanings =
             meanings.filter(|it| visit.plan.wants(Tier::Meanings) && has_begun(it.cursor()));
         let cursor = words.as_ref().map(|words| {
-            // Vectors that are kept apart may be far behind; words have those nodes.
+            // A remote embedder's vectors may lag far behind; BM25 covers those nodes.
             let together = meanings.iter().filter(|_| !visit.keeper.embedder.is_far());
             let cursors = together.map(|meanings| number(&meanings.cursor()));
             cursors.fold(number(&words.cursor()), u64::min)
@@ -240,7 +238,7 @@ impl Pages {
 }
 
 impl Gathered {
-    /// Asks one desk.
+    /// Collects candidates from one index set.
     pub(super) fn ask(
         &mut self,
         keeper: &Keeper,
@@ -297,7 +295,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// A store that nothing was found in need not be held: of hundreds that are asked few have something.
+    /// Releases a store without candidates: of hundreds searched, few have any.
     fn let_go(&mut self, number: usize) {
         let is_needed = self.candidates.iter().rev().any(|candidate| candidate.desk == number);
         let held = self.asked.get_mut(number).and_then(|asked| asked.held.as_mut());
@@ -327,7 +325,7 @@ impl Gathered {
                 false => self.without_vectors += 1,
             }
         }
-        // What the index has not read, or everything.
+        // Scan what the index has not read, or everything.
         let from = if has_words {
             at_words
         } else if has_meanings {
@@ -348,15 +346,15 @@ impl Gathered {
             let hunt =
                 Hunt { needle: &visit.plan.needle, filter: &filter, limit: SEEN_MAX, stop: &stop };
             let scan = literal::scan_events(ledger, from, hunt)?;
-            let what = format!("{} events looked through", scan.looked);
+            let what = format!("{} events scanned", scan.looked);
             self.add_scan(visit.number, scan, "events");
             self.stage("literal: events", since, what);
         }
         Ok(())
     }
 
-    /// Looks at the lines of the session's `messages.jsonl` that are no events of the ledger: somebody
-    /// else has written them.
+    /// Scans the session's `messages.jsonl` for lines that are not events of the ledger, because
+    /// someone else wrote them.
     fn look_at_foreign(
         &mut self,
         visit: &Visit<'_>,
@@ -388,8 +386,9 @@ impl Gathered {
         Ok(())
     }
 
-    /// Takes what the indexes said; one that turned out to be damaged is closed, counts as missing, and is
-    /// made anew. Says whether words answered, and how vectors understood the question if they did.
+    /// Collects the results of a pair of indexes. A damaged index is closed, counts as missing, and
+    /// is rebuilt later. Returns whether BM25 responded, and the embedded query if the vector index
+    /// did.
     fn take_replies(
         &mut self,
         desk: usize,
@@ -403,12 +402,12 @@ impl Gathered {
             pair.meanings.give_up(error);
         }
         let has_words = self.take(replies.words, |this, found, took| {
-            this.stage_took("bm25", took, format!("{} pieces", found.len()));
+            this.stage_took("bm25", took, format!("{} chunks", found.len()));
             this.add_words(desk, &found);
         });
         let mut understood = None;
         self.take(replies.meanings, |this, (found, question), took| {
-            this.stage_took("vectors", took, format!("{} pieces", found.len()));
+            this.stage_took("vectors", took, format!("{} chunks", found.len()));
             this.add_meanings(desk, &found);
             understood = Some(question);
         });
@@ -425,7 +424,7 @@ impl Gathered {
                 add(self, found, took);
                 true
             }
-            // Nothing is left out for it: a lower tier answers, and says so.
+            // Nothing is lost: a lower tier covers it and is reported.
             Some((Err(FinderError::Missing(_) | FinderError::Damaged { .. }), _)) | None => false,
             Some((Err(error), _)) => {
                 self.leave_out(error.to_string());
@@ -434,14 +433,14 @@ impl Gathered {
         }
     }
 
-    /// Says once what could not be looked at.
+    /// Reports a problem once.
     pub(super) fn leave_out(&mut self, problem: String) {
         if !self.unread.contains(&problem) {
             self.unread.push(problem);
         }
     }
 
-    /// Says that vectors which an endpoint makes are not all there yet, and why.
+    /// Reports how many vectors of a remote embedder are missing, and why.
     fn note_far(&mut self, keeper: &Keeper, desk: &Desk, to_go: u64) {
         if to_go == 0 || !keeper.embedder.is_far() {
             return;
@@ -450,8 +449,8 @@ impl Gathered {
         let problem = desk.problems().meanings.clone();
         let name = keeper.embedder.name();
         self.leave_out(match problem {
-            Some(problem) => format!("vectors, {to_go} to go: {problem}"),
-            None => format!("vectors, {to_go} to go: {name} is at it"),
+            Some(problem) => format!("vectors of {to_go} events: {problem}"),
+            None => format!("vectors of {to_go} events: {name} is still embedding them"),
         });
     }
 
@@ -480,7 +479,7 @@ impl Gathered {
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Words | Tier::Meanings)) {
             return Ok(());
         }
-        // A hint does without the pages that the index has not read yet.
+        // Proactive queries ignore pages that the index has not read yet.
         if visit.plan.proactive && has_words {
             self.note_tier(has_words, has_meanings);
             return Ok(());
@@ -510,7 +509,7 @@ impl Gathered {
             && let Some(first) = ledger.damage().first()
         {
             let path = ledger.path().display();
-            self.leave_out(format!("parts of {path}, which is damaged ({first})"));
+            self.leave_out(format!("damaged parts of {path} ({first})"));
         }
         let (files, problems) = visit.keeper.reachable_files(desk);
         problems.into_iter().for_each(|problem| self.leave_out(problem));
@@ -527,7 +526,7 @@ impl Gathered {
                 desk.wanting.store(true, Ordering::Relaxed);
             }
         }
-        self.stage("literal: pages", since, format!("{looked} pages looked through"));
+        self.stage("literal: pages", since, format!("{looked} pages scanned"));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked of a pair of indexes, and what they say.
+//! Queries to pairs of indexes and their results.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,26 +7,26 @@ use tome_finder::{Bearing, Filter, FinderError, Found, Meanings, Words, WordsQue
 
 use super::{Tier, abreast};
 
-/// What is asked of a pair of indexes.
+/// A query to a pair of indexes.
 pub(super) struct Inquiry {
     pub words: Option<Arc<Words>>,
     pub meanings: Option<Arc<Meanings>>,
     pub filter: Filter,
-    /// Pieces that are taken from either.
+    /// Maximum number of chunks from BM25 and from vectors.
     pub depths: (usize, usize),
 }
 
-/// What an index said, and how long it took.
+/// Result of an index, and how long it took.
 pub(super) type Reply<T> = (Result<T, FinderError>, Duration);
 
-/// What a pair of indexes said: words, and vectors with how they understood the question.
+/// Results of a pair of indexes; the vectors' with the embedded query.
 pub(super) struct Replies {
     pub words: Option<Reply<Vec<Found>>>,
     pub meanings: Option<Reply<(Vec<Found>, Bearing)>>,
 }
 
-/// Asks some pairs of indexes, all of them at the same time: vectors about the text, and words about
-/// those of its words that are worth it.
+/// Searches several pairs of indexes in parallel: vectors with `text`, BM25 with the selected
+/// `words`.
 pub(super) fn ask<const N: usize>(
     text: &str,
     words: &str,
@@ -36,7 +36,7 @@ pub(super) fn ask<const N: usize>(
         let pairs = pairs.iter().enumerate();
         pairs.filter_map(move |(n, inquiry)| Some((n, (*inquiry)?, tier)))
     };
-    // What takes longest first.
+    // Start with the slower tier.
     let all = of(Tier::Meanings).chain(of(Tier::Words));
     let all = all.filter(|(_, inquiry, tier)| inquiry.has(*tier)).collect();
     let mut replies = [const { Replies { words: None, meanings: None } }; N];
@@ -60,7 +60,6 @@ impl Inquiry {
         }
     }
 
-    /// Asks one of the two.
     fn ask(&self, text: &str, tier: Tier) -> Replies {
         let since = Instant::now();
         match tier {

@@ -1,7 +1,8 @@
-//! Recall: question in, cited hits out.
+//! Recall: a query in, cited hits out.
 //!
-//! Understand the question, gather candidates from every tier there is, read and rank them, fuse the
-//! ranks, cite, and pack. Every index may be missing or behind: the texts themselves are looked at then.
+//! Steps: parse the query, collect candidates from every available tier, read and rank them, fuse
+//! the ranks, cite, and pack. Every index may be missing or behind; recall then scans the texts
+//! themselves.
 
 mod abreast;
 mod asked;
@@ -63,10 +64,10 @@ pub use question::{
 };
 pub use transcript::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
 
-/// Events that contents are made of while somebody waits, at most.
+/// Maximum lag, in events, up to which contents are updated before a query.
 const CATCH_UP_MAX: u64 = 50;
 
-/// A desk, and the project of it that is meant.
+/// An index set to search, with the project to filter by.
 type DeskAsked = (Arc<Desk>, Option<String>);
 
 /// Recall over one home.
@@ -77,7 +78,7 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// Recall over these stores and notebooks.
+    /// Creates recall over these stores and notebooks.
     pub fn new(
         home: Home,
         stores: Arc<Stores>,
@@ -111,7 +112,7 @@ impl Recall {
             plan.take_time_as_words();
         }
         let is_wide = desks.len() > HELD_MAX;
-        // One question to many stores at a time: each opens some that others do not need.
+        // One wide query at a time, because each opens stores that others do not need.
         let wide = &self.keeper.stores.wide;
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
         let mut gathered = Gathered::new(is_wide);
@@ -150,7 +151,7 @@ impl Recall {
         Ok(false)
     }
 
-    /// Has one desk say what it has. Who was not asked does not wait for what is behind.
+    /// Collects candidates from one index set. Proactive queries skip catching up first.
     fn ask_desk(
         &self,
         gathered: &mut Gathered,
@@ -168,7 +169,7 @@ impl Recall {
         }
     }
 
-    /// The answer that comes of what was gathered.
+    /// Ranks the candidates and builds the answer.
     fn answer(
         &self,
         question: &RecallQuestion,
@@ -213,7 +214,7 @@ impl Recall {
         Ok(answer)
     }
 
-    /// What was gathered and is an answer, the best first.
+    /// Returns the relevant candidates, best first.
     fn relevant(
         &self,
         question: &RecallQuestion,
@@ -232,7 +233,7 @@ impl Recall {
             ranked.clear();
         }
         ranked.retain(|one| evidence.admits(one));
-        gathered.stage("floor", since, evidence.explained());
+        gathered.stage("threshold", since, evidence.explained());
         plan.prefer_its_time(&mut ranked);
         Ok((ranked, gathered))
     }
@@ -254,7 +255,7 @@ impl Recall {
         behind()
     }
 
-    /// Finds the lines of the events that are cited and came from no index.
+    /// Looks up the transcript lines of cited events that no index provided.
     fn number_lines(
         &self,
         ranked: &mut [Ranked],
@@ -273,7 +274,7 @@ impl Recall {
             }
             let open = asked.open(&self.keeper)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
-            // An index knows it without reading the file of the session.
+            // The index has the line, which avoids reading the transcript.
             let known = open.meanings.as_ref().and_then(|meanings| meanings.line(mark.seq));
             if let Some(line) = known.filter(|line| *line > 0) {
                 candidate.line = line;
@@ -301,8 +302,7 @@ impl Recall {
                     desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
                 }
                 (None, _) => {
-                    let problem =
-                        "is missing: it says which project is meant; give it, or look across all";
+                    let problem = "is missing: pass a project, or search across all";
                     return Err(tome_model::ModelError::invalid("project", problem).into());
                 }
             }
@@ -336,8 +336,8 @@ impl Recall {
         Ok(done)
     }
 
-    /// Brings the vectors over a store up to date where they are kept apart, because the embedder is
-    /// far. Asks nobody when they are.
+    /// Updates the vectors of a store with a remote embedder. Sends no request if they are up to
+    /// date.
     pub fn keep_up_meanings(
         &self,
         store: &Store,
@@ -352,8 +352,8 @@ impl Recall {
         }
     }
 
-    /// The same for the coder's notebook, and for projects that have only notes, where somebody has
-    /// asked about them.
+    /// Like [`catch_up_vectors`](Self::catch_up_vectors), for the coder's notebook and projects
+    /// without events that were queried.
     pub fn keep_up_meanings_of_notes(
         &self,
         stop: &dyn Fn() -> bool,
@@ -367,13 +367,13 @@ impl Recall {
         Ok(done)
     }
 
-    /// Opens the citations of its answers.
+    /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
         let (notebooks, copies) = (&self.keeper.notebooks, &self.keeper.copies);
         Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
     }
 
-    /// What makes vectors: its name and version.
+    /// Name and version of the embedder.
     pub fn embedder(&self) -> &str {
         self.keeper.embedder.name()
     }
@@ -389,7 +389,7 @@ impl Recall {
         self.keeper.report(&self.keeper.coder(), None)
     }
 
-    /// Closes the indexes of every store that is not open any more.
+    /// Closes the indexes of stores that are no longer open.
     pub fn close_unused(&self) {
         for desk in self.keeper.known_desks() {
             if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {

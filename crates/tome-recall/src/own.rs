@@ -1,6 +1,6 @@
-//! The turn that a question comes from. An agent asks recall while it works on the user's last prompt,
-//! and that prompt, recorded a moment ago, has more of the question's words than anything else. The
-//! agent has all of its turn before its eyes: none of it is an answer.
+//! Excludes the turn that a query comes from. An agent queries recall while it works on the user's
+//! last prompt, and that prompt, recorded a moment ago, matches the query better than anything
+//! else. The agent already has the whole turn in its context.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,21 @@ use super::rank::Ranked;
 use super::{Recall, RecallQuestion};
 use crate::RecallError;
 
-/// So far back the prompt is looked for. Behind more events than this it may well have gone from the
-/// agent's context, and is then worth finding.
+/// Number of recent events searched for the prompt. A prompt further back may have left the agent's
+/// context and is then worth finding.
 const EVENTS_BACK_MAX: usize = 256;
 
-/// Where the session is not told, a prompt is taken for the agent's own if it is no older than this:
-/// an agent that only has the tools, and no hooks, leaves none.
+/// Maximum age of a prompt that is assumed to be the agent's if the session is unknown. An agent
+/// with tools but no hooks records none.
 const GUESS_MS_MAX: u64 = 6 * 60 * 60 * 1000;
 
-/// The prompt that began a turn which may be the one that asks.
+/// A prompt whose turn is excluded from the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnPrompt {
     session: String,
     id: EventId,
     at: Millis,
-    /// The prompt's text: an earlier copy of it is no answer either.
+    /// Earlier prompts with the same text are no hits either.
     pub text: String,
 }
 
@@ -38,8 +38,8 @@ impl OwnPrompt {
 }
 
 impl Recall {
-    /// The prompts that an agent works on in a project: the newest of its session. Where the session is
-    /// not told, those of all turns of this agent that nobody has seen end, or else its newest.
+    /// Finds the prompts that an agent may be working on: the newest one of its session. If the
+    /// session is unknown, those of all its turns without a recorded end, otherwise its newest.
     pub fn own_prompts(
         &self,
         project: &str,
@@ -57,7 +57,7 @@ impl Recall {
             ..EventRange::default()
         };
         let (mut open, mut newest) = (Vec::new(), None);
-        // Sessions whose newest prompt or end of a turn was seen.
+        // Sessions whose newest prompt or end of turn was seen.
         let mut seen: BTreeSet<SessionId> = BTreeSet::new();
         for found in store.events(&range).take(EVENTS_BACK_MAX) {
             let (_, event) = found?;
@@ -86,8 +86,8 @@ impl Recall {
         Ok(if open.is_empty() { newest.into_iter().collect() } else { open })
     }
 
-    /// Takes the asking turn out, and what the contents say of it: its grips, and the segment that is
-    /// under way. Whatever else that segment holds is still found by itself.
+    /// Drops the current turn, and its sources and open segment in the contents. Other events of
+    /// that segment can still be found themselves.
     pub(super) fn without_own(
         &self,
         question: &RecallQuestion,

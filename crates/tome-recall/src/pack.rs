@@ -1,8 +1,8 @@
-//! Packing: from ranked candidates to a list that says as much as possible in few lines.
+//! Packs ranked candidates into a short, varied list of hits.
 //!
-//! Hits of one session or file are grouped, so that they do not fill the list; the rest of a group is
-//! named in its first hit. A source that has something good to say gets a place. A hit that says what another one
-//! says already (a grip, or the node of a stretch whose events are listed) is left out.
+//! Hits of one session or file are grouped, so that they do not fill the list; the first hit of a
+//! group names the others. Every kind of source with a good hit is represented. Redundant hits are
+//! dropped: a source excerpt, or the node of a segment whose events are listed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,30 +18,29 @@ use super::plan::Plan;
 use super::rank::Ranked;
 use super::{RecallHit, Within, literal};
 
-/// Characters of a snippet.
 const SNIPPET_CHARS: usize = 300;
-/// Citations of further hits that are named.
+/// Maximum number of further citations in a hit.
 const ALSO_MAX: usize = 5;
-/// Tokens that a hit takes beside its text, about.
+/// Approximate tokens of a hit besides its text.
 const TOKENS_AROUND: u64 = 40;
 
-/// What goes into the list, and how much was left out.
+/// The list of hits, and the number of relevant ones left out.
 pub(super) struct Packed {
     pub hits: Vec<RecallHit>,
     pub more: usize,
 }
 
-/// Where hits belong together.
+/// Hits that belong together.
 #[derive(PartialEq, Eq, Hash, Clone)]
 enum Group {
     Session(usize, String),
     File(usize, String),
-    /// Days, weeks, months and years: each says again what the one below it says.
+    /// Days, weeks, months and years, each of which repeats the level below.
     Periods(usize, String),
     Alone(usize),
 }
 
-/// What a source's hits compete for.
+/// Kinds of sources that are ranked separately.
 #[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
 pub(super) enum Kind {
     Events,
@@ -61,7 +60,7 @@ pub(super) fn kind_of(source: Source) -> Kind {
     }
 }
 
-/// Packs what was chosen, the best first.
+/// Builds the hits within the token budget, best first.
 pub(super) fn pack(
     ranked: &[Ranked],
     chosen: &[Chosen],
@@ -80,7 +79,7 @@ pub(super) fn pack(
             .take(ALSO_MAX)
             .collect();
         tokens += estimate_tokens(&hit.text) + TOKENS_AROUND;
-        // The first is said whatever it takes: no answer would be worse.
+        // Always return the first hit: an empty answer would be worse.
         if tokens_max > 0 && tokens > tokens_max as u64 && !hits.is_empty() {
             break;
         }
@@ -90,20 +89,19 @@ pub(super) fn pack(
     Packed { hits, more: left }
 }
 
-/// A hit that is listed, and those that are named beside it.
+/// A listed hit, and further hits that it names.
 pub(super) struct Chosen {
     at: usize,
     also: Vec<usize>,
 }
 
 impl Chosen {
-    /// Everything that is cited.
     pub(super) fn cited(&self) -> impl Iterator<Item = usize> {
         std::iter::once(self.at).chain(self.also.iter().copied().take(ALSO_MAX))
     }
 }
 
-/// Which hits are listed, in which order.
+/// Chooses the hits to list, in order.
 pub(super) fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
     let in_one_session = plan.session.as_ref().is_some_and(|session| session.only);
     let of_contents = plan.within == Within::Contents;
@@ -117,7 +115,7 @@ pub(super) fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
         let kind = kind_of(one.candidate.source);
         let max = match (&group, kind) {
             (Group::Session(..), Kind::Events) => a_session_max,
-            // What is said of a stretch whose events are listed is said already.
+            // Redundant if events of the same segment are listed.
             (Group::Session(..), _) => 1,
             (Group::File(..) | Group::Periods(..), _) => 1,
             (Group::Alone(_), _) => usize::MAX,
@@ -142,7 +140,7 @@ pub(super) fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
             }
         }
     }
-    // A list that is not full has room for the rest of a session.
+    // Fill a short list with the rest of a session.
     for at in surplus {
         if chosen.len() >= plan.limit {
             break;
@@ -155,7 +153,7 @@ pub(super) fn choose(ranked: &[Ranked], plan: &Plan) -> Vec<Chosen> {
     chosen
 }
 
-/// A source that is as good as the last hits of the list gets a place in it.
+/// Makes room for a kind of source whose best hit is as good as the last ones of the list.
 fn give_places(ranked: &[Ranked], plan: &Plan, chosen: &mut Vec<Chosen>) {
     if chosen.len() < plan.limit || plan.limit < 3 {
         return;
@@ -174,7 +172,7 @@ fn give_places(ranked: &[Ranked], plan: &Plan, chosen: &mut Vec<Chosen>) {
         if said_already(ranked, chosen, best) {
             continue;
         }
-        // The last hit of the source that has most of the list makes room.
+        // Replace the last hit of the most frequent kind.
         let most = [Kind::Events, Kind::Files, Kind::Contents]
             .into_iter()
             .max_by_key(|kind| chosen.iter().filter(|one| kind_at(one.at) == Some(*kind)).count());
@@ -186,7 +184,7 @@ fn give_places(ranked: &[Ranked], plan: &Plan, chosen: &mut Vec<Chosen>) {
     }
 }
 
-/// Whether the session of a contents hit is in the list.
+/// Returns whether the session of a hit in the contents is already listed.
 fn said_already(ranked: &[Ranked], chosen: &[Chosen], at: usize) -> bool {
     let Some(one) = ranked.get(at) else { return true };
     let group = group_of(at, one);
@@ -235,7 +233,7 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
     hit.kind.clone_from(&body.kind);
     hit.tool.clone_from(&body.tool);
     if let What::File { page } = &body.what {
-        // The line that the snippet shows, of a text that begins on the candidate's.
+        // Line of the snippet; the text starts at the candidate's line.
         let line = candidate.line.max(1) + literal::line_of(&body.text, place.start) - 1;
         hit.line = Some(line);
         hit.file = Some(cite.file(page));
@@ -247,8 +245,7 @@ fn hit_of(one: &Ranked, plan: &Plan, cite: &Cite) -> RecallHit {
     hit
 }
 
-/// The place of a text that answers: where the words of the question are, else its best piece. It begins
-/// with a word.
+/// Range to show: around the query's words, or else the best chunk. Starts at a word.
 fn place_in(one: &Ranked, text: &str, plan: &Plan) -> Range<usize> {
     let from = one.best.from as usize;
     let piece = super::keeper::cut(text, one.best);

@@ -1,4 +1,4 @@
-//! Understanding a question: what time it names, what is looked for, and where.
+//! Parses a query: the time span it names, the text to search for, and the scope.
 
 use tome_finder::{Filter, Source};
 use tome_model::{Clock, Event, Millis, ModelError, Zone, find_when};
@@ -10,39 +10,37 @@ use super::{Across, RecallQuestion, Tier, Within, then};
 use crate::RecallError;
 use tome_home::layout;
 
-/// The bytes of a query that are looked at. More is text that somebody pasted; its beginning says
-/// what it is about.
+/// Longer queries are pasted text and are truncated; the beginning tells what they are about.
 const QUERY_BYTES_MAX: usize = 16 << 10;
-/// Hits of one answer at most.
+/// Maximum number of hits per answer.
 pub(super) const HITS_MAX: usize = 50;
-/// What lies in the time that a question names counts for so much more: a good answer comes first, but
-/// not whatever else was said then.
+/// Boost for hits within the time span that the query names: enough to put good hits first, but not
+/// everything else from that time.
 const THEN_WEIGHT: f64 = 1.5;
 
-/// A question, understood.
+/// A parsed query.
 pub(super) struct Plan {
-    /// What is looked for, without the words that name a time by how long ago it was ("last week").
+    /// The text to search for, without a relative time phrase ("last week").
     pub text: String,
     pub needle: Needle,
-    /// The stretch of time that the words name: preferred, not required.
+    /// The time span that the query names: preferred, not required.
     pub span: Option<(Millis, Millis)>,
     /// The words that name it.
     pub said: Option<String>,
-    /// Whether nothing was recorded then, so that the words may mean something else.
+    /// Whether nothing was recorded in that span, so that the words may mean something else.
     is_time_doubtful: bool,
-    /// The whole question.
+    /// The whole query.
     whole: String,
-    /// Whether it names nothing else.
+    /// Whether it names a time and nothing else.
     only_time: bool,
-    /// What may be found at all.
     pub filter: Filter,
-    /// The folder of the session at hand, and whether only it is asked for.
+    /// The current session, and whether the search is limited to it.
     pub session: Option<SessionAsked>,
     pub within: Within,
     pub across: Across,
     pub tier: Option<Tier>,
     pub limit: usize,
-    /// Nobody asked, and an agent waits: only what is cheap is done.
+    /// Whether this query was not asked for and an agent waits: only cheap steps are run.
     pub proactive: bool,
 }
 
@@ -60,7 +58,7 @@ impl Plan {
     ) -> Result<Self, RecallError> {
         let query = tome_model::truncate_to(&question.query, QUERY_BYTES_MAX);
         if query.trim().is_empty() {
-            let problem = "is empty: say in a few words what to look for";
+            let problem = "is empty: describe in a few words what to search for";
             return Err(ModelError::invalid("query", problem).into());
         }
         let needle_of = |text: &str| match question.is_regex {
@@ -83,19 +81,18 @@ impl Plan {
         let only = question.across == Across::Session;
         let session = question.session.as_deref().filter(|session| !session.is_empty());
         if only && session.is_none() {
-            let problem =
-                "is missing: it says which session is meant; give it, or look across the project";
+            let problem = "is missing: pass a session, or search across the project";
             return Err(ModelError::invalid("session", problem).into());
         }
-        // A question that only names a time is about what happened then.
+        // A query that only names a time asks what happened then.
         let only_time = said.is_some() && then::asks_what_happened(&text);
-        // A date may be what a text says, or is known by.
+        // A text may contain the date itself.
         let is_date = said.as_ref().is_some_and(|said| said.contains(char::is_numeric));
         let whole = query.trim().to_owned();
         let text = if text.is_empty() || is_date { whole.clone() } else { text };
         let needle = needle_of(&text)?;
         if needle.is_empty() {
-            let problem = "has nothing to look for: give a word, a name or a sign";
+            let problem = "has nothing to look for: use a word, a name or a symbol";
             return Err(ModelError::invalid("query", problem).into());
         }
         Ok(Self {
@@ -127,19 +124,19 @@ impl Plan {
         })
     }
 
-    /// Whether something belongs to the session at hand.
+    /// Returns whether a candidate belongs to the current session.
     pub(super) fn is_of_its_session(&self, one: &Ranked) -> bool {
         let own = self.session.as_ref().map(|session| session.id.as_str());
         let of = one.candidate.body.as_ref().and_then(|body| body.session.as_deref());
         own.is_some() && of == own
     }
 
-    /// Whether it asks for what happened in its time, and nothing else.
+    /// Returns whether the query only asks what happened in a time span.
     pub(super) fn asks_what_happened(&self) -> bool {
         self.only_time && self.pages().contains(&Source::Node)
     }
 
-    /// Whether something that names its session and agent is within what is asked for.
+    /// Returns whether the session and agent of a candidate pass the filter.
     pub(super) fn has(&self, body: &Body) -> bool {
         let filter = &self.filter;
         let session = body.session.as_deref();
@@ -148,14 +145,13 @@ impl Plan {
             && (filter.agents.is_empty() || filter.agents.iter().any(is_agent))
     }
 
-    /// Whether events are asked for.
     pub(super) fn has_events(&self) -> bool {
         matches!(self.within, Within::All | Within::Messages)
     }
 
-    /// Which pages are asked for.
+    /// The sources of pages to search.
     pub(super) fn pages(&self) -> Vec<Source> {
-        // Pages have no kind: who asks for kinds asks for events.
+        // Only events have a kind.
         if !self.filter.kinds.is_empty() {
             return Vec::new();
         }
@@ -171,12 +167,10 @@ impl Plan {
         }
     }
 
-    /// Whether the coder's notebook is asked for.
     pub(super) fn has_coder(&self) -> bool {
         self.across != Across::Session && self.pages().contains(&Source::Insight)
     }
 
-    /// Whether this way of finding is wanted.
     pub(super) fn wants(&self, tier: Tier) -> bool {
         match self.tier {
             None | Some(Tier::Fused) => true,
@@ -184,7 +178,7 @@ impl Plan {
         }
     }
 
-    /// Whether an event is within what is asked for.
+    /// Returns whether an event passes the filter. Does not check its session or project.
     pub(super) fn admits(&self, event: &Event) -> bool {
         let filter = &self.filter;
         let is_of = |list: &[String], one: &str| list.is_empty() || list.iter().any(|it| it == one);
@@ -194,8 +188,7 @@ impl Plan {
             && is_of(&filter.kinds, event.kind.as_str())
     }
 
-    /// Nothing was recorded in the time that the question names: its words may mean another one, which
-    /// the texts themselves call so.
+    /// Searches for the time phrase as text, after nothing was found to be recorded in that span.
     pub(super) fn take_time_as_words(&mut self) {
         self.is_time_doubtful = true;
         if self.text != self.whole {
@@ -204,12 +197,12 @@ impl Plan {
         }
     }
 
-    /// The words that name a time in which nothing was recorded: looked for, but no answer has to have them.
+    /// The time phrase, if nothing was recorded in that span: searched for, but not required.
     pub(super) fn time_as_words(&self) -> &str {
         self.said.as_deref().filter(|_| self.is_time_doubtful).unwrap_or_default()
     }
 
-    /// What lies in the time that the question names counts for more.
+    /// Boosts hits within the time span and sorts again.
     pub(super) fn prefer_its_time(&self, ranked: &mut [Ranked]) {
         if let Some((from, to)) = self.span {
             for one in ranked.iter_mut().filter(|one| (from..to).contains(&one.candidate.at)) {
@@ -219,7 +212,7 @@ impl Plan {
         }
     }
 
-    /// What was understood, in a few words.
+    /// Summary for `explain`.
     pub(super) fn explained(&self) -> String {
         let mut said = format!("{:?}", tome_model::truncate_to(&self.text, 80));
         if let Some(time) = &self.said {

@@ -1,5 +1,5 @@
-//! Proactive queries: while an agent waits, its prompt is looked up for hints. They search for
-//! the rarest words of the prompt only, because common words cost most and decide least.
+//! Proactive queries: look up an agent's prompt for hints while the agent waits. They search only
+//! for the rarest words of the prompt, because common words cost most and matter least.
 
 use std::cmp::Reverse;
 
@@ -10,12 +10,12 @@ use super::Recall;
 use super::weights::PROACTIVE_WORDS_MAX;
 use crate::RecallError;
 
-/// Fewer words than this are no question: "fix it".
+/// Prompts with fewer words are too vague: "fix it".
 const WORDS_MIN: usize = 3;
 
-/// Whether a prompt says enough to look for hints.
+/// Returns whether a prompt says enough to search for hints.
 pub fn is_worth_searching(prompt: &str) -> bool {
-    // Unspaced scripts say much in one word.
+    // A few characters of an unspaced script are enough.
     if prompt.chars().filter(|c| is_unspaced(*c)).nth(3).is_some() {
         return true;
     }
@@ -27,7 +27,7 @@ pub fn is_worth_searching(prompt: &str) -> bool {
     count >= WORDS_MIN && telling >= 2
 }
 
-/// The rarest words of a text that an index has, in the order of the text.
+/// Returns the rarest words of a text that occur in an index, in text order.
 pub(super) fn rarest_words(text: &str, index: &Words) -> String {
     let mut words: Vec<(usize, &str)> = Vec::new();
     for word in text.split_whitespace() {
@@ -62,7 +62,7 @@ impl Recall {
             desk.events.look(&self.keeper.embedder);
             desk.pages.look(&self.keeper.embedder);
         }
-        // The embedder reads its model at the first text.
+        // The embedder pages in its model with the first text.
         self.keeper.embedder.tokens("warm");
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What is asked of recall, and what it answers.
+//! Query and answer types of recall.
 
 use std::time::Duration;
 
@@ -7,167 +7,168 @@ use tome_model::Millis;
 
 use super::own::OwnPrompt;
 
-/// Where to look.
+/// The kinds of sources to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Within {
-    /// Everything.
+    /// All kinds.
     #[default]
     All,
-    /// The details (and the overview) of sessions.
+    /// Details and overviews of sessions.
     Detail,
-    /// What was said and done: the events.
+    /// Events.
     Messages,
-    /// The project's notebook.
+    /// Notes of the project's notebook.
     Notes,
-    /// The coder's notebook.
+    /// Lessons of the coder's notebook.
     Coder,
-    /// Nodes and grips of the contents.
+    /// Nodes of the contents and their sources.
     Contents,
 }
 
-/// How far to look.
+/// The projects and sessions to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Across {
-    /// The session at hand only.
+    /// The current session only.
     Session,
-    /// The project, and the coder's notebook.
+    /// The current project and the coder's notebook.
     #[default]
     Project,
-    /// Every project, and the coder's notebook.
+    /// All projects and the coder's notebook.
     All,
 }
 
-/// A way of finding, from the one that always works to the one that needs most.
+/// A retrieval method, in order of what it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// Looking at the texts themselves.
+    /// Text scan.
     Literal,
-    /// The index of words.
+    /// BM25 index.
     Words,
-    /// The index of vectors.
+    /// Vector index.
     Meanings,
-    /// All of them, fused.
+    /// All of them, combined by rank fusion.
     Fused,
 }
 
-/// What is asked.
+/// A query.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RecallQuestion {
-    /// The words, as they were said.
+    /// The query as entered.
     pub query: String,
-    /// Where to look.
+    /// Kinds of sources to search.
     pub within: Within,
-    /// How far to look.
+    /// Projects and sessions to search.
     pub across: Across,
-    /// At most so many hits. 0: none.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// At most about so many tokens of text in all hits together; 0: as many as there are.
+    /// Approximate maximum number of tokens in the texts of all hits; 0: unlimited.
     pub tokens_max: usize,
-    /// The root of the project at hand; needed unless all projects are asked.
+    /// Root folder of the current project; required unless all projects are searched.
     pub project: Option<String>,
-    /// The session at hand: its citations are short, and it is what `Across::Session` means.
+    /// The current session, used for short citations and `Across::Session`.
     pub session: Option<String>,
-    /// Only of these agents.
+    /// Allowed agents; empty: all.
     pub agents: Vec<String>,
-    /// Only events of these kinds.
+    /// Allowed event kinds; empty: all.
     pub kinds: Vec<String>,
-    /// From this moment on.
+    /// Inclusive.
     pub since: Option<Millis>,
-    /// Before this moment.
+    /// Exclusive.
     pub until: Option<Millis>,
-    /// Only this way of finding; `None`: the best there is.
+    /// Restricts the search to one tier; `None`: all available.
     pub tier: Option<Tier>,
-    /// The query is a regular expression: it is looked for literally, line by line.
+    /// Whether the query is a regular expression, matched line by line in a text scan.
     pub is_regex: bool,
-    /// Say "nothing relevant" below the floor; off only to measure.
+    /// Returns hits even below the relevance threshold; for measurements only.
     pub no_floor: bool,
-    /// Nobody asked: only hits of other sessions than the one at hand that have most of the question
-    /// each by itself, and nothing of other projects.
+    /// Whether the query was made for a hint: returns only hits from other sessions that are
+    /// relevant by themselves, and none from other projects.
     pub unasked: bool,
-    /// Prompts of the turns that the question may come from: those turns are left out.
+    /// Prompts whose turns are excluded, because the query may come from them.
     pub own_prompts: Vec<OwnPrompt>,
-    /// The question as an agent or its user put it: an earlier copy is replaced by its answer.
+    /// The query as the agent or its user phrased it: an earlier prompt with the same text is
+    /// replaced by its answer.
     pub live_questions: Vec<String>,
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallAnswer {
-    /// The tier that answered.
+    /// Lowest tier that was used.
     pub tier: Tier,
-    /// How many things an index has yet to read; 0: none is behind. They were looked through all the same,
-    /// unless `unread` says otherwise.
+    /// Number of records that an index has not read yet. They were scanned directly, except for
+    /// those in `unread`.
     pub behind: u64,
-    /// What could not be looked through, and why.
+    /// Descriptions of records that could not be searched.
     pub unread: Vec<String>,
-    /// The hits, the best first.
+    /// Best first.
     pub hits: Vec<RecallHit>,
-    /// More that would have been relevant, beyond the limit or the tokens.
+    /// Number of further relevant hits beyond the limit or the token budget.
     pub more: usize,
-    /// Other projects that have hits, where this one has none.
+    /// Other projects with hits, if this one has none.
     pub elsewhere: Vec<Elsewhere>,
-    /// The stretch of time that the question names, as it was said and understood.
+    /// The words of the query that name a time span.
     pub time: Option<String>,
-    /// What was done, for `--explain`.
+    /// Steps performed, for `--explain`.
     pub stages: Vec<Stage>,
 }
 
-/// One hit.
+/// A hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallHit {
-    /// What kind of thing it is.
+    /// Kind of record.
     pub source: Source,
-    /// Where it is: opens with `tome show`.
+    /// Opens with `tome show`.
     pub citation: String,
-    /// The file, as the citation names it, for notes and details.
+    /// File part of the citation, for notes and details.
     pub file: Option<String>,
-    /// The line in that file or in `messages.jsonl`.
+    /// Line in that file or in `messages.jsonl`.
     pub line: Option<u32>,
-    /// A part of the text that contains the match, at most 300 characters, white space folded.
+    /// Excerpt around the match: at most 300 characters, white space collapsed.
     pub text: String,
-    /// What it is called: a node's title, a note's name.
+    /// A node's title, or a note's name.
     pub title: String,
-    /// When it happened or was last changed.
+    /// Time of the event, or of the last change.
     pub at: Option<Millis>,
-    /// The root of its project; empty for the coder's.
+    /// Root folder of the project; empty for the coder's notebook.
     pub project: String,
-    /// Its session.
+    /// Session id.
     pub session: Option<String>,
-    /// Its agent.
+    /// Name of the agent.
     pub agent: Option<String>,
-    /// The kind of event, or the level of a node.
+    /// Event kind, or level of a node.
     pub kind: String,
-    /// The tool whose output it is, for an event of a tool.
+    /// Name of the tool that produced the event.
     pub tool: Option<String>,
-    /// The fused score; comparable within one answer.
+    /// Fused score; comparable only within one answer.
     pub score: f64,
-    /// Rank (from 1) and score in each tier that found it.
+    /// Tier, rank (from 1) and score for each tier that found it.
     pub ranks: Vec<(Tier, usize, f32)>,
-    /// Citations of further hits of the same session or file that are not listed.
+    /// Citations of further hits in the same session or file.
     pub also: Vec<String>,
 }
 
-/// Another project that has hits.
+/// Another project with hits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// Its root.
+    /// Root folder.
     pub project: String,
-    /// How many, at least.
+    /// Lower bound on the number of hits.
     pub hits: usize,
 }
 
-/// One step on the way to the answer.
+/// A step of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
-    /// What was done.
+    /// Name of the step.
     pub name: String,
-    /// What it gave, in a few words.
+    /// Short summary of its result.
     pub found: String,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
 }
 
-/// The name of a source, as it stands in answers.
+/// Name of a source in answers.
 pub fn source_name(source: Source) -> &'static str {
     match source {
         Source::Event => "messages",
@@ -182,7 +183,7 @@ pub fn source_name(source: Source) -> &'static str {
 macro_rules! named {
     ($name:ident, $field:literal, $($variant:ident = $text:literal),+) => {
         impl $name {
-            /// The name, as it is written everywhere.
+            /// The name on the wire and on the command line.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
@@ -196,7 +197,7 @@ macro_rules! named {
                     _ => {
                         let known = [$($text),+].join(", ");
                         let said = tome_model::truncate_to(text, 60);
-                        Err(tome_model::ModelError::invalid($field, format!("{said:?} is not known: use one of {known}")))
+                        Err(tome_model::ModelError::invalid($field, format!("{said:?} is unknown: use one of {known}")))
                     }
                 }
             }

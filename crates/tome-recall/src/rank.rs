@@ -1,5 +1,4 @@
-//! Ranking: the texts of the candidates are read, each tier makes a list of them, and the lists are
-//! fused.
+//! Reads the candidates' texts, ranks them per tier, and fuses the ranks.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -24,27 +23,27 @@ use super::weights::{
 use super::{Tier, abreast};
 use crate::RecallError;
 
-/// So many texts to read are worth a thread, or so many turns with what is on both sides of them.
+/// Minimum number of texts, or of turns with their neighbors, per thread.
 const TEXTS_WORTH_A_THREAD: usize = 16;
 const TURNS_WORTH_A_THREAD: usize = 4;
 
-/// The vector index that has a candidate, and the question as it understands it.
+/// The vector index of a candidate, and the query embedded for it.
 type Vectors<'a> = (&'a Meanings, &'a Bearing);
 
-/// A candidate in its place.
+/// A candidate with its scores.
 pub(super) struct Ranked {
     pub candidate: Candidate,
     pub score: f64,
-    /// The share of the question, weighed by how rare its words are, that its text has.
+    /// Share of the query that its text covers, weighted by IDF.
     pub coverage: f32,
-    /// The best cosine, where vectors found it.
+    /// Highest cosine similarity, if known.
     pub cosine: Option<f32>,
     pub best: Part,
     pub ranks: Vec<(Tier, usize, f32)>,
 }
 
 impl Gathered {
-    /// Reads, ranks and fuses what was gathered; the best first.
+    /// Reads, ranks and fuses the candidates, best first.
     pub(super) fn rank(
         mut self,
         keeper: &Keeper,
@@ -64,7 +63,7 @@ impl Gathered {
         let turns = self.turns(plan, &matches);
         let near = self.add_neighbours(keeper, plan, &turns)?;
         matches.extend(self.read_from(read, keeper, look)?);
-        let what = format!("{read} texts, {} neighbours", matches.len() - read);
+        let what = format!("{read} texts, {} neighbors", matches.len() - read);
         self.stage("read", since, what);
         let since = Instant::now();
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
@@ -78,7 +77,7 @@ impl Gathered {
             false => vec![None; matches.len()],
         };
         let meanings = spread_near(&own, &matches, near);
-        // Where there is an index of words, its list says the same and knows how rare they are.
+        // With a BM25 index, the text scan is redundant: BM25 also has IDF.
         let is_indexed = self.stats.indexes > 0;
         let looked: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Words | Tier::Meanings) => vec![None; matches.len()],
@@ -133,13 +132,13 @@ impl Gathered {
         Ok((ranked, self))
     }
 
-    /// Whether every store has vectors, or none: where only some have, their events would rank above
-    /// better ones from the others for no other reason.
+    /// Returns whether all stores have vectors, or none. If only some have, their events would
+    /// unfairly rank above better ones from the others.
     fn is_fair_to_compare_vectors(&self) -> bool {
         self.with_vectors == 0 || self.without_vectors == 0
     }
 
-    /// Keeps the candidates that are worth reading: the best of each tier, pages apart from events.
+    /// Selects the candidates worth reading: the best of each tier, pages and events separately.
     fn keep_the_best(&mut self, plan: &Plan) {
         let mut keep = vec![false; self.candidates.len()];
         for is_event in [true, false] {
@@ -156,7 +155,7 @@ impl Gathered {
                     .filter(|(_, candidate)| (candidate.source == Source::Event) == is_event)
                     .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
                     .collect();
-                // Of equals the same ones are kept, in whatever order an index found them.
+                // Break ties deterministically, whatever order an index returned.
                 let tied = |index: usize| self.candidates.get(index).map(tie);
                 order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
                 let most = match (is_event, tier) {
@@ -178,9 +177,9 @@ impl Gathered {
             .into_iter()
             .partition(|_| kept.next().unwrap_or(false));
         self.candidates = best;
-        // One of them may still come up beside another.
+        // May be added again as a neighbor of another candidate.
         self.passed = passed.into_iter().map(|one| (one.id(), one)).collect();
-        // Whatever index found them first: of equals the same one comes first.
+        // Deterministic order, whichever index found them first.
         self.candidates.sort_by_cached_key(tie);
         self.renumber();
     }
@@ -190,7 +189,8 @@ impl Gathered {
         self.read_from(0, keeper, |_, _| ()).map(drop)
     }
 
-    /// Reads what the candidates from this one on say, those of one page together, and has each looked at.
+    /// Reads the texts of the candidates from `first` on, those of one page together, and applies
+    /// `look` to each.
     fn read_from<R: Send>(
         &mut self,
         first: usize,
@@ -207,7 +207,7 @@ impl Gathered {
             });
             let (vectors, problem) = match opened.transpose() {
                 Ok(vectors) => (vectors.flatten(), None),
-                // One of many stores that cannot be read must not cost the answers of the others.
+                // In a wide query, one unreadable store must not fail the others.
                 Err(error) if is_wide => (None, Some(error)),
                 Err(error) => return Err(error),
             };
@@ -219,7 +219,7 @@ impl Gathered {
         let mut pages: Vec<(usize, &mut [Candidate])> =
             candidates.chunk_by_mut(is_same).enumerate().collect();
         if is_wide {
-            // All pages of an index set together, so that each is opened once.
+            // Group pages by index set, so that each is opened once.
             pages.sort_by_key(|(_, page)| page.first().map(|one| one.desk));
         }
         let work = |(place, page)| (place, read(page));
@@ -236,9 +236,9 @@ impl Gathered {
         Ok(all)
     }
 
-    /// The best events by what they say themselves, whose neighbours are read too; the best first.
+    /// Selects the best events by their own text, whose neighbors are read too; best first.
     fn turns(&self, plan: &Plan, matches: &[Option<Match>]) -> Vec<usize> {
-        // A hint has to stand by itself: nobody reads what was said around it.
+        // A hint is shown without its surroundings.
         if plan.tier == Some(Tier::Meanings) || !plan.filter.kinds.is_empty() || plan.proactive {
             return Vec::new();
         }
@@ -257,7 +257,7 @@ impl Gathered {
         order.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// Adds the turns on both sides of the best ones. Says who is near whom.
+    /// Adds the turns around the best ones. Returns the neighbors by candidate and distance.
     fn add_neighbours(
         &mut self,
         keeper: &Keeper,
@@ -290,7 +290,7 @@ impl Gathered {
                     Some(place) => place,
                     None => {
                         let mut neighbour = Candidate::of_event(desk, mark, &event);
-                        // Two long turns have nothing to tell each other.
+                        // Two long turns do not need each other's terms.
                         if is_long && neighbour.bytes() > NEIGHBOURS_BYTES_MAX {
                             continue;
                         }
@@ -314,7 +314,7 @@ impl Gathered {
         Ok(near)
     }
 
-    /// How well each text matches when it is looked at, with rare words counting more.
+    /// Scores each text with the query matcher, weighted by IDF.
     fn look(&self, plan: &Plan) -> Vec<Option<f32>> {
         let mut needle = plan.needle.clone();
         if self.stats.indexes > 0 {
@@ -330,7 +330,7 @@ impl Gathered {
         self.candidates.iter().map(of).collect()
     }
 
-    /// The terms of the question and what they are worth in what was asked.
+    /// Builds the scorer for the query's terms, weighted by IDF.
     pub(super) fn terms(&self, plan: &Plan) -> Terms {
         let usual = self.stats.usual_length;
         let question = Question::new(&plan.text);
@@ -341,8 +341,8 @@ impl Gathered {
     }
 }
 
-/// Asks how near an event is that was not among the nearest of all: how many of those there are must
-/// not decide what is known of what words found. Where an index does not say, nothing is known.
+/// Looks up the similarity of an event that the vector search did not return: the depth of that
+/// search must not decide what is known about BM25 hits. Errors leave it unknown.
 fn ask_how_near(candidate: &mut Candidate, (meanings, question): Vectors<'_>) {
     let Key::Event(seq) = candidate.key else { return };
     if candidate.cosines.is_empty() {
@@ -361,8 +361,8 @@ fn sides(candidate: &Candidate, ledger: &Ledger) -> Result<Option<(Side, Side)>,
     }
 }
 
-/// What the kinds are worth against each other: a note as much as an event that answers as well, what
-/// was made of events less than they themselves.
+/// Weights the kinds of sources: a note counts as much as an equally relevant event, contents less
+/// than the events that they summarize.
 fn weigh_kinds(ranked: &mut [Ranked]) {
     let evidence = |one: &Ranked| one.coverage + one.cosine.unwrap_or(0.0).max(0.0);
     let most = ranked.iter().map(evidence).fold(f32::EPSILON, f32::max);
@@ -375,7 +375,7 @@ fn weigh_kinds(ranked: &mut [Ranked]) {
     }
 }
 
-/// Ranks among the candidates of the same kind: none of them crowds out the others.
+/// Ranks each kind of source separately, so that none crowds out the others.
 fn ranks_by_kind(scores: &[Option<f32>], kinds: &[Kind]) -> Vec<Option<usize>> {
     let mut all = vec![None; scores.len()];
     for kind in Kind::ALL {
@@ -388,7 +388,7 @@ fn ranks_by_kind(scores: &[Option<f32>], kinds: &[Kind]) -> Vec<Option<usize>> {
     all
 }
 
-/// Equal scores: what people decided to keep first, then by what it is, then by place.
+/// Ties: notes before contents before events, then by index set, key and range.
 fn tie(candidate: &Candidate) -> (std::cmp::Reverse<Source>, usize, Key, Part) {
     (std::cmp::Reverse(candidate.source), candidate.desk, candidate.key.clone(), candidate.part)
 }
@@ -401,17 +401,17 @@ fn match_of(candidate: &Candidate, terms: &Terms) -> Option<Match> {
         &body.text,
         &format!("{} {}", body.title, body.keywords),
         worth,
-        // The part of a page is its whole text here; the pieces of an event are in its text.
+        // A page's candidate covers the whole text; an event's chunks are ranges of it.
         if candidate.source == Source::Event { &candidate.pieces } else { &[] },
     ))
 }
 
-/// How near an event is: the mean of its nearest pieces.
+/// Similarity of an event: the mean over its closest chunks, reduced for many chunks.
 fn nearness((candidate, own): (&Candidate, &Option<Match>)) -> Option<f32> {
     let counted = own.as_ref().map_or(1, |own| own.pieces).min(NEAREST_PIECES);
     let mut cosines = candidate.cosines.iter().take(counted).map(|cosine| cosine.max(0.0));
     let least = candidate.cosines.last().copied()?.max(0.0);
-    // A piece that was not found is no nearer than the last one that was.
+    // A chunk that was not returned is at most as similar as the last one that was.
     let sum: f32 = (0..counted).map(|_| cosines.next().unwrap_or(least)).sum();
     let pieces = own.as_ref().map_or(1, |own| own.pieces) as f32;
     Some(sum / counted as f32 / (1.0 + MANY_NEAR_PIECES * (1.0 - 1.0 / pieces)))

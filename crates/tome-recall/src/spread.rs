@@ -1,13 +1,14 @@
-//! A turn is found by its neighbours too: what was asked before it, what was answered after it.
+//! Scores a turn with the help of its neighbors: the question before it, the answer after it.
 //!
-//! A neighbour pays only for the terms that the turn itself lacks, so that a turn that says it all
-//! stays ahead of those around it.
+//! A neighbor contributes only terms that the turn itself lacks, so that a turn with all terms
+//! stays ahead of its neighbors.
 
 use super::terms::Match;
 use super::weights::{NEAR_NEIGHBOURS, NEIGHBOURS, NEIGHBOURS_WORDS, ONE_OF_SEVERAL};
 
-/// Scores with what the neighbours add. `near` gives the one at a distance in the same session, `parts`
-/// the terms of each question where there are several in one: a text that answers one of them answers.
+/// Adds the contributions of neighbors to the scores. `near` returns the neighbor at a distance in
+/// the same session. `parts` lists the terms of each question if the query contains several: a text
+/// may answer just one.
 pub(super) fn spread(
     matches: &[Option<Match>],
     near: impl Fn(usize, isize) -> Option<usize>,
@@ -38,8 +39,8 @@ pub(super) fn spread(
     with_parts(&scores, parts.len())
 }
 
-/// Adds how well each text answers the question that it answers best. The best answer to each of them
-/// is worth the same, however many words it took to ask.
+/// Adds how well each text answers its best question. The best answer to each question gets the
+/// same bonus, however many words the question has.
 fn with_parts(scores: &[Option<(f32, Vec<f32>)>], parts: usize) -> Vec<Option<f32>> {
     let tops: Vec<f32> = (0..parts)
         .map(|part| {
@@ -55,8 +56,8 @@ fn with_parts(scores: &[Option<(f32, Vec<f32>)>], parts: usize) -> Vec<Option<f3
     scores.iter().map(|one| one.as_ref().map(whole)).collect()
 }
 
-/// How near things are, with how near their neighbours are. They only add: that what stands beside a
-/// turn is about something else says nothing against it.
+/// Adds the similarity of neighbors. They never subtract: an unrelated neighbor does not make a
+/// turn less relevant.
 pub(super) fn spread_near(
     nearness: &[Option<f32>],
     matches: &[Option<Match>],
@@ -73,7 +74,7 @@ pub(super) fn spread_near(
     (0..nearness.len()).map(spread_to).collect()
 }
 
-/// How much a turn of so many words takes from its neighbours.
+/// Share of its neighbors' scores that a turn of this many words gets.
 fn room_for(words: usize) -> f32 {
     (NEIGHBOURS_WORDS / words.max(1) as f32).min(1.0)
 }
@@ -98,17 +99,17 @@ mod tests {
         let matches = [says(&[2.0, 0.0]), says(&[0.0, 1.0]), says(&[2.0, 1.0])];
         let near = |index: usize, distance: isize| index.checked_add_signed(distance);
         let scores: Vec<f32> = spread(&matches, near, &[]).into_iter().flatten().collect();
-        // The first lacks the second term: 0.4 of what comes after it says it.
+        // The first lacks the second term: it gets 0.4 of the turn after it.
         assert!((scores[0] - 2.4).abs() < 1e-6, "{scores:?}");
-        // The second lacks the first term: the turn before it gives 0.6 of it, the one after less.
+        // The second lacks the first term: it gets 0.6 of the turn before it; the one after has
+        // less.
         assert!((scores[1] - 2.2).abs() < 1e-6, "{scores:?}");
-        // The third lacks nothing.
         assert!((scores[2] - 3.0).abs() < 1e-6, "{scores:?}");
     }
 
     #[test]
     fn a_text_that_answers_one_of_two_questions_answers() {
-        // Three words ask the first question, one the second.
+        // The first question has three words, the second one.
         let matches =
             [says(&[2.0, 2.0, 2.0, 0.0]), says(&[2.0, 2.0, 0.0, 0.0]), says(&[0.0, 0.0, 0.0, 1.0])];
         let alone = |_: usize, _: isize| None;

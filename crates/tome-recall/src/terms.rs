@@ -1,40 +1,38 @@
-//! How well the words of a text match those of a question: BM25 over the texts that were read, so
-//! that it is known what each term contributes.
+//! BM25 scores of the texts that were read, per term of the query.
 
 use tome_finder::{Part, Question};
 
 use super::keeper::{chunks, cut};
 use super::weights::{B, K1, MANY_PIECES, PIECE_SHARE, PIECES_COUNTED};
 
-/// The terms of a question, and what each is worth.
+/// Scores texts against the weighted terms of a query.
 pub(super) struct Terms {
     pub question: Question,
     pub weights: Vec<f32>,
-    /// Which of them an answer should have: not those that only add to another.
+    /// Whether each term counts toward coverage; exact words and pairs do not.
     counted: Vec<bool>,
-    /// The usual length of a piece, in words.
+    /// Average length of a chunk in words.
     usual: f32,
 }
 
-/// What a text has of each term.
+/// Score of a text, in total and per term.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Match {
-    /// How well it matches as a whole.
     pub score: f32,
-    /// What each term contributes.
     pub terms: Vec<f32>,
-    /// Its words.
+    /// Number of words.
     pub words: usize,
-    /// The share of the question that its best piece has.
+    /// Share of the query that the best chunk covers.
     pub coverage: f32,
-    /// The piece that matches best.
+    /// The best-matching chunk.
     pub best: Part,
-    /// How many pieces it has.
+    /// Number of chunks.
     pub pieces: usize,
 }
 
 impl Terms {
-    /// `usual` is how many words a piece has on average; an answer need not have what is in `beside`.
+    /// `usual` is the average number of words per chunk. Terms in `beside` do not count toward
+    /// coverage.
     pub(super) fn new(
         question: Question,
         weights: Vec<f32>,
@@ -42,7 +40,7 @@ impl Terms {
         beside: &str,
         is_known: impl Fn(&str) -> bool,
     ) -> Self {
-        // Letters that nobody has ever written next to each other lie across two words.
+        // A character pair that occurs in no text spans two words of the query.
         let is_counted = |number: usize| {
             question.is_own(number) && question.letters(number).is_none_or(&is_known)
         };
@@ -55,9 +53,8 @@ impl Terms {
         Self { question, weights, counted, usual: usual.max(1.0) }
     }
 
-    /// How well a text matches, of whom `worth` says how much it counts. What is said `beside` it (a
-    /// title, a date) belongs to its first piece.
-    /// Of a long text only the pieces that an index has `found` are looked at.
+    /// Scores a text. `beside` (title, date) belongs to its first chunk; `worth` scales the score.
+    /// Of a long text, only the chunks that an index `found` are scored.
     pub(super) fn look(&self, text: &str, beside: &str, worth: f32, found: &[Part]) -> Match {
         let (parts, pieces) = pieces_of(text, found);
         let mut matched = Match {
@@ -99,7 +96,7 @@ impl Terms {
         matched
     }
 
-    /// Makes counts into what each term contributes.
+    /// Turns term frequencies into BM25 contributions.
     fn weigh(&self, counts: &mut [f32], words: usize) {
         let norm = K1 * (1.0 - B + B * words as f32 / self.usual);
         for (count, weight) in counts.iter_mut().zip(&self.weights) {
@@ -107,7 +104,7 @@ impl Terms {
         }
     }
 
-    /// The share of the question's own terms that contribute, weighed by how rare they are.
+    /// IDF-weighted share of the counted terms that occur.
     fn covered(&self, contributed: &[f32]) -> f32 {
         let (mut all, mut has) = (0.0, 0.0);
         for ((weight, found), counts) in self.weights.iter().zip(contributed).zip(&self.counted) {
@@ -120,12 +117,12 @@ impl Terms {
     }
 }
 
-/// A text longer than this is not looked at whole.
+/// Longer texts are not scored completely.
 const WHOLE_BYTES: usize = 8 << 10;
-/// Of so many bytes a piece of a long text is, about.
+/// Approximate size of a chunk in a long text.
 const PIECE_BYTES: usize = 700;
 
-/// The pieces of a text that are looked at, and how many it has.
+/// Selects the chunks to score, and estimates how many the text has.
 fn pieces_of(text: &str, found: &[Part]) -> (Vec<Part>, usize) {
     if text.len() <= WHOLE_BYTES || found.is_empty() {
         let parts = chunks(text.get(..text.floor_char_boundary(4 * WHOLE_BYTES)).unwrap_or(text));

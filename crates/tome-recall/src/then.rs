@@ -1,5 +1,5 @@
-//! A question that names a time and nothing else: what happened then, from the contents, the newest
-//! first. `yesterday`, `what did we do last week`.
+//! Queries that name a time and nothing else (`yesterday`, `what did we do last week`): lists the
+//! segments of that time, newest first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,10 +20,10 @@ use super::rank::Ranked;
 use super::{Across, Tier};
 use crate::RecallError;
 
-/// Stretches of one project that may be named.
+/// Maximum number of segments per project.
 const STRETCHES_MAX: usize = 200;
 
-/// Whether a question asks for nothing but what happened.
+/// Returns whether a query, without its time phrase, asks for nothing specific.
 pub(super) fn asks_what_happened(text: &str) -> bool {
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
     words.all(|word| {
@@ -33,7 +33,7 @@ pub(super) fn asks_what_happened(text: &str) -> bool {
 }
 
 impl Gathered {
-    /// The stretches of one desk that lie in the time that is asked for.
+    /// Collects the segments of an index set within the time span.
     pub(super) fn ask_then(
         &mut self,
         keeper: &Keeper,
@@ -76,11 +76,11 @@ impl Gathered {
             question: None,
         });
         self.tier = Some(Tier::Literal);
-        self.stage("contents", since, format!("{count} stretches"));
+        self.stage("contents", since, format!("{count} segments"));
         Ok(())
     }
 
-    /// What was gathered, the newest first.
+    /// Sorts the segments, newest first.
     pub(super) fn newest_first(
         mut self,
         keeper: &Keeper,
@@ -103,7 +103,7 @@ impl Gathered {
     }
 }
 
-/// The newest stretches that reach into the time.
+/// Lists the newest segments that overlap the time span.
 fn stretches(
     ledger: &Ledger,
     project: &str,

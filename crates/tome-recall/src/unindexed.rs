@@ -1,4 +1,4 @@
-//! Pages that an index does not have yet, or not as they are now: they are read and matched directly.
+//! Matches pages directly that an index does not have yet, or not in their current version.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -12,11 +12,11 @@ use super::gather::{Gathered, LOOK_TIME, Visit};
 use super::keeper::{Desk, FileFound, of_node, said_in};
 use crate::RecallError;
 
-/// Changed nodes that one query reads directly at most.
+/// Maximum number of changed nodes that a query reads directly.
 const CHANGED_MAX: usize = 200;
 
 impl Gathered {
-    /// Looks at the nodes that have changed since the index read them.
+    /// Scans the nodes that changed since the index read them.
     pub(super) fn look_at_changed(
         &mut self,
         visit: &Visit<'_>,
@@ -28,7 +28,7 @@ impl Gathered {
         self.behind = self.behind.max(changed.len() as u64);
         if changed.len() > CHANGED_MAX {
             changed.truncate(CHANGED_MAX);
-            self.leave_out("contents that changed just now: ask again in a moment".to_owned());
+            self.leave_out("recently changed contents: try again in a moment".to_owned());
         }
         for change in &changed {
             let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
@@ -42,7 +42,7 @@ impl Gathered {
         Ok(changed.len() as u64)
     }
 
-    /// Looks at the files that the index does not have as they are now.
+    /// Scans the files that the index does not have in their current version.
     pub(super) fn look_at_files(
         &mut self,
         visit: &Visit<'_>,
@@ -71,7 +71,7 @@ impl Gathered {
         if late > 0 {
             self.leave_out(format!("{late} notes that are not indexed yet"));
         }
-        // What the index has of files that are gone says nothing, but still weighs what others say.
+        // Deleted files are no hits, but still affect the index's statistics until it is updated.
         let gone = known.len().saturating_sub(had) as u64;
         if looked + gone > 0 {
             self.behind = self.behind.max(looked + gone);
@@ -103,7 +103,6 @@ impl Gathered {
         }
     }
 
-    /// Looks at an entry that the index does not have yet.
     fn look_at_entry(&mut self, visit: &Visit<'_>, entry: &Entry) {
         let title = format!("{} {}", entry.title, entry.keywords);
         if !visit.filter.admits(entry) {

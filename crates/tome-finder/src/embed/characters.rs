@@ -1,20 +1,19 @@
-//! A text as the words that the model's tokenizer sees: lower-case, without accents, control
-//! characters and space, with every punctuation mark and ideograph a word of its own.
+//! Normalization and pre-tokenization for the model: lower case, no accents, control characters or
+//! white space; each punctuation mark and ideograph is a word of its own.
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::ranges::{IDEOGRAPHS, LEFT_OUT, MARKS, PUNCTUATION};
 
-/// A longer word is nothing that the model knows.
+/// Longer words are not in the vocabulary.
 const WORD_CHARS_MAX: usize = 100;
 
-/// Gives every word of the text to `take`, in order.
 pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
     let mut word = Word::default();
     if text.is_ascii() {
         text.chars().for_each(|c| word.add(c, &mut take));
     } else {
-        // The order matters: an ideograph is set apart before it may be decomposed into another.
+        // Order matters: set ideographs apart before decomposition can turn one into another.
         let spaced = text.chars().filter(|c| !is_in(LEFT_OUT, *c)).flat_map(|c| {
             let space = is_in(IDEOGRAPHS, c).then_some(' ');
             space.into_iter().chain([c]).chain(space)
@@ -25,7 +24,6 @@ pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
     word.end(&mut take);
 }
 
-/// The word that is being read.
 #[derive(Default)]
 struct Word {
     text: String,
@@ -37,7 +35,7 @@ impl Word {
         if c.is_ascii_alphanumeric() {
             self.push(c.to_ascii_lowercase());
         } else if is_in(LEFT_OUT, c) {
-            // Only here for a text that is ASCII; of others they are gone by now.
+            // Reached only for ASCII text; otherwise they are filtered out above.
         } else if c.is_whitespace() {
             self.end(take);
         } else if is_in(PUNCTUATION, c) {
@@ -49,7 +47,7 @@ impl Word {
         }
     }
 
-    /// What is beyond the longest word is counted, not kept: a line of base64 is one word.
+    /// Counts characters beyond the maximum without storing them: a line of base64 is one word.
     fn push(&mut self, c: char) {
         self.chars += 1;
         if self.chars <= WORD_CHARS_MAX {
@@ -66,10 +64,10 @@ impl Word {
     }
 }
 
-/// Whether a character lies in one of the ranges.
 fn is_in(ranges: &[u32], c: char) -> bool {
     let c = u32::from(c);
-    // The bounds in order: an odd number of them at or before `c` is inside; so is a last one itself.
+    // Bounds alternate first, last. `c` is inside if an odd number of bounds precede it, or if it
+    // equals the next bound.
     let before = ranges.partition_point(|bound| *bound < c);
     !before.is_multiple_of(2) || ranges.get(before) == Some(&c)
 }

@@ -1,4 +1,4 @@
-//! Embedders: what makes a vector of a text.
+//! Embedders turn text into vectors.
 
 mod characters;
 mod model;
@@ -8,37 +8,37 @@ mod ranges;
 
 pub use potion::Potion;
 
-/// Makes vectors of texts. The same text always gives the same vector.
+/// Turns text into vectors, deterministically.
 pub trait Embedder: Send + Sync {
-    /// Which one, and in which version: vectors of two names do not go together.
+    /// Model and version. Vectors from differently named embedders cannot be compared.
     fn name(&self) -> &str;
 
-    /// How many numbers a vector has.
     fn dimensions(&self) -> usize;
 
-    /// Whether it is asked over a network: it may be slow, or away. Its index is kept apart from the
-    /// others then, a few texts at a time, and questions do without it when it does not answer.
+    /// Whether it runs behind a network endpoint, which may be slow or unreachable. Its index is
+    /// then filled separately, in small batches, and queries fall back to the other tiers when it
+    /// does not respond.
     fn is_far(&self) -> bool {
         false
     }
 
-    /// The cosine of texts that have nothing to do with each other, as far as it is known. That of some
-    /// models is far above 0; how near something is counts from there.
+    /// Typical cosine similarity of unrelated texts. Some models put it far above 0; similarity
+    /// scores are rescaled so that it becomes 0.
     fn unrelated(&self) -> f32 {
         0.0
     }
 
-    /// One vector a text, of length 1, or of zeros where it has nothing to say of a text.
+    /// Returns one unit vector per text, or a zero vector if the text has no known token.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// The tokens that a text is made of, by their numbers, each once and in order. An index counts
-    /// them to know which are common in it. None, if the embedder does not weigh a question.
+    /// Token ids of a text, sorted and unique. The index counts them to find out which are common.
+    /// Empty if the embedder does not weight query tokens.
     fn tokens(&self, _text: &str) -> Vec<u32> {
         Vec::new()
     }
 
-    /// The vector of a question, in which a token counts for as much as `weight` says. An embedder
-    /// that knows a sentence as a whole has no use for weights.
+    /// Embeds a query with a weight per token. Embedders that encode the sentence as a whole ignore
+    /// the weights.
     fn embed_question(
         &self,
         text: &str,
@@ -46,19 +46,19 @@ pub trait Embedder: Send + Sync {
     ) -> Result<Vec<f32>, EmbedError> {
         let [vector] = <[_; 1]>::try_from(self.embed(&[text])?).map_err(|vectors| EmbedError {
             embedder: self.name().to_owned(),
-            problem: format!("gave {} vectors for one text", vectors.len()),
+            problem: format!("returned {} vectors for one text", vectors.len()),
         })?;
         Ok(vector)
     }
 }
 
-/// Why there are no vectors.
+/// An embedder failed, or returned unusable vectors.
 #[derive(Debug, thiserror::Error)]
 #[error("{embedder}: {problem}")]
 pub struct EmbedError {
-    /// Which embedder.
+    /// Name of the embedder.
     pub embedder: String,
-    /// What is wrong.
+    /// Description.
     pub problem: String,
 }
 

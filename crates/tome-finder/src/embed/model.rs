@@ -1,35 +1,38 @@
-//! The file of the embedding model, as `scripts/embedding-model.py` makes it. Numbers are little-endian.
+//! File format of the embedding model, written by `scripts/embedding-model.py`. Integers are
+//! little-endian.
 //!
 //! ```text
 //! "tomembed"               8 bytes
 //! version                  u8       1
-//! longest                  u8       bytes of the longest piece
+//! longest                  u8       length of the longest piece in bytes
 //! dimensions               u16
 //! tokens                   u32
-//! texts                    u32      bytes of all pieces together
-//! checksum                 u32      CRC-32 of all that follows
+//! texts                    u32      total bytes of all pieces
+//! checksum                 u32      CRC-32 of everything after it
 //! scales                   f32 * tokens
-//! rows                     i8 * tokens * dimensions     a number is its i8 times the scale of its row
-//! ends                     u32 * tokens                 where a piece ends in the texts; it begins where the
-//!                                                       one before ends. Highest bit: it continues a word
-//! slots                    u16 * 65536                  a token's number + 1; 0: free
+//! rows                     i8 * tokens * dimensions     value = i8 * scale of the row
+//! ends                     u32 * tokens                 end offset of a piece in the texts; it starts where the
+//!                                                       previous one ends. Highest bit: continues a word
+//! slots                    u16 * 65536                  token id + 1; 0: empty slot
 //! texts                    UTF-8
 //! ```
 //!
-//! A piece is looked for in the slots from its hash (FNV-1a, with one basis for pieces that begin a word and
-//! another for those that continue one) on, until a free one. Nothing is read, copied or built when
-//! the program starts: the layout is checked when it is compiled.
+//! The slots form an open-addressing hash table with linear probing. The hash is FNV-1a, with one
+//! basis for pieces that start a word and another for continuations. Nothing is parsed at startup:
+//! the layout is checked at compile time.
 
-/// The file.
-pub(super) static MODEL: Model<'static> =
-    match Model::read(include_bytes!("../../model/potion-base-8m.bin")) {
-        Some(model) => model,
-        None => {
-            panic!("model/potion-base-8m.bin is not a model that this version reads: make it again")
-        }
-    };
+pub(super) static MODEL: Model<'static> = match Model::read(include_bytes!(
+    "../../model/potion-base-8m.bin"
+)) {
+    Some(model) => model,
+    None => {
+        panic!(
+            "model/potion-base-8m.bin has an unknown format: rebuild it with scripts/embedding-model.py"
+        )
+    }
+};
 
-/// Pieces longer than this are in no vocabulary.
+/// Upper limit for the length of a piece in any vocabulary.
 pub(super) const PIECE_BYTES_MAX: usize = 64;
 
 const MAGIC: &[u8; 8] = b"tomembed";
@@ -37,7 +40,6 @@ const VERSION: u8 = 1;
 const SLOTS: usize = 1 << 16;
 const CONTINUES: u32 = 1 << 31;
 
-/// A model in memory, borrowed.
 pub(super) struct Model<'a> {
     dimensions: usize,
     longest: usize,
@@ -52,7 +54,7 @@ pub(super) struct Model<'a> {
     body: &'a [u8],
 }
 
-/// Whether a piece begins a word or goes on with one.
+/// Whether a piece starts a word or continues one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Begins,
@@ -60,7 +62,6 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The hash of a piece before its first byte.
     pub(super) const fn basis(self) -> u32 {
         match self {
             Self::Begins => 0x811c_9dc5,
@@ -69,13 +70,13 @@ impl Place {
     }
 }
 
-/// The hash with one byte more.
+/// One step of FNV-1a.
 pub(super) const fn hashed(hash: u32, byte: u8) -> u32 {
     (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
 impl<'a> Model<'a> {
-    /// Finds the parts of a file; `None` if it is none, or of another version.
+    /// Locates the sections of a model file. `None` if it is malformed or of another version.
     const fn read(file: &'a [u8]) -> Option<Self> {
         let Some((magic, rest)) = file.split_first_chunk::<8>() else { return None };
         let Some((&[version, longest], rest)) = rest.split_first_chunk::<2>() else { return None };
@@ -111,17 +112,16 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// How many numbers a row has.
     pub(super) const fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// The bytes of its longest piece.
+    /// Length of the longest piece in bytes.
     pub(super) const fn longest(&self) -> usize {
         self.longest
     }
 
-    /// A token's row: the scale, and the numbers before scaling.
+    /// Scale and quantized values of a token's row.
     pub(super) fn row(&self, token: u32) -> Option<(f32, &'a [u8])> {
         let token = usize::try_from(token).ok()?;
         let scale = f32::from_le_bytes(*self.scales.get(token)?);
@@ -129,7 +129,7 @@ impl<'a> Model<'a> {
         Some((scale, self.rows.get(from..from + self.dimensions)?))
     }
 
-    /// The token of a piece with this hash.
+    /// Looks up the token of a piece by its hash.
     pub(super) fn token(&self, piece: &[u8], place: Place, hash: u32) -> Option<u32> {
         let first = usize::try_from(hash).ok()? % SLOTS;
         let (before, from) = self.slots.split_at_checked(first)?;
@@ -142,7 +142,6 @@ impl<'a> Model<'a> {
         None
     }
 
-    /// The bytes of a token's piece, and its place.
     fn piece(&self, token: u32) -> Option<(&'a [u8], Place)> {
         let token = usize::try_from(token).ok()?;
         let end = |token: usize| self.ends.get(token).map(|end| u32::from_le_bytes(*end));
@@ -180,7 +179,8 @@ mod tests {
         let mut found = 0;
         for token in 0..u32::try_from(MODEL.ends.len()).unwrap() {
             let (piece, place) = MODEL.piece(token).unwrap();
-            // The five marks ([UNK] and so on) have no text here: no text may give them.
+            // The five special tokens ([UNK] and so on) have no text here, so no input can produce
+            // them.
             if piece.is_empty() {
                 continue;
             }

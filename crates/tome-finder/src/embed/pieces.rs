@@ -1,10 +1,10 @@
-//! `WordPiece`: a word as the longest pieces of the vocabulary, from its beginning on. A word that
-//! does not come out even is nothing: no token at all.
+//! `WordPiece`: splits a word greedily into the longest vocabulary pieces. A word that cannot be
+//! split completely yields no tokens at all.
 
 use super::characters::words;
 use super::model::{Model, PIECE_BYTES_MAX, Place, hashed};
 
-/// The tokens of a text, in order.
+/// Returns the token ids of a text in order, with duplicates.
 pub(super) fn tokens(model: &Model<'_>, text: &str) -> Vec<u32> {
     let mut tokens = Vec::new();
     words(text, |word| cut(model, word.as_bytes(), &mut tokens));
@@ -26,7 +26,7 @@ fn cut(model: &Model<'_>, word: &[u8], tokens: &mut Vec<u32>) {
     }
 }
 
-/// The longest piece that the word begins with, and what comes after it.
+/// Returns the token of the longest piece at the start of the word, and the rest of the word.
 fn longest<'a>(model: &Model<'_>, word: &'a [u8], place: Place) -> Option<(u32, &'a [u8])> {
     let mut hashes = [0; PIECE_BYTES_MAX];
     let mut hash = place.basis();
@@ -34,7 +34,7 @@ fn longest<'a>(model: &Model<'_>, word: &'a [u8], place: Place) -> Option<(u32, 
         hash = hashed(hash, *byte);
         *kept = hash;
     }
-    // Pieces are whole characters, so what equals one is cut between characters.
+    // Pieces consist of whole characters, so a match never splits a character.
     (1..=word.len().min(model.longest())).rev().find_map(|length| {
         let (piece, after) = word.split_at_checked(length)?;
         let hash = *hashes.get(length - 1)?;

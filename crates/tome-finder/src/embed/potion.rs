@@ -1,19 +1,19 @@
-//! The embedder that ships with Tome: potion-base-8M, a static model. Every token has a vector of its
-//! own; that of a text is the mean of them, scaled to length 1. A number more than three times as large as is
-//! usual is cut to that: the few that are say what all texts have in common, and without their excess texts
-//! are told apart a little better. Nothing is loaded, nothing is sent.
+//! The built-in embedder: potion-base-8M, a static model. A text's vector is the mean of its
+//! tokens' vectors, scaled to length 1. Outliers are clipped at three times the root mean square:
+//! they encode what all texts have in common, and clipping them separates texts slightly better.
+//! Nothing is loaded at startup or sent anywhere.
 //!
-//! Tokens are those of the model's own tokenizer, but for texts that hold its marks literally:
-//! `[MASK]` is a bracket, a word and a bracket here. What is in no vocabulary counts for nothing.
+//! Tokenization matches the model's own tokenizer, except that special tokens in the text are plain
+//! text: `[MASK]` is a bracket, a word and a bracket. Unknown words are ignored.
 
 use super::model::MODEL;
 use super::pieces::tokens;
 use super::{EmbedError, Embedder};
 
-/// Numbers are cut at so many times the root of their mean square.
+/// Values are clipped at this multiple of their root mean square.
 const CUT: f32 = 3.0;
 
-/// The embedder that ships with Tome.
+/// The built-in embedder.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Potion;
 
@@ -46,8 +46,8 @@ impl Embedder for Potion {
     }
 }
 
-/// The direction of the weighed rows' sum. The order of the additions is always the same, so the
-/// numbers are the same on every machine.
+/// Normalized weighted sum of the token vectors. Adds in a fixed order, so results are identical on
+/// every machine.
 fn mean(text: &str, weight: impl Fn(u32) -> f32) -> Vec<f32> {
     let mut sum = vec![0.0_f32; MODEL.dimensions()];
     for token in tokens(&MODEL, text) {
@@ -64,7 +64,7 @@ fn mean(text: &str, weight: impl Fn(u32) -> f32) -> Vec<f32> {
     sum
 }
 
-/// A vector of zeros stays one.
+/// Leaves a zero vector unchanged.
 fn scale_to_one(vector: &mut [f32]) {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length > 0.0 {

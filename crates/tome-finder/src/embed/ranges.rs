@@ -1,10 +1,10 @@
-//! Which characters are what to the tokenizer, as ranges: first, last, first, last, in order.
+//! Character classes of the tokenizer, as sorted pairs of first and last code point.
 //!
-//! Found by asking the reference tokenizer of the model about every character there is, so that the
-//! same characters are what they were when it was trained; newer editions of Unicode know more marks
-//! and punctuation than it does.
+//! Determined by probing the model's reference tokenizer with every code point, so that text is
+//! classified as it was in training. Newer Unicode versions have more marks and punctuation.
 
-/// Control characters, formats and private ones: left out of a text. (Tabs and ends of lines are white space.)
+/// Control, format and private-use characters, dropped from the text. Tabs and line ends count as
+/// white space instead.
 pub(super) const LEFT_OUT: &[u32] = &[
     0x0, 0x8, 0xb, 0xc, 0xe, 0x1f, 0x7f, 0x9f, 0xad, 0xad, 0x600, 0x605, 0x61c, 0x61c, 0x6dd,
     0x6dd, 0x70f, 0x70f, 0x180e, 0x180e, 0x200b, 0x200f, 0x202a, 0x202e, 0x2060, 0x2064, 0x2066,
@@ -13,7 +13,7 @@ pub(super) const LEFT_OUT: &[u32] = &[
     0x100000, 0x10fffd,
 ];
 
-/// Marks that take no space of their own, accents among them: left out after decomposition.
+/// Non-spacing marks such as accents, dropped after decomposition.
 pub(super) const MARKS: &[u32] = &[
     0x300, 0x36f, 0x483, 0x487, 0x591, 0x5bd, 0x5bf, 0x5bf, 0x5c1, 0x5c2, 0x5c4, 0x5c5, 0x5c7,
     0x5c7, 0x610, 0x61a, 0x64b, 0x65f, 0x670, 0x670, 0x6d6, 0x6dc, 0x6df, 0x6e4, 0x6e7, 0x6e8,
@@ -63,7 +63,7 @@ pub(super) const MARKS: &[u32] = &[
     0x1e8d6, 0xe0100, 0xe01ef,
 ];
 
-/// Each a word of its own.
+/// Each of these is a word of its own.
 pub(super) const PUNCTUATION: &[u32] = &[
     0x21, 0x2f, 0x3a, 0x40, 0x5b, 0x60, 0x7b, 0x7e, 0xa1, 0xa1, 0xa7, 0xa7, 0xab, 0xab, 0xb6, 0xb7,
     0xbb, 0xbb, 0xbf, 0xbf, 0x37e, 0x37e, 0x387, 0x387, 0x55a, 0x55f, 0x589, 0x58a, 0x5be, 0x5be,
@@ -94,7 +94,7 @@ pub(super) const PUNCTUATION: &[u32] = &[
     0x1bc9f, 0x1da87, 0x1da8b,
 ];
 
-/// Each a word of its own, too: their texts have no spaces.
+/// Each of these is a word of its own, because the scripts have no spaces.
 pub(super) const IDEOGRAPHS: &[u32] = &[
     0x3400, 0x4dbf, 0x4e00, 0x9fff, 0xf900, 0xfaff, 0x20000, 0x2a6df, 0x2a700, 0x2b81f, 0x2b920,
     0x2ceaf, 0x2f800, 0x2fa1f,

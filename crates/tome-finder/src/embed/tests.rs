@@ -1,10 +1,10 @@
-//! The tokens of the reference tokenizer, and what the vectors promise.
+//! Tokens compared with the reference tokenizer, and properties of the vectors.
 
 use super::model::MODEL;
 use super::pieces::tokens;
 use super::{Embedder, Potion};
 
-/// What the tokenizer that was published with the model makes of these, without `[UNK]`.
+/// Output of the tokenizer published with the model, without `[UNK]`.
 const TOKENS: &[(&str, &[u32])] = &[
     (
         "The quick brown fox jumps over the lazy dog.",

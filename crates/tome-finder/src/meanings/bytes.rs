@@ -1,6 +1,6 @@
-//! Numbers and texts as bytes: LEB128 for numbers, its length before a text.
+//! Binary encoding: LEB128 integers and length-prefixed strings. The `take_*` functions consume
+//! from the front of a slice.
 
-/// Appends a number.
 pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
@@ -9,7 +9,6 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push((number & 0x7f) as u8);
 }
 
-/// Takes a number off the front.
 pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
@@ -23,13 +22,11 @@ pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Appends a text.
 pub(super) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     put_number(bytes, text.len() as u64);
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Takes a text off the front.
 pub(super) fn take_text(bytes: &mut &[u8]) -> Option<String> {
     let length = usize::try_from(take_number(bytes)?).ok()?;
     let (text, rest) = bytes.split_at_checked(length)?;
@@ -37,15 +34,14 @@ pub(super) fn take_text(bytes: &mut &[u8]) -> Option<String> {
     String::from_utf8(text.to_vec()).ok()
 }
 
-/// Takes so many bytes off the front.
 pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, rest) = bytes.split_first_chunk::<N>()?;
     *bytes = rest;
     Some(*taken)
 }
 
-/// Four bytes that tell a broken record from a whole one. Quick, because every row has one: it is
-/// for accidents of a disk, not against somebody who means it.
+/// Detects corrupt records. Fast rather than cryptographic, because every row has one: it guards
+/// against disk faults, not tampering.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mixed =
@@ -55,6 +51,6 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
     for byte in rest {
         sum = mixed(sum, u64::from(*byte));
     }
-    // The upper half is the one that every byte reaches.
+    // Every input byte affects the upper half.
     (sum.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }

@@ -1,19 +1,18 @@
-//! A column of a block: one number of each of its rows, in as few bytes as they need. Numbers of rows that
-//! were written together are close to each other: what is kept is how far each is from the least of them.
+//! A compact column of integers. Rows written together have similar values, so the column stores
+//! each value's offset from the minimum in the narrowest type that fits.
 
 use super::slices::SLICE_ROWS;
 
-/// Numbers, the least of them apart.
 #[derive(Debug, Default)]
 pub(super) struct Column {
     least: u64,
     steps: Steps,
 }
 
-/// How far each number is from the least.
+/// Offsets from the minimum.
 #[derive(Debug)]
 enum Steps {
-    /// Not at all, so many of them.
+    /// This many offsets, all of them zero.
     None(usize),
     Bytes(Vec<u8>),
     Shorts(Vec<u16>),
@@ -28,7 +27,7 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// Room for steps as large as this.
+    /// An empty vector of the narrowest type that holds `most`.
     fn that_fit(most: u64) -> Self {
         match most {
             0 => Self::None(0),
@@ -39,7 +38,7 @@ impl Steps {
         }
     }
 
-    /// Appends a step; `false` where it does not fit.
+    /// Appends an offset; returns `false` if it does not fit.
     fn push(&mut self, step: u64) -> bool {
         fn onto<T: TryFrom<u64>>(steps: &mut Vec<T>, step: u64) -> bool {
             T::try_from(step).map(|step| steps.push(step)).is_ok()
@@ -82,7 +81,7 @@ impl Column {
         self.steps.get(i).map(|step| self.least + step)
     }
 
-    /// The number that all of them are, where they are known to be the same.
+    /// The common value, if all values are known to be equal.
     pub(super) fn same(&self) -> Option<u64> {
         match self.steps {
             Steps::None(count) if count > 0 => Some(self.least),
@@ -90,7 +89,6 @@ impl Column {
         }
     }
 
-    /// All numbers, in order.
     pub(super) fn all(&self) -> Vec<u64> {
         let least = self.least;
         let wide = |step: u64| least + step;
@@ -103,7 +101,7 @@ impl Column {
         }
     }
 
-    /// Appends a number.
+    /// Appends a value, repacking the column if the value does not fit.
     pub(super) fn push(&mut self, number: u64) {
         if self.len() == 0 {
             self.least = number;
@@ -116,7 +114,7 @@ impl Column {
         }
     }
 
-    /// Puts a number in place of another.
+    /// Replaces a value. Repacks the whole column.
     pub(super) fn set(&mut self, i: usize, number: u64) {
         let mut all = self.all();
         if let Some(place) = all.get_mut(i) {

@@ -1,4 +1,4 @@
-//! A batch as the bytes that it adds to the files.
+//! Encodes a batch into the bytes to append to the files.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use super::table::Table;
 use super::turn::turned;
 use crate::{Batch, EmbedError, Embedder, Entry, Key};
 
-/// What one commit adds.
+/// Bytes that a commit appends to each file.
 #[derive(Debug, Default)]
 pub(super) struct Commit {
     pub(super) log: Vec<u8>,
@@ -19,20 +19,20 @@ pub(super) struct Commit {
     pub(super) levels: Vec<u8>,
 }
 
-/// The vectors of a batch's entries, and their tokens where they are counted.
+/// Vectors of a batch's entries, and the token ids of those that are counted.
 pub(super) struct Embedded {
     vectors: Vec<Vec<f32>>,
     tokens: Vec<Option<Vec<u32>>>,
 }
 
 impl Embedded {
-    /// Asks the embedder, and checks what it gave.
+    /// Embeds the entries and validates the vectors.
     pub(super) fn of(entries: &[Entry], embedder: &dyn Embedder) -> Result<Self, EmbedError> {
         let texts: Vec<Cow<'_, str>> = entries.iter().map(text).collect();
         let borrowed: Vec<&str> = texts.iter().map(|text| &**text).collect();
         let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed(&borrowed)? };
         if vectors.len() != texts.len() {
-            let problem = format!("gave {} vectors for {} texts", vectors.len(), texts.len());
+            let problem = format!("returned {} vectors for {} texts", vectors.len(), texts.len());
             return Err(EmbedError { embedder: embedder.name().to_owned(), problem });
         }
         vectors.iter().try_for_each(|vector| check_vector(embedder, vector))?;
@@ -49,31 +49,30 @@ impl Embedded {
     }
 }
 
-/// Checks that vectors of this length can be kept.
+/// Checks that the index supports the embedder's dimensions.
 pub(super) fn check_dimensions(embedder: &dyn Embedder) -> Result<(), EmbedError> {
     let dimensions = embedder.dimensions();
     if (1..=SIGNS_MAX).contains(&dimensions) {
         return Ok(());
     }
-    let problem =
-        format!("has {dimensions} dimensions: at least 1 and at most {SIGNS_MAX} can be kept");
+    let problem = format!("has {dimensions} dimensions; supported: 1 to {SIGNS_MAX}");
     Err(EmbedError { embedder: embedder.name().to_owned(), problem })
 }
 
-/// Checks that a vector has as many numbers as the embedder says, and that they are numbers.
+/// Checks that a vector has the right length and only finite values.
 pub(super) fn check_vector(embedder: &dyn Embedder, vector: &[f32]) -> Result<(), EmbedError> {
     let dimensions = embedder.dimensions();
     let problem = if vector.len() != dimensions {
-        format!("gave {} numbers instead of {dimensions}", vector.len())
+        format!("returned {} values instead of {dimensions}", vector.len())
     } else if vector.iter().any(|number| !number.is_finite()) {
-        "gave something that is not a number".to_owned()
+        "returned a value that is not finite".to_owned()
     } else {
         return Ok(());
     };
     Err(EmbedError { embedder: embedder.name().to_owned(), problem })
 }
 
-/// What is embedded of an entry.
+/// The text of an entry that is embedded.
 fn text(entry: &Entry) -> Cow<'_, str> {
     if entry.title.is_empty() {
         Cow::Borrowed(&entry.text)
@@ -82,7 +81,7 @@ fn text(entry: &Entry) -> Cow<'_, str> {
     }
 }
 
-/// The numbers of places and names, with those that the batch adds.
+/// Assigns numbers to facets and names, reusing those of the table.
 struct Numbers<'a> {
     table: &'a Table,
     gone: HashSet<&'a str>,
@@ -102,7 +101,7 @@ impl<'a> Numbers<'a> {
         if let Some(number) = self.table.place_number(&place).or(self.places.get(&place).copied()) {
             return number;
         }
-        // More places than there are numbers is refused when the log is played.
+        // Replaying the log rejects more facets than there are numbers.
         let number = u32::try_from(self.table.places.len() + self.places.len()).unwrap_or(MUTE);
         Record::Place(place.clone()).put(log);
         self.places.insert(place, number);
@@ -122,11 +121,11 @@ impl<'a> Numbers<'a> {
 }
 
 impl Commit {
-    /// What a batch adds to a table.
+    /// Encodes a batch relative to a table.
     pub(super) fn of(table: &Table, batch: &Batch, embedded: &Embedded) -> Self {
         let mut commit = Self::default();
         let gone: HashSet<&str> = batch.gone.iter().map(String::as_str).collect();
-        // In the order of the batch, so that the same batches make the same files.
+        // In batch order, so that the same batches produce the same files.
         let mut buried = HashSet::new();
         for name in &batch.gone {
             if let Some(number) = table.name_number(name).filter(|_| buried.insert(name)) {

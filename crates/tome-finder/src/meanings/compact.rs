@@ -1,4 +1,4 @@
-//! Writes the files anew without what is dead: the same rows in the same order, names numbered again.
+//! Compaction: rewrites the files without dead rows, in the same order, and renumbers the names.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use super::store::{ROWS_AT_ONCE, Store, path, read};
 use crate::FinderError;
 use crate::files::damaged;
 
-/// Below this many rows it is not worth it.
+/// Smaller indexes are not compacted.
 const ROWS_MIN: usize = 1_024;
 
-/// Whether more than half of the rows are dead.
+/// Returns whether more than half of the rows are dead.
 pub(super) fn is_worth_it(store: &Store) -> bool {
     let rows = store.table.rows();
     rows >= ROWS_MIN && store.table.live() < rows.div_ceil(2)
 }
 
-/// The same index in new files, under the next generation. The head has changed to it when this is done.
+/// Writes the live rows to the files of the next generation and switches the head to them.
 pub(super) fn compacted(store: &Store) -> Result<Store, FinderError> {
     let generation = store.head.generation + 1;
     let head = Head { generation, rows: 0, log_bytes: 0, ..store.head.clone() };
@@ -27,7 +27,7 @@ pub(super) fn compacted(store: &Store) -> Result<Store, FinderError> {
     let (log, names) = live_log(store)?;
     let mut commit = Commit { log, ..Commit::default() };
     let mut row = 0;
-    // A block at a time, so that memory holds little of what is on disk.
+    // In blocks, to keep memory small.
     while row < store.head.rows {
         let rows = (store.head.rows - row).min(ROWS_AT_ONCE);
         live_rows(store, row, rows, &names, &mut commit)?;
@@ -42,7 +42,7 @@ pub(super) fn compacted(store: &Store) -> Result<Store, FinderError> {
     Ok(fresh)
 }
 
-/// The records of what is there, and the new numbers of the names.
+/// Returns the log records that still apply, and a map from old to new name numbers.
 fn live_log(store: &Store) -> Result<(Vec<u8>, HashMap<u64, u64>), FinderError> {
     let path = path(store.folder(), "log", store.head.generation);
     let bytes = read(&store.log, &path, 0, store.head.log_bytes)?;
@@ -69,7 +69,7 @@ fn live_log(store: &Store) -> Result<(Vec<u8>, HashMap<u64, u64>), FinderError> 
     Ok((log, names))
 }
 
-/// Adds the live ones of some rows to the commit.
+/// Appends the live rows of a range to the commit.
 fn live_rows(
     store: &Store,
     first: u64,

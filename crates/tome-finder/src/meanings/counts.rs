@@ -1,26 +1,29 @@
-//! How common each token is in an index, so that a question is about what is rare in it. In a chat
-//! between two people their names are in every line: they say nothing about which line is meant.
+//! Document frequencies of tokens, used to weight a query toward its rare tokens. In a chat between
+//! two people, their names occur in every line and do not help to tell lines apart.
 //!
-//! Measured: against weights of 1, this lifts R@5 of the vectors alone by two points where texts are long and
-//! by fourteen where they are short. Weights of the entries themselves did not help.
+//! Measured against uniform weights: vector-only R@5 rises by 2 points for long texts and by 14 for
+//! short ones. Weighting the entries as well did not help.
 
-/// Rows are counted up to this event; after that one in so many is enough for shares.
+/// Counts every event up to this sequence number and a sample after it; a sample is enough to
+/// estimate shares.
 const COUNTED_EVENTS: u64 = 4_096;
 const COUNTED_ONE_IN: u64 = 64;
 
-/// As if there were so many rows without any token: the first few rows do not say what is common.
+/// Smoothing: pretends that this many rows contain no token, because the first few rows do not show
+/// what is common.
 const ROWS_BEFORE: f32 = 30.0;
 
-/// How much less a token that is in every row counts, before the square. Not all: it may be what was asked.
+/// Weight lost by a token that occurs in every row, before squaring. Below 1, because the query may
+/// be about that token.
 const COMMON_COSTS: f32 = 0.8;
 
-/// Whether the rows of an event are counted. It depends on the event alone, so that an index made
-/// again counts the same ones.
+/// Returns whether an event's rows are counted. Depends only on the event, so that a rebuilt index
+/// counts the same ones.
 pub(super) fn counts_event(seq: u64) -> bool {
     seq < COUNTED_EVENTS || seq.is_multiple_of(COUNTED_ONE_IN)
 }
 
-/// In how many of the counted rows each token is.
+/// Number of counted rows that contain each token.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     rows: u32,
@@ -28,7 +31,6 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// One row more.
     pub(super) fn add(&mut self, tokens: &[u32]) {
         self.rows = self.rows.saturating_add(1);
         for token in tokens {
@@ -42,7 +44,6 @@ impl Counts {
         }
     }
 
-    /// One row fewer.
     pub(super) fn remove(&mut self, tokens: &[u32]) {
         self.rows = self.rows.saturating_sub(1);
         for token in tokens {
@@ -53,12 +54,12 @@ impl Counts {
         }
     }
 
-    /// The weights of a question's tokens, which are in order.
+    /// Weights of a query's tokens, which must be sorted.
     pub(super) fn weights(&self, tokens: Vec<u32>) -> Weights {
         Weights(tokens.into_iter().map(|token| (token, self.weight(token))).collect())
     }
 
-    /// What a token counts for in a question: 1 if it is rare, next to nothing if it is everywhere.
+    /// Weight of a token in a query: 1 if it is rare, close to 0 if it is everywhere.
     fn weight(&self, token: u32) -> f32 {
         let count = usize::try_from(token).ok().and_then(|it| self.by_token.get(it));
         let share = count.copied().unwrap_or(0) as f32 / (self.rows as f32 + ROWS_BEFORE);
@@ -67,7 +68,7 @@ impl Counts {
     }
 }
 
-/// What each token of a question counts for.
+/// Weights of a query's tokens, sorted by token.
 #[derive(Debug)]
 pub(super) struct Weights(Vec<(u32, f32)>);
 

@@ -1,9 +1,9 @@
-//! The head: a small file that says how much of the other files counts. It is replaced last, so that
-//! what a commit wrote is there as a whole or not at all.
+//! The head: a small file that records how much of the other files is committed. Replacing it is
+//! the last step of a commit, which makes commits atomic.
 //!
 //! ```text
-//! {"scheme":1,"embedder":"…","dimensions":256,"generation":1,"rows":2,"log_bytes":90,"cursor":"…"}
-//! <blake3 of the line before, in hexadecimal>
+//! {"scheme":3,"embedder":"…","dimensions":256,"generation":1,"rows":2,"log_bytes":90,"cursor":"…"}
+//! <blake3 of the line above, in hex>
 //! ```
 
 use std::path::Path;
@@ -15,20 +15,18 @@ use crate::files::{damaged, failed, replace};
 
 pub(super) const HEAD: &str = "head";
 
-/// The layout of the files beside the head, how their vectors are cut to bits, and of which
-/// parts of a text they are made.
+/// Version of the file layout, of the vector quantization, and of the way texts are chunked.
 const SCHEME: u32 = 3;
 
-/// A head longer than this was not written here: the cursor is a short text.
+/// Sanity limit; the cursor is short.
 const HEAD_BYTES_MAX: u64 = 1 << 20;
 
-/// What counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Head {
     pub(super) scheme: u32,
     pub(super) embedder: String,
     pub(super) dimensions: usize,
-    /// Part of the names of the other files; the next one when they are written anew.
+    /// Suffix of the other files' names; compaction increments it.
     pub(super) generation: u64,
     pub(super) rows: u64,
     pub(super) log_bytes: u64,
@@ -36,7 +34,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Of an index that has nothing yet.
+    /// Head of an empty index.
     pub(super) fn new(embedder: &str, dimensions: usize) -> Self {
         Self {
             scheme: SCHEME,
@@ -49,7 +47,7 @@ impl Head {
         }
     }
 
-    /// Reads the head of a folder. No file: no index.
+    /// Reads the head from a folder; `Missing` if there is no such file.
     pub(super) fn read(folder: &Path) -> Result<Self, FinderError> {
         let path = folder.join(HEAD);
         let there = match std::fs::metadata(&path) {
@@ -61,14 +59,13 @@ impl Head {
             Err(error) => return Err(damaged(&path, error.to_string())),
         };
         if !there.is_file() || there.len() > HEAD_BYTES_MAX {
-            return Err(damaged(&path, "is not the head of an index"));
+            return Err(damaged(&path, "is not an index head"));
         }
         let text = std::fs::read(&path).map_err(|error| failed(&path, &error))?;
-        let head = Self::parsed(&text).ok_or_else(|| {
-            damaged(&path, "is not the head of an index, or was changed by somebody")
-        })?;
+        let head = Self::parsed(&text)
+            .ok_or_else(|| damaged(&path, "is not an index head, or was modified"))?;
         if head.scheme != SCHEME {
-            let problem = format!("has scheme {}, but {SCHEME} is needed", head.scheme);
+            let problem = format!("has format {}, expected {SCHEME}", head.scheme);
             return Err(damaged(&path, problem));
         }
         Ok(head)
@@ -83,15 +80,14 @@ impl Head {
         serde_json::from_str(line).ok()
     }
 
-    /// The bytes of the file.
     pub(super) fn text(&self) -> String {
-        // A struct of numbers and strings has nothing that JSON could refuse.
+        // Serializing a struct of numbers and strings cannot fail.
         let line = serde_json::to_string(self).unwrap_or_default();
         let sum = blake3::hash(line.as_bytes()).to_hex();
         format!("{line}\n{sum}\n")
     }
 
-    /// Puts it in place of the one before.
+    /// Replaces the head file atomically.
     pub(super) fn write(&self, folder: &Path) -> Result<(), FinderError> {
         replace(folder, HEAD, self.text().as_bytes())
             .map_err(|error| failed(&folder.join(HEAD), &error))

@@ -1,19 +1,20 @@
-//! The log: what rows refer to by number, and what becomes of it. Appended to, never changed.
+//! The log: append-only definitions of the facets and names that rows refer to by number, removals
+//! of names, and token counts.
 //!
 //! ```text
 //! record      length:u32le ++ checksum:u32le ++ body
-//! body    1   place: source:u8 ++ project ++ session ++ agent ++ kind       numbered from 0
+//! body    1   facets: source:u8 ++ project ++ session ++ agent ++ kind       numbered from 0
 //!         2   name: text                                                   numbered from 0
-//!         3   gone: name                   the rows of that name are dead
-//!         4   tokens: 0 or name + 1 ++ count ++ the steps from token to token     counted for a row
+//!         3   removed: name                the rows of that name are dead
+//!         4   tokens: 0 or name + 1 ++ count ++ deltas of the sorted token ids     one counted row
 //! ```
 //!
-//! Numbers in a body are LEB128; a text has its length before it.
+//! Integers in a body are LEB128; strings are length-prefixed.
 
 use super::bytes::{checksum, put_number, put_text, take, take_number, take_text};
 use crate::Source;
 
-/// What the entries of many rows have in common: what filters ask for, but for the time.
+/// The attributes of a row that filters test, apart from the time. Many rows share them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) source: Source,
@@ -23,21 +24,19 @@ pub(super) struct Place {
     pub(super) kind: String,
 }
 
-/// One record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Record {
-    /// The next place.
+    /// Defines the next facets number.
     Place(Place),
-    /// The next name.
+    /// Defines the next name number.
     Name(String),
-    /// The name with this number is gone.
+    /// Removes the name with this number and its rows.
     Gone(u64),
-    /// The tokens of a row, each once and in order, with the number of its name if it has one.
+    /// Token ids of a row, sorted and unique, with the number of its name if it has one.
     Tokens(Option<u64>, Vec<u32>),
 }
 
 impl Record {
-    /// Appends the record.
     pub(super) fn put(&self, log: &mut Vec<u8>) {
         let mut body = Vec::new();
         match self {
@@ -61,13 +60,13 @@ impl Record {
                 put_tokens(&mut body, tokens);
             }
         }
-        // A body is a few texts, each of which was held in memory a moment ago.
+        // Bodies consist of a few in-memory strings, so the length fits.
         log.extend(u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes());
         log.extend(checksum(&body).to_le_bytes());
         log.extend(body);
     }
 
-    /// Takes a record off the front. `None`: it is not whole, or none that this version knows.
+    /// Decodes a record from the front. `None` if it is corrupt or of an unknown kind.
     pub(super) fn take(log: &mut &[u8]) -> Option<Self> {
         let length = usize::try_from(u32::from_le_bytes(take(log)?)).ok()?;
         let sum = u32::from_le_bytes(take(log)?);
@@ -101,7 +100,7 @@ impl Record {
     }
 }
 
-/// Appends tokens that are in order.
+/// Appends sorted tokens as deltas.
 fn put_tokens(bytes: &mut Vec<u8>, tokens: &[u32]) {
     put_number(bytes, tokens.len() as u64);
     let mut before = 0;
@@ -111,7 +110,6 @@ fn put_tokens(bytes: &mut Vec<u8>, tokens: &[u32]) {
     }
 }
 
-/// Takes tokens off the front.
 fn take_tokens(bytes: &mut &[u8]) -> Option<Vec<u32>> {
     let mut tokens = Vec::new();
     let mut before = 0_u32;

@@ -1,9 +1,10 @@
-//! The index of vectors: an exact scan over one bit a dimension, and the best rows looked at again with
-//! five. Nothing is built, balanced or trained: rows are appended, and found from then on.
+//! The vector index: an exhaustive scan over one sign bit per dimension; the best rows are rescored
+//! with five bits per dimension. There is no graph to build or train: rows are searchable as soon
+//! as they are appended.
 //!
-//! Promises: what was written is found after a crash if `write` came back, and not by half if it did not.
-//! The same entries give the same answers, in whatever order they came. Files that are not
-//! whole are [`FinderError::Damaged`], never a wrong answer.
+//! Guarantees: a batch survives a crash once `write` has returned, and is never partially visible.
+//! The same entries give the same results, regardless of insertion order. Incomplete files yield
+//! [`FinderError::Damaged`], never a wrong result.
 
 mod bytes;
 mod column;
@@ -30,25 +31,25 @@ use self::store::Store;
 use crate::files::{damaged, empty_folder, failed};
 use crate::{Batch, Embedder, Filter, FinderError, Found, Glance, Part};
 
-/// Pieces of an event that are looked at to say how near it is.
+/// Up to this many chunks of an event are compared with a query.
 const PIECES_LOOKED_AT: usize = 8;
 
-/// An index of vectors in a folder.
+/// A vector index in a folder.
 pub struct Meanings {
     embedder: Arc<dyn Embedder>,
     store: RwLock<Store>,
-    /// One commit at a time. Searches go on while it writes.
+    /// Serializes commits. Searches continue while one writes.
     writing: Mutex<()>,
 }
 
 impl Meanings {
-    /// Opens an index. One that was made with another embedder is damaged.
+    /// Opens an index. Returns `Damaged` if another embedder created it.
     pub fn open(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
         let head = Head::read(folder)?;
         let (name, dimensions) = (embedder.name(), embedder.dimensions());
         if head.embedder != name || head.dimensions != dimensions {
             let problem = format!(
-                "was made with {} ({} dimensions), but {name} ({dimensions}) is used now: it has to be made again",
+                "was built with {} ({} dimensions), but {name} ({dimensions}) is configured: rebuild the index",
                 head.embedder, head.dimensions
             );
             return Err(damaged(folder, problem));
@@ -56,13 +57,13 @@ impl Meanings {
         Ok(Self::of(Store::open(folder, head)?, embedder))
     }
 
-    /// What an index says of itself, read from its head alone.
+    /// Reads the metadata of an index from its head, without opening it.
     pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
         let head = Head::read(folder)?;
         Ok(Glance { cursor: head.cursor, entries: None, embedder: Some(head.embedder) })
     }
 
-    /// Makes an empty one, in place of whatever is in the folder.
+    /// Creates an empty index, replacing whatever is in the folder.
     pub fn make(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
         check_dimensions(&*embedder)?;
         empty_folder(folder).map_err(|error| failed(folder, &error))?;
@@ -79,33 +80,33 @@ impl Meanings {
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How far it has come; empty at first.
+    /// Cursor of the last batch; empty at first.
     pub fn cursor(&self) -> String {
         self.read().head.cursor.clone()
     }
 
-    /// How many entries it has.
+    /// Number of live entries.
     pub fn count(&self) -> usize {
         self.read().table.live()
     }
 
-    /// The named things that it has, with the `at` they were put in with, in the order of their names.
+    /// Names of the named records with their `at`, sorted by name.
     pub fn named(&self) -> Vec<(String, Millis)> {
         self.read().table.named()
     }
 
-    /// The line that an event was put in with, if events were put in by number.
+    /// The line stored with an event. Only found if events were written in order.
     pub fn line(&self, seq: u64) -> Option<u32> {
         self.read().table.line(seq)
     }
 
-    /// Embeds and writes. Whole or not at all.
-    #[expect(clippy::needless_pass_by_value, reason = "as the other index has it")]
+    /// Embeds and writes a batch atomically.
+    #[expect(clippy::needless_pass_by_value, reason = "same signature as the BM25 index")]
     pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
         self.write_batch(&batch)
     }
 
-    /// The same for a batch that somebody else needs too.
+    /// Like [`write`](Self::write), for a batch that the caller still needs.
     pub fn write_batch(&self, batch: &Batch) -> Result<(), FinderError> {
         let embedded = Embedded::of(&batch.put, &*self.embedder)?;
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,7 +121,8 @@ impl Meanings {
         Ok(())
     }
 
-    /// Gets rid of dead rows. The batch is in already: if there is no room for it, the next one tries again.
+    /// Removes dead rows if worthwhile. A failure (such as a full disk) is ignored, because the
+    /// batch is already committed and the next write tries again.
     fn compact(&self) {
         let fresh = {
             let store = self.read();
@@ -134,8 +136,8 @@ impl Meanings {
         }
     }
 
-    /// What lies nearest to a text. The score is 1 for the same, and 0 for what has nothing to do with
-    /// it: the cosine, counted from that of unrelated texts. What is below 0 is not found.
+    /// Returns the entries most similar to a text. The score is the cosine similarity, rescaled so
+    /// that unrelated texts score 0 and identical ones 1; scores below 0 are dropped.
     pub fn search(
         &self,
         text: &str,
@@ -145,15 +147,15 @@ impl Meanings {
         self.search_for(&self.question(text)?, filter, limit)
     }
 
-    /// Where a question points to; what is rare here counts in it.
+    /// Embeds a query, giving more weight to tokens that are rare in this index.
     pub fn question(&self, text: &str) -> Result<Bearing, FinderError> {
-        // An embedder may take its time: commits do not wait for it.
+        // Embedding may be slow: do not hold the lock meanwhile.
         let tokens = self.embedder.tokens(text);
         let weights = self.read().table.counts.weights(tokens);
         self.bearing(&self.embedder.embed_question(text, &|token| weights.of(token))?)
     }
 
-    /// What lies nearest to a question, as [`search`](Self::search) says it.
+    /// Like [`search`](Self::search), with an embedded query.
     pub fn search_for(
         &self,
         question: &Bearing,
@@ -164,8 +166,8 @@ impl Meanings {
         Ok(self.counted_from_unrelated(found))
     }
 
-    /// How near an event is to a question: its pieces, the nearest first, if they are not too many, or
-    /// else those of `parts`. An event that is not here has none.
+    /// Compares an event's chunks with a query, best first. Of an event with many chunks, only
+    /// those in `parts` are compared. Empty if the event is not in the index.
     pub fn nearness(
         &self,
         question: &Bearing,
@@ -186,7 +188,7 @@ impl Meanings {
         Ok(self.counted_from_unrelated(found))
     }
 
-    /// Counts scores from the cosine of unrelated texts on.
+    /// Rescales scores so that the cosine of unrelated texts becomes 0.
     fn counted_from_unrelated(&self, mut found: Vec<Found>) -> Vec<Found> {
         let unrelated = self.embedder.unrelated();
         if unrelated > 0.0 {
@@ -198,7 +200,7 @@ impl Meanings {
         found
     }
 
-    /// What lies nearest, with the cosine as score. What points away is not found.
+    /// Returns the most similar rows with their cosine as score; negative ones are dropped.
     fn nearest(
         &self,
         question: &Bearing,
@@ -211,7 +213,6 @@ impl Meanings {
         }
     }
 
-    /// Where a vector points to.
     fn bearing(&self, vector: &[f32]) -> Result<Bearing, FinderError> {
         check_vector(&*self.embedder, vector)?;
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
@@ -223,8 +224,8 @@ impl Meanings {
         Ok(Bearing(Some(bearing)))
     }
 
-    /// Whether its files are still there as it left them. While somebody writes they are about to
-    /// change, and nothing is held against them.
+    /// Returns whether the files on disk are still those that this index wrote. Assumes so while a
+    /// write is in progress.
     pub fn is_whole(&self) -> bool {
         let _one = match self.writing.try_lock() {
             Err(TryLockError::WouldBlock) => return true,
@@ -234,11 +235,11 @@ impl Meanings {
     }
 }
 
-/// Where a question points to: a vector as rows are, of length 1; none if it points nowhere.
+/// An embedded query: rotated like the rows and of length 1; `None` for a zero vector.
 #[derive(Debug, Clone)]
 pub struct Bearing(Option<Vec<f32>>);
 
-/// The best rows by sign bits, in the order of their cosines.
+/// Selects rows by sign bits and ranks them by cosine.
 fn nearest(
     store: &Store,
     question: &[f32],
@@ -247,12 +248,12 @@ fn nearest(
 ) -> Result<Vec<Found>, FinderError> {
     let words: Vec<u64> = row::signs(question).collect();
     let mut rows = scan::candidates(&store.table, &words, filter, limit);
-    // In the order of the file, which is how a disk likes to be read.
+    // Read in file order.
     rows.sort_unstable();
     by_cosine(store, question, rows, limit)
 }
 
-/// Some rows in the order of their cosines, without those that point away.
+/// Ranks rows by cosine, dropping negative ones.
 fn by_cosine(
     store: &Store,
     question: &[f32],

@@ -1,38 +1,38 @@
-//! A row: one entry's vector in few bits, and what filters and answers need of the entry. It lies in two
-//! files, because one part is held in memory and the other is read for the best candidates only.
+//! A row: an entry's quantized vector and the metadata needed for filters and results. It is split
+//! over two files, because the signs are held in memory and the levels are read for the best
+//! candidates only.
 //!
 //! ```text
 //! signs    sign bits: u64le * ceil(dimensions / 64)      1: not negative
-//!          key: u64le         an event's number, or 2^63 + the number of a name
-//!          at: u64le ++ place: u32le ++ from: u32le ++ to: u32le ++ line: u32le
-//!          checksum: u32le    of all before it           68 bytes with 256 dimensions
-//! levels   two a byte, the first in the lower half: how far from zero, 0 to 15
+//!          key: u64le         an event's sequence number, or 2^63 + a name number
+//!          at: u64le ++ facets: u32le ++ from: u32le ++ to: u32le ++ line: u32le
+//!          checksum: u32le    of everything before it    68 bytes with 256 dimensions
+//! levels   two per byte, low half first: magnitude, 0 to 15
 //!          checksum: u32le                               132 bytes with 256 dimensions
 //! ```
 //!
-//! With sign and level a number is known in 31 steps up to three times what is usual in a vector of length 1;
-//! what is larger is cut, which is rare in a vector that was turned (`turn.rs`): a cosine is off by less than 0.04.
-//! Measured, that finds as well as floats do. 2^31 in `place`: the vector was
-//! zero, and the row is never found.
+//! Sign and level quantize a value to 31 steps, up to three times the root mean square of a unit
+//! vector. Larger values are clipped, which is rare after rotation (`rotation.rs`); the error of a
+//! cosine is below 0.04. Measured recall equals that of floats. Bit 2^31 of `facets` marks a zero
+//! vector, whose row is never found.
 
 use std::sync::LazyLock;
 
 use super::bytes::{checksum, take};
 use crate::Part;
 
-/// Set in the key of a row whose entry has a name.
+/// Set in the key of a row whose entry is named.
 pub(super) const NAMED: u64 = 1 << 63;
 
-/// Set in the place of a row that has nothing to be found by.
+/// Set in the facets number of a row with a zero vector.
 pub(super) const MUTE: u32 = 1 << 31;
 
-/// The largest level.
 const LEVEL_MAX: f32 = 15.0;
 
-/// Three times the root of the mean square of a vector's numbers is where the levels end.
+/// Levels cover this multiple of the root mean square.
 const SPREAD: f32 = 3.0;
 
-/// What a row says of its entry.
+/// Metadata of a row's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Facts {
     pub(super) key: u64,
@@ -42,14 +42,14 @@ pub(super) struct Facts {
     pub(super) line: u32,
 }
 
-/// The bytes that a row has in the two files, for vectors of one length.
+/// Byte layout of rows for vectors of one length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) dimensions: usize,
 }
 
 impl Layout {
-    /// How many words the sign bits fill.
+    /// Number of 64-bit words of the sign bits.
     pub(super) fn words(self) -> usize {
         self.dimensions.div_ceil(64)
     }
@@ -62,7 +62,6 @@ impl Layout {
         self.dimensions.div_ceil(2) + 4
     }
 
-    /// Appends a row to `signs`.
     pub(super) fn put_signs(self, signs: &mut Vec<u8>, words: &[u64], facts: &Facts) {
         let from = signs.len();
         words.iter().for_each(|word| signs.extend(word.to_le_bytes()));
@@ -74,7 +73,7 @@ impl Layout {
         put_checksum(signs, from);
     }
 
-    /// Reads a row of `signs`. `None`: it is not whole.
+    /// Decodes a row of `signs`. `None` if it is corrupt.
     pub(super) fn take_signs(self, row: &[u8]) -> Option<(Vec<u64>, Facts)> {
         let row = checked(row)?;
         let (signs, mut rest) = row.split_at_checked(self.words() * 8)?;
@@ -88,11 +87,10 @@ impl Layout {
         Some((words, Facts { key, at, place, part, line }))
     }
 
-    /// Appends the levels of a vector to `levels`.
     pub(super) fn put_levels(self, levels: &mut Vec<u8>, vector: &[f32]) {
         let from = levels.len();
         let step = SPREAD / ((LEVEL_MAX + 1.0) * (self.dimensions as f32).sqrt());
-        #[expect(clippy::cast_possible_truncation, reason = "it is at most 15, and cut")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most 15; truncation intended")]
         let level = |number: &f32| (number.abs() / step).min(LEVEL_MAX) as u8;
         for pair in vector.chunks(2) {
             let low = pair.first().map_or(0, level);
@@ -102,7 +100,7 @@ impl Layout {
     }
 }
 
-/// Reads numbers out of their bits: what each byte of signs and of levels stands for, looked up.
+/// Decodes quantized values with a lookup table per byte of signs and of levels.
 pub(super) struct Reader {
     signs: Vec<[f32; 8]>,
     /// A level stands for the middle of its step.
@@ -110,7 +108,6 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// The one that everybody uses.
     pub(super) fn shared() -> &'static Self {
         static READER: LazyLock<Reader> = LazyLock::new(Reader::new);
         &READER
@@ -125,11 +122,11 @@ impl Reader {
         }
     }
 
-    /// The cosine of a question of length 1 and a row, of which the sign bits and its part of the file of
-    /// levels are given. `None`: the row is not whole.
+    /// Cosine similarity of a unit query vector and a row, given the row's sign bits and its
+    /// levels. `None` if the row is corrupt.
     pub(super) fn cosine(&self, question: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
         let levels = checked(levels)?;
-        // Eight sums at a time do not wait for each other, and are always added in the same order.
+        // Eight independent sums allow vectorization and fix the order of additions.
         let (mut products, mut squares) = ([0.0_f32; 8], [0.0_f32; 8]);
         for ((numbers, levels), signs) in question.chunks(8).zip(levels.chunks(4)).zip(signs) {
             let mut sizes = [0.0; 8];
@@ -152,7 +149,6 @@ impl Reader {
     }
 }
 
-/// The sign bits of a vector.
 pub(super) fn signs(vector: &[f32]) -> impl Iterator<Item = u64> {
     vector.chunks(64).map(|numbers| {
         numbers
@@ -167,7 +163,7 @@ fn put_checksum(bytes: &mut Vec<u8>, from: usize) {
     bytes.extend(sum.to_le_bytes());
 }
 
-/// What is before the checksum, if it is what was summed up.
+/// Returns the bytes before the checksum if it matches.
 fn checked(row: &[u8]) -> Option<&[u8]> {
     let (row, sum) = row.split_last_chunk::<4>()?;
     (checksum(row) == u32::from_le_bytes(*sum)).then_some(row)

@@ -1,5 +1,5 @@
-//! The scan: which rows have sign bits most like the question's. All of them are looked at, so a
-//! filter that lets few rows through still finds those few.
+//! The scan: finds the rows whose sign bits are closest to the query's. It visits all rows, so that
+//! even a very selective filter finds its matches.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,22 +9,22 @@ use super::slices::{Distances, SLICE_ROWS, Slice};
 use super::table::{Block, Table};
 use crate::Filter;
 
-/// Rows that are looked at again with their levels, for each that is asked for: enough to lose nothing.
+/// Candidates to rescore per requested hit; enough not to lose any in practice.
 const CANDIDATES: usize = 3;
-/// And at least.
+/// Lower bound on the number of candidates.
 const CANDIDATES_MIN: usize = 100;
 
-/// Blocks that are worth a thread, and threads at most. Tests have few.
+/// One more thread per this many blocks, up to a maximum. Low in tests.
 const BLOCKS_MIN: usize = if cfg!(test) { 1 } else { 256 };
 const THREADS_MAX: usize = 4;
 
-/// What the filter means for this table.
+/// A filter, resolved against the table.
 struct Gate {
     places: Vec<bool>,
     since: u64,
     until: u64,
     has_times: bool,
-    /// Nothing is filtered.
+    /// Whether every row passes.
     is_open: bool,
 }
 
@@ -51,7 +51,7 @@ impl Gate {
         Self { places, since, until, has_times, is_open }
     }
 
-    /// The rows of a block that are asked for.
+    /// Selects the rows of a block that pass the filter.
     fn rows(&self, block: &Block) -> Slice {
         let mut rows = block.speaking;
         if self.is_open {
@@ -78,7 +78,6 @@ impl Gate {
     }
 }
 
-/// Leaves those of some rows that are to stay.
 fn leave(rows: &mut Slice, stays: impl Fn(usize) -> bool) {
     for (lane, first) in rows.iter_mut().zip((0..).step_by(64)) {
         let mut rest = *lane;
@@ -90,7 +89,8 @@ fn leave(rows: &mut Slice, stays: impl Fn(usize) -> bool) {
     }
 }
 
-/// The rows nearest by their sign bits, at least `limit` of them if there are so many.
+/// Finds the rows with the smallest Hamming distance: at least `limit` if that many pass the
+/// filter.
 pub(super) fn candidates(
     table: &Table,
     question: &[u64],
@@ -125,12 +125,11 @@ pub(super) fn candidates(
     best.rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// How many threads so many blocks are worth.
 fn threads(blocks: usize) -> usize {
     (blocks / BLOCKS_MIN).clamp(1, crate::cores().min(THREADS_MAX))
 }
 
-/// Looks at shares of the blocks, each on a thread of its own.
+/// Scans shares of the blocks on one thread each.
 fn abreast<'a>(
     shares: &[(usize, &'a [Block])],
     look: impl Fn(usize, &'a [Block]) -> Vec<(u32, u32)> + Sync,
@@ -143,24 +142,23 @@ fn abreast<'a>(
             shares.map(|(first, blocks)| scope.spawn(move || look(first, blocks))).collect();
         let mut rows = own.map(|(first, blocks)| look(first, blocks)).unwrap_or_default();
         for other in others {
-            // A panic on another thread is one here.
+            // Propagate panics.
             rows.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         rows
     })
 }
 
-/// The best rows so far.
 struct Best<'a> {
     table: &'a Table,
     most: usize,
     rows: Vec<(u32, u32)>,
-    /// Rows farther than this are not among the best any more, whoever has found those.
+    /// Rows farther away cannot be among the best; shared by all threads.
     farthest: &'a AtomicU32,
 }
 
 impl Best<'_> {
-    /// Takes what is near enough of the rows that are asked for.
+    /// Adds the selected rows of a block that are close enough.
     fn add(&mut self, distances: &Distances, asked: &Slice, first: usize) {
         let near = distances.within(self.farthest.load(Relaxed));
         for (lane, (near, asked)) in near.iter().zip(asked).enumerate() {
@@ -174,7 +172,7 @@ impl Best<'_> {
     }
 
     fn push(&mut self, distance: u32, row: usize) {
-        // A table has no more rows than that.
+        // A table never has more rows than that.
         let Ok(row) = u32::try_from(row) else { return };
         self.rows.push((distance, row));
         if self.rows.len() >= self.most.saturating_mul(2) {
@@ -182,8 +180,8 @@ impl Best<'_> {
         }
     }
 
-    /// Leaves the best, and at first some more that are as far as the last of them: which of those stay
-    /// takes longer to say, because the order of answers decides.
+    /// Keeps the closest rows, plus up to `ties_max` rows tied with the last of them: breaking ties
+    /// takes longer, because it needs the rows' metadata.
     fn trim(&mut self, ties_max: usize) {
         if self.rows.len() <= self.most {
             return;

@@ -1,15 +1,16 @@
-//! The files of an index, and how a commit gets into them.
+//! The files of an index, and how a commit is written to them.
 //!
 //! ```text
-//! head             see `head.rs`: how much of the others counts
+//! head             see `head.rs`: committed length of the other files
 //! log-1            see `log.rs`
-//! signs-1          see `row.rs`; read whole when the index is opened
-//! levels-1         see `row.rs`; read for the best candidates
+//! signs-1          see `row.rs`; read completely on open
+//! levels-1         see `row.rs`; read for the best candidates only
 //! ```
 //!
-//! A commit writes behind what counts, syncs, and replaces the head. What lies beyond the head's lengths
-//! is cut off when the index is opened. The number in the names is the generation: when more than half of
-//! the rows are dead, the files are written anew under the next number, and the head changes to them.
+//! A commit appends after the committed lengths, syncs, and replaces the head. Opening an index
+//! truncates everything beyond the head's lengths. The number in the file names is the generation:
+//! when more than half of the rows are dead, compaction writes the files of the next generation and
+//! switches the head to them.
 
 use std::fs::File;
 use std::ops::Range;
@@ -22,10 +23,10 @@ use super::table::Table;
 use crate::FinderError;
 use crate::files::{create, damaged, failed, open, read_at, sync_folder, write_at};
 
-/// Rows that are read or written in one go when all of them are.
+/// Rows per read or write when all rows are processed.
 pub(super) const ROWS_AT_ONCE: u64 = 4_096;
 
-/// An open index: its files, and what is in memory of them.
+/// An open index: its files and their in-memory representation.
 #[derive(Debug)]
 pub(super) struct Store {
     folder: PathBuf,
@@ -36,13 +37,12 @@ pub(super) struct Store {
     pub(super) levels: File,
 }
 
-/// The path of one of the files.
 pub(super) fn path(folder: &Path, file: &str, generation: u64) -> PathBuf {
     folder.join(format!("{file}-{generation}"))
 }
 
 impl Store {
-    /// Makes the files of a head that counts nothing yet. The head itself is not written.
+    /// Creates the files of an empty index. Does not write the head.
     pub(super) fn create(folder: &Path, head: Head) -> Result<Self, FinderError> {
         let file = |name: &str| {
             let path = path(folder, name, head.generation);
@@ -53,12 +53,12 @@ impl Store {
         Ok(Self { folder: folder.to_owned(), table, log, signs, levels, head })
     }
 
-    /// Opens the files that a head is about, and reads what is held in memory.
+    /// Opens the files of a head and loads the in-memory part.
     pub(super) fn open(folder: &Path, head: Head) -> Result<Self, FinderError> {
         let layout = Layout { dimensions: head.dimensions };
         let file = |name: &str, bytes: Option<u64>| {
             let path = path(folder, name, head.generation);
-            cut_to(&path, bytes.ok_or_else(|| damaged(&path, "cannot be so long"))?)
+            cut_to(&path, bytes.ok_or_else(|| damaged(&path, "has an impossible length"))?)
         };
         let log = file("log", Some(head.log_bytes))?;
         let signs = file("signs", head.rows.checked_mul(layout.signs_bytes() as u64))?;
@@ -70,7 +70,6 @@ impl Store {
         Ok(store)
     }
 
-    /// Reads the log and the rows into memory.
     fn play(&mut self) -> Result<(), FinderError> {
         let log_path = path(&self.folder, "log", self.head.generation);
         let log = read(&self.log, &log_path, 0, self.head.log_bytes)?;
@@ -78,7 +77,7 @@ impl Store {
             let (from, to) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
             log.get(from..to).map(<[u8]>::to_vec)
         };
-        let problem = || damaged(&log_path, "is not whole");
+        let problem = || damaged(&log_path, "is corrupt");
         self.table.play_log(&log, 0, &played).ok_or_else(problem)?;
         drop(log);
         let signs_path = path(&self.folder, "signs", self.head.generation);
@@ -87,13 +86,13 @@ impl Store {
         while row < self.head.rows {
             let rows = (self.head.rows - row).min(ROWS_AT_ONCE);
             let signs = read(&self.signs, &signs_path, row * row_bytes, rows * row_bytes)?;
-            self.table.play_rows(&signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;
+            self.table.play_rows(&signs).ok_or_else(|| damaged(&signs_path, "is corrupt"))?;
             row += rows;
         }
         Ok(())
     }
 
-    /// Writes what a commit adds behind what counts. It counts when the head that comes back is written.
+    /// Appends the data of a commit, which takes effect once the returned head is written.
     pub(super) fn put_aside(&self, commit: &Commit) -> Result<Head, FinderError> {
         let layout = self.table.layout;
         let (signs_bytes, levels_bytes) = (layout.signs_bytes(), layout.levels_bytes());
@@ -111,14 +110,14 @@ impl Store {
         })
     }
 
-    /// Writes what a commit adds, whole or not at all. It is not in memory yet: see `apply`.
+    /// Writes a commit atomically. Does not update memory; see `apply`.
     pub(super) fn append(&self, commit: &Commit, cursor: &str) -> Result<Head, FinderError> {
         let head = Head { cursor: cursor.to_owned(), ..self.put_aside(commit)? };
         head.write(&self.folder)?;
         Ok(head)
     }
 
-    /// Takes what has been written into memory.
+    /// Updates memory with a commit that has been written.
     pub(super) fn apply(&mut self, commit: &Commit, head: Head) -> Result<(), FinderError> {
         let from = self.head.log_bytes;
         self.head = head;
@@ -129,10 +128,10 @@ impl Store {
         let played = self.table.play_log(&commit.log, from, &played);
         played
             .and_then(|()| self.table.play_rows(&commit.signs))
-            .ok_or_else(|| damaged(&self.folder, "does not go together with what was written"))
+            .ok_or_else(|| damaged(&self.folder, "does not match the data just written"))
     }
 
-    /// The cosines of a question of length 1 and some rows.
+    /// Cosine similarities of a unit query vector and some rows.
     pub(super) fn cosines(&self, question: &[f32], rows: &[u32]) -> Result<Vec<f32>, FinderError> {
         let mut levels = vec![0; self.table.layout.levels_bytes()];
         let reader = Reader::shared();
@@ -144,7 +143,7 @@ impl Store {
             })?;
             let signs = self.table.signs.row(*row as usize);
             let cosine = reader.cosine(question, &signs, &levels);
-            let problem = || damaged(&self.folder, format!("row {row} is not whole"));
+            let problem = || damaged(&self.folder, format!("row {row} is corrupt"));
             cosines.push(cosine.ok_or_else(problem)?);
         }
         Ok(cosines)
@@ -154,7 +153,8 @@ impl Store {
         &self.folder
     }
 
-    /// Whether the files are still there, as long as they should be, under the head that was last written.
+    /// Returns whether the files exist with at least the expected lengths, under the head last
+    /// written.
     pub(super) fn is_whole(&self) -> bool {
         let layout = self.table.layout;
         let is_long = |name: &str, bytes: u64| {
@@ -167,8 +167,7 @@ impl Store {
             && Head::read(&self.folder).is_ok_and(|head| head == self.head)
     }
 
-    /// Removes what an interrupted change of generation left, or the one before. What cannot be
-    /// removed only takes up room.
+    /// Removes files of other generations, left by compaction. Failures only waste space.
     pub(super) fn remove_strays(&self) {
         let ours = [
             HEAD.to_owned(),
@@ -188,18 +187,18 @@ impl Store {
         }
     }
 
-    /// The files were made: their names are to stay.
+    /// Makes the names of newly created files durable.
     pub(super) fn sync_folder(&self) -> Result<(), FinderError> {
         sync_folder(&self.folder).map_err(|error| failed(&self.folder, &error))
     }
 }
 
-/// Opens a file and cuts off what no head counts.
+/// Opens a file and truncates what is not committed.
 fn cut_to(path: &Path, bytes: u64) -> Result<File, FinderError> {
     let file = open(path).map_err(|error| damaged(path, error.to_string()))?;
     let there = file.metadata().map_err(|error| failed(path, &error))?.len();
     if there < bytes {
-        return Err(damaged(path, format!("has {there} bytes, but {bytes} are needed")));
+        return Err(damaged(path, format!("has {there} bytes, expected at least {bytes}")));
     }
     if there > bytes {
         file.set_len(bytes).map_err(|error| failed(path, &error))?;
@@ -207,7 +206,7 @@ fn cut_to(path: &Path, bytes: u64) -> Result<File, FinderError> {
     Ok(file)
 }
 
-/// Reads a stretch of a file that is long enough.
+/// Reads a range of a file; fails if the file is shorter.
 pub(super) fn read(file: &File, path: &Path, at: u64, bytes: u64) -> Result<Vec<u8>, FinderError> {
     let bytes = usize::try_from(bytes).map_err(|_| damaged(path, "does not fit into memory"))?;
     let mut read = vec![0; bytes];

@@ -1,7 +1,7 @@
-//! The part of the index that is held in memory: sign bits and facts of every row, the places and
-//! names that they refer to, and the counts of tokens. Some 45 bytes a row with 256 dimensions.
+//! The in-memory part of the index: sign bits and metadata of every row, the facets and names that
+//! rows refer to, and token counts. About 45 bytes per row with 256 dimensions.
 //!
-//! It is made by playing the log and the rows, when an index is opened and after each commit alike.
+//! It is built by replaying the log and the rows, on open and after each commit alike.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use super::slices::{SLICE_ROWS, Slice, Slices};
 use crate::{Found, Key, Part, Source};
 use tome_model::Millis;
 
-/// The place of a dead row. Like that of a mute one it is no place, so no filter lets it through.
+/// Facets number of a dead row. Invalid like that of a row without a vector, so no filter selects
+/// it.
 const DEAD: u32 = u32::MAX;
 
-/// What is in memory.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) layout: Layout,
@@ -32,10 +32,10 @@ pub(super) struct Table {
     dead: usize,
 }
 
-/// What is said of some rows, by column.
+/// Metadata of a block's rows, by column.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Rows that are there and say something: neither dead nor mute.
+    /// Rows that are alive and have a vector.
     pub(super) speaking: Slice,
     pub(super) places: Column,
     pub(super) ats: Column,
@@ -71,20 +71,21 @@ impl Block {
     }
 }
 
-/// Source, event, name, part, moment and line of a row.
+/// Source, event, name, chunk, time and line of a row, compared in this order.
 pub(super) type Said<'a> = (Option<Source>, u64, Option<&'a str>, Part, u64, u32);
 
-/// A named thing that is there.
+/// A named record that exists.
 #[derive(Debug)]
 struct Thing {
     name: Arc<str>,
     rows: Vec<u32>,
     at: Option<Millis>,
-    /// Where the log has the tokens of its rows, and maybe more: needed once, when it goes.
+    /// Range of the log that contains its token records, possibly among others; needed once, on
+    /// removal.
     tokens: Range<u64>,
 }
 
-/// Bytes of the log that were played before.
+/// Reads a range of the log that was replayed before.
 pub(super) type Played<'a> = &'a dyn Fn(Range<u64>) -> Option<Vec<u8>>;
 
 impl Table {
@@ -102,7 +103,7 @@ impl Table {
         }
     }
 
-    /// Plays what was added to the log behind its first `from` bytes. `None`: it is not whole.
+    /// Replays log records that start at offset `from`. `None` if they are corrupt.
     pub(super) fn play_log(&mut self, log: &[u8], from: u64, played: Played<'_>) -> Option<()> {
         let mut rest = log;
         while !rest.is_empty() {
@@ -135,7 +136,7 @@ impl Table {
         Some(())
     }
 
-    /// Plays rows that were added. `None`: they are not whole, or refer to what is not there.
+    /// Replays appended rows. `None` if they are corrupt or refer to unknown facets or names.
     pub(super) fn play_rows(&mut self, signs: &[u8]) -> Option<()> {
         for row in signs.chunks(self.layout.signs_bytes()) {
             self.push(row)?;
@@ -170,7 +171,7 @@ impl Table {
         Some(())
     }
 
-    /// A named thing goes: its rows die, and its tokens count no more.
+    /// Removes a named record: marks its rows dead and subtracts its tokens.
     fn bury(&mut self, number: u64, played: Played<'_>) -> Option<()> {
         let thing = self.thing_mut(number)?.take()?;
         if self.thing_numbers.get(&thing.name) == Some(&number) {
@@ -205,14 +206,13 @@ impl Table {
         self.things.get(usize::try_from(key & !NAMED).ok()?)?.as_ref()
     }
 
-    /// All rows, dead ones too.
+    /// Number of rows, including dead ones.
     pub(super) fn rows(&self) -> usize {
         self.blocks
             .last()
             .map_or(0, |last| (self.blocks.len() - 1) * SLICE_ROWS + last.places.len())
     }
 
-    /// Rows whose entry is there.
     pub(super) fn live(&self) -> usize {
         self.rows() - self.dead
     }
@@ -225,12 +225,12 @@ impl Table {
         self.thing_numbers.get(name).copied()
     }
 
-    /// Names that were ever given a number.
+    /// Number of names ever defined.
     pub(super) fn names(&self) -> u64 {
         self.things.len() as u64
     }
 
-    /// The named things that are there, in order.
+    /// The existing named records, sorted by name.
     pub(super) fn named(&self) -> Vec<(String, Millis)> {
         let things = self.things.iter().flatten();
         let mut named: Vec<_> =
@@ -239,13 +239,12 @@ impl Table {
         named
     }
 
-    /// The line of an event, as its rows have it.
     pub(super) fn line(&self, seq: u64) -> Option<u32> {
         Some(self.facts(self.rows_of(seq).next()?)?.line)
     }
 
-    /// The rows of an event. They are looked for where they should be if events were put in by number;
-    /// where they were not, some may not be found.
+    /// Rows of an event. Uses binary search, so it may miss rows if events were not written in
+    /// order.
     pub(super) fn rows_of(&self, seq: u64) -> impl Iterator<Item = u32> {
         let is_before = |block: &Block| block.keys.get(0).is_some_and(|first| first < seq);
         let block = self.blocks.partition_point(is_before).saturating_sub(1);
@@ -255,7 +254,6 @@ impl Table {
         (u32::try_from(first).unwrap_or(u32::MAX)..).take_while(is_its)
     }
 
-    /// The row as an answer.
     pub(super) fn found(&self, row: u32, score: f32) -> Option<Found> {
         let facts = self.facts(row)?;
         let key = if facts.key & NAMED == 0 {
@@ -268,12 +266,12 @@ impl Table {
         Some(Found { key, part, source, at: Millis(facts.at), line, score })
     }
 
-    /// What decides between rows that match equally well. It knows nothing of when they were written, so
-    /// it is the same in an index that was made again.
+    /// Breaks ties between rows with equal scores. Independent of write order, so a rebuilt index
+    /// ranks the same.
     pub(super) fn said(&self, row: u32) -> Said<'_> {
         let facts = self.facts(row).unwrap_or_default();
         let name = self.thing(facts.key).map(|thing| &*thing.name);
-        // Events come before names, as in `Key`, and by number.
+        // Events sort before names, as in `EntryKey`, and by sequence number.
         let event = if name.is_some() { u64::MAX } else { facts.key };
         (self.source(facts), event, name, facts.part, facts.at, facts.line)
     }
@@ -282,7 +280,6 @@ impl Table {
         Some(self.places.get(usize::try_from(facts.place & !MUTE).ok()?)?.source)
     }
 
-    /// Whether a row is there and says something.
     pub(super) fn has_vector(&self, row: u32) -> bool {
         self.facts(row).is_some_and(|facts| facts.place & MUTE == 0)
     }
@@ -293,7 +290,7 @@ impl Table {
     }
 }
 
-/// The block of a row, and its place in it.
+/// Block of a row, and its index within the block.
 fn at(row: u32) -> (usize, usize) {
     let row = row as usize;
     (row / SLICE_ROWS, row % SLICE_ROWS)

@@ -1,11 +1,10 @@
-//! Turns vectors before they are cut to bits, all of them the same way, so that every number says about as
-//! much as any other. Models put most of what they know into a few of their numbers; one bit of each would
-//! weigh the many others the same. A turn changes no angle.
+//! Rotates vectors before quantization, so that every dimension carries about the same information.
+//! Models concentrate it in a few dimensions, but sign bits weight all dimensions equally. A
+//! rotation preserves angles.
 //!
-//! Signs are changed by a fixed row of numbers that look like chance, and then all numbers of a block are mixed
-//! (a Walsh-Hadamard transform). A block is the largest power of two that the length can be divided by.
+//! It flips signs with a fixed pseudo-random sequence and applies a Walsh-Hadamard transform per
+//! block. The block size is the largest power of two that divides the number of dimensions.
 
-/// The vector, turned.
 pub(super) fn turned(vector: &[f32]) -> Vec<f32> {
     let mut turned: Vec<f32> = (0_u64..)
         .zip(vector)
@@ -17,7 +16,7 @@ pub(super) fn turned(vector: &[f32]) -> Vec<f32> {
     turned
 }
 
-/// Every number becomes a sum of all of them, half of them taken away. As many as a power of two.
+/// In-place normalized Walsh-Hadamard transform. The length must be a power of two.
 fn mix(numbers: &mut [f32]) {
     let mut half = 1;
     while half < numbers.len() {
@@ -33,7 +32,7 @@ fn mix(numbers: &mut [f32]) {
     numbers.iter_mut().for_each(|number| *number /= scale);
 }
 
-/// Splitmix64, of which one bit is taken.
+/// One bit of SplitMix64.
 fn chance(i: u64) -> bool {
     let mut mixed = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,26 +1,26 @@
-//! Where a text may have a term of a question: at what begins like one. Looking for that takes one pass
-//! over the bytes, and most of a text is done with after it.
+//! Finds where a text may contain a query term, by prefix, in one pass over the bytes. Most of the
+//! text needs no further processing.
 
-/// How something begins that is worth a look.
+/// Prefixes of the query terms.
 #[derive(Debug, Clone)]
 pub(super) struct Begins {
-    /// Its first two letters: a bit for each two of them.
+    /// First two characters of all terms: per first character, a bit set of second characters.
     pairs: [u64; CODES],
-    /// The words' beginnings, in small letters.
+    /// Prefixes of words, lower case.
     words: Vec<String>,
-    /// The first two letters of identifiers.
+    /// First two characters of identifiers.
     identifiers: [u64; CODES],
 }
 
-/// A run of letters without a gap.
+/// A run of word characters and connectors.
 pub(super) struct Run {
     pub(super) from: usize,
     pub(super) end: usize,
-    /// Whether something in it begins like a term.
+    /// Whether something in it starts like a term.
     pub(super) may_have: bool,
-    /// Whether it has letters beyond ASCII, which are not looked at here.
+    /// Whether it has non-ASCII characters, which this pass does not examine.
     pub(super) is_wide: bool,
-    /// How many words it has, if it has no such letters.
+    /// Number of words, if the run is ASCII.
     pub(super) words: usize,
 }
 
@@ -34,7 +34,7 @@ impl Begins {
     pub(super) fn add_word(&mut self, word: &str, root: &str) {
         let mark = begin_of(word, root);
         match *mark.as_bytes() {
-            // A word of one letter may stand before anything.
+            // Any character may follow a word of one letter.
             [first] => add(&mut self.pairs, first, u64::MAX),
             [first, second, ..] => add(&mut self.pairs, first, 1 << code(second)),
             [] => {}
@@ -42,7 +42,7 @@ impl Begins {
         self.words.push(mark.to_owned());
     }
 
-    /// An identifier may begin with its first two letters, or with the first one and a joint.
+    /// An identifier may start with its first two characters, or with the first and a connector.
     pub(super) fn add_identifier(&mut self, name: &str) {
         if let [first, rest @ ..] = name.as_bytes() {
             let second = rest.first().map_or(GAP, |second| code(*second));
@@ -51,7 +51,6 @@ impl Begins {
         }
     }
 
-    /// Whether a text begins like a word.
     pub(super) fn has_word(&self, text: &[u8]) -> bool {
         let begins_with = |word: &String| {
             let begin = text.get(..word.len()).unwrap_or_default();
@@ -60,13 +59,13 @@ impl Begins {
         self.words.iter().any(begins_with)
     }
 
-    /// Whether a text begins like anything, of which the first two letters are known.
+    /// Returns whether a text, given with its first two character codes, starts like any term.
     fn has(&self, first: u8, second: u8, text: &[u8]) -> bool {
         is_in(&self.pairs, first, second)
             && (is_in(&self.identifiers, first, second) || self.has_word(text))
     }
 
-    /// The first run from here on.
+    /// Returns the next run at or after `from`.
     pub(super) fn next_run(&self, bytes: &[u8], from: usize) -> Option<Run> {
         let gap = bytes.get(from..)?.iter().position(|byte| code(*byte) != GAP)?;
         let from = from + gap;
@@ -79,7 +78,7 @@ impl Begins {
                 1..=FIGURES_TO => {
                     let is_capital = bytes.get(run.end).is_some_and(u8::is_ascii_uppercase);
                     let is_first = before == GAP || before > FIGURES_TO;
-                    // Words begin behind a joint, with a capital, and where figures begin or end.
+                    // Words start after a connector, at a capital, and where digits begin or end.
                     let is_other = (now >= FIGURES_FROM) != (before >= FIGURES_FROM);
                     if is_first || is_other || is_capital {
                         let here = bytes.get(run.end..).unwrap_or_default();
@@ -88,7 +87,7 @@ impl Begins {
                     }
                     was_small = now < FIGURES_FROM && !is_capital;
                 }
-                // `o'clock` does not begin like `oclock`.
+                // `o'clock` does not share a prefix with `oclock`.
                 APOSTROPHE => run.may_have = true,
                 WIDE => run.is_wide = true,
                 _ => {}
@@ -110,16 +109,16 @@ fn is_in(pairs: &[u64; CODES], first: u8, second: u8) -> bool {
     pairs.get(usize::from(first)).is_some_and(|bits| bits >> second & 1 == 1)
 }
 
-/// How every word begins that has this root.
+/// Prefix shared by all words with this stem.
 fn begin_of<'w>(word: &'w str, root: &str) -> &'w str {
     let shared = word.bytes().zip(root.bytes()).take_while(|(a, b)| a == b).count();
-    // A root may end in another letter than its words: `skies`, `hoping`.
+    // A stem may end differently from its words: `skies`, `hoping`.
     let end = shared.min(root.len().saturating_sub(1)).max(2).min(word.len());
     word.get(..word.floor_char_boundary(end)).unwrap_or(word)
 }
 
-/// How many codes there are, and what they are: letters without their case, figures, what joins words, and
-/// everything else.
+/// Character codes: case-insensitive letters, digits, connectors, apostrophe, non-ASCII, and a gap
+/// for everything else.
 const CODES: usize = 64;
 const GAP: u8 = 0;
 const FIGURES_FROM: u8 = 27;
@@ -130,7 +129,7 @@ const WIDE: u8 = 63;
 
 const TABLE: [u8; 256] = table();
 
-#[expect(clippy::indexing_slicing, reason = "a byte is one of 256")]
+#[expect(clippy::indexing_slicing, reason = "a byte is always in range")]
 const fn table() -> [u8; 256] {
     let mut table = [GAP; 256];
     let mut byte = u8::MAX;

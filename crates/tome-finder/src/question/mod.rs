@@ -1,8 +1,7 @@
-//! The terms of a question, and how often a text says each of them.
+//! The terms of a query, and their frequencies in a text.
 //!
-//! A text that was found is looked at again, term by term: its stems, the exact words, and two of
-//! them next to each other. Only what begins like one of the terms is cut into words and stemmed, so
-//! that a text of a kilobyte costs microseconds.
+//! Used to rescore candidates: counts stems, exact words and adjacent pairs. Only words that share
+//! a prefix with a term are tokenized and stemmed, so that a kilobyte of text costs microseconds.
 
 mod begins;
 
@@ -15,29 +14,29 @@ use tome_text::{
 
 use begins::Begins;
 
-/// What an exact word adds to its stem.
+/// Extra weight of an exact word, relative to its stem.
 const EXACT_SHARE: f32 = 0.3;
-/// What two terms next to each other add.
+/// Weight of two adjacent terms.
 const PAIR_SHARE: f32 = 0.6;
-/// What one character of a script without spaces is worth, beside the pairs of them.
+/// Weight of a single character of a script without spaces, next to its character pairs.
 const SINGLE_SHARE: f32 = 0.5;
-/// Terms of a question at most: what is longer is text that somebody pasted. What is really asked often
-/// comes last, so this is far away.
+/// Maximum number of terms. Longer queries are pasted text; the actual question often comes last,
+/// so the limit is generous.
 const TERMS_MAX: usize = 256;
-/// How a sentence ends that asks something.
+/// Characters that end a question.
 const ASKS: [char; 3] = ['?', '？', '؟'];
-/// Questions in one question that are told apart.
+/// Maximum number of questions to tell apart in one query.
 const PARTS_MAX: usize = 8;
 
-/// The terms of a question.
+/// The terms of a query.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
     terms: Vec<Term>,
     numbers: HashMap<(Kind, String), usize>,
     pairs: HashMap<(usize, usize), usize>,
-    /// The terms of each question, where there are several in one.
+    /// Terms of each question, if the query contains several.
     parts: Vec<Vec<usize>>,
-    /// How what is worth a look begins.
+    /// Prefixes of the terms.
     begins: Begins,
 }
 
@@ -53,13 +52,13 @@ enum Kind {
 #[derive(Debug, Clone)]
 struct Term {
     kind: Kind,
-    /// The terms of the index that say how rare it is.
+    /// Index terms whose IDF determines the weight.
     stems: Vec<String>,
     share: f32,
 }
 
 impl Question {
-    /// The terms of a question. Stop words count where it has nothing else.
+    /// Parses a query. Keeps stop words only if there is nothing else.
     pub fn new(text: &str) -> Self {
         let mut this = Self::of(text, false);
         if this.terms.is_empty() {
@@ -69,12 +68,12 @@ impl Question {
         this
     }
 
-    /// The terms of each sentence that asks something, where several do.
+    /// Returns the terms of each question if the query contains several.
     fn parts_of(&self, text: &str) -> Vec<Vec<usize>> {
         let asked = text.split_inclusive(ASKS).filter(|said| said.ends_with(ASKS));
         let mut parts: Vec<Vec<usize>> = Vec::new();
         for said in asked.take(PARTS_MAX) {
-            // Only its last sentence asks; what comes before it tells.
+            // Only the last sentence is the question; those before it give context.
             let numbers = self.numbers_in(last_sentence(said));
             if !numbers.is_empty() {
                 parts.push(numbers);
@@ -83,7 +82,7 @@ impl Question {
         if parts.len() < 2 { Vec::new() } else { parts }
     }
 
-    /// The terms that some words have in common with it, by their numbers.
+    /// Returns the numbers of the terms that occur in `words`, sorted.
     pub fn numbers_in(&self, words: &str) -> Vec<usize> {
         let of = Self::of(words, false);
         let numbers = of.numbers.keys().filter_map(|key| self.numbers.get(key).copied());
@@ -92,7 +91,7 @@ impl Question {
         numbers
     }
 
-    /// The terms of each question, by their numbers, where there are several in one; else nothing.
+    /// Term numbers of each question if the query contains several, otherwise empty.
     pub fn parts(&self) -> &[Vec<usize>] {
         &self.parts
     }
@@ -149,22 +148,23 @@ impl Question {
         self.pairs.insert((first, second), number);
     }
 
-    /// Whether a word begins like one of its own; the others need not be stemmed.
+    /// Returns whether a word shares a prefix with a term; others need no stemming.
     fn is_near(&self, word: &str) -> bool {
         self.begins.has_word(word.as_bytes())
     }
 
-    /// How many terms it has.
+    /// Number of terms.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Whether there is nothing to look for.
+    /// Returns whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// What each term is worth: its share, times how rare it is. Each stem is asked for once.
+    /// Weight of each term: its share times the mean IDF of its stems. Calls `rarity` once per
+    /// stem.
     pub fn weights(&self, rarity: impl Fn(&str) -> f32) -> Vec<f32> {
         let mut known: HashMap<&str, f32> = HashMap::new();
         let mut weights = Vec::with_capacity(self.terms.len());
@@ -177,8 +177,8 @@ impl Question {
         weights
     }
 
-    /// Whether a term stands for itself; the others only add to one that does. The figures of a name
-    /// (`zebra77`) are not what was asked for: the name is.
+    /// Returns whether a term counts by itself; exact words and pairs only add to one that does.
+    /// Digits of an identifier (`zebra77`) do not count: the identifier does.
     pub fn is_own(&self, number: usize) -> bool {
         self.terms.get(number).is_some_and(|term| match term.kind {
             Kind::Exact | Kind::Pair => false,
@@ -187,7 +187,6 @@ impl Question {
         })
     }
 
-    /// Whether a term is figures that are part of a name with letters.
     fn is_of_a_name(&self, term: &Term) -> bool {
         let Some(figures) = term.stems.first() else { return false };
         let is_figures = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -196,14 +195,14 @@ impl Question {
         is_figures(figures) && names.any(|name| name.contains(figures) && !is_figures(name))
     }
 
-    /// Two letters of a script without spaces, where a term is that. They may lie across two words, and
-    /// be none.
+    /// The character pair of a script without spaces, if the term is one. A pair may span two words
+    /// and mean nothing.
     pub fn letters(&self, number: usize) -> Option<&str> {
         let term = self.terms.get(number).filter(|term| term.kind == Kind::Stem)?;
         term.stems.first().map(String::as_str).filter(|stem| starts_unspaced(stem))
     }
 
-    /// Counts the terms of a text into `counts`, and returns how many words it has.
+    /// Adds the term frequencies of a text to `counts`, and returns its number of words.
     pub fn count(&self, text: &str, counts: &mut [f32]) -> usize {
         let mut count = Count::new(self, counts);
         let (mut at, mut words) = (0, 0);
@@ -211,7 +210,7 @@ impl Question {
             let said = text.get(run.from..run.end).unwrap_or_default();
             words += if run.is_wide { words_in(said) } else { run.words };
             at = run.end;
-            // Behind a term the next words decide whether it is one of a pair.
+            // After a term, the next words may complete a pair.
             if !run.may_have && !run.is_wide && count.last.is_none() {
                 continue;
             }
@@ -231,7 +230,7 @@ impl Question {
     }
 }
 
-/// The last sentence of a text. Questions often follow a line of other text, or a semicolon.
+/// Last sentence of a text. Questions often follow a line of other text, or a semicolon.
 fn last_sentence(text: &str) -> &str {
     let last = sentences(text).pop().unwrap_or(text);
     let last = last.trim_end().rsplit('\n').next().unwrap_or(last);
@@ -239,7 +238,7 @@ fn last_sentence(text: &str) -> &str {
     last.rsplit('；').next().unwrap_or(last)
 }
 
-/// How many words a text has, about: runs of letters and figures, their humps, and every character of
+/// Approximate number of words: runs of letters and digits, camel-case humps, and each character of
 /// a script without spaces.
 fn words_in(text: &str) -> usize {
     let (mut words, mut before) = (0, ' ');
@@ -257,13 +256,13 @@ fn words_in(text: &str) -> usize {
     words
 }
 
-/// Counting one text.
+/// State of counting the terms of one text.
 struct Count<'a> {
     question: &'a Question,
     counts: &'a mut [f32],
-    /// The term before, where nothing but stop words came after it.
+    /// The preceding term, if only stop words followed it.
     last: Option<usize>,
-    /// What is looked up, kept for its memory.
+    /// Reused lookup key, to avoid allocations.
     key: (Kind, String),
 }
 
@@ -272,7 +271,7 @@ impl<'a> Count<'a> {
         Self { question, counts, last: None, key: (Kind::Stem, String::new()) }
     }
 
-    /// A run of text that may be anything.
+    /// Counts the tokens of any text.
     fn pieces(&mut self, text: &str) {
         tokenize(text, &mut |kind, word| match kind {
             TokenKind::Word if starts_unspaced(word) => self.found(Kind::Stem, word),
@@ -283,7 +282,7 @@ impl<'a> Count<'a> {
         });
     }
 
-    /// A word of plain letters, which cutting would only make small.
+    /// Counts a word of plain ASCII letters, which needs lowercasing but no tokenization.
     fn plain_word(&mut self, word: &str) {
         if self.last.is_none() && !self.question.is_near(word) {
             return;
@@ -334,7 +333,7 @@ impl<'a> Count<'a> {
     }
 }
 
-/// The word that a run is, if it is nothing but one: small letters, the first one maybe not.
+/// Returns the run as a word if it is a single one: lower case, except maybe for the first letter.
 fn plain(run: &str) -> Option<&str> {
     let word = run.trim_matches(['.', '/', '\\', ':', '-', '\'']);
     let is_plain = word.len() <= TERM_BYTES_MAX
@@ -348,7 +347,7 @@ fn starts_unspaced(word: &str) -> bool {
 }
 
 thread_local! {
-    /// Stems of words that were asked for before on this thread.
+    /// Cache of stems per thread.
     static STEMS: RefCell<HashMap<String, String>> = RefCell::default();
 }
 const STEMS_MAX: usize = 4_096;
@@ -383,7 +382,7 @@ mod tests {
 
     #[test]
     fn stems_exact_words_and_pairs_are_counted() {
-        // refresh, refresh exactly, token, tokens exactly, both together.
+        // refresh, refresh (exact), token, tokens (exact), the pair.
         let (counts, words) =
             counted("refresh tokens", "We refreshed the token. Refresh tokens rotate.");
         assert_eq!(words, 7);

@@ -1,4 +1,4 @@
-//! Which entries of a segment a filter lets through: looked up before anything is scored.
+//! Resolves a filter to the documents of a segment, before anything is scored.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,14 @@ use super::schema::Fields;
 use super::snapshot::Segment;
 use crate::{Filter, Source};
 
-/// The entries that may be found.
 pub(crate) enum Allowed {
-    /// All of them.
     All,
-    /// Those.
     Only(BitSet),
-    /// None of them.
     None,
 }
 
 impl Allowed {
-    /// The entries of a segment that a filter lets through. Whether they are alive is not asked here.
+    /// Resolves a filter for a segment. Does not exclude deleted documents.
     pub(crate) fn new(
         filter: &Filter,
         fields: &Fields,
@@ -48,7 +44,6 @@ impl Allowed {
         Ok(allowed)
     }
 
-    /// Whether a document may be found.
     pub(crate) fn has(&self, doc: DocId) -> bool {
         match self {
             Self::All => true,
@@ -57,7 +52,7 @@ impl Allowed {
         }
     }
 
-    /// The first document from here on that may be found, about: never one after it.
+    /// Lower bound for the next document that passes: a bucket start, never past that document.
     pub(crate) fn next(&self, doc: DocId) -> Option<DocId> {
         match self {
             Self::All => Some(doc),
@@ -68,7 +63,7 @@ impl Allowed {
         }
     }
 
-    /// Keeps the documents that have one of these terms.
+    /// Keeps the documents that contain one of these terms.
     fn keep(
         &mut self,
         segment: &Segment,
@@ -82,7 +77,7 @@ impl Allowed {
                 lists.push(list);
             }
         }
-        // A document has one of them at most: so many are all.
+        // A document has at most one of these terms, so this many postings cover all documents.
         if listed >= u64::from(docs) {
             return Ok(());
         }
@@ -109,7 +104,7 @@ impl Allowed {
         *self = Self::Only(kept);
     }
 
-    /// Keeps what happened in the time that is asked for.
+    /// Keeps the documents within the filter's time range.
     fn keep_between(&mut self, filter: &Filter, segment: &Segment) {
         if (filter.since.is_none() && filter.until.is_none()) || matches!(self, Self::None) {
             return;

@@ -1,7 +1,6 @@
-//! The best entries so far. Equally good ones are in the order of their source, key and part.
+//! The top k entries. Ties are broken by source, key and byte range.
 //!
-//! Several may look for them at once, each among entries of its own: what one has found raises the floor
-//! for all.
+//! Several threads may collect at once, each over its own documents; they share the minimum score.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,35 +11,33 @@ use super::snapshot::Snapshot;
 use super::weight;
 use crate::Found;
 
-/// Room beyond the limit, so that it is not tidied for every entry.
+/// Slack beyond the limit, so that not every push prunes.
 const ROOM: usize = 256;
 
-/// The best entries so far.
 pub(crate) struct Best<'a> {
     snapshot: &'a Snapshot,
     limit: usize,
     floor: &'a AtomicU32,
-    /// Score, segment, document.
+    /// Score, segment ordinal, document.
     entries: Vec<(u32, usize, DocId)>,
 }
 
 impl<'a> Best<'a> {
-    /// None yet. The floor is that of all who look; it begins with 1.
+    /// Starts empty. The minimum score is shared by all threads and starts at 1.
     pub(crate) fn new(snapshot: &'a Snapshot, limit: usize, floor: &'a AtomicU32) -> Self {
         Self { snapshot, limit, floor, entries: Vec::new() }
     }
 
-    /// What an entry must have to be among them, or to be as good as the last of them.
+    /// Score that a document needs to make it into the top k, or to tie with the last.
     pub(crate) fn floor(&self) -> u32 {
         self.floor.load(Relaxed)
     }
 
-    /// Takes in what another one found.
+    /// Merges the results of another thread.
     pub(crate) fn join(&mut self, other: Self) {
         self.entries.extend(other.entries);
     }
 
-    /// An entry, with its score.
     pub(crate) fn offer(&mut self, score: u32, segment: usize, doc: DocId) -> tantivy::Result<()> {
         if score < self.floor() {
             return Ok(());
@@ -52,7 +49,7 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// Keeps the best only.
+    /// Reduces the entries to the top k and raises the minimum score.
     fn tidy(&mut self) -> tantivy::Result<()> {
         self.entries.sort_unstable_by_key(|(score, ..)| std::cmp::Reverse(*score));
         let Some(last) = self.limit.checked_sub(1).and_then(|last| self.entries.get(last)) else {
@@ -77,7 +74,7 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// The best, in order.
+    /// Returns the top k in order.
     pub(crate) fn finish(mut self) -> tantivy::Result<Vec<Found>> {
         self.tidy()?;
         let mut all = Vec::with_capacity(self.entries.len());

@@ -1,13 +1,13 @@
-//! A file of an index, with a checksum at its end, held in memory or read piece by piece.
+//! An index file with a trailing checksum, held in memory or read on demand.
 //!
 //! ```text
-//! what tantivy wrote ++ "\n" ++ blake3 of it, in hexadecimal
+//! content as written by tantivy ++ "\n" ++ blake3 of it, in hex
 //! ```
 //!
-//! It is never mapped: who touches a map of a file that was cut short meanwhile, or that the disk cannot
-//! give, is ended by the system, and the whole daemon with it. Small files are held, so that an index
-//! of a few thousand entries takes no file descriptors; of large ones all are but the lists of entries, and
-//! what tantivy stores of each (nothing, in many bytes), which nobody reads.
+//! Files are never memory-mapped: accessing a map of a file that was truncated or cannot be read
+//! raises SIGBUS and would kill the daemon. Small files are held in memory, so that a small index
+//! needs no file descriptors. Of large files, all are held except postings and the document store,
+//! which is never read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,19 +19,20 @@ use tantivy::directory::{FileHandle, OwnedBytes};
 
 use crate::files::read_at;
 
-/// A newline and 64 digits.
+/// A newline and 64 hex digits.
 const ENDING_BYTES: usize = 65;
 
-/// What such a file may have to be held; all others are held anyway, because tantivy reads them whole.
+/// Larger postings and store files are read on demand. All other files are held, because tantivy
+/// reads them completely anyway.
 const HELD_BYTES_MAX: u64 = 256 << 10;
 
-/// What is read at once of a file that is only checked.
+/// Buffer size for verifying a file that is not held.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// The endings of the files that have the lists of entries, and what is stored of each.
+/// Extensions of postings and document store.
 const NOT_HELD: [&str; 2] = ["idx", "store"];
 
-/// A file that was whole when it was opened.
+/// A file whose checksum was valid when it was opened.
 #[derive(Debug)]
 pub(crate) struct OwnFile {
     body: Body,
@@ -45,7 +46,7 @@ enum Body {
 }
 
 impl OwnFile {
-    /// Opens a file and checks all of it.
+    /// Opens a file and verifies its checksum.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let is_large = file.metadata()?.len() > HELD_BYTES_MAX;
@@ -61,7 +62,7 @@ impl OwnFile {
         Ok(Self { body: Body::Held(OwnedBytes::new(bytes)), length })
     }
 
-    /// Whether a file of so many bytes on disk can be this one.
+    /// Returns whether this file has the given length on disk.
     pub(crate) fn is_as_long_as(&self, bytes: u64) -> bool {
         (self.length + ENDING_BYTES) as u64 == bytes
     }
@@ -89,7 +90,6 @@ impl FileHandle for OwnFile {
     }
 }
 
-/// The checksum of what is written.
 #[derive(Default)]
 pub(crate) struct Sum(blake3::Hasher);
 
@@ -104,20 +104,20 @@ impl Sum {
         self.0.update(bytes);
     }
 
-    /// What stands at the end of a file.
+    /// The trailer of a file.
     pub(crate) fn ending(&self) -> Vec<u8> {
         format!("\n{}", self.0.finalize().to_hex()).into_bytes()
     }
 }
 
-/// What is before the checksum, if it is what was summed up.
+/// Returns the content before the trailer if the checksum matches.
 pub(crate) fn checked(bytes: &[u8]) -> io::Result<&[u8]> {
     let length = bytes.len().checked_sub(ENDING_BYTES).ok_or_else(changed)?;
     let (body, ending) = bytes.split_at_checked(length).ok_or_else(changed)?;
     if Sum::of(body).ending() == ending { Ok(body) } else { Err(changed()) }
 }
 
-/// Checks a file without holding it; how long it is before its checksum.
+/// Verifies a file without holding it, and returns its length without the trailer.
 fn check(file: &File) -> io::Result<usize> {
     let bytes = usize::try_from(file.metadata()?.len()).map_err(|_| changed())?;
     let length = bytes.checked_sub(ENDING_BYTES).ok_or_else(changed)?;
@@ -135,5 +135,5 @@ fn check(file: &File) -> io::Result<usize> {
 }
 
 fn changed() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "it is cut short, or not what was written")
+    io::Error::new(io::ErrorKind::InvalidData, "truncated or corrupt file")
 }

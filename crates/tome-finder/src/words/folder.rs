@@ -1,9 +1,9 @@
-//! The folder of an index, for its owner only.
+//! The tantivy directory of an index, readable only by its owner.
 //!
-//! Every file is made with mode 0600, the folder with 0700, and every file ends with a checksum of what
-//! is before it (`file.rs`). The files of a commit are synced together, right before the commit's
-//! `meta.json` is: most file systems then do it in one go. The list of files that may be swept away
-//! (`.managed.json`) is not synced: nothing is lost with it. Locks and names are tantivy's.
+//! Files have mode 0600, the folder 0700, and each file ends with a checksum (`file.rs`). All files
+//! of a commit are synced together, right before `meta.json`, which most file systems do in one go.
+//! Tantivy's list of managed files (`.managed.json`) is not synced, because losing it loses
+//! nothing. Locks and names are tantivy's.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,35 +22,34 @@ use tantivy::directory::{
 use super::file::{OwnFile, Sum, checked};
 use crate::files::own_file;
 
-/// What tantivy calls the list of its files.
+/// Tantivy's list of managed files.
 const FILES_LIST: &str = ".managed.json";
 
-/// A folder that only its owner reads.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnFolder {
     path: PathBuf,
-    /// The same folder, for its locks and names. Nothing is read through it: it would be mapped.
+    /// Used for locks and names only: reading through it would memory-map.
     named: MmapDirectory,
     fresh: Fresh,
     open: OpenFiles,
     closed: Arc<AtomicBool>,
 }
 
-/// Files that are written and not synced yet.
+/// Files written but not synced yet.
 type Fresh = Arc<Mutex<Vec<(PathBuf, File)>>>;
 
-/// Files that somebody reads. Who opens one of them again shares it.
+/// Files being read, shared by all readers.
 type OpenFiles = Arc<Mutex<HashMap<PathBuf, Weak<OwnFile>>>>;
 
 impl OwnFolder {
-    /// A folder that is there.
+    /// Opens an existing folder.
     pub(crate) fn open(path: &Path) -> tantivy::Result<Self> {
         let named = MmapDirectory::open(path)?;
         let (fresh, open, closed) = (Fresh::default(), OpenFiles::default(), Arc::default());
         Ok(Self { path: path.to_owned(), named, fresh, open, closed })
     }
 
-    /// Whether a file is there, and as long as it was when it was opened.
+    /// Returns whether a file exists with the length that it had when opened.
     pub(crate) fn has(&self, path: &Path) -> bool {
         let there = std::fs::metadata(self.path.join(path));
         there.is_ok_and(|file| {
@@ -62,7 +61,7 @@ impl OwnFolder {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.upgrade()
     }
 
-    /// The file, shared with whoever has it open. It is read and checked without holding anybody up.
+    /// Opens a file, or shares it if already open. Reads and verifies it without holding the lock.
     fn opened(&self, path: &Path) -> io::Result<Arc<OwnFile>> {
         if let Some(known) = self.known(path) {
             return Ok(known);
@@ -74,13 +73,13 @@ impl OwnFolder {
         Ok(file)
     }
 
-    /// Nothing is written from now on. Tantivy's threads may still be at work, on what is now another
-    /// index's folder.
+    /// Rejects all further writes. Tantivy's threads may still be running when another index takes
+    /// over the folder.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Syncs what was written since the last time, as far as it is still there.
+    /// Syncs the files written since the last sync that still exist.
     fn sync_fresh(&self) -> io::Result<()> {
         let fresh = std::mem::take(&mut *self.fresh.lock().unwrap_or_else(PoisonError::into_inner));
         for (path, file) in fresh {
@@ -99,7 +98,7 @@ fn check_open(closed: &AtomicBool) -> io::Result<()> {
     Ok(())
 }
 
-/// A file that is synced with the next commit.
+/// A file that the next commit syncs.
 struct Written {
     path: PathBuf,
     file: File,
@@ -194,7 +193,7 @@ impl Directory for OwnFolder {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // The lock is the system's, on the file: one that was left behind holds nobody up.
+        // This is an advisory lock on the file: a leftover file blocks nothing.
         own_file()
             .create(true)
             .truncate(false)

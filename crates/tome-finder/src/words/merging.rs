@@ -1,25 +1,25 @@
-//! Which segments are put together: those of about the same size, as soon as there are enough.
+//! Merge policy: merges segments of similar size as soon as there are enough of them.
 //!
-//! Every write makes a segment, and every question asks every segment. Sizes are told apart in steps
-//! of [`STEP`]; as many segments of one size become one of the next. With a million entries in writes
-//! of one that is some 25 segments at most, and each entry is written some thirty times; in writes of
-//! hundreds, six times.
+//! Every write creates a segment, and every query visits all segments. Sizes are grouped in powers
+//! of [`MERGE_FACTOR`]; that many segments of one size class become one of the next. A million
+//! entries written one by one end up in at most about 25 segments, and each entry is written about
+//! thirty times; written in hundreds, six times.
 
 use tantivy::index::{SegmentId, SegmentMeta};
 
-/// Segments of one size that are put together.
+/// Number of segments of one size class that trigger a merge, and base of the size classes.
 const STEP: u32 = 4;
 
-/// A smaller segment counts as one of this size.
+/// Smaller segments count as this size.
 const SMALL: u32 = 32;
 
-/// A larger segment is left alone.
+/// Larger segments are not merged.
 const LARGE: u32 = 4_000_000;
 
-/// A segment that lost so much of what it had is written anew, as one part in this many.
+/// A segment is rewritten once one in this many of its documents is deleted.
 const DEAD_PART: u32 = 4;
 
-/// The groups of segments to put together. None is in two groups.
+/// Selects disjoint groups of segments to merge.
 pub(crate) fn groups(segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
     let mut sized: Vec<(u32, &SegmentMeta)> = segments
         .iter()
@@ -39,7 +39,6 @@ pub(crate) fn groups(segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
     groups
 }
 
-/// In which step of sizes so many entries are.
 fn size(entries: u32) -> u32 {
     (entries.max(SMALL) / SMALL).ilog(STEP)
 }

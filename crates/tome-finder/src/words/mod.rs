@@ -1,11 +1,12 @@
-//! The index of words: BM25, over tantivy's files.
+//! The BM25 index, on top of tantivy's files.
 //!
-//! A folder holds tantivy's segments and its `meta.json`, whose payload is ours:
-//! `{"scheme":1,"cut":1,"cursor":"…"}`. An index of another scheme, or of another version of the text
-//! analyzer (`cut`), is damaged: it is made again. Content and cursor are of one commit. Files are checked when
-//! they are opened, and read, never mapped: what is cut short or changed is said, and harms nobody.
+//! The folder holds tantivy's segments and its `meta.json`, whose payload is ours:
+//! `{"scheme":2,"cut":1,"cursor":"…"}`. An index with another `scheme`, or another version of the
+//! text analyzer (`cut`), counts as damaged and is rebuilt. Entries and cursor are committed
+//! together. Files are verified on open and never memory-mapped, so a truncated or corrupt file is
+//! reported and cannot crash the process.
 //!
-//! Answers do not depend on how entries are spread over segments, nor on what was there before: see
+//! Results do not depend on how entries are distributed over segments, nor on deleted entries: see
 //! `ranking.rs` and `snapshot.rs`.
 
 mod allowed;
@@ -38,13 +39,13 @@ use question::Wanted;
 use schema::Fields;
 use snapshot::Snapshot;
 
-/// Goes up with every change of the fields or of what is in them.
+/// Increment when the fields or their contents change.
 const SCHEME: u32 = 2;
 
-/// What tantivy calls the file that names the segments.
+/// Tantivy's list of segments.
 const META: &str = "meta.json";
 
-/// The files that every segment has.
+/// The files of every segment.
 const ALWAYS: [SegmentComponent; 5] = [
     SegmentComponent::Postings,
     SegmentComponent::Terms,
@@ -53,7 +54,7 @@ const ALWAYS: [SegmentComponent; 5] = [
     SegmentComponent::Store,
 ];
 
-/// An index of words in a folder.
+/// A BM25 index in a folder.
 pub struct Words {
     folder: PathBuf,
     own: OwnFolder,
@@ -64,13 +65,13 @@ pub struct Words {
     now: RwLock<Now>,
 }
 
-/// What a search sees, and how far it is.
+/// The state that searches see.
 struct Now {
     snapshot: Arc<Snapshot>,
     cursor: String,
 }
 
-/// What goes into every commit beside the entries.
+/// Metadata stored with every commit.
 #[derive(Debug, Serialize, Deserialize)]
 struct Payload {
     scheme: u32,
@@ -84,15 +85,15 @@ impl Payload {
     }
 }
 
-/// What is looked for.
+/// A keyword query.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WordsQuery {
-    /// The words, as they were said.
+    /// The query as entered.
     pub text: String,
 }
 
 impl Words {
-    /// Opens an index. One that was made in another way is damaged.
+    /// Opens an index. Returns `Damaged` if its format version differs.
     pub fn open(folder: &Path) -> Result<Self, FinderError> {
         match std::fs::symlink_metadata(folder.join(META)) {
             Ok(_) => guarded(folder, || Self::load(folder)),
@@ -103,7 +104,7 @@ impl Words {
         }
     }
 
-    /// What an index says of itself, read from the file that names its segments alone.
+    /// Reads the metadata of an index from `meta.json`, without opening it.
     pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
         match std::fs::symlink_metadata(folder.join(META)) {
             Ok(_) => guarded(folder, || {
@@ -119,8 +120,8 @@ impl Words {
         }
     }
 
-    /// Makes an empty one, in place of whatever is in the folder. One that was open there must have
-    /// been dropped.
+    /// Creates an empty index, replacing whatever is in the folder. An index open there must be
+    /// dropped first.
     pub fn make(folder: &Path) -> Result<Self, FinderError> {
         empty_folder(folder).map_err(|problem| failed(folder, &problem))?;
         caught(|| {
@@ -139,7 +140,7 @@ impl Words {
         let mut index = Index::open(own.clone())?;
         let payload = read(index.load_metas()?.payload.as_deref())?;
         if index.schema() != schema {
-            return Err(tantivy::TantivyError::SchemaError("it has other fields".to_owned()));
+            return Err(tantivy::TantivyError::SchemaError("unexpected fields".to_owned()));
         }
         index.set_tokenizers(schema::analyzers());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
@@ -156,17 +157,17 @@ impl Words {
         })
     }
 
-    /// How far it has come; empty at first.
+    /// Cursor of the last batch; empty at first.
     pub fn cursor(&self) -> String {
         self.now.read().unwrap_or_else(PoisonError::into_inner).cursor.clone()
     }
 
-    /// How many entries it has.
+    /// Number of live entries.
     pub fn count(&self) -> u64 {
         self.snapshot().count
     }
 
-    /// Writes, syncs, and makes it visible. Whole or not at all.
+    /// Writes a batch atomically, syncs it, and makes it visible to searches.
     pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
         let mut held = self.pen();
         let outcome = caught(|| {
@@ -181,12 +182,12 @@ impl Words {
             *held = Some(pen);
             Ok(())
         });
-        // After a failure the pen is gone, and with it what was not committed.
+        // After a failure the writer is dropped, and with it everything uncommitted.
         outcome.map_err(|problem| failed(&self.folder, &problem))
     }
 
-    /// Lets go of what writing needs: its threads and memory. Says whether it could; it cannot while
-    /// segments are being put together, and is asked again then.
+    /// Releases the writer with its threads and memory. Returns `false` if merges are still
+    /// running: call it again later.
     pub fn rest(&self) -> Result<bool, FinderError> {
         let mut held = self.pen();
         let Some(mut pen) = held.take() else { return Ok(true) };
@@ -203,7 +204,7 @@ impl Words {
         })
     }
 
-    /// What matches best.
+    /// Returns the entries that match best.
     pub fn search(
         &self,
         query: &WordsQuery,
@@ -230,25 +231,25 @@ impl Words {
         })
     }
 
-    /// How much a term says (as [`terms`] gives it): the logarithm of how few entries have it.
+    /// Inverse document frequency of a stem, as produced by `tome_text::stemmed_terms`.
     pub fn idf(&self, term: &str) -> Result<f32, FinderError> {
         let snapshot = self.snapshot();
         guarded(&self.folder, || question::rarity(term, &self.fields, &snapshot))
     }
 
-    /// Whether any entry has a term (as [`terms`] gives it) in its text.
+    /// Returns whether any entry has a stem in its text.
     pub fn has(&self, term: &str) -> Result<bool, FinderError> {
         let snapshot = self.snapshot();
         let frequency = guarded(&self.folder, || snapshot.frequency(self.fields.text, term))?;
         Ok(frequency > 0)
     }
 
-    /// How long its texts are on average, in terms.
+    /// Average length of the texts, in terms.
     pub fn usual_length(&self) -> f32 {
         self.snapshot().average
     }
 
-    /// The named things that it has, with the `at` they were put in with.
+    /// Names of the named records with their `at`, sorted by name.
     pub fn named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
         let snapshot = self.snapshot();
         let mut named = guarded(&self.folder, || named(&snapshot, &self.fields))?;
@@ -257,14 +258,14 @@ impl Words {
         Ok(named)
     }
 
-    /// Whether its files are still there as it left them. While somebody writes they are about to
-    /// change, and nothing is held against them.
+    /// Returns whether the files on disk are still those that this index wrote. Assumes so while a
+    /// write is in progress.
     pub fn is_whole(&self) -> bool {
         let _pen = match self.pen.try_lock() {
             Err(TryLockError::WouldBlock) => return true,
             pen => pen,
         };
-        // Segments may be put together meanwhile: then what was named a moment ago may be gone.
+        // Retry, because a concurrent merge may delete files listed a moment ago.
         (0..3).any(|_| self.has_files())
     }
 
@@ -286,7 +287,7 @@ impl Words {
         self.pen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes what was committed last visible.
+    /// Makes the last commit visible to searches.
     fn look_again(&self, cursor: Option<String>) -> tantivy::Result<()> {
         self.reader.reload()?;
         let before = self.snapshot();
@@ -334,7 +335,7 @@ fn written(payload: &Payload) -> tantivy::Result<String> {
 }
 
 fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
-    let other = || tantivy::TantivyError::SchemaError("it was made in another way".to_owned());
+    let other = || tantivy::TantivyError::SchemaError("another format version".to_owned());
     let payload: Payload =
         payload.and_then(|text| serde_json::from_str(text).ok()).ok_or_else(other)?;
     if (payload.scheme, payload.cut) == (SCHEME, tome_text::ANALYZER_VERSION) {
@@ -344,16 +345,16 @@ fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
     }
 }
 
-/// Runs what reads the index's files: where it cannot, the index is to be made again.
+/// Runs code that reads the index's files; a failure means that the index must be rebuilt.
 fn guarded<T>(folder: &Path, run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, FinderError> {
     caught(run).map_err(|problem| damaged(folder, &problem))
 }
 
-/// Runs what is tantivy's. Bytes that are not what they were make it fail, or panic.
+/// Runs tantivy code. Corrupt bytes make it fail or panic.
 fn caught<T>(run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(outcome) => outcome.map_err(|problem| problem.to_string()),
-        Err(_) => Err("its files are not what they were".to_owned()),
+        Err(_) => Err("corrupt files".to_owned()),
     }
 }
 

@@ -1,6 +1,6 @@
-//! The writing side of an index: one commit a batch, and segments put together behind it.
+//! The writer of an index: one commit per batch, followed by merges in the background.
 //!
-//! It is made when something is to be written, and costs threads and memory while it is there.
+//! Created on demand, because it costs threads and memory.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,20 +14,19 @@ use super::merging;
 use super::schema::Fields;
 use crate::Batch;
 
-/// Memory for what is not written yet; a batch that needs more makes several segments.
+/// Memory budget for uncommitted entries; a larger batch creates several segments.
 const MEMORY_BYTES: usize = 24_000_000;
 
-/// The writing side.
 pub(crate) struct Pen {
     writer: IndexWriter,
-    /// Segments that are being put together.
+    /// Running merges and their segments.
     merges: Vec<(Vec<SegmentId>, FutureResult<Option<SegmentMeta>>)>,
-    /// One of them failed: it is not tried again before the next write.
+    /// Whether a merge failed; no new ones start before the next write.
     is_stuck: bool,
 }
 
 impl Pen {
-    /// Takes up the pen. There is one a folder at a time.
+    /// Opens the writer. There can be only one per folder at a time.
     pub(crate) fn new(index: &Index) -> tantivy::Result<Self> {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -35,12 +34,12 @@ impl Pen {
             .memory_budget_per_thread(MEMORY_BYTES)
             .build();
         let writer: IndexWriter = index.writer_with_options(options)?;
-        // What is put together is decided here, so that it is known what is under way.
+        // Merges are started explicitly, to know which are running.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self { writer, merges: Vec::new(), is_stuck: false })
     }
 
-    /// Writes a batch, and what goes with it, in one commit.
+    /// Writes a batch and its payload in one commit.
     pub(crate) fn write(
         &mut self,
         batch: Batch,
@@ -60,7 +59,7 @@ impl Pen {
         Ok(())
     }
 
-    /// Begins to put segments together, where there are enough of a size.
+    /// Starts merges where there are enough segments of a size class.
     pub(crate) fn tidy(&mut self) -> tantivy::Result<()> {
         self.is_tidying();
         if self.is_stuck {
@@ -75,14 +74,14 @@ impl Pen {
         Ok(())
     }
 
-    /// Whether segments are still being put together.
+    /// Returns whether merges are still running.
     pub(crate) fn is_tidying(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         let is_stuck = &mut self.is_stuck;
         self.merges.retain_mut(|(_, merge)| match Pin::new(merge).poll(&mut context) {
             Poll::Pending => true,
             Poll::Ready(outcome) => {
-                // Nothing was lost by a failure: the segments are as they were.
+                // A failed merge loses nothing: its segments are unchanged.
                 *is_stuck |= outcome.is_err();
                 false
             }

@@ -1,4 +1,4 @@
-//! From a question's text to what is looked up: terms, each in its field, each with a weight.
+//! Turns a query into weighted clauses: one term in one field each.
 
 use std::collections::HashSet;
 
@@ -9,43 +9,38 @@ use tome_text::{StopClass, TokenKind, is_stop_word, stem, tokenize};
 use super::schema::Fields;
 use super::snapshot::Snapshot;
 
-/// Of a longer question only so many terms are looked at at all.
+/// Maximum number of terms to examine.
 const TERMS_SEEN_MAX: usize = 1_024;
 
-/// Of those the rarest are looked for.
+/// Maximum number of terms to search for: the rarest ones.
 const TERMS_MAX: usize = 256;
 
-/// A single character of a script without spaces says less than a pair of them.
+/// A single character of a script without spaces says less than a pair.
 const SINGLE_WEIGHT: f32 = 0.5;
 
-/// How much a match counts in each field, against one in the text.
+/// Weights of a match per field, relative to the text field.
 const IDENTIFIER_BOOST: f32 = 1.0;
 const PATH_BOOST: f32 = 1.0;
 const TITLE_BOOST: f32 = 1.5;
 const KEYWORD_BOOST: f32 = 1.0;
 
-/// A shorter word is not looked for among identifiers.
+/// Shorter words are not searched for among identifiers.
 const IDENTIFIER_BYTES_MIN: usize = 3;
 
-/// Where a term is looked for.
+/// The fields in which a term is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
-    /// In texts, titles and keywords.
+    /// Text, titles and keywords.
     Words,
-    /// Among identifiers.
     Identifiers,
-    /// Among paths.
     Paths,
 }
 
-/// A term that is looked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Wanted {
-    /// Where.
     pub(crate) place: Place,
-    /// The term, as the index has it there.
+    /// As stored in those fields.
     pub(crate) term: String,
-    /// How much it counts in the question.
     weight: f32,
 }
 
@@ -55,16 +50,16 @@ impl Wanted {
     }
 }
 
-/// A term in a field.
+/// A term in one field.
 pub(crate) struct Clause {
     pub(crate) term: Term,
-    /// What a match is worth: for a text, before its length and the term's frequency in it are considered.
+    /// Contribution of a match; in the text field, before frequency and length are applied.
     pub(crate) worth: f32,
-    /// Whether it is in the text, where frequency and length count.
+    /// Whether the field is the text, where frequency and length count.
     pub(crate) in_text: bool,
 }
 
-/// The terms of a question. Words that say nothing are among them only if there is nothing else.
+/// Parses a query. Keeps stop words only if there is nothing else.
 pub(crate) fn wanted(text: &str) -> Vec<Wanted> {
     let mut pieces = Pieces::default();
     tokenize(text, &mut |kind, term| pieces.take(kind, term));
@@ -102,7 +97,7 @@ impl Pieces {
         let words =
             if self.words.is_empty() && self.others.is_empty() { self.stop } else { self.words };
         let mut wanted: Vec<Wanted> = words.iter().map(|word| stemmed(word)).collect();
-        // `email` is looked for where `e-mail` is, `setup` where `set_up` is.
+        // Finds `e-mail` for `email`, and `set_up` for `setup`.
         let as_identifiers =
             words.into_iter().filter(|word| word.len() >= IDENTIFIER_BYTES_MIN && word.is_ascii());
         let identifiers = as_identifiers.map(|term| Wanted::new(Place::Identifiers, term, 1.0));
@@ -114,7 +109,7 @@ impl Pieces {
     }
 }
 
-/// `JavaScript` is looked for where `javascript` is.
+/// Stems of purely alphabetic identifiers: finds `javascript` for `JavaScript`.
 fn plain_of(others: &[Wanted]) -> Vec<Wanted> {
     others
         .iter()
@@ -129,7 +124,7 @@ fn stemmed(word: &str) -> Wanted {
     Wanted::new(Place::Words, stem(word).into_owned(), 1.0)
 }
 
-/// What is looked up for the terms of a question: those that the index has, or the rarest of them.
+/// Builds the clauses for the terms that occur in the index, rarest first, up to the limit.
 pub(crate) fn clauses(
     wanted: Vec<Wanted>,
     fields: &Fields,
@@ -154,7 +149,7 @@ pub(crate) fn clauses(
     Ok(made.collect())
 }
 
-/// A field that has a term, what a match there counts, and whether it is the text.
+/// A field that contains a term, its boost, and whether it is the text field.
 type Has = (Field, f32, bool);
 
 fn look_up(
@@ -172,7 +167,7 @@ fn look_up(
         Place::Identifiers => &[(fields.identifiers, IDENTIFIER_BOOST, false)],
         Place::Paths => &[(fields.paths, PATH_BOOST, false)],
     };
-    // A word that is common in texts is common, also where it is in few titles.
+    // A word that is common in texts is common, even if few titles contain it.
     let mut most = 0;
     let mut has = Vec::new();
     for place in places {
@@ -185,7 +180,7 @@ fn look_up(
     Ok((snapshot.rarity(most), has))
 }
 
-/// How much a word says: the more, the fewer entries have it.
+/// Inverse document frequency of a stem.
 pub(crate) fn rarity(term: &str, fields: &Fields, snapshot: &Snapshot) -> tantivy::Result<f32> {
     Ok(look_up(Place::Words, term, fields, snapshot)?.0)
 }

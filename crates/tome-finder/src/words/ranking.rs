@@ -1,12 +1,11 @@
-//! The best entries of a snapshot for the clauses of a question: BM25, exactly.
+//! Exact BM25 ranking of a snapshot's entries.
 //!
-//! Entries are gone through in windows. Clauses that can decide alone whether an entry is among the
-//! best are added up over a window; the others are looked up for the entries that may still make it.
-//! The better the worst of the best so far, the fewer clauses decide alone (the method is known as
-//! MaxScore).
+//! This is MaxScore over windows of documents. Clauses that can lift an entry into the top k on
+//! their own are summed over a window; the others are looked up only for entries that may still
+//! qualify. As the minimum score rises, fewer clauses need summing.
 //!
-//! Scores are whole numbers (2^16 is one), so that their sum is the same in whatever order it is made
-//! up, and with it the answer, however the entries are spread over segments.
+//! Scores are fixed-point integers (2^16 is one), so that their sum does not depend on the order of
+//! addition, and results do not depend on how entries are distributed over segments.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,18 +23,18 @@ use super::snapshot::{Segment, Snapshot};
 use super::weight::Weights;
 use crate::{Filter, Found};
 
-/// Entries that are added up at a time.
+/// Documents per window.
 const WINDOW_DOCS: DocId = 4_096;
 const WINDOW: usize = WINDOW_DOCS as usize;
 
-/// Entries of the clauses' lists that are worth a thread, and threads at most. Tests have few.
+/// One more thread per this many postings, up to a maximum. Low in tests.
 const LISTED_MIN: u64 = if cfg!(test) { 500 } else { 200_000 };
 const THREADS_MAX: usize = 4;
 
-/// A segment with fewer entries is gone through by one thread.
+/// Smaller segments are not split between threads.
 const PARTED_MIN: DocId = if cfg!(test) { 64 } else { 1 << 16 };
 
-/// Finds the best.
+/// Returns the top `limit` entries.
 pub(crate) fn rank(
     clauses: &[Clause],
     filter: &Filter,
@@ -62,7 +61,7 @@ pub(crate) fn rank(
     .finish()
 }
 
-/// Runs races as long as there are any.
+/// Runs the searches that `next` hands out.
 fn run<'r, 'b>(
     next: &mut dyn FnMut() -> Option<Race<'r>>,
     mut best: Best<'b>,
@@ -73,7 +72,7 @@ fn run<'r, 'b>(
     Ok(best)
 }
 
-/// Runs races on several threads, each over a part of the entries.
+/// Runs the searches on several threads, each over a range of documents.
 fn abreast<'b>(
     races: Vec<Race<'_>>,
     threads: usize,
@@ -89,7 +88,7 @@ fn abreast<'b>(
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut all = work();
         for other in others {
-            // A panic on another thread is one here.
+            // Propagate panics.
             let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             all = all.and_then(|mut all| {
                 all.join(other?);
@@ -100,33 +99,31 @@ fn abreast<'b>(
     })
 }
 
-/// How many threads so many entries are worth.
 fn threads(listed: u64) -> usize {
     let cores = crate::cores().min(THREADS_MAX);
     usize::try_from(listed / LISTED_MIN).map_or(cores, |worth| worth.clamp(1, cores))
 }
 
-/// One clause's way through a segment.
+/// Iterator over one clause's postings in a segment.
 #[derive(Clone)]
 struct Lane<'a> {
     postings: BlockSegmentPostings,
-    /// Where in the block it is.
+    /// Position within the current block.
     at: usize,
     worth: Worth<'a>,
-    /// No entry gets more by this clause.
+    /// Upper bound on the clause's contribution.
     most: u32,
 }
 
-/// What a match is worth.
 #[derive(Clone)]
 enum Worth<'a> {
-    /// Always the same.
+    /// Independent of the document.
     Flat(u32),
-    /// By the term's frequency and the text's length.
+    /// Depends on the term's frequency and the text's length.
     Text { worth: f32, weights: &'a Weights, segment: &'a Segment },
 }
 
-/// The clauses that a segment has, those that count least first.
+/// The clauses that occur in a segment, by ascending upper bound.
 fn lanes<'a>(
     clauses: &[Clause],
     segment: &'a Segment,
@@ -178,7 +175,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Adds what it has in a window to the sums.
+    /// Adds the clause's contributions within a window.
     fn pour(&mut self, window: &mut Window) {
         self.seek(window.from);
         while self.doc() < window.end {
@@ -205,7 +202,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The sums of some entries that follow each other.
+/// Partial scores of consecutive documents.
 struct Window {
     from: DocId,
     end: DocId,
@@ -224,7 +221,7 @@ impl Window {
         }
     }
 
-    /// Hands over the entries that got something, in order, and forgets them.
+    /// Passes the documents with a score to `take`, in order, and resets them.
     fn drain(
         &mut self,
         mut take: impl FnMut(DocId, u32) -> tantivy::Result<()>,
@@ -245,19 +242,19 @@ impl Window {
     }
 }
 
-/// One segment's part of the search.
+/// The search of one segment, or of a range of its documents.
 #[derive(Clone)]
 struct Race<'a> {
     lanes: Vec<Lane<'a>>,
     segment: &'a Segment,
     allowed: Arc<Allowed>,
     ordinal: usize,
-    /// It ends before this entry.
+    /// Exclusive.
     end: DocId,
 }
 
 impl Race<'_> {
-    /// The same in several parts, one after the other.
+    /// Splits the search into consecutive document ranges.
     fn parted(self, parts: usize) -> Vec<Self> {
         let whole = self.end;
         if whole < PARTED_MIN {
@@ -302,7 +299,8 @@ impl Race<'_> {
     }
 }
 
-/// The clauses that cannot lift an entry to the floor together, the others, and how far the former reach.
+/// Splits the clauses into those whose combined upper bound stays below the minimum score, and the
+/// others. Also returns that bound.
 fn split<'l, 'a>(
     lanes: &'l mut [Lane<'a>],
     floor: u32,
@@ -321,7 +319,7 @@ fn split<'l, 'a>(
     (rest, deciding, reach)
 }
 
-/// The whole score of an entry, or as much of it as shows that it is below the floor.
+/// Completes a document's score, or stops once it is certain to stay below the minimum.
 fn completed(doc: DocId, sum: u32, reach: u32, rest: &mut [Lane<'_>], floor: u32) -> u32 {
     let (mut score, mut reach) = (sum, reach);
     for lane in rest.iter_mut().rev() {

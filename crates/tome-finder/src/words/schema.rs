@@ -1,16 +1,16 @@
-//! What the index has of an entry.
+//! The fields of the index.
 //!
-//! | field | what | how |
+//! | field | content | indexed as |
 //! | --- | --- | --- |
-//! | text | words, and characters of scripts without spaces, stemmed | frequencies, lengths |
-//! | identifiers | whole identifiers, error codes, hashes, versions | documents only |
-//! | paths | paths, their ends, names of files | documents only |
-//! | title, keywords | words, stemmed | documents only |
-//! | key | the name of a named thing | documents only, column |
-//! | project, session, agent, kind, source | as they are | documents only |
+//! | text | stemmed words, and characters of scripts without spaces | frequencies, lengths |
+//! | identifiers | complete identifiers, error codes, hashes, versions | documents only |
+//! | paths | paths, their suffixes, file names | documents only |
+//! | title, keywords | stemmed words | documents only |
+//! | key | name of a named record | documents only, column |
+//! | project, session, agent, kind, source | verbatim | documents only |
 //! | seq, from, to, line, at, source | numbers | columns |
 //!
-//! Nothing is stored, and there are no positions: the texts are where they came from.
+//! Nothing is stored and there are no positions: the texts remain in the ledger and the notebooks.
 
 use tantivy::TantivyDocument;
 use tantivy::schema::{
@@ -23,7 +23,7 @@ use tome_text::{TokenKind, stem, tokenize};
 
 use crate::{Entry, Key};
 
-/// Names of columns, which tantivy wants as text.
+/// Names of columns, which tantivy looks up by name.
 pub(crate) mod column {
     pub(crate) const KEY: &str = "key";
     pub(crate) const SEQ: &str = "seq";
@@ -34,12 +34,11 @@ pub(crate) mod column {
     pub(crate) const SOURCE: &str = "source";
 }
 
-/// Terms separated by white space. Words are stemmed before they get here.
+/// Terms separated by white space; words are stemmed beforehand.
 const SEPARATED: &str = "separated";
-/// All of it is one term.
+/// The whole value is one term.
 const WHOLE: &str = "raw";
 
-/// The fields of the index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     pub(crate) text: Field,
@@ -61,7 +60,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// The fields, and the schema that they are of: always the same.
+    /// Returns the fields and their schema, which are always the same.
     pub(crate) fn new() -> (Self, Schema) {
         let mut schema = Schema::builder();
         let counted = TextFieldIndexing::default()
@@ -90,7 +89,6 @@ impl Fields {
         (fields, schema.build())
     }
 
-    /// What the index has of an entry.
     pub(crate) fn document(&self, entry: &Entry) -> TantivyDocument {
         let mut document = TantivyDocument::default();
         self.add_terms(entry, &mut document);
@@ -118,7 +116,8 @@ impl Fields {
         let mut whole = Terms::default();
         whole.read(&entry.text);
         document.add_text(self.text, &whole.words);
-        // A title's identifiers and paths count like the text's; its words have a field of their own.
+        // A title's identifiers and paths go into the same fields as the text's; its words have
+        // their own field.
         for (field, text) in [(self.title, &entry.title), (self.keywords, &entry.keywords)] {
             if !text.is_empty() {
                 whole.words.clear();
@@ -134,7 +133,7 @@ impl Fields {
     }
 }
 
-/// Terms for each field, separated by spaces.
+/// Space-separated terms per field.
 #[derive(Default)]
 struct Terms {
     words: String,
@@ -177,7 +176,6 @@ fn listed(schema: &mut SchemaBuilder, name: &str, analyzer: &str) -> Field {
     schema.add_text_field(name, documents_only(analyzer))
 }
 
-/// The analyzers of the fields.
 pub(crate) fn analyzers() -> TokenizerManager {
     let analyzers = TokenizerManager::default();
     analyzers.register(SEPARATED, TextAnalyzer::from(WhitespaceTokenizer::default()));

@@ -1,8 +1,7 @@
-//! The index as one search sees it, with statistics of the entries that are alive.
+//! A consistent view of the index for one search, with statistics of live entries only.
 //!
-//! Entries that are gone stay in a segment until it is merged, and tantivy counts them. Here they are
-//! not counted: an answer is the same whether a segment was merged or not, and so the same from an
-//! index that was made again from scratch.
+//! Deleted entries stay in a segment until it is merged, and tantivy's statistics include them.
+//! Excluding them makes results independent of merges, and equal to those of a rebuilt index.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,25 +18,23 @@ use super::schema::{Fields, column};
 use super::weight::Weights;
 use crate::{Found, Key, Part, Source};
 
-/// The index at one moment.
 pub(crate) struct Snapshot {
     pub(crate) segments: Vec<Arc<Segment>>,
-    /// Entries that are alive.
     pub(crate) count: u64,
-    /// How long their texts are, on average, in terms.
+    /// Average length of the texts, in terms.
     pub(crate) average: f32,
-    /// What a match in a text is worth, by the length that texts have on average.
+    /// BM25 weights for that average length.
     pub(crate) weights: Weights,
 }
 
-/// One segment, and what is asked of it again and again.
+/// A segment with cached statistics.
 pub(crate) struct Segment {
     pub(crate) reader: SegmentReader,
-    /// How long each entry's text is.
+    /// Text length of each entry.
     pub(crate) lengths: FieldNormReader,
-    /// Entries that are gone.
+    /// Deleted entries.
     dead: Vec<DocId>,
-    /// The lengths of those that are alive, together.
+    /// Total length of the live entries.
     length: u64,
     columns: Columns,
 }
@@ -53,7 +50,7 @@ struct Columns {
 }
 
 impl Snapshot {
-    /// Looks at an index. Segments that were looked at before, and have not changed since, are taken over.
+    /// Creates a snapshot, reusing unchanged segments of the previous one.
     pub(crate) fn new(
         readers: &[SegmentReader],
         fields: &Fields,
@@ -78,7 +75,7 @@ impl Snapshot {
         Ok(Self { segments, count, average, weights: Weights::new(average) })
     }
 
-    /// In how many entries a field has a term.
+    /// Number of live entries whose field contains a term.
     pub(crate) fn frequency(&self, field: Field, term: &str) -> tantivy::Result<u64> {
         let term = Term::from_field_text(field, term);
         let mut frequency = 0;
@@ -88,7 +85,7 @@ impl Snapshot {
         Ok(frequency)
     }
 
-    /// How much a term says that so many entries have.
+    /// IDF of a term that occurs in this many entries.
     pub(crate) fn rarity(&self, frequency: u64) -> f32 {
         let without = self.count.saturating_sub(frequency) as f32;
         (1.0 + (without + 0.5) / (frequency as f32 + 0.5)).ln()
@@ -112,7 +109,7 @@ impl Segment {
         (self.reader.segment_id(), self.reader.delete_opstamp())
     }
 
-    /// Where a term is, if it is anywhere.
+    /// Postings of a term, if it occurs.
     pub(crate) fn postings(
         &self,
         term: &Term,
@@ -139,35 +136,31 @@ impl Segment {
         Ok(all.saturating_sub(dead as u64))
     }
 
-    /// Whether an entry may be found at all.
     pub(crate) fn is_alive(&self, doc: DocId) -> bool {
         !self.reader.is_deleted(doc)
     }
 
-    /// What decides between entries that match equally well.
+    /// Breaks ties between entries with equal scores.
     pub(crate) fn place(&self, doc: DocId) -> tantivy::Result<(Source, Key, Part)> {
         let columns = &self.columns;
         Ok((columns.source(doc)?, columns.key(doc)?, columns.part(doc)))
     }
 
-    /// An entry as it is answered.
     pub(crate) fn found(&self, doc: DocId, score: f32) -> tantivy::Result<Found> {
         let (source, key, part) = self.place(doc)?;
         Ok(Found { key, part, source, at: self.at(doc), line: self.columns.line(doc), score })
     }
 
-    /// When it happened.
     pub(crate) fn at(&self, doc: DocId) -> Millis {
         Millis(self.columns.at.first(doc).unwrap_or_default())
     }
 
-    /// When each of them happened.
     pub(crate) fn moments(&self) -> &Column<u64> {
         &self.columns.at
     }
 }
 
-/// Whether a document is in a list. Asked in order of documents only.
+/// Returns whether a document is in a postings list. Documents must be queried in ascending order.
 pub(crate) fn is_in(postings: &mut BlockSegmentPostings, doc: DocId) -> bool {
     let at = postings.seek(doc);
     doc != TERMINATED && postings.doc(at) == doc
@@ -210,13 +203,13 @@ impl Columns {
 
     fn source(&self, doc: DocId) -> tantivy::Result<Source> {
         let number = self.source.first(doc).unwrap_or_default();
-        Source::ALL.into_iter().find(|source| *source as u64 == number).ok_or_else(|| {
-            tantivy::TantivyError::InternalError(format!("there is no source {number}"))
-        })
+        Source::ALL
+            .into_iter()
+            .find(|source| *source as u64 == number)
+            .ok_or_else(|| tantivy::TantivyError::InternalError(format!("unknown source {number}")))
     }
 }
 
-/// What was put in as 32 bits.
 fn narrow(number: Option<u64>) -> u32 {
     number.and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The index through its doors.
+//! Tests of the public API.
 
 mod corrupt;
 mod model;
@@ -11,7 +11,7 @@ use tome_model::Millis;
 use super::*;
 use crate::{Entry, Key, Part, Source};
 
-/// A folder for an index, gone with the test.
+/// A temporary folder for an index.
 struct Scene {
     home: tempfile::TempDir,
 }
@@ -31,7 +31,6 @@ impl Scene {
     }
 }
 
-/// An event that says something.
 fn event(seq: u64, text: &str) -> Entry {
     Entry {
         key: Key::Event(seq),
@@ -49,7 +48,6 @@ fn event(seq: u64, text: &str) -> Entry {
     }
 }
 
-/// A note that says something.
 fn note(name: &str, text: &str) -> Entry {
     Entry {
         key: Key::Named(name.into()),

@@ -1,32 +1,31 @@
-//! What a match is worth: BM25's saturation of frequency and length, in whole numbers.
+//! BM25 term weights with frequency saturation and length normalization, as fixed-point integers.
 
 use tantivy::fieldnorm::FieldNormReader;
 
-/// How soon more of the same says nothing new. Measured: lower than usual, because entries are short.
+/// BM25's k1. Measured: lower than usual, because entries are short.
 const SATURATION: f32 = 0.9;
 
-/// How much a long text is held against itself.
+/// BM25's b.
 const LENGTH: f32 = 0.5;
 
-/// One, as a score.
+/// Fixed-point representation of 1.
 const ONE: f32 = 65_536.0;
 
-/// Frequencies below this are looked up.
+/// Lower frequencies are tabulated.
 const TABLED: u32 = 16;
 
-/// The number of lengths that are told apart.
+/// Number of distinct field norms.
 const LENGTHS: usize = 256;
 
-/// Weights for texts of some average length.
+/// Precomputed weights for an average text length.
 pub(crate) struct Weights {
-    /// What the length adds below the fraction, by the length's number.
+    /// Denominator term by field norm.
     norms: Vec<f32>,
-    /// The fraction, by frequency and length.
+    /// Saturation factor by frequency and field norm.
     fractions: Vec<f32>,
 }
 
 impl Weights {
-    /// Weights for texts that are so long on average.
     pub(crate) fn new(average: f32) -> Self {
         let norms: Vec<f32> = (0..=u8::MAX)
             .map(|number| {
@@ -40,7 +39,6 @@ impl Weights {
         Self { norms, fractions }
     }
 
-    /// The score of a term in a text.
     pub(crate) fn text(&self, worth: f32, frequency: u32, length: u8) -> u32 {
         let at = frequency as usize * LENGTHS + usize::from(length);
         let fraction = self.fractions.get(at).copied().unwrap_or_else(|| {
@@ -49,12 +47,13 @@ impl Weights {
         whole(worth * fraction)
     }
 
-    /// The score of a term where frequency and length do not count: as in a text of average length.
+    /// Score of a term in a field where frequency and length do not count: as in a text of average
+    /// length.
     pub(crate) fn flat(&self, worth: f32) -> u32 {
         whole(worth)
     }
 
-    /// No text gets more.
+    /// Upper bound on the score of a term in a text.
     pub(crate) fn most(&self, worth: f32) -> u32 {
         whole(worth * (SATURATION + 1.0)).saturating_add(1)
     }
@@ -65,12 +64,12 @@ fn fraction(frequency: u32, norm: f32) -> f32 {
     frequency * (SATURATION + 1.0) / (frequency + norm)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "saturates, which no score comes near")]
+#[expect(clippy::cast_possible_truncation, reason = "saturates; no score comes near the limit")]
 fn whole(score: f32) -> u32 {
     (score * ONE) as u32
 }
 
-/// A score as others see it.
+/// Converts a fixed-point score to a float.
 pub(crate) fn shown(score: u32) -> f32 {
     score as f32 / ONE
 }

@@ -1,7 +1,8 @@
-//! What is at a cited place.
+//! Opens citations.
 //!
-//! Everything is read where it is kept: events in the ledger, notes through their notebook, whose
-//! sandbox no path leaves. A session's copy that is missing or shortened is made again first.
+//! Records are read from their source of truth: events from the ledger, notes through their
+//! notebook and its path sandbox. A session transcript that is missing or too short is rebuilt
+//! first.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,66 +16,66 @@ use crate::{CopiedLine, SessionCopies};
 use tome_contents::{Calendar, Expanded, NodeInPlace};
 use tome_home::{HomeError, Notebooks, Question, Store, Whose};
 
-/// Lines of a note that are shown around the cited one.
+/// Lines shown around the cited line of a note.
 const LINES_BEFORE: u32 = 3;
 const LINES_AFTER: u32 = 10;
-/// Events that are shown around a grip.
+/// Events shown before and after a source excerpt.
 const GRIP_EVENTS: usize = 3;
 
-/// Opens citations.
+/// Opens citations of events, notes and nodes.
 pub struct Citations {
     notebooks: Arc<Notebooks>,
     calendar: Arc<Calendar>,
     copies: Arc<SessionCopies>,
 }
 
-/// What is at a cited place.
+/// An opened citation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opened {
-    /// The root of its project; empty for the coder's.
+    /// Root folder of the project; empty for the coder's notebook.
     pub project: String,
-    /// Its session, where it has one.
+    /// `None` if the record belongs to no session.
     pub session: Option<SessionId>,
-    /// Nobody said which session is at hand: it is the newest of the project.
+    /// Whether the session was not specified, so that the newest of the project was used.
     pub session_assumed: bool,
-    /// The file it is in, where it is in one.
+    /// `None` if the record is not in a file.
     pub file: Option<PathBuf>,
-    /// The line in that file, where one was cited.
+    /// The cited line in that file.
     pub line: Option<u32>,
-    /// What is there.
+    /// The content.
     pub place: OpenedPlace,
 }
 
-/// What is there.
+/// Content of a cited record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OpenedPlace {
     /// An event.
     Event(Box<Event>),
-    /// A line of a session's copy that is no event.
+    /// A line of a session's transcript that is not an event of the ledger.
     Foreign(String),
-    /// Lines of a note around the cited one.
+    /// The lines of a note around the cited one.
     Lines {
-        /// The number of the first of them.
+        /// Number of the first line, counted from 1.
         first: u32,
-        /// The lines, without their ends.
+        /// Without line terminators.
         lines: Vec<String>,
-        /// How many lines the note has.
+        /// Number of lines in the note.
         total: u32,
     },
-    /// A node, of each project that has it unless one was named or is at hand.
+    /// A node: of the named or current project, otherwise of every project that has it.
     Nodes(Vec<NodeInPlace>),
-    /// A grip, with what happened around it.
+    /// A source excerpt with the events around it.
     Grip(Box<Expanded>),
 }
 
-/// A session that is meant, and whether that was assumed.
+/// A resolved session, and whether it was assumed to be the newest.
 struct Meant {
     session: SessionId,
     assumed: bool,
 }
 
 impl Citations {
-    /// Opens citations of what is in these notebooks, contents and copies.
+    /// Creates an opener over these notebooks, contents and transcripts.
     pub fn new(
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
@@ -147,7 +148,6 @@ impl Citations {
         })
     }
 
-    /// The lines of a session's note around a line.
     fn detail(
         &self,
         root: String,
@@ -168,7 +168,6 @@ impl Citations {
         Ok(Opened { session: Some(session), session_assumed: assumed, ..opened })
     }
 
-    /// The lines of a note around a line.
     fn note(
         &self,
         project: String,
@@ -216,13 +215,14 @@ impl Citations {
         };
         found.map(|event| event.project).ok_or_else(|| {
             let problem = format!(
-                "{citation} is a place in a project: stand in one that Tome knows, or name it (--project)"
+                "{citation} is relative to a project: run this inside a known project, or pass --project"
             );
             ModelError::invalid("citation", problem).into()
         })
     }
 
-    /// The session that a citation means: the one it names, the one at hand, or the newest.
+    /// Returns the session that the citation names, the current session, or the newest one, in this
+    /// order.
     fn session(
         &self,
         root: &str,
@@ -249,7 +249,6 @@ impl Citations {
         Ok(Meant { session, assumed: true })
     }
 
-    /// The latest event of a project or of a session.
     fn newest(
         &self,
         project: Option<&str>,

@@ -1,4 +1,4 @@
-//! Citations as text: reading them, and writing exactly what is read.
+//! Parses citations and renders them; the two round-trip exactly.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,10 +18,10 @@ const NODE: &str = "toc:";
 const GRIP: &str = "grip:";
 
 const FORMS: &str = "messages.jsonl#L45, detail/x.md#L10, overview.md, sessions/<session>/messages.jsonl#L45, \
-                     memory/x.md#L3, coder/x.md#L3, toc:day:2026-11-14, grip:…, each with projects/<project>/ in front if need be";
+                     memory/x.md#L3, coder/x.md#L3, toc:day:2026-11-14, grip:…, optionally prefixed with projects/<project>/";
 
 impl Citation {
-    /// Whether a text means to be a citation, right or wrong, rather than the id of an event.
+    /// Returns whether a text looks like a citation, valid or not, rather than an event id.
     pub fn is_meant(text: &str) -> bool {
         let heads = [PROJECTS, SESSIONS, MEMORY, CODER, DETAIL, OVERVIEW, MESSAGES, NODE, GRIP];
         heads.iter().any(|head| text.starts_with(head))
@@ -41,18 +41,18 @@ impl FromStr for Citation {
             CitedPlace::Message { session: None, .. }
             | CitedPlace::Detail { session: None, .. } => {
                 let problem =
-                    format!("say which session: projects/{folder}/sessions/<session>/{rest}");
+                    format!("name the session: projects/{folder}/sessions/<session>/{rest}");
                 Err(wrong(text, &problem))
             }
             CitedPlace::Insight { .. } => {
-                Err(wrong(text, &format!("the coder's notes belong to no project: use {rest}")))
+                Err(wrong(text, &format!("the coder's notebook belongs to no project: use {rest}")))
             }
             _ => Ok(Self { project: Some(folder.to_owned()), place }),
         }
     }
 }
 
-/// What is cited within a project.
+/// Parses the part after the project. `text` is the whole citation, for error messages.
 fn place(text: &str, rest: &str) -> Result<CitedPlace, ModelError> {
     if let Some(rest) = rest.strip_prefix(SESSIONS) {
         let (folder, rest) = split_folder(text, rest)?;
@@ -79,7 +79,7 @@ fn place(text: &str, rest: &str) -> Result<CitedPlace, ModelError> {
     }
 }
 
-/// What is cited within a session; none if it is nothing that a session has.
+/// Parses the part after the session. `None` if no session has such a file.
 fn of_session(
     text: &str,
     rest: &str,
@@ -99,7 +99,7 @@ fn of_session(
     Ok(Some(CitedPlace::Message { session, line }))
 }
 
-/// A note's path and the line in it, if one is named.
+/// Splits a note's path from the optional line number.
 fn path_and_line(text: &str, rest: &str) -> Result<(String, Option<u32>), ModelError> {
     let (path, line) = match rest.rsplit_once("#L") {
         Some((path, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => {
@@ -115,7 +115,7 @@ fn path_and_line(text: &str, rest: &str) -> Result<(String, Option<u32>), ModelE
     Ok((path.to_owned(), line))
 }
 
-/// The name of a folder, and what comes behind it.
+/// Splits off a folder name.
 fn split_folder<'a>(text: &str, rest: &'a str) -> Result<(&'a str, &'a str), ModelError> {
     let found = rest.split_once('/');
     found
@@ -129,7 +129,7 @@ fn is_odd(c: char) -> bool {
     c.is_control() || c == '\\'
 }
 
-/// A line's number as it is written: no sign, no zeros in front.
+/// Parses a line number in canonical form: no sign, no leading zeros.
 fn number(digits: &str) -> Option<u32> {
     let line: u32 = digits.parse().ok()?;
     (line > 0 && line.to_string() == digits).then_some(line)
@@ -137,7 +137,7 @@ fn number(digits: &str) -> Option<u32> {
 
 fn wrong(text: &str, problem: &str) -> ModelError {
     let said = truncate_to(text, 200);
-    ModelError::invalid("citation", format!("{said:?} names no place: {problem}"))
+    ModelError::invalid("citation", format!("{said:?} is not a citation: {problem}"))
 }
 
 impl fmt::Display for Citation {

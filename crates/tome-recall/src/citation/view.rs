@@ -1,4 +1,4 @@
-//! Where somebody stands who cites or opens: what is at hand has a short name.
+//! The current project and session, relative to which citations are shortened.
 
 use std::path::Path;
 
@@ -7,23 +7,23 @@ use tome_model::{GripId, NodeId};
 use super::{Citation, CitedPlace};
 use tome_home::{Projects, layout};
 
-/// Where somebody stands.
+/// The current project and session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Viewpoint {
-    /// The root of the project at hand.
+    /// Root folder of the project.
     pub project: Option<String>,
-    /// The session at hand.
+    /// Session id.
     pub session: Option<String>,
 }
 
 impl Viewpoint {
-    /// The citation of an event, which is this line of its session's copy.
+    /// Cites an event by its line in the session's transcript.
     pub fn message(&self, projects: &Projects, root: &str, session: &str, line: u32) -> Citation {
         let session = self.other_session(root, session);
         self.of(projects, root, CitedPlace::Message { session, line })
     }
 
-    /// The citation of a session's note: `overview.md` or `detail/….md`.
+    /// Cites a session's note: `overview.md` or `detail/….md`.
     pub fn detail(
         &self,
         projects: &Projects,
@@ -35,7 +35,7 @@ impl Viewpoint {
         self.of(projects, root, CitedPlace::Detail { session, path: path.to_owned(), line })
     }
 
-    /// The citation of a note of a project's notebook.
+    /// Cites a note of a project's notebook.
     pub fn note(
         &self,
         projects: &Projects,
@@ -45,17 +45,17 @@ impl Viewpoint {
         self.of(projects, root, CitedPlace::Note { path: path.to_owned(), line })
     }
 
-    /// The citation of an insight of the coder's notebook.
+    /// Cites a lesson of the coder's notebook.
     pub fn insight(&self, path: &str, line: Option<u32>) -> Citation {
         Citation { project: None, place: CitedPlace::Insight { path: path.to_owned(), line } }
     }
 
-    /// The citation of a node.
+    /// Cites a node.
     pub fn node(&self, projects: &Projects, root: &str, id: &NodeId) -> Citation {
         self.of(projects, root, CitedPlace::Node(id.clone()))
     }
 
-    /// The citation of a grip.
+    /// Cites a source of a bullet.
     pub fn grip(&self, projects: &Projects, root: &str, id: &GripId) -> Citation {
         self.of(projects, root, CitedPlace::Grip(id.clone()))
     }
@@ -72,14 +72,13 @@ impl Viewpoint {
         self.project.as_deref() == Some(root)
     }
 
-    /// The folder of a session that is not the one at hand.
+    /// Returns the folder of a session unless it is the current one.
     fn other_session(&self, root: &str, session: &str) -> Option<String> {
         let is_at_hand = self.is_here(root) && self.session.as_deref() == Some(session);
         (!is_at_hand).then(|| layout::session_name(session))
     }
 }
 
-/// The root of the project whose folder has this name.
 pub(super) fn root_of(projects: &Projects, folder: &str) -> Option<String> {
     let is_named = |path: &Path| path.file_name().is_some_and(|name| name == folder);
     projects.all().into_iter().find(|(_, path)| is_named(path)).map(|(root, _)| root)

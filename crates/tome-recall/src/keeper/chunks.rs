@@ -1,25 +1,25 @@
-//! How a long text is cut into pieces that can be found by themselves.
+//! Splits long texts into chunks.
 //!
-//! A piece ends after [`WORDS`] words, better a little earlier at the end of a line or sentence, and the
-//! next one begins a few words before that, so that nothing said across the cut is lost. In scripts
-//! without spaces every character counts as half a word. Pieces are cut between characters, and the
-//! same text always gives the same pieces.
+//! A chunk ends after about [`CHUNK_WORDS`] words, preferably at the end of a line or sentence.
+//! Chunks overlap by a few words, so that nothing is lost at a boundary. In scripts without spaces,
+//! each character counts as half a word. Splitting is deterministic and never inside a character.
 
 use tome_finder::Part;
 use tome_text::{ends_sentence, is_unspaced};
 
-/// The words of a piece, about.
+/// Target size of a chunk in words.
 const WORDS: usize = 120;
-/// A text a little longer than a piece is not cut for a few words.
+/// Texts up to this size are not split.
 const WHOLE_WORDS: usize = 160;
-/// The words that two pieces share.
+/// Number of words that two chunks share.
 const OVERLAP: usize = 15;
-/// The bytes of a piece at most: logs and minified code have few spaces.
+/// Maximum size of a chunk in bytes: logs and minified code have few spaces.
 const BYTES_MAX: usize = 2_048;
-/// Pieces of one text at most. An event is capped before it is stored, so this is far away.
+/// Maximum number of chunks per text. Never reached in practice, because events are capped before
+/// they are stored.
 const PIECES_MAX: usize = 1_024;
 
-/// The pieces of a text, in order; none of an empty one.
+/// Splits a text into chunks, in order. Empty for a blank text.
 pub(crate) fn chunks(text: &str) -> Vec<Part> {
     if let Some(whole) = whole(text) {
         return vec![whole];
@@ -44,12 +44,12 @@ fn pieces(text: &str) -> Vec<Part> {
     parts
 }
 
-/// The only piece of a text that is plainly short: most are, and need no list of their words.
+/// Returns the only chunk of a text that is clearly short, without building a word list.
 fn whole(text: &str) -> Option<Part> {
     let from = text.len() - text.trim_start().len();
     let said = text.trim();
     let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
-    // No text has more words than that: a long one counts for several.
+    // Upper bound, because a very long word counts as several.
     let words_max = match said.is_ascii() {
         true => said.bytes().filter(is_space).count() + 1 + said.len() / (BYTES_MAX / 4),
         false => said.chars().count(),
@@ -58,19 +58,18 @@ fn whole(text: &str) -> Option<Part> {
         .then(|| Part { from: cap(from), to: cap(from + said.len()) })
 }
 
-/// Where a piece begins so that it shares a little with the one before, which ends in front of `next`.
-/// What it shares is short, so that it always goes beyond it.
+/// First word of the chunk that follows one ending before `next`. The overlap is short, so that
+/// chunks always advance.
 fn overlap_of(words: &[Word], next: usize) -> usize {
     let end = start_of(words, next);
     let shared = words.get(..next).unwrap_or_default().iter().rev().take(OVERLAP);
     next - shared.take_while(|word| end - word.from <= BYTES_MAX / 8).count()
 }
 
-/// A word of the text.
 struct Word {
     from: usize,
     to: usize,
-    /// Words before it and itself, in halves.
+    /// Running total in half words, including this word.
     halves: usize,
 }
 
@@ -78,7 +77,8 @@ fn start_of(words: &[Word], index: usize) -> usize {
     words.get(index).map_or(0, |word| word.from)
 }
 
-/// The last word of the piece that begins with the word `first`; `new` is in it, which no piece has yet.
+/// Last word of the chunk that starts with word `first`. Always includes `new`, the first word that
+/// is in no chunk yet.
 fn last_of(text: &str, words: &[Word], first: usize, new: usize) -> usize {
     let (from, before) = words.get(first).map_or((0, 0), |word| (word.from, word.halves));
     let size = |word: &Word| (word.halves - before, word.to - from);
@@ -96,7 +96,7 @@ fn last_of(text: &str, words: &[Word], first: usize, new: usize) -> usize {
     }
     let last = fits(WORDS);
     let earliest = (first + (last - first) * 3 / 4).max(new);
-    // A line's end is the best place to cut, a sentence's end the next best.
+    // Prefer the end of a line, then the end of a sentence.
     let at = |ends: fn(&str, &str) -> bool| {
         (earliest..=last).rev().find(|index| match (words.get(*index), words.get(index + 1)) {
             (Some(word), Some(next)) => ends(
@@ -109,8 +109,8 @@ fn last_of(text: &str, words: &[Word], first: usize, new: usize) -> usize {
     at(|_, gap| gap.contains('\n')).or_else(|| at(|word, _| ends_sentence(word))).unwrap_or(last)
 }
 
-/// The words of a text: runs between spaces, cut where they are longer than a piece; each character
-/// of a script without spaces is one.
+/// Splits a text at white space. Overlong words are split further; each character of a script
+/// without spaces is a word.
 fn word_ends(text: &str) -> Vec<Word> {
     let (mut words, mut halves) = (Vec::new(), 0);
     let mut open: Option<usize> = None;

@@ -1,12 +1,12 @@
-//! A desk: the indexes over one ledger, or over the coder's notebook.
+//! An index set: the indexes over one ledger, or over the coder's notebook.
 //!
 //! ```text
-//! finder/bm25/events    finder/vectors/events    events: only ever added to
-//! finder/bm25/pages     finder/vectors/pages     nodes, grips, notes: replaced as they change
+//! finder/bm25/events    finder/vectors/events    events: append-only
+//! finder/bm25/pages     finder/vectors/pages     nodes, sources, notes: replaced when they change
 //! ```
 //!
-//! Each of the four is independent of the others, knows how far it has come, and is made anew when it
-//! is missing or damaged. Whoever asks takes what is there.
+//! The four indexes are independent. Each has its own cursor and is rebuilt if it is missing or
+//! damaged. Queries use those that exist.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,44 +18,41 @@ use tome_model::Millis;
 
 use super::hands::Pass;
 
-/// Whose texts a desk has.
+/// The owner of an index set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum DeskOf {
-    /// One project: its ledger, its notebook, its sessions.
+    /// One project: its ledger, notebook and sessions.
     Project(String),
-    /// The one ledger of all projects, and their notebooks.
+    /// All projects in one ledger, with their notebooks.
     Unified,
-    /// The coder's notebook.
     Coder,
 }
 
-/// The indexes over one ledger or notebook.
 pub(crate) struct Desk {
     pub of: DeskOf,
-    /// The ledger, where there is one.
+    /// `None` for the coder's notebook.
     pub ledger: Option<PathBuf>,
     pub events: Pair,
     pub pages: Pair,
-    /// Held by whoever brings it up to date: the indexes of words, and those of vectors. Who needs both
-    /// takes them in this order.
+    /// Held while the BM25 indexes or the vector indexes are updated. Lock both in this order.
     pub keeping: Mutex<Kept>,
     pub keeping_meanings: Mutex<Kept>,
-    /// The files that the BM25 index of pages has, and those that its vectors cover; `None` until they
-    /// were read from the index.
+    /// Files in the BM25 index of pages, and in the vector index; `None` until read from the index.
     pub known: RwLock<Option<KnownFiles<Words>>>,
     pub known_meanings: RwLock<Option<KnownFiles<Meanings>>>,
-    /// Whether somebody has seen that something is missing.
+    /// Whether a query noticed that something is missing.
     pub wanting: AtomicBool,
-    /// The same for vectors that are kept apart. They begin with it: nobody has compared them yet.
+    /// The same for vectors of a remote embedder. Initially set, because their files have not been
+    /// compared yet.
     pub wanting_meanings: AtomicBool,
-    /// What went wrong the last time.
+    /// Problems of the last update.
     pub problems: Mutex<Problems>,
-    /// When it was used last, counted in uses.
+    /// Time of last use, as a counter of uses.
     pub used: AtomicU64,
 }
 
-/// The files that one particular index has. An index that was deleted and created again is another index:
-/// it must not inherit the list, or files that it has not read yet would be skipped as known.
+/// Files in one particular index instance. An index that was deleted and recreated must not inherit
+/// the list, or files that it has not read yet would be skipped.
 pub(crate) struct KnownFiles<T> {
     index: Weak<T>,
     stamps: Arc<HashSet<String>>,
@@ -66,49 +63,49 @@ impl<T> KnownFiles<T> {
         Self { index: Arc::downgrade(index), stamps }
     }
 
-    /// The stamps of the files that this index has, if the list is about this index.
+    /// Stamps of the files, if the list belongs to this index instance.
     pub(crate) fn stamps_in(&self, index: &Arc<T>) -> Option<&Arc<HashSet<String>>> {
         std::ptr::eq(self.index.as_ptr(), Arc::as_ptr(index)).then_some(&self.stamps)
     }
 }
 
-/// Why indexes are not up to date, as far as it is known.
+/// Reasons why indexes are not up to date.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Problems {
-    /// Of all of them, or of those of words.
+    /// Of all indexes, or of BM25 only if the embedder is remote.
     pub indexes: Option<String>,
-    /// Of vectors that are kept apart.
+    /// Of the vectors of a remote embedder.
     pub meanings: Option<String>,
 }
 
-/// What is remembered between two visits.
+/// State kept between updates.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// The stamps of the files that the indexes of pages have; `None` until they were asked.
+    /// Stamps of the files in the page indexes; `None` until read.
     pub files: Option<HashSet<String>>,
 }
 
-/// Two indexes of the same entries.
+/// BM25 and vector index over the same entries.
 pub(crate) struct Pair {
     pub words: Slot<Words>,
     pub meanings: Slot<Meanings>,
 }
 
-/// A place for an index that may be missing.
+/// An index that may be missing or closed.
 pub(crate) struct Slot<T> {
     pub folder: PathBuf,
     open: RwLock<Option<Arc<T>>>,
-    /// Held by whoever opens it: an index of a million rows is not to be read twice at a time.
+    /// Held while opening, so that a large index is not read twice at once.
     opening: Mutex<()>,
-    /// It was opened and then turned out to be damaged: it is made anew, and not opened before that.
+    /// Set if an open index turned out to be damaged. It is rebuilt and not opened before that.
     spoiled: AtomicBool,
 }
 
-/// What the two kinds of indexes have in common.
+/// Operations that both kinds of indexes have in common.
 pub(crate) trait Index: Sized {
     fn is_whole(&self) -> bool;
 
-    /// The names of its entries, with the time of each.
+    /// Names of its entries with their times.
     fn named(&self) -> Result<Vec<(String, Millis)>, FinderError>;
 }
 
@@ -155,19 +152,17 @@ impl Desk {
         }
     }
 
-    /// Whether it has this project and no other.
+    /// Returns whether it belongs to exactly this project.
     pub(crate) fn is_of(&self, root: Option<&str>) -> bool {
         matches!(&self.of, DeskOf::Project(own) if Some(own.as_str()) == root)
     }
 
-    /// Whether any of its indexes is open.
     pub(crate) fn is_open(&self) -> bool {
         let pairs = [&self.events, &self.pages];
         pairs.iter().any(|pair| pair.words.is_open() || pair.meanings.is_open())
     }
 
-    /// Closes what is open; it is opened again when it is needed. While somebody brings it up to date it
-    /// stays as it is.
+    /// Closes all open indexes; they are reopened on demand. Indexes being updated stay open.
     pub(crate) fn close(&self) {
         if let Ok(mut kept) = self.keeping.try_lock() {
             self.events.words.put(None);
@@ -183,14 +178,13 @@ impl Desk {
         }
     }
 
-    /// What went wrong the last time.
     pub(crate) fn problems(&self) -> MutexGuard<'_, Problems> {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Pair {
-    /// Opens what can be opened, without making anything.
+    /// Opens the existing indexes without creating any.
     pub(crate) fn look(
         &self,
         embedder: &Arc<dyn Embedder>,
@@ -199,7 +193,7 @@ impl Pair {
         (self.words.look(Words::open), self.meanings.look(open))
     }
 
-    /// Opens what can be opened and makes the rest anew.
+    /// Opens the existing indexes and creates the others.
     pub(crate) fn open_or_make(
         &self,
         pass: Pass,
@@ -208,7 +202,7 @@ impl Pair {
         let words = pass.has_words() && self.words.open_or_make(Words::open, Words::make)?;
         let open = |folder: &Path| Meanings::open(folder, Arc::clone(embedder));
         let make = |folder: &Path| {
-            // An embedder that does not answer is not to cost the vectors of the one before.
+            // Probe first: an unreachable embedder must not cost the previous one's vectors.
             embedder.embed(&["Does it answer?"])?;
             Meanings::make(folder, Arc::clone(embedder))
         };
@@ -217,7 +211,7 @@ impl Pair {
     }
 }
 
-/// Which indexes had to be made anew.
+/// Which indexes had to be created.
 pub(crate) struct Made {
     pub words: bool,
     pub meanings: bool,
@@ -229,7 +223,7 @@ impl<T: Index> Slot<T> {
         Self { folder, open: RwLock::new(None), opening: Mutex::new(()), spoiled }
     }
 
-    /// The index, if it is open and its files are there.
+    /// Returns the index if it is open and its files are intact.
     pub(crate) fn get(&self) -> Option<Arc<T>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         if open.is_whole() {
@@ -247,8 +241,8 @@ impl<T: Index> Slot<T> {
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = index;
     }
 
-    /// Closes it after it could not answer. One that is damaged is made anew by whoever keeps it; an
-    /// embedder that did not answer is no fault of the index.
+    /// Closes the index after a failed search. A damaged one is marked for rebuilding; a failing
+    /// embedder is not the index's fault.
     pub(crate) fn give_up(&self, why: &FinderError) {
         match why {
             FinderError::Embed(_) => return,
@@ -262,7 +256,7 @@ impl<T: Index> Slot<T> {
         self.get().or_else(|| self.opened(open).ok())
     }
 
-    /// The index, opened if it is not. One that was spoiled counts as missing.
+    /// Returns the index, opening it if needed. A damaged one counts as missing.
     fn opened(
         &self,
         open: impl FnOnce(&Path) -> Result<T, FinderError>,
@@ -279,7 +273,7 @@ impl<T: Index> Slot<T> {
         Ok(index)
     }
 
-    /// Opens the index, or makes it anew. Says whether it was made.
+    /// Opens the index, or creates it. Returns whether it was created.
     fn open_or_make(
         &self,
         open: impl FnOnce(&Path) -> Result<T, FinderError>,

@@ -1,4 +1,4 @@
-//! What becomes of an event, a node and a note in the indexes.
+//! Converts events, nodes and notes into index entries.
 
 use tome_finder::{Entry, Key, Part, Source};
 use tome_model::{Event, Grip, Millis, Node, Period, Zone};
@@ -9,7 +9,7 @@ use super::pages::Page;
 use crate::literal::{self, Section, page, text_of_node};
 use tome_contents::said;
 
-/// What an event says, in one text. Parts of an event are parts of this.
+/// Full text of an event. The byte ranges of its chunks refer to this text.
 pub(crate) fn joined(event: &Event) -> String {
     let mut all = String::new();
     for text in said(event) {
@@ -21,7 +21,7 @@ pub(crate) fn joined(event: &Event) -> String {
     all
 }
 
-/// The entries of an event: one a piece, none of an event that says nothing.
+/// Entries of an event: one per chunk, none if the event has no text.
 pub(crate) fn of_event(event: &Event, seq: u64, line: u32) -> Vec<Entry> {
     let text = joined(event);
     let beside = beside(event);
@@ -38,25 +38,25 @@ pub(crate) fn of_event(event: &Event, seq: u64, line: u32) -> Vec<Entry> {
         line,
         title: String::new(),
         text: cut(&text, part).to_owned(),
-        // Said once: with the first piece.
+        // Only with the first chunk.
         keywords: beside.take().unwrap_or_default(),
     };
     chunks(&text).into_iter().map(&mut piece).collect()
 }
 
-/// What is known of an event beside what it says: its day, so that "the release in May" finds it, and its tool.
+/// Extra search terms of an event: its day, so that "the release in May" finds it, and its tool.
 pub(crate) fn beside(event: &Event) -> String {
     let day = Period::day_of(event.at, &Zone::utc()).title();
     let tool = event.tool.as_ref().map_or("", |tool| tool.name.as_str());
     format!("{day} {tool}")
 }
 
-/// A part of a text; nothing where the text has no such part.
+/// Returns a range of a text; empty if the range is invalid.
 pub(crate) fn cut(text: &str, part: Part) -> &str {
     text.get(part.from as usize..part.to as usize).unwrap_or_default()
 }
 
-/// The entries of a node and of its grips. The part of a grip says which of them it is.
+/// Entries of a node and of its sources. The range of a source holds its number.
 pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> {
     let page = Page::Node { project: project.to_owned(), id: node.id.clone() };
     let only = |names: Vec<&str>| match names.as_slice() {
@@ -87,13 +87,13 @@ pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> 
         keywords: String::new(),
         ..entry.clone()
     };
-    // A period shows grips of its segments: each is found where it was taken.
+    // A period also lists sources of its segments; index each only with its own node.
     let own = (0..).zip(grips).filter(|(_, grip)| grip.node == node.id);
     let grips: Vec<Entry> = own.map(of_grip).collect();
     std::iter::once(entry).chain(grips).collect()
 }
 
-/// A note, as it is put in.
+/// A note to be indexed.
 pub(crate) struct NoteText<'a> {
     pub page: &'a Page,
     pub name: &'a str,
@@ -102,7 +102,8 @@ pub(crate) struct NoteText<'a> {
     pub text: &'a str,
 }
 
-/// What a note says, in sections. Of a session's overview, those that nobody has filled in say nothing.
+/// Splits a note into sections. Sections of a session overview that are still the blank template
+/// are dropped.
 pub(crate) fn said_in<'a>(of: &Page, text: &'a str) -> literal::Page<'a> {
     let mut said = page(text);
     if of.is_overview() {
@@ -118,7 +119,7 @@ pub(crate) fn said_in<'a>(of: &Page, text: &'a str) -> literal::Page<'a> {
     said
 }
 
-/// The entries of a note: one a section.
+/// Entries of a note: one per section.
 pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
     let (source, project) = match note.page {
         Page::Note { project, .. } => (Source::Note, project.as_str()),
@@ -145,7 +146,7 @@ pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
             line: section.line,
             title: format!("{} {}", note.name, section.heading),
             text: cut(&page.text, part).to_owned(),
-            // Said once: with the first section.
+            // Only with the first section.
             keywords: about.take().unwrap_or_default(),
         }
     };

@@ -1,4 +1,4 @@
-//! The files of a desk: the notes of its notebooks and of its sessions, as they are now.
+//! The files of an index set: notes of its notebooks and sessions.
 
 use std::collections::HashSet;
 use std::fs;
@@ -19,23 +19,21 @@ use super::sessions::FILE_BYTES_MAX;
 use crate::RecallError;
 use tome_home::{FinalLink, Whose, layout, read_regular};
 
-/// A file that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileFound {
     pub page: Page,
-    /// What it is called.
+    /// Display name.
     pub name: String,
     pub modified: Millis,
 }
 
 impl FileFound {
-    /// What tells it apart from how it was before: its page, and when it was changed. A file may come to
-    /// say what it said before; a hit says since when.
+    /// Identifies a state of the file by page and modification time. Content alone is not enough,
+    /// because a file may return to earlier content, and hits show the time.
     pub(crate) fn stamp(&self) -> String {
         stamp(&self.page.name(), self.modified)
     }
 
-    /// What kind of thing it is.
     pub(crate) fn source(&self) -> Source {
         match self.page {
             Page::Detail { .. } => Source::Detail,
@@ -44,7 +42,7 @@ impl FileFound {
         }
     }
 
-    /// Whether it is asked for.
+    /// Returns whether a filter admits it.
     pub(crate) fn is_wanted(&self, filter: &Filter) -> bool {
         let of_session = |session: &String| match &self.page {
             Page::Detail { folder, .. } => *folder == layout::session_name(session),
@@ -63,12 +61,10 @@ impl FileFound {
     }
 }
 
-/// What tells a file apart, of the name of its page.
 pub(super) fn stamp(name: &str, modified: Millis) -> String {
     format!("{name} {}", modified.0)
 }
 
-/// The name of the page in a stamp.
 pub(super) fn name_in(stamp: &str) -> &str {
     stamp.rsplit_once(' ').map_or(stamp, |(name, _)| name)
 }
@@ -123,7 +119,7 @@ pub(super) fn nanos(meta: &fs::Metadata) -> u128 {
 }
 
 impl Keeper {
-    /// What a file becomes in the indexes: nothing if it cannot be read, or says nothing yet.
+    /// Index entries of a file; none if it cannot be read or has no content yet.
     pub(super) fn entries_of_file(&self, file: &FileFound) -> Vec<Entry> {
         let Some(text) = self.text_of_file(&file.page) else { return Vec::new() };
         entries::of_note(&NoteText {
@@ -138,7 +134,7 @@ impl Keeper {
         })
     }
 
-    /// The text of a file, if it is still the one that the page names.
+    /// Reads a file if its version still matches the page.
     pub(crate) fn text_of_file(&self, page: &Page) -> Option<String> {
         let read = |whose: &Whose, path: &str, version: &str| {
             let note = self.notebooks.open(whose).ok()?.read(path).ok()?;
@@ -168,8 +164,8 @@ impl Keeper {
         files_of(self, desk)
     }
 
-    /// The files of a desk that cannot be had, in words: of a notebook that cannot be read, or that
-    /// holds more files than are served. The other files are returned.
+    /// Lists the files of an index set, with a description of those that are missing: unreadable
+    /// notebooks, or more files than are served.
     pub(crate) fn reachable_files(&self, desk: &Desk) -> (Vec<FileFound>, Vec<String>) {
         let mut problems = Vec::new();
         let files = self.files(desk).unwrap_or_else(|error| {
@@ -184,7 +180,6 @@ impl Keeper {
         (files, problems)
     }
 
-    /// The notebooks whose notes a desk has.
     fn notebooks_of(&self, desk: &Desk) -> Vec<Whose> {
         match desk.of {
             DeskOf::Coder => vec![Whose { scope: Scope::Coder, cwd: None, session: None }],
@@ -192,7 +187,7 @@ impl Keeper {
         }
     }
 
-    /// Lets go of the watches over a desk's sessions: nobody asks for them now.
+    /// Removes the watches on an index set's sessions while nothing queries them.
     pub(crate) fn forget_sessions(&self, desk: &Desk) {
         for project in projects_of(self, desk) {
             if let Some(folder) = self.stores.projects().known_folder(&project) {
@@ -201,7 +196,7 @@ impl Keeper {
         }
     }
 
-    /// What a file is called: its first heading, else its path.
+    /// Title of a file: its first heading, or its path.
     pub(crate) fn title_of_file(&self, page: &Page, text: &str) -> String {
         let path = match page {
             Page::Note { path, .. } | Page::Detail { path, .. } | Page::Insight { path, .. } => {
@@ -214,15 +209,14 @@ impl Keeper {
         heading.map_or_else(|| path.to_owned(), |heading| heading.trim().to_owned())
     }
 
-    /// Where a file of a session lies.
     fn session_file(&self, project: &str, folder: &str, path: &str) -> Option<PathBuf> {
         let home = self.stores.projects().known_folder(project)?;
         Some(layout::sessions_in(&home).join(folder).join("working-memory").join(path))
     }
 }
 
-/// The stamps of the files that an index of pages has. They are read from the index once; after that
-/// whoever writes to it keeps the list.
+/// Stamps of the files in an index of pages. Read from the index once; from then on, updates
+/// maintain the list.
 pub(crate) fn known_files<T: Index>(
     known: &RwLock<Option<KnownFiles<T>>>,
     index: &Arc<T>,
@@ -244,7 +238,7 @@ pub(crate) fn known_files<T: Index>(
     stamps
 }
 
-/// Shows questions which files an index has after a change.
+/// Publishes the list of files in an index after an update, for use by queries.
 pub(super) fn show_known<T>(
     shown: &RwLock<Option<KnownFiles<T>>>,
     index: Option<&Arc<T>>,

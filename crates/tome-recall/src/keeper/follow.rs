@@ -1,7 +1,7 @@
-//! Following: what has arrived or changed is put into the indexes, from where each of them has come.
+//! Updates the indexes with new and changed records, starting from each index's cursor.
 //!
-//! Where the embedder is far, words and vectors are followed in two passes that know nothing of each
-//! other: a slow endpoint, or one that is away, holds up nothing but its own vectors.
+//! With a remote embedder, BM25 and vectors are updated in separate passes, so that a slow or
+//! unreachable endpoint delays only its own vectors.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -20,34 +20,34 @@ use super::pages::Page;
 use crate::COPY;
 use crate::RecallError;
 
-/// The largest batch that is indexed at once. It is in memory several times over: as events, as
-/// entries, as the documents and the vectors that are made of them.
+/// Maximum size of one batch. A batch is in memory several times: as events, entries, documents and
+/// vectors.
 struct Portion {
     events: usize,
-    /// Of the texts of events or files.
+    /// Total text of events or files.
     bytes: usize,
     nodes: usize,
     files: usize,
 }
 
-/// Where all is done here.
+/// For local indexing.
 const PORTION: Portion = Portion { events: 2_000, bytes: 4 << 20, nodes: 250, files: 500 };
-/// Where an endpoint is asked: what it has answered is kept when its next answer fails.
+/// For a remote embedder. Small, because a failure loses only the current batch.
 const FAR_PORTION: Portion = Portion { events: 128, bytes: 128 << 10, nodes: 32, files: 16 };
 
-/// What was done.
+/// Result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Followed {
-    /// Events that were put into an index.
+    /// Number of events indexed.
     pub events: u64,
-    /// Nodes and files that were.
+    /// Number of nodes and files indexed or removed.
     pub pages: u64,
-    /// Indexes that had to be made anew.
+    /// Number of indexes created.
     pub made: u64,
 }
 
 impl Keeper {
-    /// Brings the indexes of a desk up to date; those of vectors only where the embedder is not far.
+    /// Updates the indexes of a set; the vectors only if the embedder is local.
     pub(crate) fn keep_up(
         &self,
         desk: &Desk,
@@ -62,7 +62,7 @@ impl Keeper {
         done
     }
 
-    /// Brings the vectors of a desk up to date, where the embedder is far.
+    /// Updates the vectors of a set with a remote embedder.
     pub(crate) fn keep_up_meanings(
         &self,
         desk: &Desk,
@@ -76,8 +76,8 @@ impl Keeper {
         done
     }
 
-    /// An index that breaks on the way, because somebody deletes it just now, is opened or made again
-    /// at once. An embedder that does not answer is not asked again at once.
+    /// Retries once with reopened indexes, in case an index was deleted during the update. A
+    /// failing embedder is not retried at once.
     fn follow_twice(
         &self,
         desk: &Desk,
@@ -96,8 +96,8 @@ impl Keeper {
         }
     }
 
-    /// Brings the indexes of a desk up to date; goes on until there is nothing more, or until told to
-    /// stop. One at a time: whoever comes second waits, and finds little to do.
+    /// Updates the indexes until nothing is left to do or `stop` returns true. Only one update runs
+    /// at a time; a second one waits and then has little to do.
     fn follow(
         &self,
         desk: &Desk,
@@ -144,8 +144,8 @@ impl Keeper {
         Ok(count)
     }
 
-    /// Whether there is something to bring up to date. Costs a look at the cursors: files are
-    /// compared when something was stored, or when a question has seen that one has changed.
+    /// Returns whether an update is due. Only compares cursors: files are compared once something
+    /// was stored, or once a query has noticed a changed file.
     pub(crate) fn is_behind(&self, desk: &Desk, ledger: Option<&Ledger>) -> bool {
         let far = self.embedder.is_far();
         desk.wanting.load(Ordering::Relaxed)
@@ -153,7 +153,7 @@ impl Keeper {
             || (!far && is_short(desk, ledger, |pair| pair.meanings.get().map(|it| it.cursor())))
     }
 
-    /// The same for vectors that are kept apart.
+    /// The same for vectors of a remote embedder.
     pub(crate) fn are_meanings_behind(&self, desk: &Desk, ledger: Option<&Ledger>) -> bool {
         desk.wanting_meanings.load(Ordering::Relaxed)
             || is_short(desk, ledger, |pair| pair.meanings.get().map(|it| it.cursor()))
@@ -163,7 +163,6 @@ impl Keeper {
         if pass == Pass::Meanings { &FAR_PORTION } else { &PORTION }
     }
 
-    /// Puts in the events that arrived since the last time.
     fn follow_events(
         &self,
         pair: &Pair,
@@ -206,7 +205,7 @@ impl Keeper {
             bytes += event.text.len() + 256;
             read.push((entry.seq, event));
         }
-        // An entry says which line of the copy it is, also of what came while others were put in.
+        // Entries contain the line in the transcript, so the transcript has to be up to date first.
         if ledger.cursor(COPY)? < step.upto {
             self.copies.write_new(ledger)?;
         }
@@ -218,7 +217,7 @@ impl Keeper {
         Ok((step.upto > from).then_some(step))
     }
 
-    /// Puts in the nodes that changed since the last time; all of them at first.
+    /// Indexes the nodes that changed; all nodes at first.
     fn follow_nodes(
         &self,
         pair: &Pair,
@@ -230,14 +229,13 @@ impl Keeper {
         let nodes_max = self.portion(pass).nodes;
         let mut put = 0;
         while !stop() {
-            // Two that have come differently far are brought together from the beginning of the one
-            // behind: a node that is put in again replaces itself.
+            // If the cursors differ, start from the lower one: indexing a node again replaces it.
             let from = hands.least();
             if from.is_empty() && pass != Pass::Meanings {
                 put += self.put_all_nodes(&hands, ledger, nodes_max)?;
                 continue;
             }
-            // Change by change: where an endpoint fails on the way, it goes on from there.
+            // In order of changes, so that a remote embedder can resume after a failure.
             let _one_portion = self.portion_turn();
             let step = changed_nodes(ledger, number(&from), nodes_max)?;
             let Some((nodes, upto)) = step else { break };
@@ -248,8 +246,8 @@ impl Keeper {
         Ok(put)
     }
 
-    /// Puts in every node there is, a portion at a time. The cursor moves with the last one: whoever
-    /// is stopped on the way begins again, and replaces what is there.
+    /// Indexes all nodes in batches. The cursor advances only with the last batch: an interrupted
+    /// run starts again and replaces what is there.
     fn put_all_nodes(
         &self,
         hands: &Hands,
@@ -276,12 +274,13 @@ impl Keeper {
         Ok(put)
     }
 
-    /// Waits until no other index set is being fed: several rebuilds at once take the memory of one.
+    /// Waits until no other index set is being updated, so that several rebuilds need the memory of
+    /// one.
     fn portion_turn(&self) -> MutexGuard<'_, ()> {
         self.portions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the indexes have the files that are there, as they are.
+    /// Brings the indexes in line with the files on disk.
     fn follow_files(
         &self,
         desk: &Desk,
@@ -313,7 +312,7 @@ impl Keeper {
             let (mut taken, mut bytes) = (0, 0);
             for file in rest.iter().take(self.portion(pass).files) {
                 taken += 1;
-                // An index that had it before, and one that did not, have it once.
+                // Remove first, because one of the two indexes may already have it.
                 batch.gone.push(file.page.name());
                 let entries = self.entries_of_file(file);
                 bytes += entries.iter().map(|entry| entry.text.len()).sum::<usize>();
@@ -345,7 +344,7 @@ struct EventsStep {
 
 type Nodes = (Vec<(String, tome_model::NodeId)>, u64);
 
-/// The entries of nodes and of their grips, in place of those from before.
+/// Builds a batch that replaces the entries of nodes and of their sources.
 fn nodes_batch(
     ledger: &Ledger,
     nodes: &[(String, tome_model::NodeId)],
@@ -385,7 +384,7 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether an index of a desk is missing, or has not read all of the ledger.
+/// Returns whether an index is missing or behind the ledger.
 fn is_short(
     desk: &Desk,
     ledger: Option<&Ledger>,
@@ -399,20 +398,19 @@ fn is_short(
     number(&events) < ledger.last_seq() || number(&pages) < changes
 }
 
-/// Lets go of what is only needed for writing.
+/// Releases the writer.
 fn rest(pair: &Pair) {
     if let Some(words) = pair.words.get() {
-        // One that is still tidying up is asked again after the next batch.
+        // If merges are still running, the next update tries again.
         let _ = words.rest();
     }
 }
 
-/// The number in a cursor; 0 at the beginning.
+/// Parses a cursor; 0 if it is empty.
 pub(crate) fn number(cursor: &str) -> u64 {
     cursor.parse().unwrap_or(0)
 }
 
-/// Which projects' notebooks a desk has.
 pub(super) fn projects_of(keeper: &Keeper, desk: &Desk) -> Vec<String> {
     match &desk.of {
         DeskOf::Project(root) => vec![root.clone()],

@@ -1,5 +1,5 @@
-//! Hands: the indexes of a pair that are written to together. Both at once where the embedder is at
-//! hand; each by itself where it is far, so that words never wait for vectors.
+//! Writes to the indexes of a pair: to both together with a local embedder, to each separately with
+//! a remote one, so that BM25 never waits for vectors.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,14 +12,11 @@ use super::follow::number;
 use super::pages::Page;
 use crate::RecallError;
 
-/// Which indexes are brought up to date.
+/// The indexes that an update writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pass {
-    /// Both, entry by entry.
     Both,
-    /// Those of words.
     Words,
-    /// Those of vectors.
     Meanings,
 }
 
@@ -33,14 +30,13 @@ impl Pass {
     }
 }
 
-/// The stamps of the files that indexes have.
+/// Stamps of the files in the indexes.
 pub(super) struct FilesHad {
     pub by_all: HashSet<String>,
-    /// Those that one of them lacks: they are put into all again, or taken out of the other.
+    /// Files missing from one of the indexes: they are written to both again, or removed.
     pub by_some: HashSet<String>,
 }
 
-/// The indexes that are written to.
 pub(super) struct Hands {
     words: Option<Arc<Words>>,
     meanings: Option<Arc<Meanings>>,
@@ -60,12 +56,10 @@ impl Hands {
         Ok(Self { words, meanings })
     }
 
-    /// The BM25 index, if this pass writes to it.
     pub(super) fn words(&self) -> Option<&Arc<Words>> {
         self.words.as_ref()
     }
 
-    /// The index of vectors, if this pass writes to it.
     pub(super) fn meanings(&self) -> Option<&Arc<Meanings>> {
         self.meanings.as_ref()
     }
@@ -76,18 +70,19 @@ impl Hands {
         words.into_iter().chain(meanings)
     }
 
-    /// The cursor of the one that is furthest behind.
+    /// Cursor of the index that is furthest behind.
     pub(super) fn least(&self) -> String {
         self.cursors().min_by_key(|cursor| number(cursor)).unwrap_or_default()
     }
 
-    /// How far the other one is, where it is ahead: the one behind goes no further, so that they meet.
+    /// Cursor of the index that is ahead, if one is. The one behind stops there, so that both
+    /// continue together.
     pub(super) fn meet_at(&self) -> Option<u64> {
         let most = self.cursors().map(|cursor| number(&cursor)).max()?;
         (most > number(&self.least())).then_some(most)
     }
 
-    /// Those that have come exactly so far.
+    /// Returns the writers whose cursor equals `from`.
     pub(super) fn at(&self, from: u64) -> Self {
         Self {
             words: self.words.clone().filter(|words| number(&words.cursor()) == from),
@@ -95,7 +90,6 @@ impl Hands {
         }
     }
 
-    /// Writes to all of them.
     pub(super) fn write(&self, batch: Batch) -> Result<(), FinderError> {
         match (&self.words, &self.meanings) {
             (Some(words), Some(meanings)) => {
@@ -108,7 +102,7 @@ impl Hands {
         }
     }
 
-    /// Writes to all of them without moving their cursors.
+    /// Writes to all of them without advancing their cursors.
     pub(super) fn write_in_place(&self, batch: Batch) -> Result<(), FinderError> {
         match (&self.words, &self.meanings) {
             (Some(words), Some(meanings)) => {
@@ -122,7 +116,7 @@ impl Hands {
         }
     }
 
-    /// The files that they have.
+    /// Compares the files in the indexes.
     pub(super) fn files(&self) -> Result<FilesHad, FinderError> {
         let files = |named: Vec<(String, tome_model::Millis)>| -> HashSet<String> {
             let is_file = |name: &str| Page::parse(name).is_none_or(|page| page.is_file());

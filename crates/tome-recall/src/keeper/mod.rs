@@ -1,4 +1,5 @@
-//! The keeper: brings the indexes up to date with the ledger and the notebooks, and hands them out.
+//! The indexer: keeps the indexes up to date with the ledger and the notebooks, and gives access to
+//! them.
 
 mod chunks;
 mod desk;
@@ -33,7 +34,6 @@ pub(crate) use pages::Page;
 pub use report::DeskReport;
 pub(crate) use sessions::Sessions;
 
-/// The indexes of a home, and how they are kept.
 pub(crate) struct Keeper {
     pub home: Home,
     pub stores: Arc<Stores>,
@@ -41,15 +41,15 @@ pub(crate) struct Keeper {
     pub copies: Arc<SessionCopies>,
     pub embedder: Arc<dyn Embedder>,
     pub desks: Mutex<HashMap<PathBuf, Arc<Desk>>>,
-    /// Counts the uses of index sets, to know which was used longest ago.
+    /// Counts uses of index sets, for least-recently-used eviction.
     pub uses: AtomicU64,
     pub sessions: Sessions,
-    /// Held while a portion is read and put into indexes.
+    /// Held while a batch is read and indexed, to bound memory.
     pub portions: Mutex<()>,
 }
 
 impl Keeper {
-    /// The desk of a project; `None` if nothing is known of it.
+    /// The index set of a project; `None` if the project is unknown.
     pub(crate) fn of_project(&self, root: &str) -> Option<Arc<Desk>> {
         if self.stores.mode() == StoreMode::Unified {
             return Some(self.unified());
@@ -66,12 +66,10 @@ impl Keeper {
         self.desk(DeskOf::Unified, folder, ledger)
     }
 
-    /// The desk of the coder's notebook.
     pub(crate) fn coder(&self) -> Arc<Desk> {
         self.desk(DeskOf::Coder, self.home.root().join("finder"), None)
     }
 
-    /// The desk over a ledger.
     pub(crate) fn of_ledger(&self, ledger: &Path) -> Option<Arc<Desk>> {
         if self.stores.mode() == StoreMode::Unified {
             return Some(self.unified());
@@ -81,7 +79,7 @@ impl Keeper {
         self.of_project(&root)
     }
 
-    /// Every desk that has or could have something, but the coder's and those of offline chats.
+    /// All index sets, except those of the coder and of offline chats.
     pub(crate) fn all(&self) -> Vec<Arc<Desk>> {
         if self.stores.mode() == StoreMode::Unified {
             return vec![self.unified()];
@@ -91,8 +89,8 @@ impl Keeper {
         roots.into_iter().filter_map(|(root, _)| self.of_project(&root)).collect()
     }
 
-    /// Uses the indexes of a desk, and then closes those used longest ago if too many are open: each
-    /// has descriptors and memory of its own. Whoever still holds one keeps it.
+    /// Runs `look` on an index set, and then closes the least recently used sets if too many are
+    /// open, because each takes file descriptors and memory. Indexes still in use stay alive.
     pub(crate) fn look<T>(&self, desk: &Desk, look: impl FnOnce(&Desk) -> T) -> T {
         desk.used.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         let found = look(desk);
@@ -106,13 +104,13 @@ impl Keeper {
         found
     }
 
-    /// The desks that anybody has asked for.
+    /// The index sets used so far.
     pub(crate) fn known_desks(&self) -> Vec<Arc<Desk>> {
         let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
         desks.values().map(Arc::clone).collect()
     }
 
-    /// The desk that is kept at this folder. One that got a ledger since is another one.
+    /// Returns the index set in a folder, replacing it if it has got a ledger since.
     fn desk(&self, of: DeskOf, folder: PathBuf, ledger: Option<PathBuf>) -> Arc<Desk> {
         let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
         let known = desks.get(&folder).filter(|desk| desk.ledger == ledger).map(Arc::clone);

@@ -1,37 +1,53 @@
-//! Pages: what is found by name and may change: nodes with their grips, and notes.
+//! Pages: indexed records that have a name and may change, that is, nodes with their sources, and
+//! notes.
 //!
 //! ```text
-//! node ␟ <project> ␟ <node id>                                a node, and its grips as further parts
-//! grip ␟ <project> ␟ <grip id>                                a grip that was found without an index
+//! node ␟ <project> ␟ <node id>                                a node, and its sources as further parts
+//! grip ␟ <project> ␟ <grip id>                                a source that was found without an index
 //! note ␟ <project> ␟ <path> ␟ <version>                       a note of the project's notebook
 //! detail ␟ <project> ␟ <session folder> ␟ <path> ␟ <version>  a detail or the overview of a session
 //! insight ␟ <path> ␟ <version>                                a note of the coder's notebook
 //! ```
 //!
-//! A note that changed has another version and so another name: what an index has is compared with
-//! what is there by names alone.
+//! A changed note has another version and thus another name, so comparing an index with the disk
+//! only needs names.
 
 use tome_model::{GripId, NodeId};
 
 const SEPARATOR: char = '\u{1f}';
 
-/// A page, by its name.
+/// Identifies a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Page {
-    /// A node of a project's contents.
-    Node { project: String, id: NodeId },
-    /// A grip, by itself.
-    Grip { project: String, id: GripId },
-    /// A note of a project's notebook.
-    Note { project: String, path: String, version: String },
+    Node {
+        project: String,
+        id: NodeId,
+    },
+    /// A source by itself.
+    Grip {
+        project: String,
+        id: GripId,
+    },
+    Note {
+        project: String,
+        path: String,
+        version: String,
+    },
     /// A file of a session's notebook.
-    Detail { project: String, folder: String, path: String, version: String },
-    /// A note of the coder's notebook.
-    Insight { path: String, version: String },
+    Detail {
+        project: String,
+        folder: String,
+        path: String,
+        version: String,
+    },
+    Insight {
+        path: String,
+        version: String,
+    },
 }
 
 impl Page {
-    /// Its name, as an index keeps it.
+    /// Its name in an index.
     pub(crate) fn name(&self) -> String {
         let parts: Vec<&str> = match self {
             Self::Node { project, id } => vec!["node", project, id.as_str()],
@@ -45,7 +61,7 @@ impl Page {
         parts.join(&SEPARATOR.to_string())
     }
 
-    /// The page of a name; `None` for one that was not made here.
+    /// Parses a name; `None` if it has another form.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let parts: Vec<&str> = name.split(SEPARATOR).collect();
         let owned = |text: &&str| (*text).to_owned();
@@ -72,12 +88,11 @@ impl Page {
         })
     }
 
-    /// Whether it is the overview of a session.
     pub(crate) fn is_overview(&self) -> bool {
         matches!(self, Self::Detail { path, .. } if path == "overview.md")
     }
 
-    /// Whether it is a file that people may edit.
+    /// Returns whether it is a file, which people may edit.
     pub(crate) fn is_file(&self) -> bool {
         !matches!(self, Self::Node { .. } | Self::Grip { .. })
     }

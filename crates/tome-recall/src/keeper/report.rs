@@ -1,5 +1,5 @@
-//! What people see of a desk's indexes: how far each has come, how large it is, what is wrong with it.
-//! Read from small files; nothing is opened or made for it.
+//! Status of the indexes: progress, size and problems. Reads small files only; opens and creates
+//! nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ use super::follow::number;
 use crate::RecallError;
 use tome_home::ProjectionReport;
 
-/// Files of an index are few; a folder with more is not one.
+/// Sanity limit: an index has far fewer files.
 const FILES_MAX: usize = 100_000;
 
-/// Changes of nodes that are counted for a report: each takes a lookup.
+/// Maximum number of changed nodes to count, because each takes a lookup.
 const BEHIND_MAX: usize = 100_000;
 
-/// The indexes over one ledger, or over the coder's notebook.
+/// Status of an index set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeskReport {
-    /// The root of the project; empty for the coder's, and where one ledger has all projects.
+    /// Root folder of the project; empty for the coder's notebook and for a unified store.
     pub project: String,
-    /// Where they are. It may be deleted at any time.
+    /// Folder of the indexes. Can be deleted at any time.
     pub folder: PathBuf,
     /// Each of them.
     pub indexes: Vec<ProjectionReport>,
@@ -33,19 +33,18 @@ pub struct DeskReport {
 }
 
 impl DeskReport {
-    /// How many entries can be found by words.
+    /// Number of entries in the BM25 indexes.
     pub fn entries(&self) -> u64 {
         self.indexes.iter().filter_map(|index| index.entries).sum()
     }
 
-    /// What they take on disk.
+    /// Size of all indexes on disk.
     pub fn disk_bytes(&self) -> u64 {
         self.indexes.iter().map(|index| index.disk_bytes).sum()
     }
 }
 
 impl Keeper {
-    /// How the indexes of a desk are.
     pub(crate) fn report(
         &self,
         desk: &Desk,
@@ -54,7 +53,7 @@ impl Keeper {
         let events = ledger.map_or(0, Ledger::last_seq);
         // Events are numbered without gaps, so the lag is a difference.
         let events_behind = |cursor| Ok(events.saturating_sub(cursor));
-        // Changes of nodes are not: each opening of a store starts a new range of numbers.
+        // Node changes have gaps: each opening of a store starts a new range of numbers.
         let nodes_behind = |cursor| match ledger {
             Some(ledger) => Ok(ledger.changed_nodes(cursor, BEHIND_MAX)?.len() as u64),
             None => Ok(0),
@@ -65,7 +64,7 @@ impl Keeper {
         let meanings = |name, folder: &Path, behind: Behind<'_>| {
             let mut report = index(name, folder, behind, Meanings::glance(folder))?;
             if report.embedder.as_deref().is_some_and(|made| made != self.embedder.name()) {
-                // Nothing of it can be used; it is replaced as soon as the new one answers.
+                // Unusable; it is replaced as soon as the new embedder responds.
                 (report.cursor, report.behind) = (0, behind(0)?);
             }
             Ok::<_, RecallError>(report)
@@ -104,8 +103,8 @@ fn index(
 ) -> Result<ProjectionReport, RecallError> {
     let (glance, problem) = match glance {
         Ok(glance) => (glance, None),
-        // There is none before there is anything to put into it. One that is not whole, or is being
-        // made just now, is made again by itself: it has everything to go.
+        // Missing is normal before there is anything to index; a damaged index is rebuilt
+        // automatically. Either has everything still to process.
         Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => (Glance::default(), None),
         Err(error) => (Glance::default(), Some(error.to_string())),
     };
@@ -121,7 +120,7 @@ fn index(
     })
 }
 
-/// What the files of a folder take; files that go meanwhile count for nothing.
+/// Total size of the files in a folder, ignoring files that vanish meanwhile.
 pub(crate) fn bytes_in(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
     let of = |entry: fs::DirEntry| entry.metadata().ok().filter(fs::Metadata::is_file);

@@ -1,8 +1,8 @@
-//! The overviews and details of a project's sessions, as they are now.
+//! Lists the overviews and details of a project's sessions.
 //!
-//! They are many and small, and every question asks for all of them: when they were changed, and how
-//! long they are, stands for what they say. Where the kernel notes what changes, only sessions it has
-//! noted something of are looked at again; elsewhere all of them are.
+//! They are many and small, and every query needs all of them, so modification time and length
+//! stand for their content. Where file system notifications are available, only changed sessions
+//! are listed again; elsewhere all are.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -16,29 +16,28 @@ use super::files::{FileFound, modified, nanos};
 use super::pages::Page;
 use tome_home::{FinalLink, read_regular};
 
-/// Sessions whose files are looked at, those changed last first.
+/// Maximum number of sessions to list, most recently changed first.
 const SESSIONS_MAX: usize = 2_000;
-/// Files of one session.
 const FILES_A_SESSION_MAX: usize = 500;
-/// Forms that are remembered, of all projects together; without them, they are read again.
+/// Maximum number of cached blank overviews over all projects; beyond that they are read again.
 const FORMS_MAX: usize = 20_000;
-/// A folder that has not changed for so long is listed once.
+/// A folder listing is cached once the folder has been unchanged for this long.
 const LISTED_AFTER: Duration = Duration::from_secs(3);
-/// A file of a session that is longer is not read whole.
+/// Longer files are not read.
 pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
-/// Projects whose sessions are watched at a time: the system has few watches, and others need some.
+/// Maximum number of projects watched at a time, because the system limits the number of watches.
 const WATCHED_MAX: usize = 16;
-/// Where there was no watch to be had, it is tried again after this.
+/// Time before setting up a failed watch again.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// The session files of all projects that somebody asked about.
+/// Session files of the projects queried so far.
 #[derive(Default)]
 pub(crate) struct Sessions {
     watched: Mutex<HashMap<PathBuf, Watched>>,
     looks: Looks,
 }
 
-/// A project's sessions, under a watch where there is one to be had.
+/// The sessions of a project, with a watch if one could be set up.
 struct Watched {
     watch: Option<Watch>,
     found: HashMap<String, Vec<FileFound>>,
@@ -46,7 +45,7 @@ struct Watched {
     asked: Instant,
 }
 
-/// What is remembered so that little has to be read again.
+/// Caches that save reading.
 #[derive(Default)]
 struct Looks {
     forms: Forms,
@@ -54,7 +53,6 @@ struct Looks {
 }
 
 impl Sessions {
-    /// The files of all sessions in a folder.
     pub(super) fn files(&self, project: &str, sessions: &Path) -> Vec<FileFound> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = watched.get_mut(sessions)
@@ -91,7 +89,6 @@ impl Sessions {
         files
     }
 
-    /// Lets go of the watch over a project's sessions.
     pub(super) fn forget(&self, sessions: &Path) {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(sessions);
     }
@@ -102,7 +99,7 @@ impl Watched {
         self.found.values().flatten().cloned().collect()
     }
 
-    /// Looks again at the sessions of which something was noted; `false` where that is not enough.
+    /// Lists changed sessions again. Returns `false` if everything has to be listed again.
     fn is_followed(&mut self, project: &str, sessions: &Path, looks: &Looks) -> bool {
         let Some(Changed::Files(changed)) = self.watch.as_mut().map(Watch::take) else {
             return false;
@@ -117,7 +114,7 @@ impl Watched {
     }
 }
 
-/// The sessions that have a notebook, those changed last first.
+/// Sessions with a notebook, most recently changed first.
 fn folders_of(sessions: &Path) -> Vec<String> {
     let mut folders: Vec<(u128, String)> = names(sessions, |entry| {
         let detail = fs::metadata(entry.path().join("working-memory/detail"));
@@ -127,7 +124,8 @@ fn folders_of(sessions: &Path) -> Vec<String> {
     folders.into_iter().take(SESSIONS_MAX).map(|(_, folder)| folder).collect()
 }
 
-/// A watch over these sessions, begun before anybody looks at them; `None` where there can be none.
+/// Watches these sessions; to be called before listing them. `None` if not all of them can be
+/// watched.
 fn watch_over(sessions: &Path, folders: &[String]) -> Option<Watch> {
     let mut watch = Watch::over(sessions)?;
     watch.add("");
@@ -135,7 +133,7 @@ fn watch_over(sessions: &Path, folders: &[String]) -> Option<Watch> {
         let detail = format!("{folder}/working-memory/detail");
         let is_made = || sessions.join(&detail).is_dir();
         if !is_made() {
-            // Its notebook is still to be made.
+            // The session has no notebook yet.
             watch.add(folder);
         }
         if is_made() {
@@ -150,11 +148,10 @@ fn watch_over(sessions: &Path, folders: &[String]) -> Option<Watch> {
 }
 
 impl Looks {
-    /// The files of one session.
     fn session(&self, project: &str, sessions: &Path, folder: &str) -> Vec<FileFound> {
         let memory = sessions.join(folder).join("working-memory");
         let file = |path: String, at: &Path| {
-            // What a link leads to is somebody else's.
+            // Links are not followed: their targets are not ours.
             let meta = fs::symlink_metadata(at).ok().filter(fs::Metadata::is_file)?;
             if meta.len() > FILE_BYTES_MAX || !path.ends_with(".md") {
                 return None;
@@ -179,7 +176,7 @@ impl Looks {
     }
 }
 
-/// What a folder has of some kind, in the order of the names; nothing if it cannot be read.
+/// Collects folder entries in the order of their names; empty if the folder cannot be read.
 fn names<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut entries: Vec<fs::DirEntry> =
@@ -188,8 +185,8 @@ fn names<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> 
     entries.iter().filter_map(keep).collect()
 }
 
-/// Overviews that are as Tome made them: forms that nobody has filled in, and that say nothing. They are
-/// known by the names of their pages, which change with the file, so that each is read once.
+/// Overviews that are still the blank template, by page name. The name changes with the file, so
+/// each is read only once.
 #[derive(Default)]
 struct Forms(Mutex<HashSet<String>>);
 
@@ -215,18 +212,18 @@ impl Forms {
     }
 }
 
-/// The names in folders that have not changed for a while: most sessions are over, and every question
-/// looks at all of them.
+/// Cached listings of folders that have not changed for a while: most sessions are over, and every
+/// query needs all of them.
 #[derive(Default)]
 struct Listings(Mutex<HashMap<PathBuf, Listing>>);
 
 struct Listing {
-    /// When the folder was changed last.
+    /// Modification time of the folder.
     changed: u128,
-    /// When it was first seen so.
+    /// When that modification time was first seen.
     seen: Instant,
-    /// What is in it, once it was listed so long after that a later change would have shown: some
-    /// disks know the time of a change only to seconds.
+    /// The entries, once listed late enough that any further change would have changed the
+    /// modification time: some disks store it in whole seconds.
     names: Option<Vec<String>>,
 }
 
@@ -286,11 +283,11 @@ mod tests {
         write(root, "a/working-memory/overview.md", OVERVIEW);
         write(root, "b/messages.jsonl", "{}\n");
         assert_eq!(seen(&sessions, root), ["a detail/x.md 2"]);
-        // In place, as an editor may write: the folder does not change.
+        // In place, as an editor may write: the folder's modification time does not change.
         write(root, "a/working-memory/detail/x.md", "123");
         write(root, "a/working-memory/overview.md", "mine");
         assert_eq!(seen(&sessions, root), ["a detail/x.md 3", "a overview.md 4"]);
-        // A notebook that is made later, and a session that is new.
+        // A notebook created later, and a new session.
         write(root, "b/working-memory/detail/y.md", "1");
         write(root, "c/working-memory/detail/z.md", "1");
         assert_eq!(seen(&sessions, root).len(), 4);

@@ -1,5 +1,5 @@
-//! The contents of a project: nodes with their titles, bullets and keywords, and the grips that
-//! support them. The newest first.
+//! Scans the contents of a project, newest first: titles, bullets and keywords of nodes, and their
+//! sources.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use super::{Hunt, Look, Scan, Seen};
 use crate::RecallError;
 use crate::abreast;
 
-/// The nodes of a project at their latest versions, and the grips that those show.
+/// Scans the latest versions of a project's nodes, and the sources that they list.
 pub(crate) fn scan_contents(
     ledger: &Ledger,
     project: &str,
@@ -35,7 +35,7 @@ pub(crate) fn scan_contents(
             look_at_node(&mut scanning, project, &node);
             let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
             for id in grips.filter(|_| wanted(Source::Grip)) {
-                // A period shows grips of its segments: each is looked at where it was taken.
+                // A period also lists sources of its segments; match each only with its own node.
                 if let Some(grip) = ledger.grip(project, id)?.filter(|grip| grip.node == node.id) {
                     look_at_grip(&mut scanning, project, &node, &grip);
                 }
@@ -64,13 +64,13 @@ fn newest(ledger: &Ledger, project: &str) -> Result<Vec<(Millis, NodeId)>, Recal
     Ok(kept.into_sorted_vec().into_iter().map(|Reverse(one)| one).collect())
 }
 
-/// A node as it is looked at: its bullets, each on a line of its own.
+/// Searchable text of a node: its bullets, one per line.
 pub(crate) fn text_of_node(node: &Node) -> String {
     let bullets: Vec<&str> = node.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
     bullets.join("\n")
 }
 
-/// The session of what is of only one.
+/// The node's session if it has exactly one, otherwise empty.
 fn session_of(node: &Node) -> &str {
     match node.sessions.as_slice() {
         [one] => one.as_str(),
@@ -100,7 +100,7 @@ fn look_at_node(scanning: &mut Scanning<'_>, project: &str, node: &Node) {
     let title = format!("{}\n{}", node.title, node.keywords.join(" "));
     let Some(look) = needle.look_under(&title, &text) else { return };
     scanning.found(node.first_at, look, |look| {
-        // Where the title or the keywords alone match, they are shown in front of the bullets.
+        // If only the title or the keywords match, show them before the bullets.
         let snippet = match needle.look(&title).filter(|_| look.range.is_empty()) {
             Some(above) => shown(&format!("{title}\n{text}"), &above),
             None => shown(&text, &look),

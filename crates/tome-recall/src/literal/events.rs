@@ -1,4 +1,4 @@
-//! Events, straight from a ledger.
+//! Scans the events of a ledger.
 
 use std::ops::ControlFlow;
 
@@ -14,8 +14,8 @@ use super::{Hunt, Scan, Seen};
 use crate::RecallError;
 use crate::abreast;
 
-/// Events that arrived after a number, in the order of their arrival: what an index has yet to read. After
-/// 0 all events there are, the newest first, within the filter's time and session.
+/// Scans the events that arrived after a sequence number, which an index has yet to read, in order
+/// of arrival. With 0, scans all events within the filter's time and session, newest first.
 pub(crate) fn scan_events(
     ledger: &Ledger,
     after_seq: u64,
@@ -34,9 +34,9 @@ pub(crate) fn scan_events(
         let Some(last) = page.last() else { return Ok(scanning.done()) };
         after_seq = last.seq;
         for entry in &page {
-            // A worker may see an entry before its event only if the store is damaged.
+            // An entry without its event means that the store is damaged.
             let Some(event) = ledger.event_at(&entry.position)? else {
-                scanning.unread(format!("event {} is missing", entry.position.id));
+                scanning.unread(format!("event {} (missing in the store)", entry.position.id));
                 continue;
             };
             if !look_at_event(&mut scanning, &entry.position, &event, &mut text) {
@@ -69,7 +69,7 @@ fn parts_of(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, Recal
     if range.session.is_some() || count < 2 {
         return Ok(vec![range]);
     }
-    // Some of all that arrived, evenly chosen, say how events lie in time.
+    // Sample evenly by arrival to estimate the distribution over time.
     let mut cuts = Vec::new();
     for number in 1..count {
         cuts.extend(ledger.outbox(number * (last / count), 1)?.first().map(|it| it.position.at));
@@ -88,7 +88,7 @@ fn parts_of(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, Recal
     Ok(parts)
 }
 
-/// The events that the filter can let through; none where no session can be called so.
+/// The range of events that the filter can admit; `None` if the session id is invalid.
 fn range_of(hunt: &Hunt<'_>) -> Option<EventRange> {
     let session = hunt.filter.session.as_deref().map(SessionId::parse).transpose().ok()?;
     Some(EventRange {
@@ -100,7 +100,7 @@ fn range_of(hunt: &Hunt<'_>) -> Option<EventRange> {
     })
 }
 
-/// Looks at an event as it is stored.
+/// Matches an event in its stored form.
 fn look_at_glimpse(
     scanning: &mut Scanning<'_>,
     position: &Position,
@@ -134,7 +134,7 @@ fn look_at_glimpse(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Looks at one event; false when the scan is to end.
+/// Matches an event. Returns `false` to end the scan.
 fn look_at_event(
     scanning: &mut Scanning<'_>,
     position: &Position,
@@ -160,7 +160,6 @@ fn look_at_event(
     true
 }
 
-/// Looks at what an event says.
 fn look_at_text(scanning: &mut Scanning<'_>, position: &Position, about: &About<'_>, text: &str) {
     let look = match scanning.hunt.needle.look_above(text, scanning.least()) {
         Sighting::Nothing => return,
@@ -178,7 +177,7 @@ fn look_at_text(scanning: &mut Scanning<'_>, position: &Position, about: &About<
         kind: about.kind.to_owned(),
         title: String::new(),
         part: part_of(&look, 0),
-        // Events are read again when they are shown; to make one for each that may be is most of the work.
+        // Hits are read again when shown; building snippets here would be most of the work.
         snippet: String::new(),
         look,
     });

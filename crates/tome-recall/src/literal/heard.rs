@@ -1,9 +1,8 @@
-//! What a line of a session's `messages.jsonl` says.
+//! Extracts the searchable text of a line in a session's `messages.jsonl`.
 //!
-//! Tome's own lines are events, and say what their events say. Of any other JSON the string values
-//! count, decoded; names of fields, and values that only say what something is or when it was (`role`,
-//! `type`, ids, times), do not. What a tool was called with counts whole. A line that ends early, or
-//! is not quite JSON, is taken as far as it goes; one that is no JSON at all is plain text.
+//! Tome's own lines are events. Of other JSON, all decoded string values count, except field names
+//! and metadata (`role`, `type`, ids, times). Arguments and results of tools count completely. A
+//! truncated or malformed line is read as far as possible; a line that is not JSON is plain text.
 
 use std::borrow::Cow;
 
@@ -11,13 +10,13 @@ use tome_model::{Agent, Event, EventId, EventLine, Millis, SessionId};
 
 use tome_contents::said;
 
-/// What a line says.
+/// Text and metadata of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Heard {
-    /// Its texts, each on lines of its own.
+    /// Its texts, separated by newlines.
     pub text: String,
     pub id: String,
-    /// 0 where it does not say.
+    /// 0 if unknown.
     pub at: Millis,
     pub session: String,
     pub agent: String,
@@ -25,7 +24,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// Whatever the line is.
+    /// Parses any line.
     pub fn of(line: &str) -> Self {
         match EventLine::parse(line).ok().and_then(event) {
             Some(event) => Self::of_event(&event),
@@ -56,7 +55,7 @@ impl Heard {
     fn take(&mut self, json: &str, depth: usize) {
         strings(json, &mut |name, sort, value| match sort {
             Sort::Aside => self.note(name, &value),
-            // Some agents write what a tool was called with as JSON in a string.
+            // Some agents encode tool arguments as JSON in a string.
             Sort::Free if depth == 0 && name == "arguments" && value.starts_with('{') => {
                 self.take(&value, 1);
             }
@@ -68,7 +67,7 @@ impl Heard {
         });
     }
 
-    /// What is not said, but known.
+    /// Records a metadata value.
     fn note(&mut self, name: &str, value: &str) {
         match name {
             "id" | "uuid" if self.id.is_empty() => value.clone_into(&mut self.id),
@@ -83,7 +82,7 @@ impl Heard {
     }
 }
 
-/// All that an event says, each text on lines of its own.
+/// Joins all texts of an event with newlines.
 pub(super) fn join_said(event: &Event, text: &mut String) {
     text.clear();
     for (nth, one) in said(event).enumerate() {
@@ -92,7 +91,7 @@ pub(super) fn join_said(event: &Event, text: &mut String) {
     }
 }
 
-/// The event that a line of Tome's own stands for.
+/// Converts a line written by Tome into its event.
 fn event(line: EventLine) -> Option<Event> {
     let kind = line.kind.parse().ok()?;
     Some(Event {
@@ -111,7 +110,7 @@ fn event(line: EventLine) -> Option<Event> {
     })
 }
 
-/// Whether a line begins like JSON. What is in brackets at the beginning of a log's line does not.
+/// Returns whether a line starts like JSON. A bracketed prefix of a log line does not count.
 fn is_json(line: &str) -> bool {
     let mut marks = line.chars().filter(|c| !c.is_whitespace());
     match marks.next() {
@@ -121,14 +120,14 @@ fn is_json(line: &str) -> bool {
     }
 }
 
-/// What the values under a name are.
+/// Meaning of the values under a field name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
-    /// Something that was said.
+    /// Text of a message.
     Said,
-    /// What something is, or which, or when.
+    /// An id, a type or a time.
     Aside,
-    /// What a tool was called with or gave: anything, whatever it is called.
+    /// Arguments or result of a tool: everything counts, whatever its name.
     Free,
 }
 
@@ -150,8 +149,7 @@ impl Sort {
     }
 }
 
-/// Goes through the strings of what is more or less JSON: the name that a value stands under, what
-/// that makes it, and the value, decoded.
+/// Visits the strings of possibly malformed JSON: the field name, its class, and the decoded value.
 fn strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, Sort, Cow<'a, str>)) {
     let mut around: Vec<Sort> = Vec::new();
     let (mut name, mut sort) = (Cow::Borrowed(""), Sort::Said);
@@ -177,7 +175,7 @@ fn strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, Sort, Cow<'a, str>)) {
     }
 }
 
-/// The string that begins here, and what is behind its end; all of it where it does not end.
+/// Splits off a string at its closing quote; takes everything if it is not closed.
 fn string(from: &str) -> (Cow<'_, str>, &str) {
     let bytes = from.as_bytes();
     let mut at = 0;
@@ -188,7 +186,7 @@ fn string(from: &str) -> (Cow<'_, str>, &str) {
             break;
         }
         escaped = true;
-        // What is escaped may be a quote.
+        // The escaped character may be a quote.
         at += 2;
     }
     let is_open = bytes.get(at) != Some(&b'"');
@@ -198,8 +196,8 @@ fn string(from: &str) -> (Cow<'_, str>, &str) {
     (said, after.get(1..).unwrap_or_default())
 }
 
-/// What a JSON string says. Half of a surrogate pair is a replacement character; an escape that is
-/// none stays as it is.
+/// Decodes the escapes of a JSON string. Lone surrogates become replacement characters; invalid
+/// escapes stay unchanged.
 fn decoded(said: &str) -> String {
     let mut out = String::with_capacity(said.len());
     let mut rest = said;
@@ -226,11 +224,11 @@ fn decoded(said: &str) -> String {
     out
 }
 
-/// Adds the character of `4e2d`, or of `d83d\ude00`, and gives what is behind it.
+/// Decodes the digits of `\u4e2d`, or of a surrogate pair, and returns the rest.
 fn decode_unit<'a>(from: &'a str, out: &mut String) -> &'a str {
     let unit = |text: &'a str| {
         let (digits, after) = text.split_at_checked(4)?;
-        // `from_str_radix` would take a sign.
+        // `from_str_radix` would accept a sign.
         let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         let value = u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
         Some((value, after))

@@ -1,4 +1,4 @@
-//! How well a text matches, and where best.
+//! Quality and position of a match.
 
 use std::ops::Range;
 
@@ -6,67 +6,64 @@ use tome_text::{extends_grapheme, is_unspaced};
 
 use super::limits::PLACE_BYTES_MAX;
 
-/// About 120 words, or 230 characters of a script without spaces: what is said in one go.
+/// About 120 words, or 230 characters of a script without spaces: a typical passage.
 const PASSAGE_BYTES: f32 = 700.0;
 
-/// Whether the query as a whole is in the text.
+/// Whether the text contains the whole query verbatim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exact {
-    /// It is not.
     No,
-    /// It is, inside of longer words.
+    /// Yes, as part of longer words.
     Inside,
-    /// It is, from the beginning of a word to the end of one.
+    /// Yes, between word boundaries.
     Whole,
 }
 
 impl Exact {
-    /// How the whole query stands where it is.
+    /// Classifies an occurrence of the whole query.
     pub(super) fn at(text: &str, range: &Range<usize>) -> Self {
         if Stand::of(text, range) == Stand::Alone { Self::Whole } else { Self::Inside }
     }
 }
 
-/// How well a text matches.
+/// A match of a query in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Look {
-    /// Whether the query as a whole is there.
+    /// Whether the whole query occurs.
     pub exact: Exact,
-    /// How much of the query is there, by the weights of its terms: above 0, at most 1.
+    /// Weighted share of the query's terms that occur: above 0, at most 1.
     pub coverage: f32,
-    /// How much of that is in one place: 0 to 1.
+    /// How close together they occur: 0 to 1.
     pub closeness: f32,
-    /// How often any of it is there.
+    /// Number of occurrences.
     pub times: u32,
-    /// How long the text is.
+    /// Length of the text.
     pub bytes: usize,
-    /// The best place, as bytes of the text. Empty, at its beginning, where only the title matches.
+    /// Byte range of the best window. Empty, at 0, if only the title matches.
     pub range: Range<usize>,
 }
 
-/// What a look at one of many texts has found.
+/// Result of matching a text against a minimum score.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Sighting {
-    /// It does not match.
     Nothing,
-    /// It matches, and others match better.
+    /// Matches, but scores below the minimum.
     Below,
-    /// How well it matches.
     Look(Look),
 }
 
 impl Look {
-    /// What is said by the title alone counts a little less than what the text says.
+    /// A match in the title counts slightly less than one in the text.
     pub(super) const TITLE_WORTH: f32 = 0.9;
 
-    /// The look at a title, for the text under it.
+    /// Converts a match of the title into one of the text below it.
     pub(super) fn by_title(self) -> Self {
         Self { range: 0..0, coverage: self.coverage * Self::TITLE_WORTH, ..self }
     }
 
-    /// One number for all of it: whatever holds the whole query comes first, then what holds more of
-    /// it, closer together, more often. A long text has a bit of everything, so what it has counts
-    /// less, but never less than four sevenths. Where to draw these lines was measured.
+    /// Combined score: verbatim matches first, then coverage, closeness and frequency. Long texts
+    /// contain a bit of everything, so their score is reduced, to four sevenths at most. The
+    /// constants were measured.
     pub fn score(&self) -> f32 {
         let exact = match self.exact {
             Exact::No => 0.0,
@@ -78,32 +75,31 @@ impl Look {
         exact + self.coverage * (0.5 + 0.4 * self.closeness + 0.1 * often) / held_back
     }
 
-    /// No text that has so much of the query, but not as a whole, scores more than this.
+    /// Upper bound on the score of a text with this coverage that does not contain the whole query.
     pub(super) fn score_max(coverage: f32, bytes: usize) -> f32 {
-        // A little more, for what is lost where numbers are rounded.
+        // Slightly more, to allow for rounding.
         coverage * 1.000_1 / held_back(bytes)
     }
 }
 
-/// How much less it counts what a text of this length has.
+/// Divisor that penalizes long texts.
 fn held_back(bytes: usize) -> f32 {
     let passages = (bytes as f32 / PASSAGE_BYTES).max(1.0);
     1.0 + 0.75 * (1.0 - 1.0 / passages)
 }
 
-/// How a term stands among the letters around it.
+/// Position of an occurrence relative to word boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stand {
-    /// In the middle or at the end of a longer word.
+    /// In the middle or at the end of a word.
     Inside,
-    /// At the beginning of a longer word.
+    /// At the start of a longer word.
     Begins,
-    /// As a word of its own.
+    /// A whole word.
     Alone,
 }
 
 impl Stand {
-    /// How a range of the text stands there.
     pub fn of(text: &str, range: &Range<usize>) -> Self {
         let begins = is_edge(text, range.start);
         match (begins, begins && is_edge(text, range.end)) {
@@ -113,7 +109,6 @@ impl Stand {
         }
     }
 
-    /// What it is worth.
     pub fn worth(self) -> f32 {
         match self {
             Self::Inside => 0.5,
@@ -123,14 +118,15 @@ impl Stand {
     }
 }
 
-/// The line that a byte is on, from 1.
+/// Line number of a byte offset, counted from 1.
 pub(crate) fn line_of(text: &str, byte: usize) -> u32 {
     let before = text.as_bytes().get(..byte.min(text.len())).unwrap_or_default();
     let lines = memchr::memchr_iter(b'\n', before).count();
     u32::try_from(lines).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// Whether a word can begin or end here: no letter or digit goes on, or another hump begins.
+/// Returns whether a word can start or end here: next to a non-word character, or at a camel-case
+/// hump.
 fn is_edge(text: &str, at: usize) -> bool {
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     let after = text.get(at..).and_then(|after| after.chars().next());
@@ -143,7 +139,7 @@ fn is_edge(text: &str, at: usize) -> bool {
         || (before.is_lowercase() && after.is_uppercase())
 }
 
-/// A term or a part of one, somewhere in the text.
+/// An occurrence of a term or a part of one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub start: usize,
@@ -151,8 +147,8 @@ pub(super) struct Place {
     pub pattern: usize,
 }
 
-/// The stretch of text with the most in it, by what each pattern gains, and how much that is. Of
-/// equal ones the shortest, and of those the first. `places` are in order of their ends.
+/// Finds the window with the highest total gain, and returns it with that gain. Prefers the
+/// shortest, then the first. `places` must be sorted by end.
 pub(super) fn best_stretch(places: &[Place], gains: &[f32]) -> Option<(Range<usize>, f32)> {
     let gain = |place: &Place| gains.get(place.pattern).copied().unwrap_or_default();
     let mut counts = vec![0_u32; gains.len()];
@@ -188,7 +184,7 @@ pub(super) fn best_stretch(places: &[Place], gains: &[f32]) -> Option<(Range<usi
     Some((start..end, sum))
 }
 
-/// How much of what a text has is in one stretch of it, and how short that is.
+/// Share of the text's gain that is in the window, reduced for longer windows.
 pub(super) fn closeness(stretch: &Range<usize>, gain: f32, all: f32) -> f32 {
     if all <= 0.0 {
         return 0.0;
@@ -197,7 +193,7 @@ pub(super) fn closeness(stretch: &Range<usize>, gain: f32, all: f32) -> f32 {
     (gain / all).clamp(0.0, 1.0) * (1.0 - 0.5 * length)
 }
 
-/// What all patterns gain together that are somewhere.
+/// Total gain of the patterns that occur.
 pub(super) fn places_gain(places: &[Place], gains: &[f32]) -> f32 {
     let mut seen = vec![false; gains.len()];
     for place in places {

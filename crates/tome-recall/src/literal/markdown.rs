@@ -1,8 +1,8 @@
-//! Markdown as lines: frontmatter, code, comments, headings. What only looks like a heading is none.
+//! Classifies the lines of a Markdown file: frontmatter, code, comments, headings, text.
 
 use std::ops::Range;
 
-/// Where the frontmatter is: from `---` on the first line to the next, with a key between them.
+/// Range of the frontmatter: from `---` on the first line to the next, with a key in between.
 pub(super) fn frontmatter(markdown: &str) -> Range<usize> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let mut end = 0;
@@ -23,22 +23,18 @@ pub(super) fn frontmatter(markdown: &str) -> Range<usize> {
     0..0
 }
 
-/// What kind of line it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Of the frontmatter, or code.
+    /// Frontmatter or code.
     Other,
-    /// Of a comment that begins a line.
+    /// Part of a comment that starts at the beginning of a line.
     Comment,
-    /// Nothing to see.
     Blank,
-    /// Anything else.
     Text,
-    /// A heading of this level.
     Heading(usize),
 }
 
-/// One line, with its ending and where it begins.
+/// A line with its terminator and byte offset.
 pub(super) struct Line<'a> {
     pub at: usize,
     pub raw: &'a str,
@@ -51,7 +47,7 @@ impl Line<'_> {
     }
 }
 
-/// The lines of a file whose frontmatter ends at a byte.
+/// Splits a file into lines; `body` is the end of the frontmatter.
 pub(super) fn lines(markdown: &str, body: usize) -> Vec<Line<'_>> {
     let (mut at, mut fence, mut in_comment) = (0, None, false);
     let mut found = Vec::new();
@@ -63,7 +59,7 @@ pub(super) fn lines(markdown: &str, body: usize) -> Vec<Line<'_>> {
     found
 }
 
-/// The mark of a code fence, and how many of it.
+/// Character and length of a code fence.
 type Fence = (char, usize);
 
 fn kind_of(raw: &str, fence: &mut Option<Fence>, in_comment: &mut bool) -> Kind {
@@ -96,18 +92,17 @@ fn kind_of(raw: &str, fence: &mut Option<Fence>, in_comment: &mut bool) -> Kind 
     }
 }
 
-/// The fence that a line opens or closes, also behind the mark of a list's item.
+/// Parses an opening or closing code fence, possibly in a list item.
 fn fence_of(text: &str) -> Option<Fence> {
     let inner = ["- ", "* ", "+ "].iter().find_map(|item| text.strip_prefix(item)).unwrap_or(text);
     let inner = inner.trim_start();
     let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let language = inner.trim_start_matches(mark);
     let marks = inner.len() - language.len();
-    // Backticks that close on their own line are code within a sentence.
+    // Backticks that close on the same line are inline code.
     (marks >= 3 && !(mark == '`' && language.contains('`'))).then_some((mark, marks))
 }
 
-/// The level of a heading.
 fn level_of(raw: &str) -> Option<usize> {
     let text = raw.trim_start_matches('\u{feff}').trim_end();
     let inner = text.trim_start_matches(' ');
@@ -119,7 +114,7 @@ fn level_of(raw: &str) -> Option<usize> {
     is_heading.then_some(level)
 }
 
-/// Where comments are that are whole lines.
+/// Ranges of comments that occupy whole lines.
 pub(super) fn comments(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut is_open = false;

@@ -1,4 +1,4 @@
-//! A session's `messages.jsonl`, line by line, as it is on disk now.
+//! Scans a session's `messages.jsonl` line by line.
 
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
@@ -14,20 +14,19 @@ use crate::RecallError;
 use tome_home::HomeError;
 use tome_home::{FinalLink, open_regular};
 
-/// The buffer between the file and the lines.
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// Whose things are scanned.
+/// Owner of the scanned records.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Owner<'a> {
-    /// The root of the project; empty for the coder.
+    /// Root folder of the project; empty for the coder's notebook.
     pub project: &'a str,
-    /// The session; empty where there is none.
+    /// Empty if there is none.
     pub session: &'a str,
 }
 
-/// The lines of a file of messages; a file that is not there has none. What a line does not say of
-/// itself is the owner's.
+/// Scans the lines of a transcript; a missing file has none. Metadata missing from a line is taken
+/// from the owner.
 pub(crate) fn scan_messages(
     path: &Path,
     owner: Owner<'_>,
@@ -55,7 +54,7 @@ pub(crate) fn scan_messages(
     }
 }
 
-/// Reads a line without its ending, or of a very long one the beginning. False at the end.
+/// Reads a line without its terminator, truncated if very long. Returns `false` at the end.
 fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
     line.clear();
     let mut has_begun = false;
@@ -82,10 +81,10 @@ fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<b
     }
 }
 
-/// Whether a line may match: what is looked for is there as it stands, or may be there escaped.
+/// Cheap check whether a line may match: it contains a term, or has escapes that may hide one.
 fn may_say(hunt: &Hunt<'_>, line: &str) -> bool {
     let bytes = line.as_bytes();
-    // Control characters are escaped too, but are no part of what is looked for.
+    // Escaped control characters are never part of a term.
     let is_telling =
         |at: usize| !bytes.get(at + 2..at + 5).is_some_and(|it| it == b"000" || it == b"001");
     memmem::find_iter(bytes, b"\\u").any(is_telling) || hunt.needle.touches(line)

@@ -1,10 +1,9 @@
-//! The tier that always works: looking at the texts themselves, with no index.
+//! The literal tier: scans texts without an index, so it always works.
 //!
-//! A [`Needle`] is what is looked for: text, never a regular expression unless one is asked for. It
-//! says how well a text matches and where ([`Look`]); [`tome_text::excerpt_around`] shows the place.
-//! [`page`] cuts a note into sections. Scans go through notes, lines of messages, events and contents,
-//! keep the best of what they have [`Seen`], and stop when they are told to. Nothing here keeps
-//! anything between two questions, so that a hand edit or a new line counts at once.
+//! A [`Matcher`] matches texts against a query, which is plain text unless a regular expression is
+//! requested, and returns a [`TextMatch`]. [`parse_note`] splits a note into sections. Scans visit
+//! notes, transcript lines, events and contents, keep the best [`ScanMatch`]es, and can be stopped.
+//! Nothing is cached between queries, so edits and new lines are visible at once.
 
 mod contents;
 mod events;

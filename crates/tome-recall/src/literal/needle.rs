@@ -1,4 +1,4 @@
-//! What is looked for: a query in words, or a regular expression.
+//! Matches texts against a query in words or a regular expression.
 
 use regex::{Regex, RegexBuilder};
 use tome_model::{ModelError, truncate_to};
@@ -7,7 +7,6 @@ use super::limits::{QUERY_BYTES_MAX, REGEX_BYTES_MAX};
 use super::look::{Exact, Look, Sighting};
 use super::searched::Searched;
 
-/// What is looked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Needle {
     how: How,
@@ -15,28 +14,26 @@ pub(crate) struct Needle {
 
 #[derive(Debug, Clone)]
 enum How {
-    /// An empty query: nothing has it.
+    /// An empty query, which matches nothing.
     Nothing,
     Words(Box<Searched>),
     Regex(Regex),
 }
 
 impl Needle {
-    /// A query: text, whatever it looks like.
+    /// Creates a matcher for a plain text query, whatever it looks like.
     pub fn new(query: &str) -> Self {
         Self { how: Searched::new(query).map_or(How::Nothing, |words| How::Words(Box::new(words))) }
     }
 
-    /// A regular expression, looked for line by line, whatever the case of letters.
+    /// Creates a matcher for a case-insensitive regular expression, applied line by line.
     pub fn regex(pattern: &str) -> Result<Self, ModelError> {
         let invalid = |why: &str| ModelError::invalid("query", why.to_owned());
         if pattern.is_empty() {
             return Ok(Self { how: How::Nothing });
         }
         if pattern.len() > QUERY_BYTES_MAX {
-            return Err(invalid(
-                "is too long for a regular expression: give the telling part of it",
-            ));
+            return Err(invalid("is too long for a regular expression: use a shorter part of it"));
         }
         let built = RegexBuilder::new(pattern)
             .case_insensitive(true)
@@ -47,17 +44,16 @@ impl Needle {
             let said = error.to_string();
             let last = said.trim().lines().last().unwrap_or_default().trim();
             let last = truncate_to(last.strip_prefix("error: ").unwrap_or(last), 200);
-            invalid(&format!("is not a regular expression: {last}; leave out the regex option to look for the text itself"))
+            invalid(&format!("is not a regular expression: {last}; omit the regex option to search for the text itself"))
         })?;
         Ok(Self { how: How::Regex(regex) })
     }
 
-    /// Whether nothing is looked for.
     pub fn is_empty(&self) -> bool {
         matches!(self.how, How::Nothing)
     }
 
-    /// The terms, and their parts, in lower case.
+    /// The terms and their parts, lower case.
     #[cfg(test)]
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         let words = match &self.how {
@@ -67,15 +63,14 @@ impl Needle {
         words.into_iter().flat_map(|words| words.terms())
     }
 
-    /// Gives each term, and each part of one, a weight: how telling it is. All weigh the same
-    /// before.
+    /// Sets the weight of each term and part. All weights are 1 before.
     pub fn weigh(&mut self, weight: impl Fn(&str) -> f32) {
         if let How::Words(words) = &mut self.how {
             words.weigh(weight);
         }
     }
 
-    /// Whether any of it is in a text, as it stands, at all: a quick look before a better one.
+    /// Returns whether a text contains any term: a cheap check before a full match.
     pub fn touches(&self, text: &str) -> bool {
         match &self.how {
             How::Nothing => false,
@@ -84,8 +79,8 @@ impl Needle {
         }
     }
 
-    /// Whether any of it may be in the strings of JSON as Tome stores it: compact, with nothing escaped
-    /// but quotes, backslashes and control characters. Never says no where one of the strings has it.
+    /// Returns whether a JSON text, compact and escaped as Tome stores it, may contain any term in
+    /// its strings. No false negatives.
     pub fn may_touch_json(&self, json: &str) -> bool {
         match &self.how {
             How::Nothing => false,
@@ -94,7 +89,7 @@ impl Needle {
         }
     }
 
-    /// Whether nothing that is looked for is written otherwise in JSON, but for `\u`.
+    /// Returns whether no term needs escaping in JSON, other than `\u`.
     pub(super) fn is_plain(&self) -> bool {
         match &self.how {
             How::Nothing => true,
@@ -103,13 +98,11 @@ impl Needle {
         }
     }
 
-    /// How well a text matches; none when it does not.
     pub fn look(&self, text: &str) -> Option<Look> {
         self.look_under("", text)
     }
 
-    /// How well a text matches, where that is worth telling: of one whose score is sure to be below `least`
-    /// it is only said that it matches.
+    /// Matches a text, but skips the details if its score is certain to be below `least`.
     pub fn look_above(&self, text: &str, least: f32) -> Sighting {
         match &self.how {
             How::Words(words) => words.look_above(text, least),
@@ -119,8 +112,8 @@ impl Needle {
         }
     }
 
-    /// How well a text with a title matches. What only the title says counts a little less; without
-    /// anything in the text itself the place is its beginning.
+    /// Matches a text with a title. Matches in the title count slightly less; if only the title
+    /// matches, the range is empty at the start.
     pub fn look_under(&self, title: &str, text: &str) -> Option<Look> {
         match &self.how {
             How::Nothing => None,
@@ -133,7 +126,7 @@ impl Needle {
     }
 }
 
-/// By line, so that `.` and `[^x]` end where a reader's eye does.
+/// Matches line by line, so that `.` and `[^x]` do not cross line ends.
 fn look_by(regex: &Regex, text: &str) -> Option<Look> {
     let mut at = 0;
     let bytes = text.len();

@@ -1,10 +1,9 @@
-//! A note as it is searched: what it says, cut into sections, and what it says of itself.
+//! Parses a note for searching: text, sections and metadata.
 //!
-//! Frontmatter and META comments are no text: in [`Page::text`] spaces stand in their place, byte for
-//! byte, so that a place in it is the same place in the file. What they name (name, description,
-//! keywords) is told beside it. A section is a heading with what is under it; a heading that has
-//! nothing under it belongs to the next deeper one. A long section is cut between paragraphs, else
-//! between lines, else between words.
+//! Frontmatter and META comments are not searchable text: [`ParsedNote::text`] has spaces in their
+//! place, so that byte offsets stay valid. Their name, description and keywords are returned
+//! separately. A section is a heading with its text; a heading without text is merged with the next
+//! deeper one. Long sections are split between paragraphs, then lines, then words.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,33 +14,27 @@ use super::limits::SECTION_WORDS_MAX;
 use super::look::line_of;
 use super::markdown::{Kind, Line, comments, frontmatter, lines};
 
-/// A note, ready to be searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Page<'a> {
-    /// What it says, with the bytes where they are in the file.
+    /// Searchable text, with the same byte offsets as the file.
     pub text: Cow<'a, str>,
-    /// `name` of the frontmatter.
     pub name: Option<String>,
-    /// `description` of the frontmatter.
     pub description: Option<String>,
-    /// `keywords` and `tags` of the frontmatter and the META comment.
+    /// `keywords` and `tags` of the frontmatter and of META comments.
     pub keywords: Vec<String>,
-    /// What it says, in pieces, in order.
     pub sections: Vec<Section>,
 }
 
-/// A piece of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
-    /// The line on which it begins, from 1.
+    /// First line, counted from 1.
     pub line: u32,
-    /// The headings above it, the highest first, with ` › ` between them; empty where there is none.
+    /// Headings from the outermost on, joined with ` › `; empty if there are none.
     pub heading: String,
-    /// The bytes of the file, its own heading among them, without blank ones at the ends.
+    /// Byte range in the file, including its heading, trimmed of white space.
     pub range: Range<usize>,
 }
 
-/// A note, ready to be searched.
 pub(crate) fn page(markdown: &str) -> Page<'_> {
     let mut page = Page {
         text: Cow::Borrowed(markdown),
@@ -70,7 +63,7 @@ pub(crate) fn page(markdown: &str) -> Page<'_> {
 }
 
 impl Page<'_> {
-    /// Takes what keys say, one on each line or all on one.
+    /// Reads metadata keys, one per line or all on one line.
     fn read(&mut self, said: &str) {
         let said = said.trim();
         let parts: Vec<&str> =
@@ -94,13 +87,13 @@ impl Page<'_> {
     }
 }
 
-/// What a META comment says. One with words behind its end is a comment like others.
+/// Content of a META comment. `None` if text follows the comment.
 fn meta(comment: &str) -> Option<&str> {
     let said = comment.trim_start_matches('\u{feff}').trim().strip_prefix("<!--")?;
     said.strip_suffix("-->")?.trim().strip_prefix("META:")
 }
 
-/// The text with spaces in place of what is hidden, byte for byte.
+/// Replaces ranges by spaces, byte for byte.
 fn blanked(markdown: &str, hidden: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut at = 0;
@@ -117,12 +110,13 @@ fn blanked(markdown: &str, hidden: &[Range<usize>]) -> String {
     out
 }
 
-/// Cuts a text at its headings, and long pieces further.
+/// Splits a text at its headings, and long sections further.
 fn cut(text: &str, lines: &[Line<'_>]) -> Vec<Section> {
     let mut out = Vec::new();
     let mut above: Vec<(usize, &str)> = Vec::new();
     let mut from = 0;
-    // Whether the piece since `from` has anything but headings, each deeper than the one before.
+    // Whether the section since `from` has text; without text, headings merge while they get
+    // deeper.
     let (mut has_words, mut deepest) = (false, 0);
     for (number, line) in lines.iter().enumerate() {
         if let Kind::Heading(level) = line.kind {
@@ -142,7 +136,7 @@ fn cut(text: &str, lines: &[Line<'_>]) -> Vec<Section> {
     out
 }
 
-/// Adds the pieces of one section, each about as long as a section may be.
+/// Adds the parts of one section, each within the size limit.
 fn cut_long(text: &str, lines: &[Line<'_>], above: &[(usize, &str)], out: &mut Vec<Section>) {
     let heading: Vec<&str> =
         above.iter().map(|(_, title)| *title).filter(|title| !title.is_empty()).collect();
@@ -167,11 +161,11 @@ fn lines_between(text: &str, from: usize, to: usize) -> u32 {
     line_of(text.get(from..to).unwrap_or_default(), usize::MAX) - 1
 }
 
-/// Where a long section is cut.
+/// Offsets at which a long section is split.
 fn cuts(text: &str, lines: &[Line<'_>]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut cost = 0;
-    // Where the latest paragraph begins, and what stands before it.
+    // Start of the current paragraph, and the cost before it.
     let mut paragraph: Option<(usize, usize)> = None;
     let mut was_blank = false;
     for line in lines {
@@ -202,7 +196,7 @@ fn cuts(text: &str, lines: &[Line<'_>]) -> Vec<usize> {
     found
 }
 
-/// Where one long line is cut: between words, and in the middle of what is no word at all.
+/// Offsets at which a long line is split: between words, or inside an overlong word.
 fn line_cuts(line: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let (mut meter, mut cost) = (Meter::default(), 0);
@@ -219,12 +213,12 @@ fn line_cuts(line: &str) -> Vec<usize> {
     found
 }
 
-/// What a word costs. A character of a script without spaces is about half a word, and what is
-/// longer than any word is several.
+/// Cost of a word. A character of a script without spaces costs half as much; an overlong word
+/// costs more.
 const WORD: usize = 16;
 const COST_MAX: usize = SECTION_WORDS_MAX * WORD;
 
-/// Counts words, of any script.
+/// Counts the cost of text in any script.
 #[derive(Default)]
 struct Meter {
     in_word: usize,

@@ -1,19 +1,18 @@
-//! A phrase in a text, with any white space between its words. Linear, whatever the two say.
+//! Finds a phrase with any white space between its words, in linear time (Knuth-Morris-Pratt).
 
 use std::ops::Range;
 
-/// A phrase that is looked for.
 #[derive(Debug, Clone)]
 pub(super) struct Phrase {
-    /// Folded, in lower case, with single spaces.
+    /// Folded, lower case, with single spaces.
     bytes: Vec<u8>,
-    /// How much of the phrase still fits when the next byte does not: its longest beginning that is
-    /// also an end of what has been seen.
+    /// KMP failure function: per prefix, the length of its longest proper prefix that is also a
+    /// suffix.
     falls: Vec<usize>,
 }
 
 impl Phrase {
-    /// A phrase, folded already, with single spaces.
+    /// Creates a matcher. The text must be folded, with single spaces.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes().to_vec();
         let mut falls = Vec::with_capacity(bytes.len());
@@ -27,7 +26,7 @@ impl Phrase {
         Self { bytes, falls }
     }
 
-    /// Where it is in a folded text, the first first.
+    /// Finds all occurrences in a folded text, from the start.
     pub fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         let mut fits = 0;
         let mut was_space = false;
@@ -49,7 +48,7 @@ impl Phrase {
         })
     }
 
-    /// Where it begins that ends here: back over the same bytes.
+    /// Start of the occurrence that ends at `end`.
     fn start(&self, text: &[u8], end: usize) -> usize {
         let mut at = end;
         let before = |at: usize| at.checked_sub(1).and_then(|before| text.get(before));
@@ -67,9 +66,9 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// How much of the phrase fits after one more byte.
+/// Length of the matched prefix after one more byte.
 fn advance(bytes: &[u8], falls: &[usize], mut fits: usize, byte: u8) -> usize {
-    // After a whole match the next may begin inside of it.
+    // Occurrences may overlap.
     loop {
         if bytes.get(fits) == Some(&byte) && fits < bytes.len() {
             return fits + 1;

@@ -1,8 +1,7 @@
-//! A query in words, looked for in texts.
+//! Matches texts against a query in words.
 //!
-//! All terms and their parts are looked for at once, in one pass over the text; a text that has none
-//! of them costs that pass and nothing else. Phrases are looked for only in texts that have their
-//! words.
+//! All terms and their parts are searched in one pass with an Aho-Corasick automaton; a text
+//! without any costs only that pass. Phrases are searched only in texts that contain their words.
 
 use std::ops::Range;
 
@@ -14,16 +13,15 @@ use super::look::{Exact, Look, Place, Sighting, Stand, best_stretch, closeness, 
 use super::phrase::Phrase;
 use super::terms::wording;
 
-/// Where a term is only found in parts, it counts for so much of itself.
+/// Weight of a term of which only parts occur.
 const PARTS_WORTH: f32 = 0.7;
-/// A shorter word inside of another says nothing: `api` in `rapid`.
+/// Shorter words do not count inside other words: `api` in `rapid`.
 const INSIDE_CHARS_MIN: usize = 4;
-/// An even shorter one has to stand alone: `go` in `google`.
+/// Still shorter ones must be whole words: `go` in `google`.
 const BEGINS_CHARS_MIN: usize = 3;
-/// Occurrences of a phrase that are looked at for one between words.
+/// Occurrences of the phrase examined to find one between word boundaries.
 const PHRASES_MAX: usize = 64;
 
-/// A query in words, ready to be looked for.
 #[derive(Debug, Clone)]
 pub(super) struct Searched {
     automaton: AhoCorasick,
@@ -33,12 +31,12 @@ pub(super) struct Searched {
     quoted: Vec<Phrase>,
 }
 
-/// A text that is looked for: a term or a part of one.
+/// A search string: a term or a part of one.
 #[derive(Debug, Clone)]
 struct Pattern {
     text: String,
     weight: f32,
-    /// How it has to stand to count.
+    /// Minimum position to count.
     least: Stand,
     unspaced: bool,
 }
@@ -49,17 +47,17 @@ struct Term {
     parts: Vec<usize>,
 }
 
-/// What a pass over a text has found.
+/// Occurrences of the patterns in a text.
 struct Pass {
-    /// How each pattern stands at its best; none where it is not there in any way.
+    /// Best position of each pattern; `None` if it does not occur.
     stands: Vec<Option<Stand>>,
-    /// Where those are that count.
+    /// The occurrences that count.
     places: Vec<Place>,
     times: u32,
 }
 
 impl Searched {
-    /// None where nothing is asked for.
+    /// Parses a query. `None` if it is empty.
     pub fn new(query: &str) -> Option<Self> {
         let wording = wording(query);
         let mut patterns: Vec<Pattern> = Vec::new();
@@ -88,12 +86,11 @@ impl Searched {
         Some(Self { automaton, patterns, terms, phrase, quoted })
     }
 
-    /// The terms, and their parts.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         self.patterns.iter().map(|pattern| pattern.text.as_str())
     }
 
-    /// Gives each pattern its weight; what is no number weighs nothing.
+    /// Sets the weight of each pattern; non-finite weights count as 0.
     pub fn weigh(&mut self, weight: impl Fn(&str) -> f32) {
         for pattern in &mut self.patterns {
             let given = weight(&pattern.text);
@@ -101,18 +98,17 @@ impl Searched {
         }
     }
 
-    /// Whether any of it is in a text.
     pub fn touches(&self, text: &str) -> bool {
         with_folded(text, |folded| self.automaton.is_match(folded.text))
     }
 
-    /// Whether no term has anything that JSON escapes, or that folding makes of what JSON escapes.
+    /// Returns whether no term contains a character that JSON escapes, or that folding turns into
+    /// one.
     pub fn is_unescaped(&self) -> bool {
         let is_escaped = |c: char| matches!(c, '"' | '\\') || c.is_control() || c.is_whitespace();
         !self.terms().any(|term| term.contains(is_escaped))
     }
 
-    /// How well a text with a title matches.
     pub fn look(&self, title: &str, text: &str) -> Option<Look> {
         let above = with_folded(title, |folded| self.pass(folded, title));
         match self.look_under(title, text, above.as_ref(), 0.0) {
@@ -121,7 +117,7 @@ impl Searched {
         }
     }
 
-    /// How well a text matches, unless its score is sure to be below `least`.
+    /// Matches a text, but skips the details if its score is certain to be below `least`.
     pub fn look_above(&self, text: &str, least: f32) -> Sighting {
         self.look_under("", text, None, least)
     }
@@ -136,7 +132,7 @@ impl Searched {
         })
     }
 
-    /// One pass over a text; none when nothing of the query is there.
+    /// Scans a text for all patterns. `None` if there are none.
     fn pass(&self, folded: &FoldedText<'_>, text: &str) -> Option<Pass> {
         let mut matches = self.automaton.find_overlapping_iter(folded.text).peekable();
         matches.peek()?;
@@ -200,7 +196,7 @@ impl Searched {
         Sighting::Look(Look { exact, coverage, closeness, times, bytes, range })
     }
 
-    /// Where the query as a whole is, between words rather than inside of them.
+    /// Finds the whole query, preferably between word boundaries.
     fn exact(
         &self,
         folded: &FoldedText<'_>,
@@ -225,7 +221,7 @@ impl Searched {
         first
     }
 
-    /// What each pattern is worth here, between 0 and 1.
+    /// Weight of each pattern's best occurrence, from 0 to 1.
     fn worths(&self, pass: Option<&Pass>, above: Option<&Pass>) -> Vec<f32> {
         let worth = |pass: Option<&Pass>, index: usize, pattern: &Pattern| {
             let stand = pass.and_then(|pass| pass.stands.get(index).copied().flatten());
@@ -238,7 +234,7 @@ impl Searched {
         .collect()
     }
 
-    /// How much of the query is there, and what each pattern gains where it is.
+    /// Returns the weighted share of the query that occurs, and the gain of each pattern.
     fn coverage(&self, worths: &[f32]) -> (f32, Vec<f32>) {
         let worth = |index: usize| worths.get(index).copied().unwrap_or_default();
         let weight = |index: usize| self.patterns.get(index).map_or(0.0, |pattern| pattern.weight);
@@ -263,7 +259,7 @@ impl Searched {
                 gain(*part, PARTS_WORTH * weight(term.whole) * share);
             }
         }
-        // Terms that weigh nothing still are what was asked for.
+        // If no term has a weight, all count the same.
         let coverage = if all > 0.0 { there / all } else { plain / self.terms.len().max(1) as f32 };
         (coverage, gains)
     }

@@ -1,4 +1,4 @@
-//! What a scan has seen: the best of it, so many at most, whatever the size of what was scanned.
+//! The state of a scan: keeps the best matches up to a limit, however much is scanned.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -12,66 +12,62 @@ use tome_text::excerpt_around;
 use super::limits::{ASK_EVERY_BYTES, SEEN_MAX, SNIPPET_CHARS_MAX, UNREAD_MAX};
 use super::{Look, Needle};
 
-/// What to scan for.
+/// Parameters of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct Hunt<'a> {
-    /// What is looked for.
     pub needle: &'a Needle,
-    /// What may be seen at all.
+    /// Records that may match.
     pub filter: &'a Filter,
-    /// At most so many, the best.
+    /// Maximum number of matches to keep.
     pub limit: usize,
-    /// Asked now and then, by every thread that scans: true ends the scan.
+    /// Called regularly by every scanning thread; `true` ends the scan.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What a scan has seen.
+/// Result of a scan.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Scan {
-    /// The best first; of equal ones the newest.
+    /// Best first; ties newest first.
     pub seen: Vec<Seen>,
-    /// How many matched, those beyond the limit among them.
+    /// Number of matches, including those beyond the limit.
     pub matched: u64,
-    /// How many were looked at.
+    /// Number of records scanned.
     pub looked: u64,
-    /// Whether it was stopped before everything was looked at.
+    /// Whether the scan was stopped early.
     pub cut: bool,
-    /// What could not be read, and why; of very many only the first.
+    /// Records that could not be read, with the reason; only the first ones.
     pub unread: Vec<String>,
 }
 
-/// Something that matches.
+/// A record that matches.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Seen {
-    /// An event by its number in the outbox; a line of a file by the id of its event, where it has
-    /// one; a note by its path in its notebook; a node or a grip by its id.
+    /// An event by its sequence number, a transcript line by its event id if it has one, a note by
+    /// its path, a node or source by its id.
     pub key: Key,
-    /// What kind of thing it is.
     pub source: Source,
-    /// When it happened or was last changed; 0 where nothing says it.
+    /// Time of the event, or of the last change; 0 if unknown.
     pub at: Millis,
-    /// The line of the match in a file, from 1; 0 where there is no file.
+    /// Line of the match in its file, counted from 1; 0 if there is no file.
     pub line: u32,
-    /// The root of its project; empty for the coder's.
+    /// Root folder of the project; empty for the coder's notebook.
     pub project: String,
-    /// Its session; empty where there is none.
+    /// Empty if there is none.
     pub session: String,
-    /// Its agent; empty where there is none.
+    /// Empty if there is none.
     pub agent: String,
-    /// The kind of event; empty for other things.
+    /// Name of the event kind; empty for other records.
     pub kind: String,
-    /// What it is called.
     pub title: String,
-    /// The best place: bytes of what an event says, of a note's file, of a node's bullets on lines of
-    /// their own, of a grip's excerpt.
+    /// Byte range of the best window: in an event's text, a note's file, a node's joined bullets,
+    /// or a source's excerpt.
     pub part: Part,
-    /// How well it matches.
     pub look: Look,
-    /// What is there to see; empty for an event of the ledger, which is read again to be shown.
+    /// Empty for an event of the ledger, which is read again when shown.
     pub snippet: String,
 }
 
-/// What is known of a thing before it is looked at.
+/// Metadata that a filter tests before a record is matched.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct About<'a> {
     pub at: Millis,
@@ -81,7 +77,7 @@ pub(super) struct About<'a> {
     pub kind: &'a str,
 }
 
-/// Whether a filter lets a thing be seen.
+/// Returns whether a filter admits a record.
 pub(super) fn allows(filter: &Filter, source: Source, about: &About<'_>) -> bool {
     let is_one =
         |wanted: &Option<String>, has: &str| wanted.as_deref().is_none_or(|one| one == has);
@@ -96,7 +92,7 @@ pub(super) fn allows(filter: &Filter, source: Source, about: &About<'_>) -> bool
         && filter.until.is_none_or(|until| about.at < until)
 }
 
-/// What something has to score to be among the best, as far as those know who scan parts of one whole.
+/// Minimum score to be among the best, shared by the threads of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Floor(AtomicU32);
 
@@ -105,19 +101,19 @@ impl Floor {
         f32::from_bits(self.0.load(Relaxed))
     }
 
-    /// The bits of numbers that are not negative are in the order of the numbers.
+    /// Comparing bits works, because non-negative floats have the same order as their bits.
     fn raise(&self, score: f32) {
         self.0.fetch_max(score.max(0.0).to_bits(), Relaxed);
     }
 }
 
-/// A scan under way, of a whole or of one of its parts.
+/// A scan in progress, of everything or of one part.
 pub(super) struct Scanning<'a> {
     pub hunt: Hunt<'a>,
     floor: Option<&'a Floor>,
     scan: Scan,
     best: BinaryHeap<Reverse<Ranked>>,
-    /// What was looked at since it was last asked whether to stop.
+    /// Bytes scanned since the last check for cancellation.
     unasked_bytes: usize,
 }
 
@@ -128,12 +124,11 @@ impl<'a> Scanning<'a> {
         Self { hunt, floor: None, scan, best, unasked_bytes: usize::MAX }
     }
 
-    /// A scan of one part.
     pub fn of_part(hunt: Hunt<'a>, floor: &'a Floor) -> Self {
         Self { floor: Some(floor), ..Self::new(hunt) }
     }
 
-    /// The scans of all parts, in their order, as the scan of the whole that they are.
+    /// Merges the scans of all parts, in order.
     pub fn joined(hunt: Hunt<'a>, parts: Vec<Self>) -> Scan {
         let mut whole = Self::new(hunt);
         for part in parts {
@@ -152,7 +147,7 @@ impl<'a> Scanning<'a> {
         whole.done()
     }
 
-    /// What scores less than this is not among the best.
+    /// Minimum score to be among the best.
     pub fn least(&self) -> f32 {
         let own = match self.best.peek() {
             Some(Reverse(last)) if self.best.len() >= self.hunt.limit => last.ranked.0,
@@ -161,9 +156,9 @@ impl<'a> Scanning<'a> {
         self.floor.map_or(own, |floor| own.max(floor.get()))
     }
 
-    /// Whether to look at one more thing of this size.
+    /// Returns whether to scan one more record of this size.
     pub fn goes_on(&mut self, bytes: usize) -> bool {
-        // Reading costs something even where there is nothing to read.
+        // Charge a fixed cost per record, even for empty ones.
         self.unasked_bytes = self.unasked_bytes.saturating_add(bytes).saturating_add(1_024);
         if self.unasked_bytes >= ASK_EVERY_BYTES {
             self.unasked_bytes = 0;
@@ -172,7 +167,6 @@ impl<'a> Scanning<'a> {
         !self.scan.cut
     }
 
-    /// One more was looked at.
     pub fn looked(&mut self) {
         self.scan.looked += 1;
     }
@@ -183,7 +177,7 @@ impl<'a> Scanning<'a> {
         }
     }
 
-    /// One more matches. It is made only if it is among the best.
+    /// Adds a match. Builds it only if it is among the best.
     pub fn found(&mut self, at: Millis, look: Look, make: impl FnOnce(Look) -> Seen) {
         self.scan.matched += 1;
         let ranked = (look.score(), at, Reverse(self.scan.matched));
@@ -192,7 +186,7 @@ impl<'a> Scanning<'a> {
         }
     }
 
-    /// One more matches, and is not among the best.
+    /// Counts a match that is not among the best.
     pub fn found_below(&mut self) {
         self.scan.matched += 1;
     }
@@ -222,7 +216,7 @@ impl<'a> Scanning<'a> {
     }
 }
 
-/// Score, age, and the order in which they came.
+/// Score, time and order of arrival.
 type Rank = (f32, Millis, Reverse<u64>);
 
 struct Ranked {
@@ -257,13 +251,12 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// The place of a look, as a part of a text that begins at a byte of a larger one.
+/// Byte range of a match in a text that starts at offset `from` of a larger one.
 pub(super) fn part_of(look: &Look, from: usize) -> Part {
     let byte = |at: usize| u32::try_from(from.saturating_add(at)).unwrap_or(u32::MAX);
     Part { from: byte(look.range.start), to: byte(look.range.end) }
 }
 
-/// What is shown of a text.
 pub(super) fn shown(text: &str, look: &Look) -> String {
     excerpt_around(text, &look.range, SNIPPET_CHARS_MAX)
 }

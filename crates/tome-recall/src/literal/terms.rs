@@ -1,8 +1,8 @@
-//! What a query is made of: terms, the phrases in its quotes, and the phrase that it is as a whole.
+//! Parses a query into terms, quoted phrases, and the whole as one phrase.
 //!
-//! A term is a word, an identifier or path as it is written, or a run of a script without spaces. The
-//! parts of an identifier (`get`, `User`) and the pairs of a run's characters count where the whole is
-//! not to be found. A query of nothing but marks is looked for mark by mark.
+//! A term is a word, an identifier, a path, or a run in a script without spaces. Parts of an
+//! identifier (`get`, `User`) and character pairs of a run count if the whole term does not occur.
+//! A query that consists only of punctuation is searched as it is.
 
 use std::ops::Range;
 
@@ -16,29 +16,26 @@ use super::limits::{
     PARTS_MAX, PHRASE_BYTES_MAX, QUERY_BYTES_MAX, QUOTED_MAX, TERM_BYTES_MAX, TERMS_MAX,
 };
 
-/// A query, taken apart. All of it is folded.
+/// A parsed query. All texts are folded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Wording {
-    /// The query as a whole, white space folded.
+    /// The whole query, with collapsed white space.
     pub phrase: Option<String>,
-    /// What stands in quotes, white space folded.
+    /// Quoted phrases, with collapsed white space.
     pub quoted: Vec<String>,
-    /// In the order in which they were said, each once.
+    /// Unique terms in order.
     pub terms: Vec<Words>,
 }
 
-/// One term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Words {
-    /// All of it.
     pub whole: String,
-    /// What it is made of; nothing for a plain word.
+    /// Its parts; empty for a plain word.
     pub parts: Vec<String>,
-    /// Whether it is a run of a script without spaces: then no word ends where it does.
+    /// Whether it is a run in a script without spaces, which has no word boundaries.
     pub unspaced: bool,
 }
 
-/// Takes a query apart.
 pub(super) fn wording(query: &str) -> Wording {
     let query: String =
         query.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_BYTES_MAX).collect();
@@ -48,8 +45,8 @@ pub(super) fn wording(query: &str) -> Wording {
     Wording { phrase: whole, quoted, terms: terms(&plain) }
 }
 
-/// The query without its quotes, and what stood in them. A quote opens where a word may begin and
-/// closes where one may end; any other is a mark like others.
+/// Separates the quoted phrases from the query. A quote opens before a word and closes after one;
+/// other quotes are plain characters.
 fn unquoted(query: &str) -> (String, Vec<String>) {
     let (mut plain, mut quoted) = (String::with_capacity(query.len()), Vec::new());
     let mut rest = query;
@@ -93,7 +90,7 @@ fn next_quoted(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// The query as one phrase. What ends a sentence does not belong to it.
+/// The whole query as a phrase, without sentence-ending punctuation.
 fn phrase(plain: &str, is_whole: bool) -> Option<String> {
     let said = collapse_whitespace(&fold_text(plain));
     let is_sentence = said.contains(' ') && said.contains(char::is_alphanumeric);
@@ -125,14 +122,14 @@ fn terms(plain: &str) -> Vec<Words> {
     }
     let kept = if telling.0.is_empty() { empty } else { telling };
     if kept.0.is_empty() && !plain.trim().is_empty() {
-        // Nothing but commas.
+        // Only commas.
         let whole = cut(collapse_whitespace(plain));
         return vec![Words { whole, parts: Vec::new(), unspaced: false }];
     }
     kept.0
 }
 
-/// Terms, each once, so many at most.
+/// Unique terms, up to the limit.
 #[derive(Default)]
 struct Kept(Vec<Words>);
 
@@ -152,8 +149,8 @@ fn cut(whole: String) -> String {
     truncate_to(&whole, TERM_BYTES_MAX).to_owned()
 }
 
-/// The terms of what stands between two spaces: runs of a script without spaces, and what stands
-/// between those, as one.
+/// Terms of a chunk between white space: runs in a script without spaces, and the text between
+/// those as one term each.
 fn words_of(chunk: &str) -> Vec<Words> {
     let mut found = Vec::new();
     let mut spaced: Vec<Range<usize>> = Vec::new();
@@ -174,7 +171,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || extends_grapheme(c)
 }
 
-/// Where words are: runs of letters and digits of one sort of script.
+/// Ranges of words: runs of letters and digits, split where the kind of script changes.
 fn pieces(chunk: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut last: Option<bool> = None;
@@ -195,7 +192,7 @@ fn pieces(chunk: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// An identifier, a path, a word: from its first piece to its last.
+/// Builds the term of an identifier, path or word: from its first piece to its last.
 fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Vec::new() };
     let behind = chunk.get(last.end..).unwrap_or_default();
@@ -220,7 +217,7 @@ fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
     vec![Words { whole: cut(whole), parts, unspaced: false }]
 }
 
-/// A run of a script without spaces, with the pairs of its characters.
+/// Builds the term of a run in a script without spaces, with its character pairs.
 fn run(text: &str) -> Words {
     let chars: Vec<char> = text.chars().map(fold_char).collect();
     let mut parts: Vec<String> = Vec::new();

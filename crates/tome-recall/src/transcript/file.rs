@@ -1,4 +1,4 @@
-//! One session's file, while its session is in use.
+//! The transcript file of one session.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,10 +10,9 @@ use super::{Line, layout};
 use tome_home::HomeError;
 use tome_home::layout::MESSAGES;
 
-/// One session's file.
 #[derive(Debug, Default)]
 pub(super) struct Copy {
-    /// What it held when it was last looked at; none before that, and after a failed write.
+    /// Content as of the last scan; `None` before the first one and after a failed write.
     scan: Option<(PathBuf, Scan)>,
 }
 
@@ -33,10 +32,10 @@ impl Copy {
     /// Adds the lines of events that are not there yet, in one write, synced.
     pub(super) fn append(&mut self, part: &Part<'_>, lines: &[Line]) -> Result<(), HomeError> {
         self.ready(part)?;
-        // Whatever fails leaves a file that has to be read again.
+        // After any failure the file has to be scanned again.
         let Some((path, mut scan)) = self.scan.take() else { return Ok(()) };
         if part.ledger.damage().is_empty() && has_gap(lines, &scan) {
-            // Power loss took a line away and left a later one: the order is that of arrival.
+            // Power loss removed a line before a later one; rebuild in order of arrival.
             scan = part.make_again(&path, &scan)?.scan;
         }
         let new: Vec<&Line> = lines.iter().filter(|(id, _)| scan.line_of(id).is_none()).collect();
@@ -58,12 +57,12 @@ impl Copy {
         Ok(())
     }
 
-    /// Forgets what is known, so that the file is read again.
+    /// Drops the cached content, so that the file is scanned again.
     pub(super) fn forget(&mut self) {
         self.scan = None;
     }
 
-    /// How much it holds in memory, in entries.
+    /// Number of entries in memory.
     pub(super) fn weight(&self) -> usize {
         self.scan.as_ref().map_or(0, |(_, scan)| scan.weight())
     }
@@ -81,7 +80,7 @@ fn look(part: &Part<'_>, path: &Path) -> Result<Scan, HomeError> {
     }
 }
 
-/// Whether a line is missing before one that is there.
+/// Returns whether a line is missing before one that exists.
 fn has_gap(lines: &[Line], scan: &Scan) -> bool {
     let mut there = lines.iter().map(|(id, _)| scan.line_of(id).is_some());
     there.any(|is_there| !is_there) && there.any(|is_there| is_there)

@@ -1,28 +1,27 @@
-//! The sessions whose files are known, of which a few are kept in memory.
+//! An LRU cache of scanned transcript files.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file::Copy;
 
-/// Sessions that are kept, about, and the lines of all of them together: a line takes some 40 bytes.
-/// One that is not kept is read again when it is touched.
+/// Approximate limits on cached sessions, and on the lines of all of them; a line takes about 40
+/// bytes. Others are scanned again when needed.
 const SESSIONS_MAX: usize = 1_024;
 const LINES_MAX: usize = 100_000;
 
-/// The sessions whose files are known.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// The one used last comes last.
+    /// Most recently used last.
     copies: Mutex<Vec<(PathBuf, Shared)>>,
 }
 
 type Shared = Arc<Mutex<Copy>>;
 
 impl Kept {
-    /// The copy in a session's folder. Whoever works on it locks it.
+    /// Returns the transcript in a session's folder. The caller locks it while working on it.
     pub(super) fn of(&self, folder: &Path) -> Shared {
-        // What is kept only saves time: a panic elsewhere leaves nothing wrong in it.
+        // This is only a cache, so a panic elsewhere leaves nothing inconsistent.
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let known = copies.iter().rposition(|(known, _)| known == folder);
         let (folder, copy) = match known {
@@ -35,8 +34,8 @@ impl Kept {
     }
 }
 
-/// Lets go of those used longest ago. One that somebody is working on stays: were there two of it,
-/// both would write to one file.
+/// Evicts the least recently used transcripts. One in use stays, because two instances would write
+/// to the same file.
 fn drop_surplus(copies: &mut Vec<(PathBuf, Shared)>) {
     let weight = |copy: &Shared| copy.try_lock().map_or(0, |copy| copy.weight());
     let mut lines: usize = copies.iter().map(|(_, copy)| weight(copy)).sum();

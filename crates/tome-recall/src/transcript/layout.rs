@@ -1,7 +1,7 @@
-//! The folder of a session: `working-memory/` with an overview to fill in and room for details.
+//! Creates a session's `working-memory/`, with a blank overview and a folder for details.
 //!
-//! It is made once, beside its place, and then moved there whole: a `working-memory/` that is there
-//! is somebody's work, whatever is or is not in it, and is left alone.
+//! It is created under a temporary name and renamed into place. An existing `working-memory/` is
+//! never touched, whatever it contains.
 
 use std::fs::File;
 use std::io::Write;
@@ -24,7 +24,7 @@ pub(super) fn ensure(folder: &Path) -> Result<(), HomeError> {
     make(&making).map_err(HomeError::file("create", &making))?;
     match move_if_free(&making, &place) {
         Ok(()) => Ok(()),
-        // Its first note made it meanwhile.
+        // A note of the session created it meanwhile.
         Err(_) if place.exists() => {
             std::fs::remove_dir_all(&making).map_err(HomeError::file("remove", &making))
         }
@@ -36,7 +36,7 @@ fn make(making: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(making.join("detail"))?;
     let mut file = File::create(making.join("overview.md"))?;
     file.write_all(OVERVIEW.as_bytes())?;
-    // An empty overview would look like one that somebody has emptied.
+    // Sync, because an empty overview would look as if someone had cleared it.
     file.sync_data()
 }
 

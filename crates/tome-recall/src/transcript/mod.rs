@@ -1,22 +1,22 @@
-//! The session copy: what was said and done in a session, as a file that any program reads.
+//! Session transcripts: the events of each session as a JSON Lines file that any program can read.
 //!
 //! ```text
-//! <project's folder>/sessions/<session>/messages.jsonl    one event a line, as `tome events --json` prints it
-//!                                      /working-memory/    overview.md and detail/, made once
+//! <project's folder>/sessions/<session>/messages.jsonl    one event per line, as printed by `tome events --json`
+//!                                      /working-memory/    overview.md and detail/, created once
 //! ```
 //!
-//! A projection of the ledger, in the order of arrival: the number of a line is what citations name,
-//! so lines are only ever added. Lines that somebody else wrote, and one that a crash tore, stay
-//! where they are and keep their numbers; a torn one is ended before the next is written.
+//! A projection of the ledger in order of arrival. Citations refer to line numbers, so lines are
+//! only ever appended. Foreign lines, and lines torn by a crash, keep their numbers; a torn line is
+//! terminated before the next one is written.
 //!
-//! The worker follows the outbox from a cursor of its own. What a batch adds to a session is one
-//! write and one sync, and only then the cursor moves: it vouches for bytes that are on disk, so no
-//! event needs a sync of its own. What a crash left behind the cursor is found by the ids in the
-//! file and not written twice; what power loss took away was not vouched for, and is written again.
+//! The worker follows the outbox with its own cursor. It writes and syncs each session's part of a
+//! batch once, and then advances the cursor, so the cursor only covers bytes on disk. Lines written
+//! before a crash but after the cursor are recognized by their ids and not duplicated; lines lost
+//! in a power failure are after the cursor and written again.
 //!
-//! A file is read whole when its session is first touched, and checked against the ledger: one that
-//! is missing, shortened or lacks lines is made again. After that its length and time say whether
-//! anybody else wrote to it, so that an event costs the same in a session of ten and of ten thousand.
+//! A file is scanned completely when its session is first used, and checked against the ledger: if
+//! it is missing, truncated or lacks lines, it is rebuilt. From then on, its length and time reveal
+//! other writers, so that an event costs the same in short and long sessions.
 
 mod file;
 mod kept;
@@ -45,16 +45,16 @@ pub use rebuild::CopiesRebuilt;
 pub use session::CopiedLine;
 use tome_home::layout::MESSAGES;
 
-/// The worker's name, under which its cursor is kept.
+/// Name of the worker's cursor.
 pub const COPY: &str = "copy";
 
-/// Events of one batch, and the bytes of their lines. A batch syncs each of its sessions once, so
-/// that few large ones are better than many small ones; it is held in memory.
+/// Batch limits. A batch is held in memory and syncs each of its sessions once, so a few large
+/// batches are better than many small ones.
 const BATCH_EVENTS: usize = 20_000;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
-/// Sessions of a batch that are written at a time. File systems take syncs that wait together in one
-/// go: sixteen at a time were measured forty times as fast as one after the other.
+/// Number of sessions written in parallel. File systems combine concurrent syncs: sixteen at once
+/// were measured to be forty times as fast as one by one.
 const SYNCED_AT_ONCE: usize = 16;
 
 /// The copies of all sessions of a home.
@@ -62,27 +62,27 @@ pub struct SessionCopies {
     projects: Arc<Projects>,
     clock: Arc<dyn Clock>,
     kept: Kept,
-    /// What could not be written the last time, by ledger.
+    /// Problem of the last update, by ledger.
     problems: Mutex<BTreeMap<PathBuf, String>>,
 }
 
-/// What `catch_up` did.
+/// Result of an update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Events that were gone through.
+    /// Number of events processed.
     pub events: u64,
-    /// Sessions whose file could not be written, and why. Their events are written when the session
-    /// is next touched.
+    /// Descriptions of sessions whose file could not be written. Their events are written when the
+    /// session is next used.
     pub failed: Vec<String>,
 }
 
-/// A session's part in a project.
+/// Project and session.
 type Whose = (String, SessionId);
-/// An event's line, ended.
+/// Event id and its terminated line.
 type Line = (EventId, Vec<u8>);
 
 impl SessionCopies {
-    /// The copies that lie in the folders of these projects.
+    /// Creates the transcripts in the folders of these projects.
     pub fn new(projects: Arc<Projects>, clock: Arc<dyn Clock>) -> Self {
         Self { projects, clock, kept: Kept::default(), problems: Mutex::default() }
     }
@@ -136,14 +136,14 @@ impl SessionCopies {
         Ok(lines)
     }
 
-    /// Where the copy of a session's part in a project is, or would be.
+    /// Path of a session's transcript in a project, whether it exists or not.
     pub fn file(&self, project: &str, session: &SessionId) -> PathBuf {
         let folder = self.projects.would_be_folder(project);
         session_in(&folder, session.as_str()).join(MESSAGES)
     }
 
-    /// Adds a batch to the files of its sessions. One that fails does not keep the others from being
-    /// written, unless they all do: then the disk is full, or the like, and nothing is done.
+    /// Appends a batch to its sessions' files. A failing session does not affect the others; if all
+    /// fail, the disk may be full, and the whole batch fails.
     fn write(
         &self,
         ledger: &Ledger,
@@ -189,7 +189,8 @@ impl SessionCopies {
         copy.append(&part, lines)
     }
 
-    /// A session's part in a project, whose copy vouches for everything up to a number of the outbox.
+    /// Describes a session in a project. Its transcript must contain everything up to `vouched` in
+    /// the outbox.
     fn part<'a>(
         &self,
         ledger: &'a Ledger,
@@ -265,9 +266,9 @@ impl Batch {
     }
 }
 
-/// An event's line, ended. JSON escapes the line ends of its text.
+/// Encodes an event as a terminated line. JSON escapes line ends in its text.
 fn line_of(event: &Event) -> Vec<u8> {
-    // Events hold nothing that cannot be written as JSON.
+    // Serializing an event to JSON cannot fail.
     let mut line = serde_json::to_vec(event).unwrap_or_default();
     line.push(b'\n');
     line

@@ -1,8 +1,8 @@
-//! Making copies again from the ledger: one that was found lacking, or all of them.
+//! Rebuilds transcripts from the ledger: an incomplete one, or all of them.
 //!
-//! The new file is written beside the old one (`.messages.jsonl.new`), synced, and renamed over it.
-//! Lines that are no events keep their numbers; the events take the others, in the order of arrival.
-//! So a file that lacks nothing comes out as it is, and old citations go on being right.
+//! The new file is written as `.messages.jsonl.new`, synced, and renamed over the old one. Foreign
+//! lines keep their numbers; events fill the other lines in order of arrival. A complete file
+//! therefore stays unchanged, and existing citations stay valid.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -21,20 +21,20 @@ use tome_home::{HomeError, catch_up};
 
 const MAKING: &str = ".messages.jsonl.new";
 
-/// What making copies again came to.
+/// Result of rebuilding transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CopiesRebuilt {
-    /// Files that were gone through: one a session and project.
+    /// Number of files checked: one per session and project.
     pub files: u64,
-    /// Files that were not as they should be.
+    /// Number of files that had to be changed.
     pub changed: u64,
-    /// Events in all of them.
+    /// Number of events in all of them.
     pub events: u64,
-    /// Lines that are no events and were kept.
+    /// Number of foreign lines, which were kept.
     pub foreign: u64,
 }
 
-/// A file that was made again.
+/// A rebuilt file.
 pub(super) struct Made {
     pub(super) scan: Scan,
     events: u64,
@@ -42,14 +42,14 @@ pub(super) struct Made {
 }
 
 impl SessionCopies {
-    /// Makes the copies of all sessions of a project, or of all projects in this ledger, again.
+    /// Rebuilds the transcripts of all sessions in a project, or in the whole ledger.
     pub fn rebuild(
         &self,
         ledger: &Ledger,
         project: Option<&str>,
     ) -> Result<CopiesRebuilt, HomeError> {
         let mut rebuilt = CopiesRebuilt::default();
-        // A tally is a session's part in a project.
+        // There is one set of session statistics per session and project.
         catch_up(ledger)?;
         for tally in ledger.session_tallies()? {
             if project.is_none_or(|project| project == tally.project) {
@@ -128,7 +128,7 @@ impl Part<'_> {
     }
 }
 
-/// Copies a line that is no event, and ends it.
+/// Copies a foreign line and terminates it.
 fn copy_line(
     old: &Path,
     before: &Scan,
@@ -142,7 +142,7 @@ fn copy_line(
     out.write_all(if is_unended { before.ending } else { b"\n" })
 }
 
-/// Whether two files hold the same bytes; one that is not there is like no other.
+/// Returns whether two files have the same content; `false` if the first does not exist.
 fn is_same(one: &Path, other: &Path) -> std::io::Result<bool> {
     let (one, other) = match (File::open(one), File::open(other)) {
         (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),

@@ -1,9 +1,9 @@
-//! What a session's file holds: which line is which event, and which lines are somebody else's.
+//! Scans a transcript: maps events to lines, and finds foreign lines.
 //!
-//! A line is an event's if it begins as one (`{"id":"…"`), ends with `}` and holds no NUL, which is
-//! what a file system puts where power loss took bytes away. A line that a crash tore at a `}` gets
-//! a space at its end when it is ended, so that nobody takes it for whole. Reading holds no line in
-//! memory, however long it is.
+//! A line is an event if it starts with `{"id":"…"`, ends with `}` and contains no NUL, which file
+//! systems leave where power loss removed bytes. A line torn right after a `}` gets a space before
+//! its terminator, so that it is not mistaken for a complete one. Scanning holds no line in memory,
+//! however long.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,44 +16,44 @@ use tome_model::EventId;
 
 use tome_home::{FinalLink, open_regular};
 
-/// What an event's line begins with: its id is its first field.
+/// Start of an event's line: the id is the first field.
 const BEGINNING: &[u8] = br#"{"id":"#;
-/// The beginning of a line that is kept to find its id: 128 bytes, each escaped at worst.
+/// Prefix of a line that is kept to read its id: up to 128 bytes, possibly escaped.
 const HEAD_BYTES: usize = 512;
-/// A line that was never ended is looked at whole up to this length; a longer one is torn.
+/// An unterminated line up to this length is parsed; a longer one counts as torn.
 const UNENDED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) stamp: Stamp,
-    /// How many lines; the last may lack its end.
+    /// Number of lines; the last may be unterminated.
     pub(super) lines: u32,
-    /// The line of each event, by a hash of its id.
+    /// Line of each event, by a hash of its id.
     ids: HashMap<u128, u32>,
-    /// Lines that are no events.
+    /// Lines that are not events.
     pub(super) foreign: Vec<Foreign>,
-    /// What has to be written before the next line.
+    /// Bytes to write before the next line.
     pub(super) ending: &'static [u8],
 }
 
-/// What tells whether somebody else has written to a file.
+/// Reveals whether another program has written to a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) len: u64,
     modified: Option<SystemTime>,
 }
 
-/// A line that is no event.
+/// A line that is not an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Foreign {
     pub(super) line: u32,
-    /// Where it begins, and how long it is without its end.
+    /// Offset, and length without the terminator.
     pub(super) at: u64,
     pub(super) len: u64,
 }
 
-/// A line as far as it was read.
+/// A line read so far.
 #[derive(Debug, Default)]
 struct Open {
     head: Vec<u8>,
@@ -69,7 +69,7 @@ impl Stamp {
 }
 
 impl Scan {
-    /// Reads a file; one that is not there holds nothing.
+    /// Scans a file; a missing one is empty.
     pub(super) fn read(path: &Path) -> std::io::Result<Self> {
         let mut file = match open_regular(path, FinalLink::Refuse) {
             Ok(file) => file,
@@ -81,7 +81,7 @@ impl Scan {
         let mut scan = Self { stamp: Stamp::of(&file.metadata()?), ..Self::default() };
         let mut open = Open::default();
         let mut at = 0;
-        // What is added meanwhile is for the next time.
+        // Ignore data appended meanwhile.
         let mut reader = BufReader::with_capacity(64 * 1024, (&file).take(scan.stamp.len));
         loop {
             let read = reader.fill_buf()?;
@@ -105,22 +105,21 @@ impl Scan {
         Ok(scan)
     }
 
-    /// The line of an event.
     pub(super) fn line_of(&self, id: &EventId) -> Option<u32> {
         self.ids.get(&hash(id)).copied()
     }
 
-    /// How many different events it holds.
+    /// Number of distinct events.
     pub(super) fn event_count(&self) -> u64 {
         self.ids.len() as u64
     }
 
-    /// How much it holds in memory, in entries.
+    /// Number of entries in memory.
     pub(super) fn weight(&self) -> usize {
         self.ids.len() + self.foreign.len()
     }
 
-    /// An event was added as the next line.
+    /// Records that an event was appended as the next line.
     pub(super) fn added(&mut self, id: &EventId) {
         self.lines = self.lines.saturating_add(1);
         self.ids.insert(hash(id), self.lines);
@@ -128,7 +127,7 @@ impl Scan {
 
     fn add(&mut self, line: &Open, at: u64) {
         self.lines = self.lines.saturating_add(1);
-        // Of an event that is there twice, the first line is the one.
+        // For a duplicate event, the first line counts.
         let number = self.lines;
         match line.event() {
             Some(id) if !self.ids.contains_key(&hash(&id)) => {
@@ -138,7 +137,7 @@ impl Scan {
         }
     }
 
-    /// The last line, which lacks its end: an event but for that, or torn.
+    /// Adds the last line, which is unterminated: a complete event, or torn.
     fn add_unended(&mut self, line: &Open, at: u64, file: &mut File) -> std::io::Result<()> {
         self.ending = b"\n";
         if line.event().is_some() {
@@ -155,7 +154,7 @@ impl Scan {
 }
 
 impl Open {
-    /// Takes a piece of the line and says how long it was.
+    /// Adds bytes of the line and returns how many.
     fn take(&mut self, piece: &[u8]) -> u64 {
         let text = piece.strip_suffix(b"\n").unwrap_or(piece);
         let room = HEAD_BYTES.saturating_sub(self.head.len()).min(text.len());
@@ -166,14 +165,13 @@ impl Open {
         piece.len() as u64
     }
 
-    /// The event that it is.
+    /// Id of the event, if the line is one.
     fn event(&self) -> Option<EventId> {
         let is_whole = self.last == Some(b'}') && !self.has_nul;
         is_whole.then(|| id_of(&self.head)).flatten()
     }
 }
 
-/// The id of the event whose line begins like this.
 pub(super) fn id_of(head: &[u8]) -> Option<EventId> {
     let behind = head.strip_prefix(BEGINNING)?;
     let id: String = serde_json::Deserializer::from_slice(behind).into_iter().next()?.ok()?;
@@ -190,7 +188,7 @@ fn is_json(file: &mut File, at: u64, len: u64) -> std::io::Result<bool> {
     Ok(serde_json::from_slice::<IgnoredAny>(&line).is_ok())
 }
 
-/// Half of a hash: a session's ids in a third of the room, and none of them ever meet.
+/// Half of a hash, which saves two thirds of the memory; collisions are negligible.
 fn hash(id: &EventId) -> u128 {
     let hash = blake3::hash(id.as_str().as_bytes());
     hash.as_bytes().first_chunk::<16>().map_or(0, |half| u128::from_be_bytes(*half))

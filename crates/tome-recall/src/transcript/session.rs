@@ -1,4 +1,4 @@
-//! A session's part in a project, as the ledger knows it, and the lines of its copy.
+//! A session in a project, as recorded in the ledger, and the lines of its transcript.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -12,29 +12,29 @@ use super::{COPY, SessionCopies};
 use tome_home::layout::MESSAGES;
 use tome_home::{FinalLink, HomeError, layout, open_regular};
 
-/// A foreign line is shown up to this length.
+/// Maximum length of a foreign line to return.
 const FOREIGN_BYTES_MAX: u64 = 64 * 1024;
 
-/// A session's part in a project.
+/// A session's events in one project.
 pub(super) struct Part<'a> {
     pub(super) ledger: &'a Ledger,
     pub(super) project: &'a str,
     pub(super) session: &'a SessionId,
-    /// Everything up to this number of the outbox should be in the file.
+    /// The file should contain everything up to this number of the outbox.
     pub(super) vouched: u64,
     pub(super) folder: PathBuf,
 }
 
-/// What stands in a line of a session's copy.
+/// A line of a session's transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CopiedLine {
-    /// An event, as the ledger has it.
+    /// An event, read from the ledger.
     Event(Box<Event>),
-    /// A line that somebody else wrote or a crash tore, as far as it is text.
+    /// A line written by another program or torn by a crash, decoded lossily.
     Foreign(String),
-    /// Nothing: there are only so many lines.
+    /// The line does not exist.
     Missing {
-        /// How many there are.
+        /// Number of lines in the transcript.
         lines: u32,
     },
 }
@@ -46,7 +46,7 @@ impl Part<'_> {
             let position = position?;
             if position.seq <= self.vouched
                 && scan.line_of(&position.id).is_none()
-                // A session may work in several projects that share a ledger.
+                // A session may span several projects that share a ledger.
                 && self.ledger.event_at(&position)?.is_some_and(|event| self.has(&event))
             {
                 return Ok(true);
@@ -55,7 +55,7 @@ impl Part<'_> {
         Ok(false)
     }
 
-    /// Its events in the order of arrival, read as they are asked for.
+    /// Its events in order of arrival, read lazily.
     pub(super) fn events(
         &self,
     ) -> Result<impl Iterator<Item = Result<Event, HomeError>>, HomeError> {
@@ -79,8 +79,8 @@ impl Part<'_> {
 }
 
 impl SessionCopies {
-    /// What stands in a line of a session's copy, which is made again first if it is missing or
-    /// shortened. Lines are counted from 1. A session without events has none.
+    /// Returns a line of a session's transcript, counted from 1. Rebuilds the transcript first if
+    /// it is missing or truncated. A session without events has no lines.
     pub fn line(
         &self,
         ledger: &Ledger,
@@ -90,7 +90,7 @@ impl SessionCopies {
     ) -> Result<CopiedLine, HomeError> {
         let part = self.part(ledger, project, session, ledger.cursor(COPY)?)?;
         if part.events()?.next().transpose()?.is_none() {
-            // Asking makes no folder.
+            // Reading must not create a folder.
             return Ok(CopiedLine::Missing { lines: 0 });
         }
         let copy = self.kept.of(&part.folder);
@@ -110,7 +110,7 @@ impl SessionCopies {
         Ok(CopiedLine::Foreign(String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// The session whose folder has this name, if it has events in this ledger.
+    /// Finds the session whose folder has this name among those with events in this ledger.
     pub fn session_named(
         &self,
         ledger: &Ledger,
@@ -127,7 +127,7 @@ impl SessionCopies {
     }
 }
 
-/// The session whose folder has this name, if the name says so: not if it is that of a hash.
+/// Parses the session id from a folder name; `None` if the name is a hash.
 pub(crate) fn session_of_folder(folder: &str) -> Option<SessionId> {
     let id = match folder.strip_prefix('~') {
         Some(escaped) => unescaped(escaped)?,
@@ -136,7 +136,7 @@ pub(crate) fn session_of_folder(folder: &str) -> Option<SessionId> {
     SessionId::parse(&id).ok().filter(|_| layout::session_name(&id) == folder)
 }
 
-/// What `%XX` stand for.
+/// Decodes `%XX` escapes.
 fn unescaped(escaped: &str) -> Option<String> {
     let mut parts = escaped.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
@@ -148,7 +148,7 @@ fn unescaped(escaped: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A line, without its end, up to a length.
+/// Reads a line without its terminator, truncated to a maximum length.
 fn read_line(path: &std::path::Path, number: u32) -> std::io::Result<Vec<u8>> {
     let mut reader = BufReader::with_capacity(64 * 1024, open_regular(path, FinalLink::Refuse)?);
     for _ in 1..number {

@@ -1,4 +1,4 @@
-//! What is found.
+//! Search results, compared with a plain implementation.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,6 @@ fn keys(found: &[Found]) -> Vec<Key> {
     found.iter().map(|found| found.key.clone()).collect()
 }
 
-/// What lies nearest to a vector.
 fn near(meanings: &Meanings, vector: &[f32], filter: &Filter, limit: usize) -> Vec<Found> {
     meanings.nearest(&meanings.bearing(vector).unwrap(), filter, limit).unwrap()
 }
@@ -60,7 +59,7 @@ fn an_event_says_how_near_it_is() {
     meanings.write(put(vec![event(10, ""), event(11, SENTENCES[1])], "11")).unwrap();
     let question = meanings.question("which async runtime").unwrap();
     let found = meanings.search_for(&question, &Filter::default(), 99).unwrap();
-    // Each as the search has it, and an event of many pieces by those that are named.
+    // Same scores as the search; of an event with many chunks, only the named ones.
     for seq in 1..=11 {
         let named = [Part { from: 1, to: 2 }, Part { from: 9, to: 10 }];
         let near = meanings.nearness(&question, seq, &named).unwrap();
@@ -137,7 +136,7 @@ fn a_selective_filter_is_not_starved() {
     let filter = Filter { session: Some("other".to_owned()), ..Filter::default() };
     let found = meanings.search("ships at sea and a sweep", &filter, 5).unwrap();
     assert_eq!(keys(&found), [Key::Event(3_000)]);
-    // Equal ones come in the order of their keys, however many there are.
+    // Ties are sorted by key, however many there are.
     let found = meanings.search("the sea and the ships", &Filter::default(), 3).unwrap();
     assert_eq!(keys(&found), [Key::Event(0), Key::Event(1), Key::Event(2)]);
 }
@@ -204,7 +203,7 @@ fn vectors_of_other_lengths_go_as_well() {
     }
 }
 
-/// Which entries a filter lets through, written once more.
+/// Second implementation of the filter.
 fn passes(filter: &Filter, entry: &Entry) -> bool {
     (filter.sources.is_empty() || filter.sources.contains(&entry.source))
         && filter.project.as_ref().is_none_or(|it| *it == entry.project)
@@ -245,7 +244,7 @@ fn filters() -> impl Strategy<Value = Filter> {
         })
 }
 
-/// What is there after some batches, kept the plain way.
+/// Reference implementation: a plain list of entries.
 #[derive(Default)]
 struct Plain(Vec<Entry>);
 
@@ -258,7 +257,6 @@ impl Plain {
         self.0.extend(batch.put.iter().cloned());
     }
 
-    /// What a filter lets through, with its cosine.
     fn search(&self, question: &[f32], filter: &Filter) -> Vec<((Source, Key, u32), f32)> {
         let passing = self.0.iter().filter(|entry| passes(filter, entry));
         let cosines = passing.map(|entry| {
@@ -271,7 +269,7 @@ impl Plain {
     }
 }
 
-/// Batches from small numbers: of each triple a thing, a way to change it, and a sentence.
+/// Builds batches from triples of action, name and sentence.
 fn batches(seeds: &[Vec<(u8, u8, usize)>]) -> Vec<Batch> {
     let mut seq = 0;
     let mut batches = Vec::new();
@@ -326,7 +324,7 @@ proptest! {
             .collect();
         let expected = plain.search(&question, &filter);
         for (entry, cosine) in &expected {
-            // Five bits a number are not quite the number.
+            // Quantization to five bits loses some precision.
             match found.get(entry) {
                 Some(score) => prop_assert!((score - cosine).abs() < 0.04, "{score} {cosine}"),
                 None => prop_assert!(*cosine < 0.04, "{entry:?} is missing"),

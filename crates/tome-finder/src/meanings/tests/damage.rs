@@ -1,4 +1,4 @@
-//! Files that were cut, changed, or never finished.
+//! Truncated, corrupt and unfinished files.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,6 @@ fn answer(meanings: &Meanings) -> Vec<Found> {
     meanings.search("drop the table", &Filter::default(), 20).unwrap()
 }
 
-/// Copies the files of an index.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(from).unwrap().flatten() {
@@ -33,7 +32,7 @@ fn where_there_is_none_it_is_missing() {
     missing(folder.path());
     let file = folder.path().join("log-1");
     assert!(Meanings::open(&file, potion()).is_err());
-    // It is made in place of whatever is there.
+    // Creating replaces whatever is there.
     assert!(Meanings::make(&file, potion()).unwrap().is_whole());
     assert!(Meanings::make(folder.path(), potion()).unwrap().is_whole());
     assert!(!file.join("head").exists());
@@ -63,7 +62,7 @@ fn only_the_owner_reads_it() {
     }
 }
 
-/// A commit that was interrupted: every length that its files may have had, before the head changed.
+/// An interrupted commit: tries every length that the files can have before the head changes.
 #[test]
 fn what_no_head_counts_was_never_written() {
     let folder = TempDir::new().unwrap();
@@ -94,7 +93,7 @@ fn what_no_head_counts_was_never_written() {
             let meanings = Meanings::open(&torn, potion()).unwrap();
             assert_eq!((meanings.cursor().as_str(), meanings.count()), ("9", 9));
             assert_eq!(answer(&meanings), expected);
-            // And the next commit goes over what was left.
+            // The next commit overwrites the leftovers.
             meanings.write(Batch { gone: vec!["n".to_owned()], ..batch.clone() }).unwrap();
             assert_eq!(answer(&meanings), now);
             assert_eq!(answer(&Meanings::open(&torn, potion()).unwrap()), now);
@@ -120,7 +119,7 @@ fn shorter_than_the_head_says_is_damaged() {
     }
 }
 
-/// A byte that changed is noticed when it is read: on opening, or when the row is among the best.
+/// Detected on open, or when the row is among the best candidates.
 #[test]
 fn a_changed_byte_is_noticed() {
     let folder = TempDir::new().unwrap();
@@ -155,7 +154,7 @@ fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
     for stray in ["log-2", "signs-2", "levels-2", "head.new"] {
         overwrite(&folder.path().join(stray), b"half");
     }
-    overwrite(&folder.path().join("notes.txt"), b"somebody's");
+    overwrite(&folder.path().join("notes.txt"), b"unrelated");
     let meanings = Meanings::open(folder.path(), potion()).unwrap();
     let files = fs::read_dir(folder.path()).unwrap().flatten();
     let mut names: Vec<_> = files.map(|it| it.file_name().into_string().unwrap()).collect();
@@ -178,14 +177,14 @@ fn it_knows_when_its_files_are_gone() {
         }
         assert!(!meanings.is_whole(), "{file}");
     }
-    // Another one in its place is not it.
+    // A new index in the same folder is a different one.
     let place = folder.path().join("vectors");
     let meanings = with_sentences(&place);
     drop(Meanings::make(&place, potion()).unwrap());
     assert!(!meanings.is_whole());
 }
 
-/// Fails, or gives what nobody can use.
+/// Fails, or returns unusable vectors.
 struct Broken(Answer);
 
 type Answer = fn(usize) -> Result<Vec<Vec<f32>>, EmbedError>;
@@ -219,7 +218,7 @@ fn an_embedder_that_fails_changes_nothing() {
         assert!(matches!(result, Err(FinderError::Embed(_))));
         assert_eq!((meanings.count(), meanings.cursor().as_str()), (0, ""));
         assert!(meanings.search("x", &Filter::default(), 1).is_err());
-        // Nothing to embed: nothing to go wrong.
+        // An empty batch does not call the embedder.
         meanings.write(put(Vec::new(), "2")).unwrap();
         assert_eq!(meanings.cursor(), "2");
     }

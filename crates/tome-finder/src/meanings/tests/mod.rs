@@ -1,5 +1,4 @@
-//! The index through its public doors: answers against looking at every entry, and files that were
-//! cut, changed or left behind.
+//! Tests of the public API: results compared with a scan of every entry, and damaged files.
 
 mod answers;
 mod damage;
@@ -10,7 +9,7 @@ use tome_model::Millis;
 
 use crate::{Batch, EmbedError, Embedder, Entry, Key, Meanings, Part, Potion, Source};
 
-/// An embedder whose vectors are easy to foresee: the text is a list of numbers.
+/// Parses the text as a list of numbers, which makes vectors predictable.
 pub(super) struct Numbers {
     pub(super) dimensions: usize,
 }
@@ -92,7 +91,7 @@ pub(super) const SENTENCES: [&str; 8] = [
     "我们昨天讨论了数据库的迁移",
 ];
 
-/// An index with those sentences as events 1, 2, 3 and so on.
+/// An index with these sentences as events 1, 2, 3 and so on.
 pub(super) fn with_sentences(folder: &std::path::Path) -> Meanings {
     let meanings = Meanings::make(folder, potion()).unwrap();
     let events = (1..).zip(SENTENCES).map(|(seq, text)| event(seq, text)).collect();

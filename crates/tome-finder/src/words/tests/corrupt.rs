@@ -1,4 +1,4 @@
-//! What happens to the files, and what is said then.
+//! Damaged files are reported.
 
 use std::fs;
 
@@ -68,7 +68,7 @@ fn every_file_may_be_missing_cut_or_overwritten() {
                 "half" => file.set_len(bytes.len() as u64 / 2).unwrap(),
                 _ => fs::copy(std::env::current_exe().unwrap(), &path).map(|_| ()).unwrap(),
             }
-            // Whatever it is, it is said, or it does not matter: never another answer, never a panic.
+            // Reported, or harmless: never a different result, never a panic.
             match other.open() {
                 Ok(words) => {
                     let found = words.search(
@@ -117,7 +117,7 @@ fn a_single_changed_byte_is_noticed() {
 fn files_that_are_cut_short_while_it_is_open_end_nobody() {
     let scene = Scene::new();
     let words = scene.make();
-    // Lists of more than some length are read from disk when they are needed.
+    // Long postings lists are read from disk on demand.
     let many = |seq: u64| {
         let text: String = (0..800).map(|n| format!("w{} ", (seq * 7 + n) % 2_000)).collect();
         event(seq, &format!("every {text}"))
@@ -222,7 +222,7 @@ fn what_was_not_committed_is_not_there_and_nothing_holds_the_next_one_up() {
     let scene = Scene::new();
     let words = scene.make();
     words.write(put(vec![event(1, "first")], "1")).unwrap();
-    // As if killed: the folder as it is while the pen is held, and with what it may leave half written.
+    // As after a kill: the folder while a writer is open, plus a partially written file.
     let killed = Scene::new();
     copy(&scene.folder(), &killed.folder());
     fs::File::create(killed.folder().join("0123456789abcdef0123456789abcdef.idx")).unwrap();

@@ -1,4 +1,4 @@
-//! Against a plain model: what is found, what a filter lets through, what a rebuild answers.
+//! Compares results, filters and rebuilds with a plain model.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -8,7 +8,7 @@ use tome_text::{TokenKind, stem, stemmed_terms, tokenize};
 use super::question::Place;
 use super::*;
 
-/// Words that entries are made of; some of them share a stem, some are more than words.
+/// Words of the generated entries; some share a stem, some are identifiers or paths.
 const VOCABULARY: [&str; 16] = [
     "parser",
     "parsing",
@@ -108,7 +108,7 @@ fn lets_through(filter: &Filter, entry: &Entry) -> bool {
         && filter.until.is_none_or(|until| entry.at < until)
 }
 
-/// What the index should have, in the order in which it was put in.
+/// Expected entries in insertion order.
 #[derive(Default)]
 struct Model {
     entries: Vec<Entry>,
@@ -116,7 +116,7 @@ struct Model {
 }
 
 impl Model {
-    /// Takes a step, and says what the index is told.
+    /// Applies a step to the model and returns the batch for the index.
     fn step(&mut self, step: &Step) -> Batch {
         let mut batch = Batch::default();
         match step {
@@ -197,7 +197,7 @@ proptest! {
         let found = words.search(&WordsQuery { text: query.clone() }, &filter, 1_000).unwrap();
         prop_assert_eq!(places(&found), model.matching(&query, &filter));
         prop_assert_eq!(words.count(), model.entries.len() as u64);
-        // Fewer are the first of more.
+        // A smaller limit returns a prefix.
         let few = words.search(&WordsQuery { text: query }, &filter, 3).unwrap();
         prop_assert_eq!(&few[..], &found[..found.len().min(3)]);
         let named: BTreeMap<String, Millis> = words.named().unwrap().into_iter().collect();
@@ -219,7 +219,7 @@ proptest! {
         let before = answer(&words);
         drop(words);
         prop_assert_eq!(&answer(&scene.open().unwrap()), &before);
-        // From scratch, in one write: other segments, and nothing that was ever gone.
+        // From scratch in one write: other segments and no deleted entries.
         let other = Scene::new();
         let fresh = other.make();
         fresh.write(put(model.entries, "")).unwrap();

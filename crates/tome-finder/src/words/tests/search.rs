@@ -1,4 +1,4 @@
-//! What is found, and in which order.
+//! Results and their order.
 
 use super::*;
 
@@ -209,7 +209,7 @@ fn a_score_is_what_its_terms_add_up_to() {
 fn the_best_few_are_the_first_of_all_however_many_there_are() {
     let scene = Scene::new();
     let words = scene.make();
-    // Enough for several windows, and for the best to decide what is still looked at.
+    // Enough for several windows, and for the minimum score to skip clauses.
     let mut chance = 12_345_u64;
     let mut next = || {
         chance =

@@ -1,4 +1,4 @@
-//! Nodes and grips of the contents.
+//! Scans of the contents.
 
 use serde_json::Map;
 use tome_finder::{Filter, Key, Source};

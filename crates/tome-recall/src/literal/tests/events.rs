@@ -1,4 +1,4 @@
-//! Events, straight from a ledger.
+//! Scans of events.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,7 +31,7 @@ fn draft(number: u64, text: &str) -> Draft {
     }
 }
 
-/// Events 1 to `count`; the later they arrived, the earlier they happened.
+/// Events 1 to `count`; later arrivals have earlier times.
 fn ledger(folder: &tempfile::TempDir, count: u64) -> Ledger {
     let ledger = Ledger::open(folder.path()).unwrap();
     let mut drafts: Vec<Draft> = (1..=count).map(|n| draft(n, &format!("needle {n}"))).collect();
@@ -45,7 +45,7 @@ fn ledger(folder: &tempfile::TempDir, count: u64) -> Ledger {
     ledger
 }
 
-/// What all events have, as somebody would find it who reads one after the other whole.
+/// Reference implementation: decodes and matches all events one by one.
 fn read_one_by_one(ledger: &Ledger, needle: &Needle) -> Vec<u64> {
     let mut found = Vec::new();
     for event in ledger.events(&EventRange::default()) {
@@ -56,12 +56,12 @@ fn read_one_by_one(ledger: &Ledger, needle: &Needle) -> Vec<u64> {
             found.push((look.score(), position.at, position.seq));
         }
     }
-    // The best first, of equal ones the newest, and of those the one that arrived last.
+    // Best first; ties newest first, then last arrived first.
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(b.2.cmp(&a.2)));
     found.into_iter().map(|(_, _, seq)| seq).collect()
 }
 
-/// Words of several scripts, in whichever case, between what JSON has to escape.
+/// Words of several scripts and cases, between characters that JSON escapes.
 fn said() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         "[a-cA-C]{1,5}",
@@ -93,7 +93,7 @@ fn tool() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// What is seen of an event before it is read never hides what reading it would find.
+    /// The check of the stored form has no false negatives.
     #[test]
     fn no_match_is_lost_by_looking_at_it_as_it_is_stored(
         text in said(), input in tool(), output in tool(), query in said(), least in 0f32..3.5,
@@ -147,7 +147,7 @@ fn many_at_once_find_what_one_after_the_other_would() {
     let drafts = (1..=3_000u64).map(|n| {
         let word = |by: u64| words[usize::try_from(n.wrapping_mul(by) >> 3).unwrap() % words.len()];
         let text = format!("{} {} number {n}", word(7), word(31));
-        // Several of one moment, and most of them late in time: stretches of time are uneven.
+        // Several events at the same time, and most of them late: time ranges are uneven.
         let at = Millis(if n % 9 == 0 { n } else { 1_000_000 + n / 4 });
         let mut draft = Draft { at, ..draft(n, &text) };
         if n % 2 == 0 {

@@ -1,4 +1,4 @@
-//! Lines of `messages.jsonl`, of Tome's own and of others.
+//! Scans of `messages.jsonl`, with lines of Tome and of others.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -229,7 +229,7 @@ fn a_scan_that_is_stopped_says_so() {
 }
 
 proptest! {
-    /// Whatever a string says is heard, however it is written.
+    /// Strings are decoded, however they are escaped.
     #[test]
     fn strings_are_decoded(said in "(?s).{1,60}", all_escaped in any::<bool>()) {
         let written = if all_escaped {
@@ -241,7 +241,7 @@ proptest! {
         prop_assert_eq!(Heard::of(&written).text, said);
     }
 
-    /// A quick look at the raw line never hides what a thorough one would find.
+    /// The cheap check of the raw line has no false negatives.
     #[test]
     fn the_quick_look_hides_nothing(
         said in "[a-c中/\"\\\\\n\u{1}é]{1,12}", around in "[ a-c\n]{0,10}", escaped in any::<bool>(),

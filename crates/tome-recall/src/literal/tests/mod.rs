@@ -1,6 +1,6 @@
-//! The literal tier, from the outside: texts in, places out.
+//! Tests of the literal tier through its API.
 
-// A place that splits a character has to fail a test.
+// A range that splits a character has to fail a test.
 #![allow(clippy::string_slice)]
 
 mod contents;
@@ -14,7 +14,6 @@ use tome_model::{Clock, Millis};
 
 use super::{Hunt, Needle, Scan};
 
-/// A clock that stands still.
 struct Still;
 
 impl Clock for Still {
@@ -23,7 +22,6 @@ impl Clock for Still {
     }
 }
 
-/// Scans for a query, with everything allowed.
 fn hunted(query: &str, limit: usize, scan: impl FnOnce(Hunt<'_>) -> Scan) -> Scan {
     filtered(query, limit, &Filter::default(), scan)
 }
@@ -38,7 +36,6 @@ fn filtered(
     scan(Hunt { needle: &needle, filter, limit, stop: &|| false })
 }
 
-/// What was seen: line and snippet of each.
 fn shown(scan: &Scan) -> Vec<(u32, &str)> {
     scan.seen.iter().map(|seen| (seen.line, seen.snippet.as_str())).collect()
 }

@@ -1,11 +1,11 @@
-//! What is found, and what comes before what.
+//! Matches and their order.
 
 use proptest::prelude::*;
 use tome_text::{collapse_whitespace, excerpt_around};
 
 use super::super::{Exact, Needle, line_of};
 
-/// What the query finds in a text: the words at the best place.
+/// The text of the best window.
 fn place<'t>(query: &str, text: &'t str) -> Option<&'t str> {
     Needle::new(query).look(text).map(|look| &text[look.range])
 }
@@ -14,7 +14,6 @@ fn score(query: &str, text: &str) -> f32 {
     Needle::new(query).look(text).map_or(0.0, |look| look.score())
 }
 
-/// Each text is found, and scores above the next one.
 fn check_order(query: &str, texts: &[&str]) {
     let scores: Vec<f32> = texts.iter().map(|text| score(query, text)).collect();
     assert!(scores.iter().all(|score| *score > 0.0), "{query}: {scores:?}");
@@ -68,7 +67,7 @@ fn case_does_not_matter_in_any_script() {
         assert!(place(query, text).is_some(), "{query} in {text}");
         assert!(text.contains(place(query, text).unwrap()));
     }
-    // Letters that fold to more or fewer bytes move what is behind them.
+    // Letters that fold to more or fewer bytes shift the text after them.
     let text = "İİİ ẞẞ Ⱥ the Token";
     assert_eq!(place("token", text), Some("Token"));
 }
@@ -121,7 +120,7 @@ fn what_stands_in_quotes_has_to_be_there() {
     assert_eq!(place("\"refresh the JWT\" now", "now: the JWT refresh"), None);
     assert_eq!(place("“JWT refresh”", "refresh JWT"), None);
     assert!(place("«JWT refresh»", "a jwt refresh").is_some());
-    // Quotes that are none.
+    // Quotes that do not delimit a phrase.
     assert!(place("5\" disk", "a disk").is_some());
     assert!(place("say \"hello", "hello").is_some());
     assert!(place("\"\"", "a \"\" b").is_some());
@@ -150,7 +149,7 @@ fn identifiers_count_whole_and_then_in_parts() {
     assert_eq!(score("user", "the user"), score("user", "getUserName"));
     check_order("E0502", &["error[E0502]: borrow", "xE0502y"]);
     assert_eq!(place("snake_case_name", "the case of a snake"), Some("case of a snake"));
-    // Short words inside of longer ones say nothing.
+    // Short words do not count inside longer ones.
     assert_eq!(place("go test", "google"), None);
     assert_eq!(place("api docs", "rapid"), None);
     assert!(place("pi", "api").is_some(), "but that is the query as a whole");
@@ -213,7 +212,7 @@ fn a_regular_expression_only_when_asked() {
     let error = Needle::regex("foo(").unwrap_err().to_string();
     assert_eq!(
         error,
-        "query is not a regular expression: unclosed group; leave out the regex option to look for the text itself"
+        "query is not a regular expression: unclosed group; omit the regex option to search for the text itself"
     );
     assert!(Needle::regex(&"(a{999}){999}".repeat(3)).is_err());
     assert!(Needle::regex(&"a".repeat(100_000)).is_err());
@@ -240,7 +239,7 @@ fn hostile_queries_are_only_queries() {
 
 #[test]
 fn hostile_texts_take_no_longer_than_others() {
-    // Every byte is a match, of the phrase too.
+    // Every byte is a match, also of the phrase.
     let text = "a".repeat(300_000);
     assert!(Needle::new(&"a".repeat(200)).look(&text).is_some());
     assert!(Needle::new("x x x x x x y").look(&"x ".repeat(200_000)).is_some());
@@ -281,7 +280,7 @@ proptest! {
         let _ = Needle::regex(&query).map(|needle| needle.look(&text));
     }
 
-    /// Whatever is in a text is found there as it stands, in any case, and nothing is more exact.
+    /// A substring is found, in any case, as an exact match.
     #[test]
     fn what_is_there_is_found(before in "[a-zß中\u{301} İ]{0,40}", said in "[a-zA-Z0-9éЖß中文_(.]{1,12}( [a-zé中]{1,8}){0,3}", after in "[ a-z中]{0,40}") {
         let text = format!("{before} {said} {after}");
@@ -294,7 +293,7 @@ proptest! {
         }
     }
 
-    /// A phrase is where it would be if all white space were single spaces.
+    /// A phrase matches as if all white space were single spaces.
     #[test]
     fn a_phrase_is_found_like_a_substring(phrase in "[ab]{1,3}( [ab]{1,3}){0,3}", text in "[ab \n]{0,40}") {
         let collapsed = collapse_whitespace(&text);

@@ -1,4 +1,4 @@
-//! Notes, cut into sections.
+//! Notes split into sections.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
