@@ -1,5 +1,5 @@
-//! `docs/configuration.md`, generated from the table of settings. `UPDATE_EXPECT=1 cargo test -p tome
-//! reference` regenerates it after a change.
+//! Generates `docs/configuration.md` from the table of settings; regenerate it with `UPDATE_EXPECT=1 cargo
+//! test -p tome reference`.
 
 use std::fmt::Write as _;
 
@@ -67,7 +67,6 @@ pattern = 'ACME-[0-9]{6}'
 | `TOME_HOOK_PATIENCE` | multiplies the deadlines of `tome hook`, 1 to 100, for slow machines |
 ";
 
-/// The whole page.
 fn configuration_reference() -> String {
     let mut page = INTRODUCTION.to_owned();
     let mut section = "";
