@@ -84,7 +84,6 @@ impl Refusal {
         Self { message: message.into(), code: 2, hint: None }
     }
 
-    /// The operation failed.
     pub fn failed(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 1, hint: None }
     }
@@ -210,7 +209,6 @@ pub fn shown_again(context: &Context, words: &[&str]) {
     }
 }
 
-/// Returns the current folder.
 pub fn folder_here() -> Result<String> {
     notes::folder(None)
 }

@@ -15,7 +15,6 @@ pub struct Key {
     pub name: &'static str,
     pub default: &'static str,
     pub value: ValueType,
-    /// One-line description.
     pub about: &'static str,
 }
 
@@ -348,7 +347,7 @@ pub const KEYS: &[Key] = &[
         name: "inject.headless",
         default: "off",
         value: BOOLEAN,
-        about: "also send lessons for a plan, requests to store and reminders to runs with nobody at the keyboard (claude -p, codex exec, gemini -p, copilot -p); they can change what the run prints",
+        about: "also send lessons for a plan, requests to store and reminders to headless runs (claude -p, codex exec, gemini -p, copilot -p); they can change the output of the run",
     },
     Key {
         name: "inject.budget_tokens",

@@ -170,7 +170,7 @@ fn read_file(path: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Whether somebody is there, with a client that was called like this in a terminal.
+    /// Whether a client with these arguments in a terminal counts as attended.
     fn attended(agent: &str, env: &[(&str, &str)], line: &[&str]) -> bool {
         at(agent, env, line, true)
     }

@@ -29,7 +29,6 @@ pub struct Asked {
     pub unopened: usize,
 }
 
-/// What running queries needs.
 pub struct Asking<'a> {
     pub client: &'a Client,
     pub set: &'a Set,

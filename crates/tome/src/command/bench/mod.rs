@@ -160,7 +160,6 @@ fn warnings(set: &Set, timeline: &Timeline) -> Vec<String> {
     [untimed, repeated, missing].into_iter().flatten().collect()
 }
 
-/// Warnings about the responses.
 fn doubts(asked: &Asked) -> Vec<String> {
     let tier = &asked.tier;
     let say = |number: usize, text: &str| (number > 0).then(|| format!("{tier}: {number} {text}"));

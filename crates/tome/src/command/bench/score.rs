@@ -14,7 +14,6 @@ pub struct Scored {
     pub ranks: Vec<usize>,
     /// Number of relevant documents; 0 if the query has no answer.
     pub gold: usize,
-    /// Number of hits.
     pub hits: usize,
     pub tokens: u64,
     pub took: Duration,
@@ -41,7 +40,6 @@ impl Scored {
         self.ranks.iter().filter(|rank| **rank <= k).count()
     }
 
-    /// Recall at k.
     fn recall(&self, k: usize) -> f64 {
         share(self.within(k), self.gold)
     }

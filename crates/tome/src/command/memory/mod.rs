@@ -46,7 +46,6 @@ fn view(notes: &Notes<'_>, files: bool) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Prints a note.
 pub fn read(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
     let note = version(notes, path, "").map_err(|error| history::or_deleted(notes, path, error))?;
     if notes.context.json {

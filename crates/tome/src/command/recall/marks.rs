@@ -38,7 +38,6 @@ impl Marks {
         Self { words: words.collect(), pairs: pairs.collect() }
     }
 
-    /// Highlights nothing.
     pub fn none() -> Self {
         Self { words: Vec::new(), pairs: Vec::new() }
     }

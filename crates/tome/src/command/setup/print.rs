@@ -14,7 +14,6 @@ use crate::setup::{Action, FilePlan, Form, Ground, Plan, SetupError};
 /// Unchanged lines shown around a change.
 const LINES_AROUND: usize = 1;
 
-/// Prints the planned changes.
 pub fn plan(ground: &Ground<'_>, clients: &[&'static Client], plan: &Plan) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     for client in clients {
@@ -68,7 +67,6 @@ fn one_file(out: &mut dyn Write, ground: &Ground<'_>, file: &FilePlan) -> Result
     Ok(())
 }
 
-/// Prints a line diff.
 pub fn changes(out: &mut dyn Write, before: &str, after: &str) -> Result<()> {
     let diff = TextDiff::from_lines(before, after);
     for (at, group) in diff.grouped_ops(LINES_AROUND).iter().enumerate() {
