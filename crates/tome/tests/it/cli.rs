@@ -96,7 +96,7 @@ fn the_overview_of_an_empty_home() {
     let ran = world.tome(&[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(
-        ran.stdout.contains("nothing yet") && ran.stdout.contains("tome hook"),
+        ran.stdout.contains("No events recorded yet") && ran.stdout.contains("tome setup"),
         "{}",
         ran.stdout
     );

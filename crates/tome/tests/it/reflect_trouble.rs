@@ -209,7 +209,7 @@ fn settings_that_cannot_work_are_told() {
     }
     for (settings, said) in [
         ("provider = \"mystery\"", "use anthropic, openai or none"),
-        ("price_input = \"cheap\"", "the price of a million tokens"),
+        ("price_input = \"cheap\"", "a price per million tokens"),
         ("window_tokens = 5", "number of tokens"),
     ] {
         let world = world();
