@@ -1,4 +1,4 @@
-//! All terminal output passes through here, and through [`neutralise`].
+//! All terminal output passes through here, and through `neutralize`.
 //!
 //! Recorded text is untrusted: an escape sequence in a tool name, path or title could set the clipboard (OSC
 //! 52), overwrite earlier output or hide text. Only the styles that Tome itself prints pass; every other

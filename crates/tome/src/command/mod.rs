@@ -264,7 +264,7 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Returns the exit code and hint for an error that is not a [`Refusal`].
+/// Returns the exit code and hint for an error that is not a `CommandError`.
 fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
     let reach = error.downcast_ref::<ReachError>();
     let client = match reach {

@@ -7,7 +7,7 @@
 //!
 //! One run of a hook is a delivery with a unique id. The id travels on every path, so that a delivery that
 //! takes two paths is stored once. Every delivery ends as stored, spooled or recorded as lost (see
-//! `owner.rs`), unless the hook is killed before it gets there.
+//! `ownership.rs`), unless the hook is killed before it gets there.
 
 pub mod args;
 mod ask;

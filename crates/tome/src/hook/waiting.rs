@@ -2,7 +2,7 @@
 //!
 //! Only time actually spent waiting counts. A hook that was suspended or starved of CPU must check again
 //! before it gives up, because the result may have arrived long ago. So every wait is cut into short
-//! slices, and the time between two clock readings counts only up to `COUNTED_MAX`.
+//! slices, and the time between two clock readings counts only up to `COUNTED_GAP_MAX`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -33,7 +33,7 @@ pub struct Document {
     pub text: String,
     #[serde(default, deserialize_with = "words")]
     pub group: String,
-    /// Time of the document, in any format that `moment` parses.
+    /// Time of the document, in any format that `time_formats` parses.
     #[serde(default, deserialize_with = "words")]
     pub ts: String,
 }

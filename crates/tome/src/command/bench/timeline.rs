@@ -100,7 +100,7 @@ impl Timeline {
         self.events.push(EventLine {
             id: Some(id),
             at,
-            // Prefixed by the set's name, because sets may share group names and a session belongs to one project.
+            // Prefixed by the set's name: sets may share group names, and a session belongs to one project.
             session_id: format!("{}-{name}-{}", set.name, group.sessions),
             agent: AGENT.to_owned(),
             cwd: group.root.clone(),
